@@ -1,0 +1,109 @@
+// The step bodies of one run: started, finished in whatever order, aborted when the run ends (R9).
+
+import * as faults from "./faults.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Entry } from "./journal.ts";
+import { NotJson } from "./json.ts";
+import type { Operation } from "./operation.ts";
+import { runBody } from "./step.ts";
+import { Stopped } from "./stop.ts";
+import type { StopReason } from "./stop.ts";
+
+export class Bodies {
+  readonly #hooks: Hooks;
+  readonly #onFinished: (operation: Operation, entry: Entry) => void;
+  readonly #onFault: (fault: unknown) => void;
+  #running = 0;
+  #hasRun = false;
+  /** The step whose body is being called at this very moment (R10). */
+  #calling: string | undefined;
+  #controller: AbortController | undefined;
+  readonly #pauses = new Set<() => void>();
+  #abortedFor: StopReason | "RunEnded" | undefined;
+
+  constructor(
+    hooks: Hooks,
+    onFinished: (operation: Operation, entry: Entry) => void,
+    onFault: (fault: unknown) => void,
+  ) {
+    this.#hooks = hooks;
+    this.#onFinished = onFinished;
+    this.#onFault = onFault;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Whether this run has executed a body: there is something to hand over (R11). */
+  get hasRun(): boolean {
+    return this.#hasRun;
+  }
+
+  get calling(): string | undefined {
+    return this.#calling;
+  }
+
+  start(operation: Operation): void {
+    const { key, body, stepOptions } = operation;
+    if (body === undefined) return;
+    operation.state = "under way";
+    this.#running += 1;
+    this.#hasRun = true;
+    const outcome = runBody({
+      key,
+      body,
+      options: stepOptions,
+      idempotencyKey: `${this.#hooks.callId}/${key}`,
+      signal: () => this.#signal(),
+      inside: (call) => this.#inside(key, call),
+      pause: (ms) => this.#pause(ms),
+    });
+    outcome.then(
+      (entry) => {
+        // After the end nothing is recorded: the next run, or nobody, knows what became of it.
+        if (this.#abortedFor !== undefined) return;
+        this.#running -= 1;
+        this.#onFinished(operation, entry);
+      },
+      (error: unknown) =>
+        this.#onFault(error instanceof NotJson ? faults.notJson(operation, error) : error),
+    );
+  }
+
+  abort(reason: StopReason | "RunEnded"): void {
+    this.#abortedFor = reason;
+    this.#controller?.abort(new Stopped(reason));
+    for (const callOff of this.#pauses) callOff();
+  }
+
+  #inside(key: string, call: () => unknown): unknown {
+    this.#calling = key;
+    try {
+      return this.#hooks.nesting === undefined ? call() : this.#hooks.nesting.run(key, call);
+    } finally {
+      this.#calling = undefined;
+    }
+  }
+
+  #signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortedFor !== undefined) {
+        this.#controller.abort(new Stopped(this.#abortedFor));
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  /** Never over where the run ends first: the body is not tried again. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const callOff = this.#hooks.after(ms, () => {
+        this.#pauses.delete(callOff);
+        resolve();
+      });
+      this.#pauses.add(callOff);
+    });
+  }
+}

@@ -1,0 +1,66 @@
+// Events that are not entries yet: answers that came, timers that are due (R3).
+
+import type { Entry } from "./journal.ts";
+import type { Json } from "./json.ts";
+
+export type InboxEvent =
+  | {
+      readonly kind: "answer";
+      readonly key: string;
+      readonly value: Json;
+      /** Of the question that was put. Absent: nobody knows what was put, the answer came without a token. */
+      readonly digest: string | undefined;
+    }
+  /** A timer, or the time limit of a question, is over. */
+  | { readonly kind: "due"; readonly key: string };
+
+/** The carrier fills it in the order of time, one request's answers in the order they were asked. */
+export class Inbox {
+  #events: InboxEvent[];
+  /** Set by the run: something arrived while it was under way. */
+  onArrival: (() => void) | undefined;
+
+  constructor(events: readonly InboxEvent[] = []) {
+    this.#events = [...events];
+  }
+
+  push(event: InboxEvent): void {
+    this.#events.push(event);
+    this.onArrival?.();
+  }
+
+  /** Removes and returns the first event that fits. */
+  take(fits: (event: InboxEvent) => boolean): InboxEvent | undefined {
+    const index = this.#events.findIndex(fits);
+    return index === -1 ? undefined : this.#events.splice(index, 1)[0];
+  }
+
+  has(fits: (event: InboxEvent) => boolean): boolean {
+    return this.#events.some(fits);
+  }
+
+  /** Entries that were cut off the log become events again, ahead of all that came since (R6). */
+  putBack(entries: readonly Entry[]): void {
+    this.#events.unshift(...entries.flatMap(asEvent));
+  }
+
+  unused(): readonly InboxEvent[] {
+    return this.#events;
+  }
+}
+
+function asEvent(entry: Entry): InboxEvent[] {
+  switch (entry.kind) {
+    case "answer":
+      return [{ kind: "answer", key: entry.key, value: entry.value, digest: entry.digest }];
+    case "expired":
+    case "timer":
+      return [{ kind: "due", key: entry.key }];
+    case "step":
+    case "threw":
+    case "background":
+    case "checkpoint":
+    case "changed":
+      return [];
+  }
+}

@@ -1,0 +1,134 @@
+// What JSON brings back, and what it does not.
+
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [name: string]: Json | undefined };
+
+/** A value JSON would lose or change. `path` starts at the value itself: `result.byId[2]`. */
+export class NotJson extends Error {
+  readonly path: string;
+  readonly what: string;
+  readonly advice: string;
+
+  constructor(path: string, what: string, advice: string) {
+    super(`${what} at ${path}`);
+    this.name = "NotJson";
+    this.path = path;
+    this.what = what;
+    this.advice = advice;
+  }
+}
+
+// Deeper than any data people keep, and far from the depth at which JSON.stringify overflows the stack.
+const maxDepth = 200;
+
+/**
+ * The value as it will be read back, checked and copied in one pass. Refuses what JSON.stringify would
+ * silently change (a Map becomes `{}`, NaN becomes null); leaves out what a reader of `Stored<T>` expects
+ * to be gone (methods, `undefined` members).
+ */
+export function toJson(value: unknown, path = "result"): Json | undefined {
+  if (value === undefined) return undefined;
+  try {
+    return convert(value, path, new Set(), 0);
+  } catch (error) {
+    if (error instanceof NotJson) throw error;
+    // A getter, a proxy or a toJSON that throws.
+    throw new NotJson(path, "a value that cannot be read", "a plain copy of what is needed");
+  }
+}
+
+/** A copy of a JSON value: what the handler does to it reaches neither the log nor another run. */
+export function copyJson(value: Json): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (isArray(value)) return value.map(copyJson);
+  return fromMembers(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      member === undefined ? undefined : copyJson(member),
+    ]),
+  );
+}
+
+function convert(value: unknown, path: string, above: Set<object>, depth: number): Json {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw new NotJson(path, String(value), "null or a string");
+      return value === 0 ? 0 : value; // JSON has no minus zero
+    case "bigint":
+      throw new NotJson(path, "a bigint", "String(value)");
+    case "undefined":
+      throw new NotJson(path, "undefined", "null");
+    case "function":
+    case "symbol":
+      throw new NotJson(path, `a ${typeof value}`, "the data it stands for");
+    case "object":
+      return value === null ? null : convertObject(value, path, above, depth);
+  }
+}
+
+function convertObject(value: object, path: string, above: Set<object>, depth: number): Json {
+  if (above.has(value))
+    throw new NotJson(path, "a circular reference", "ids instead of references");
+  if (depth === maxDepth) {
+    throw new NotJson(path, `a value nested over ${maxDepth} levels deep`, "a flat list with ids");
+  }
+  above.add(value);
+  const json = convertMembers(value, path, above, depth + 1);
+  above.delete(value);
+  return json;
+}
+
+function convertMembers(value: object, path: string, above: Set<object>, depth: number): Json {
+  if (hasToJson(value)) return convert(value.toJSON(), path, above, depth);
+  if (Array.isArray(value)) {
+    // Array.from, not map: map skips the holes of a sparse array, which JSON turns into null.
+    return Array.from(value, (item, index) => convert(item, `${path}[${index}]`, above, depth));
+  }
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+    return convert(value.valueOf(), path, above, depth);
+  }
+  const lost = lostByJson(value);
+  if (lost !== undefined) throw new NotJson(path, ...lost);
+  const members: [string, Json][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined || typeof member === "function" || typeof member === "symbol")
+      continue;
+    members.push([name, convert(member, memberPath(path, name), above, depth)]);
+  }
+  return fromMembers(members);
+}
+
+// Object.fromEntries defines members, so a member called "__proto__" stays data.
+const fromMembers = (members: [string, Json | undefined][]): Json => Object.fromEntries(members);
+
+const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+function hasToJson(value: object): value is { toJSON: () => unknown } {
+  return "toJSON" in value && typeof value.toJSON === "function";
+}
+
+function lostByJson(value: object): [what: string, advice: string] | undefined {
+  if (value instanceof Map) return ["a Map", "Object.fromEntries(map)"];
+  if (value instanceof Set) return ["a Set", "[...set]"];
+  if (value instanceof RegExp) return ["a RegExp", "regexp.source"];
+  if (value instanceof Error) return ["an Error", "error.message, or throw it"];
+  if (value instanceof Promise) return ["a Promise", "what it resolves to"];
+  if (value instanceof WeakMap || value instanceof WeakSet)
+    return ["a weak collection", "its data"];
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
+    return [`a ${value.constructor.name}`, 'Buffer.from(bytes).toString("base64")'];
+  }
+  return undefined;
+}
+
+function memberPath(path: string, name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;
+}

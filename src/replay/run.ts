@@ -1,0 +1,249 @@
+// Runs a handler against what it has already been told.
+//
+// A handler is an ordinary async function. It suspends by awaiting a promise that is never settled, and
+// resumes by being run again from its top, with every operation it did before answered from the journal.
+// The rules, R1 to R15, are in ARCHITECTURE.md; comments here name the rule they keep.
+//
+// This file holds a run's two ends. What happens between them, from the first operation on, is in
+// playback.ts; a handler that uses no operation never gets there (R15).
+
+import * as faults from "./faults.ts";
+import type { Named } from "./faults.ts";
+import { Handed, Question } from "./handed.ts";
+import type {
+  Asking,
+  BackgroundOptions,
+  Body,
+  Hooks,
+  Operations,
+  Outcome,
+  StepOptions,
+} from "./hooks.ts";
+import type { Inbox } from "./inbox.ts";
+import { isEffect } from "./journal.ts";
+import type { Journal } from "./journal.ts";
+import type { Operation } from "./operation.ts";
+import { Playback } from "./playback.ts";
+import { Stopped } from "./stop.ts";
+import type { StopReason } from "./stop.ts";
+
+export type Handler<I, T> = (input: I, operations: Operations) => T | PromiseLike<T>;
+
+/** One execution of the handler. Always resolves: a handler that throws, fails. */
+export function run<I, T>(
+  handler: Handler<I, T>,
+  input: I,
+  journal: Journal,
+  inbox: Inbox,
+  hooks: Hooks,
+): Promise<Outcome<T>> {
+  return new Promise((resolve) => {
+    new Run<T>(journal, inbox, hooks, resolve).start(handler, input);
+  });
+}
+
+class Run<T> implements Operations {
+  readonly #journal: Journal;
+  readonly #inbox: Inbox;
+  readonly #hooks: Hooks;
+  /** Undefined once the run has ended (R1). */
+  #resolve: ((outcome: Outcome<T>) => void) | undefined;
+  #playback: Playback | undefined;
+  #takeOffStop: (() => void) | undefined;
+  #controller: AbortController | undefined;
+  #releases: (() => void)[] | undefined;
+  #checkpoints = 0;
+  #backgrounds = 0;
+
+  constructor(
+    journal: Journal,
+    inbox: Inbox,
+    hooks: Hooks,
+    resolve: (outcome: Outcome<T>) => void,
+  ) {
+    this.#journal = journal;
+    this.#inbox = inbox;
+    this.#hooks = hooks;
+    this.#resolve = resolve;
+  }
+
+  start<I>(handler: Handler<I, T>, input: I): void {
+    const { stop } = this.#hooks;
+    if (stop !== undefined) {
+      if (stop.reason !== undefined) return this.#stop(stop.reason);
+      this.#takeOffStop = stop.on((reason) => this.#stop(reason));
+    }
+    let result: T | PromiseLike<T>;
+    try {
+      result = handler(input, this);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    Promise.resolve(result).then(
+      (value) => this.#returned(value),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  // ---------------------------------------------------------------- what the handler calls
+
+  ask(key: string, asking: Asking): Question<unknown> {
+    const { promise, operation } = this.#request("question", key, { asking });
+    return new Question(key, promise, () => {
+      operation.isAwaited = true;
+    });
+  }
+
+  step(key: string, body: Body, stepOptions?: StepOptions): Promise<unknown> {
+    return new Handed(this.#request("step", key, { body, stepOptions }).promise);
+  }
+
+  sleep(key: string, ms: number): Promise<unknown> {
+    return new Handed(this.#request("timer", key, { ms }).promise);
+  }
+
+  background(background: BackgroundOptions = {}): Promise<unknown> {
+    this.#backgrounds += 1;
+    const key = `~background-${this.#backgrounds}`;
+    return new Handed(this.#request("background", key, { background }).promise);
+  }
+
+  checkpoint(afterMs?: number): Promise<unknown> {
+    this.#checkpoints += 1;
+    const key = `~checkpoint-${this.#checkpoints}`;
+    return new Handed(this.#request("checkpoint", key, { ms: afterMs }).promise);
+  }
+
+  isLive(): boolean {
+    if (this.#playback !== undefined) return this.#playback.isLive();
+    return this.#journal.entries.length === 0 && this.#journal.out.length === 0;
+  }
+
+  signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      const { reason } = this.#hooks.stop ?? {};
+      if (reason !== undefined) this.#controller.abort(new Stopped(reason));
+    }
+    return this.#controller.signal;
+  }
+
+  onRunEnd(release: () => void): void {
+    if (this.#resolve === undefined) this.#release(release);
+    else (this.#releases ??= []).push(release);
+  }
+
+  /** Where the run has ended, or ends by this request, nobody settles the promise (R1, R10). */
+  #request(
+    kind: Named["kind"],
+    key: string,
+    details: Pick<Operation, "asking" | "body" | "stepOptions" | "background" | "ms">,
+  ): { readonly promise: Promise<unknown>; readonly operation: Operation } {
+    const { promise, resolve, reject } = pending();
+    const place = this.#hooks.place?.();
+    const operation: Operation = {
+      kind,
+      key,
+      place,
+      resolve,
+      reject,
+      ...details,
+      state: "outstanding",
+      isAwaited: false,
+      reason: undefined,
+    };
+    if (this.#resolve === undefined) {
+      this.#hooks.report?.(faults.usedAfterEnd(this.#hooks.name, operation));
+      return { promise, operation };
+    }
+    const fault = this.#faultOf(operation);
+    if (fault === undefined) this.#play().request(operation);
+    else this.#fail(fault);
+    return { promise, operation };
+  }
+
+  #faultOf(operation: Operation): Error | undefined {
+    const { nesting, name } = this.#hooks;
+    const inside = this.#playback?.calling ?? nesting?.current();
+    if (inside !== undefined) return faults.nested(operation, inside);
+    return isGoodKey(operation) ? undefined : faults.badKey(name, operation.key);
+  }
+
+  #play(): Playback {
+    this.#playback ??= new Playback(this.#journal, this.#inbox, this.#hooks, {
+      isOver: () => this.#resolve === undefined,
+      fail: (error) => this.#fail(error),
+      stop: (reason) => this.#stop(reason),
+      suspend: (outcome) => this.#end(outcome),
+    });
+    return this.#playback;
+  }
+
+  // ---------------------------------------------------------------- ends
+
+  #returned(value: T): void {
+    const objection = this.#playback === undefined ? this.#missed() : this.#playback.objection();
+    if (objection !== undefined) return this.#fail(objection);
+    this.#end({ kind: "done", value, entries: this.#entries() });
+  }
+
+  #missed(): Error | undefined {
+    const missed = this.#journal.entries.find(isEffect);
+    return missed && faults.diverged(this.#hooks.name, missed, "returned");
+  }
+
+  #fail(error: unknown): void {
+    this.#end({ kind: "failed", error, entries: this.#entries() });
+  }
+
+  #stop(reason: StopReason): void {
+    this.#end({ kind: "stopped", reason });
+  }
+
+  /** Exactly once, whatever comes after it (R1). */
+  #end(outcome: Outcome<T>): void {
+    const resolve = this.#resolve;
+    if (resolve === undefined) return;
+    this.#resolve = undefined;
+    this.#takeOffStop?.();
+    const reason = outcome.kind === "stopped" ? outcome.reason : "RunEnded";
+    // Suspending is no reason to abort (R12): what the handler's own signal guards may go on.
+    if (outcome.kind === "stopped") this.#controller?.abort(new Stopped(reason));
+    this.#playback?.close(reason);
+    for (const release of this.#releases ?? []) this.#release(release);
+    resolve(outcome);
+  }
+
+  #entries(): Journal["entries"] {
+    return this.#playback?.entries ?? this.#journal.entries;
+  }
+
+  #release(release: () => void): void {
+    try {
+      release();
+    } catch (error) {
+      this.#hooks.report?.(error);
+    }
+  }
+}
+
+function pending(): {
+  readonly promise: Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+} {
+  let resolve: ((value: unknown) => void) | undefined;
+  let reject: ((error: unknown) => void) | undefined;
+  const promise = new Promise<unknown>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  if (resolve === undefined || reject === undefined) throw new Error("executors run at once");
+  return { promise, resolve, reject };
+}
+
+// "~" is kept for the engine's own keys, and for the wire keys of questions that are asked again.
+function isGoodKey({ kind, key }: Named): boolean {
+  if (kind === "background" || kind === "checkpoint") return true;
+  return typeof key === "string" && key.length > 0 && key.length <= 200 && !key.includes("~");
+}

@@ -1,0 +1,79 @@
+// Running a step's body: tries, and what is left of an error (R9).
+
+import type { Body, StepInfo, StepOptions } from "./hooks.ts";
+import type { Entry, Thrown } from "./journal.ts";
+import { toJson } from "./json.ts";
+
+export interface Attempts {
+  readonly key: string;
+  readonly body: Body;
+  readonly options: StepOptions | undefined;
+  readonly idempotencyKey: string;
+  readonly signal: () => AbortSignal;
+  /** Calls the body so that operations of `ctx` inside it are noticed. */
+  readonly inside: (call: () => unknown) => unknown;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/**
+ * The entry for the body's outcome, after as many tries as the options allow. Rejects with NotJson only:
+ * an error of the body is an outcome, too.
+ */
+export async function runBody(attempts: Attempts): Promise<Entry> {
+  const { key, options } = attempts;
+  const retries = options?.retries ?? 0;
+  for (let attempt = 1; ; attempt += 1) {
+    let value: unknown;
+    try {
+      value = await attempts.inside(() => attempts.body(stepInfo(attempts, attempt)));
+    } catch (error) {
+      if (attempt > retries) return { kind: "threw", key, error: thrown(error) };
+      await attempts.pause((options?.backoffMs ?? 0) * 2 ** (attempt - 1));
+      continue;
+    }
+    return { kind: "step", key, value: toJson(value) };
+  }
+}
+
+// The signal is a getter, since few bodies look at it and it is dear to make.
+function stepInfo(attempts: Attempts, attempt: number): StepInfo {
+  return {
+    idempotencyKey: attempts.idempotencyKey,
+    attempt,
+    get signal() {
+      return attempts.signal();
+    },
+  };
+}
+
+function thrown(error: unknown): Thrown {
+  if (!(error instanceof Error)) return { name: "Error", message: text(error) };
+  const code = "code" in error ? error.code : undefined;
+  const data = "data" in error ? error.data : undefined;
+  return {
+    name: String(error.name),
+    message: String(error.message),
+    ...(typeof code === "string" || (typeof code === "number" && Number.isFinite(code))
+      ? { code }
+      : {}),
+    ...keptData(data),
+  };
+}
+
+function keptData(data: unknown): Pick<Thrown, "data"> {
+  try {
+    const json = toJson(data);
+    return json === undefined ? {} : { data: json };
+  } catch {
+    // The error itself matters more than an attachment that JSON cannot hold.
+    return {};
+  }
+}
+
+function text(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return "a value that cannot be shown was thrown";
+  }
+}
