@@ -89,6 +89,10 @@ export class Playback {
     return this.#bodies.calling;
   }
 
+  get hasUnawaited(): boolean {
+    return this.#operations.unawaited().length > 0;
+  }
+
   request(operation: Operation): void {
     const { name } = this.#hooks;
     const { key, kind, asking } = operation;

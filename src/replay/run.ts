@@ -181,7 +181,13 @@ class Run<T> implements Operations {
 
   // ---------------------------------------------------------------- ends
 
-  #returned(value: T): void {
+  #returned(value: T, hops = 3): void {
+    if (hops > 0 && this.#playback?.hasUnawaited === true) {
+      // A question asked in this very moment: `await` calls its `then` a microtask later, and a combinator
+      // around it up to three.
+      queueMicrotask(() => this.#returned(value, hops - 1));
+      return;
+    }
     const objection = this.#playback === undefined ? this.#missed() : this.#playback.objection();
     if (objection !== undefined) return this.#fail(objection);
     this.#end({ kind: "done", value, entries: this.#entries() });

@@ -1,0 +1,213 @@
+// Handlers for property tests: generated as data, performed by one interpreter, so that a failure prints as
+// the program that caused it.
+
+import fc from "fast-check";
+import type { Operations } from "./hooks.ts";
+import type { Json } from "./json.ts";
+import { plain } from "./rounds.fixture.ts";
+
+export type Program =
+  | { readonly do: "ask"; readonly key: string; readonly wording: number }
+  | { readonly do: "step"; readonly key: string; readonly turns: number; readonly fails: boolean }
+  | { readonly do: "sleep"; readonly key: string }
+  | { readonly do: "hop"; readonly times: number }
+  | { readonly do: "throw" }
+  | { readonly do: "checkpoint" }
+  | { readonly do: "catch"; readonly parts: readonly [Program] }
+  | { readonly do: Joined; readonly parts: readonly Program[] };
+
+type Joined = "seq" | "all" | "race" | "any" | "allSettled";
+
+export const answerTo = (key: string): string => `answer to ${key}`;
+const resultOf = (key: string): string => `result of ${key}`;
+
+/** Programs with their keys given out by position, so that each is used once. */
+export function programs(joined: readonly Joined[]): fc.Arbitrary<Program> {
+  const leaf = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant("ask" as const),
+        key: fc.constant(""),
+        wording: fc.constant(0),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant("step" as const),
+        key: fc.constant(""),
+        turns: fc.nat(3),
+        fails: fc.boolean(),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant("sleep" as const), key: fc.constant("") }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("hop" as const), times: fc.nat(4) }) },
+    { weight: 1, arbitrary: fc.constant({ do: "throw" as const }) },
+    { weight: 1, arbitrary: fc.constant({ do: "checkpoint" as const }) },
+  );
+  const { program } = fc.letrec<{ program: Program }>((tie) => ({
+    program: fc.oneof(
+      { maxDepth: 4, depthSize: "small" },
+      leaf,
+      fc.record({ do: fc.constant("catch" as const), parts: fc.tuple(tie("program")) }),
+      fc.record({
+        do: fc.constantFrom(...joined),
+        parts: fc.array(tie("program"), { minLength: 1, maxLength: 4 }),
+      }),
+    ),
+  }));
+  return program.map((made) => withKeys(made, "k"));
+}
+
+function withKeys(program: Program, path: string): Program {
+  switch (program.do) {
+    case "ask":
+    case "step":
+    case "sleep":
+      return { ...program, key: path };
+    case "catch":
+      return { ...program, parts: [withKeys(program.parts[0], `${path}c`)] };
+    case "seq":
+    case "all":
+    case "race":
+    case "any":
+    case "allSettled":
+      return {
+        ...program,
+        parts: program.parts.map((part, index) => withKeys(part, `${path}${index}`)),
+      };
+    case "hop":
+    case "throw":
+    case "checkpoint":
+      return program;
+  }
+}
+
+/** How many times at most a program can suspend. */
+export function suspensions(program: Program): number {
+  switch (program.do) {
+    case "ask":
+    case "sleep":
+    case "checkpoint":
+      return 1;
+    case "step":
+    case "hop":
+    case "throw":
+      return 0;
+    case "catch":
+    case "seq":
+    case "all":
+    case "race":
+    case "any":
+    case "allSettled":
+      return program.parts.reduce((sum: number, part) => sum + suspensions(part), 0);
+  }
+}
+
+/** A value under another key than its own. No program catches it. */
+class MixUp extends Error {
+  constructor(key: string, value: unknown) {
+    super(`"${key}" was given ${JSON.stringify(value)}`);
+    this.name = "MixUp";
+  }
+}
+
+/** Which of two branches failed first is a matter of time, so a caught error does not say. */
+function failure(error: unknown): string {
+  if (error instanceof MixUp) throw error;
+  return "failed";
+}
+
+export interface Observer {
+  /** A step's body was executed. */
+  readonly ran: (key: string) => void;
+  /** An operation was settled, as the code that awaits it saw. */
+  readonly settled: (key: string) => void;
+}
+
+const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export async function perform(program: Program, ops: Operations, see: Observer): Promise<Json> {
+  switch (program.do) {
+    case "ask": {
+      const { key, wording } = program;
+      const value = await ops.ask(key, plain(`${key} v${wording}`)).finally(() => see.settled(key));
+      if (value !== answerTo(key)) throw new MixUp(key, value);
+      return value;
+    }
+    case "step": {
+      const { key, turns, fails } = program;
+      const value = await ops
+        .step(key, async () => {
+          see.ran(key);
+          for (let turn = 0; turn < turns; turn += 1) await immediate();
+          if (fails) throw new Error(resultOf(key));
+          return resultOf(key);
+        })
+        .finally(() => see.settled(key));
+      if (value !== resultOf(key)) throw new MixUp(key, value);
+      return value;
+    }
+    case "sleep":
+      await ops.sleep(program.key, 1).finally(() => see.settled(program.key));
+      return "slept";
+    case "hop":
+      for (let hop = 0; hop < program.times; hop += 1) await null;
+      return "hopped";
+    case "checkpoint":
+      await ops.checkpoint();
+      return "checked";
+    case "throw":
+      throw new Error("thrown");
+    case "catch":
+      try {
+        return await perform(program.parts[0], ops, see);
+      } catch (error) {
+        return failure(error);
+      }
+    case "seq": {
+      const values: Json[] = [];
+      for (const part of program.parts) values.push(await perform(part, ops, see));
+      return values;
+    }
+    case "all":
+      return Promise.all(program.parts.map((part) => perform(part, ops, see)));
+    case "race":
+      return Promise.race(program.parts.map((part) => perform(part, ops, see)));
+    case "any":
+      return Promise.any(program.parts.map((part) => perform(part, ops, see)));
+    case "allSettled": {
+      const settled = await Promise.allSettled(
+        program.parts.map((part) => perform(part, ops, see)),
+      );
+      return settled.map((one) => (one.status === "fulfilled" ? one.value : failure(one.reason)));
+    }
+  }
+}
+
+/** What a handler that is given every answer at once would come to. No races: their winner is a matter of time. */
+export async function direct(program: Program): Promise<Json> {
+  const at = (ms: unknown) => Promise.resolve(ms);
+  const ops: Operations = {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a native promise is all that is used of it
+    ask: ((key: string) => at(answerTo(key))) as unknown as Operations["ask"],
+    step: async (_key, body) => {
+      try {
+        return await body({ idempotencyKey: "", attempt: 1, signal: new AbortController().signal });
+      } catch (error) {
+        throw new Error(error instanceof Error ? error.message : "?", { cause: error });
+      }
+    },
+    sleep: () => at(undefined),
+    background: () => at(undefined),
+    checkpoint: () => at(undefined),
+    isLive: () => true,
+    signal: () => new AbortController().signal,
+    onRunEnd: () => {},
+  };
+  return perform(program, ops, { ran: () => {}, settled: () => {} });
+}

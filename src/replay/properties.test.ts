@@ -1,0 +1,271 @@
+// What holds for every handler. Programs are generated; fast-check prints seed and program on failure.
+
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ParleyError } from "../errors.ts";
+import type { Hooks, Operations, Outcome } from "./hooks.ts";
+import { Inbox } from "./inbox.ts";
+import type { InboxEvent } from "./inbox.ts";
+import { emptyJournal } from "./journal.ts";
+import type { Journal } from "./journal.ts";
+import { answerTo, direct, perform, programs, suspensions } from "./programs.fixture.ts";
+import type { Program } from "./programs.fixture.ts";
+import { answersTo, journalOf, runOnce } from "./rounds.fixture.ts";
+
+const runs = { numRuns: Number(process.env["PARLEY_PROPERTY_RUNS"] ?? 300) };
+const everything = ["seq", "all", "race", "any", "allSettled"] as const;
+const raceless = ["seq", "all", "allSettled"] as const;
+
+const unhandled: unknown[] = [];
+const remember = (reason: unknown) => void unhandled.push(reason);
+beforeAll(() => void process.on("unhandledRejection", remember));
+afterAll(async () => {
+  await new Promise(setImmediate);
+  process.off("unhandledRejection", remember);
+  expect(unhandled).toEqual([]);
+});
+
+/** A run that is watched: what it executed, what it saw settled, and that it ends at all. */
+async function watch(
+  program: Program,
+  journal: Journal,
+  events: readonly InboxEvent[] | Inbox,
+  hooks: Partial<Hooks> = {},
+) {
+  const ran: string[] = [];
+  const settled: string[] = [];
+  const handler = (ops: Operations) =>
+    perform(program, ops, {
+      ran: (key) => void ran.push(key),
+      settled: (key) => void settled.push(key),
+    });
+  const outcome = await withinTurns(2_000, runOnce(handler, journal, events, hooks));
+  if (outcome.kind === "failed") expect(String(outcome.error)).not.toContain("MixUp");
+  return { outcome, ran, settled };
+}
+
+/** Fails instead of hanging: a microtask loop could not be timed out, a waiting one can be counted. */
+async function withinTurns<T>(most: number, promise: Promise<T>): Promise<T> {
+  let result: { value: T } | undefined;
+  void promise.then((value) => (result = { value }));
+  for (let turn = 0; turn < most && result === undefined; turn += 1)
+    await new Promise(setImmediate);
+  if (result === undefined) throw new Error(`no end after ${most} turns`);
+  return result.value;
+}
+
+const isSuspended = (outcome: Outcome<unknown>) => "open" in outcome;
+const keysOf = (outcome: Outcome<unknown>) =>
+  "entries" in outcome
+    ? outcome.entries
+        .filter(({ kind }) => kind !== "checkpoint" && kind !== "changed")
+        .map(({ key }) => key)
+    : [];
+
+test("answering a question a round ends where a handler given every answer ends", async () => {
+  await fc.assert(
+    fc.asyncProperty(programs(raceless), async (program) => {
+      const wanted = await direct(program).then(
+        (value) => ({ kind: "done", value }),
+        () => ({ kind: "failed" }),
+      );
+      let journal = emptyJournal;
+      let events: readonly InboxEvent[] = [];
+      for (let round = 0; round <= suspensions(program); round += 1) {
+        const { outcome } = await watch(program, journal, events);
+        if (!isSuspended(outcome)) return void expect(outcome).toMatchObject(wanted);
+        journal = journalOf(outcome);
+        events = answersTo(outcome, answerTo).slice(0, 1);
+      }
+      throw new Error("more rounds than suspensions");
+    }),
+    runs,
+  );
+});
+
+test("a body runs once per recorded entry, however the rounds go", async () => {
+  await fc.assert(
+    fc.asyncProperty(programs(everything), choices(), async (program, choose) => {
+      const executions = new Map<string, number>();
+      const lost = new Map<string, number>();
+      await converse(program, choose, {
+        ran: (key) => count(executions, key),
+        lost: (key) => count(lost, key),
+        recorded: (key) => expect(executions.get(key)).toBe(1 + (lost.get(key) ?? 0)),
+      });
+    }),
+    runs,
+  );
+});
+
+test("equal inputs give equal outcomes, and a replay executes nothing", async () => {
+  await fc.assert(
+    fc.asyncProperty(programs(everything), choices(), async (program, choose) => {
+      await converse(program, choose, {
+        end: async (outcome) => {
+          if (!("entries" in outcome)) return;
+          const out = "open" in outcome ? journalOf(outcome).out : [];
+          const again = await watch(program, { entries: outcome.entries, out }, []);
+          if (isSuspended(outcome)) {
+            if (outcome.kind === "waiting") {
+              expect(again.ran).toEqual([]);
+              expect(again.outcome).toEqual({ ...outcome, unused: [] });
+            }
+            return;
+          }
+          expect(plainly(again.outcome)).toEqual(plainly(outcome));
+          // A body that was cut short by the end of the run left no entry; it may begin again, and is
+          // cut short again.
+          expect(again.ran.filter((key) => keysOf(outcome).includes(key))).toEqual([]);
+        },
+      });
+    }),
+    runs,
+  );
+});
+
+test("entries are delivered in recorded order, whatever the code awaits first", async () => {
+  await fc.assert(
+    fc.asyncProperty(programs(everything), choices(), async (program, choose) => {
+      await converse(program, choose, {
+        settled: (settled, outcome) => {
+          if (!("entries" in outcome)) return;
+          expect(settled).toEqual(keysOf(outcome).slice(0, settled.length));
+        },
+      });
+    }),
+    runs,
+  );
+});
+
+test("code that changes between rounds asks again or fails clearly, and repeats no recorded body", async () => {
+  const changes = fc.array(fc.tuple(fc.nat(), fc.constantFrom("remove", "reword", "reverse")), {
+    maxLength: 4,
+  });
+  await fc.assert(
+    fc.asyncProperty(programs(everything), changes, choices(), async (program, edits, choose) => {
+      const recorded = new Set<string>();
+      const later = [...edits];
+      await converse(program, choose, {
+        change: (now) => {
+          const edit = later.shift();
+          return edit === undefined ? now : edited(now, ...edit);
+        },
+        ran: (key) => expect(recorded.has(key)).toBe(false),
+        recorded: (key) => void recorded.add(key),
+        losses: false,
+        end: (outcome) => {
+          if (outcome.kind !== "failed") return;
+          const { error } = outcome;
+          if (error instanceof ParleyError) {
+            expect(["history_changed", "unstable_question"]).toContain(error.code);
+          }
+        },
+      });
+    }),
+    runs,
+  );
+});
+
+// ---------------------------------------------------------------- a carrier that misbehaves
+
+type Choose = (below: number) => number;
+
+/** Decisions of a misbehaving carrier, as a list that shrinks well. */
+function choices(): fc.Arbitrary<Choose> {
+  return fc.array(fc.nat(997), { minLength: 1, maxLength: 40 }).map((numbers) => {
+    let next = 0;
+    const choose = (below: number) => (numbers[next++ % numbers.length] ?? 0) % below;
+    return Object.assign(choose, { toString: () => `choices ${JSON.stringify(numbers)}` });
+  });
+}
+
+interface Watching {
+  ran?: (key: string) => void;
+  /** The response to the round in which this body was executed did not arrive. */
+  lost?: (key: string) => void;
+  recorded?: (key: string) => void;
+  settled?: (keys: readonly string[], outcome: Outcome<unknown>) => void;
+  end?: (outcome: Outcome<unknown>) => void | Promise<void>;
+  change?: (program: Program) => Program;
+  losses?: boolean;
+}
+
+/** Plays a call with partial, early, late and doubled answers, lost responses and a slow store. */
+async function converse(program: Program, choose: Choose, watching: Watching): Promise<void> {
+  let journal = emptyJournal;
+  let events: InboxEvent[] = [];
+  let current = program;
+  const answered: InboxEvent[] = [];
+  const recorded = new Set<string>();
+  const most = 3 * suspensions(program) + 20;
+  let losses = watching.losses === false ? 0 : 3;
+  for (let round = 0; round < most; round += 1) {
+    const hooks: Partial<Hooks> = choose(3) === 0 ? { append: slowly(choose(3)) } : {};
+    const { outcome, ran, settled } = await watch(current, journal, events, hooks);
+    for (const key of ran) watching.ran?.(key);
+    watching.settled?.(settled, outcome);
+    await watching.end?.(outcome);
+    if (losses > 0 && isSuspended(outcome) && choose(5) === 0) {
+      losses -= 1;
+      // The response got lost: the client sends the same round again.
+      for (const key of ran) watching.lost?.(key);
+      continue;
+    }
+    for (const entry of "entries" in outcome ? outcome.entries : []) {
+      if (entry.kind !== "step" && entry.kind !== "threw") continue;
+      if (!recorded.has(entry.key)) watching.recorded?.(entry.key);
+      recorded.add(entry.key);
+    }
+    if (!("open" in outcome)) return;
+    journal = journalOf(outcome);
+    current = watching.change?.(current) ?? current;
+    const fresh = answersTo(outcome, answerTo);
+    // At least one, so that it comes to an end; sometimes not all; sometimes one twice, or an old one.
+    const some = fresh.filter((_, index) => index === 0 || choose(3) > 0);
+    const again = choose(4) === 0 ? some.slice(0, 1) : [];
+    const late = choose(4) === 0 ? answered.slice(0, 2) : [];
+    events = [
+      ...outcome.unused,
+      ...(choose(2) === 0 ? some : some.toReversed()),
+      ...again,
+      ...late,
+    ];
+    answered.push(...some);
+  }
+  throw new Error(`no end after ${most} rounds`);
+}
+
+const slowly = (turns: number) => async () => {
+  for (let turn = 0; turn <= turns; turn += 1) await new Promise(setImmediate);
+};
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** An outcome with its error as text: two runs make two errors. */
+function plainly(outcome: Outcome<unknown>): unknown {
+  return outcome.kind === "failed" ? { ...outcome, error: String(outcome.error) } : outcome;
+}
+
+/** The program with its nth part removed, reworded, or its order reversed. */
+function edited(program: Program, place: number, how: string): Program {
+  let seen = 0;
+  const total = size(program);
+  const visit = (part: Program): Program => {
+    const isHere = seen++ === place % total;
+    if (isHere && how === "remove") return { do: "hop", times: 1 };
+    if (isHere && how === "reword" && part.do === "ask")
+      return { ...part, wording: part.wording + 1 };
+    if (!("parts" in part)) return part;
+    if (part.do === "catch") return { ...part, parts: [visit(part.parts[0])] };
+    const parts = part.parts.map(visit);
+    return { ...part, parts: isHere && how === "reverse" ? parts.toReversed() : parts };
+  };
+  return visit(program);
+}
+
+function size(program: Program): number {
+  return "parts" in program ? program.parts.reduce((sum: number, part) => sum + size(part), 1) : 1;
+}

@@ -1,0 +1,1395 @@
+// A test or more for each rule of the engine. Each was seen to fail with its rule broken.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ParleyError, StepError, Unanswered } from "../errors.ts";
+import type { Hooks, Operations, Outcome } from "./hooks.ts";
+import { Inbox } from "./inbox.ts";
+import type { InboxEvent } from "./inbox.ts";
+import { emptyJournal } from "./journal.ts";
+import type { Entry, Journal } from "./journal.ts";
+import type { Json } from "./json.ts";
+import { answersTo, converse, HandClock, journalOf, plain, runOnce } from "./rounds.fixture.ts";
+import { Stop, Stopped } from "./stop.ts";
+
+const answer = (
+  key: string,
+  digest: string | undefined,
+  value = `answer to ${key}`,
+): InboxEvent => ({
+  kind: "answer",
+  key,
+  value,
+  digest,
+});
+const answered = (key: string, digest: string, value = `answer to ${key}`): Entry => ({
+  kind: "answer",
+  key,
+  value,
+  digest,
+});
+const stepped = (key: string, value: Json = `result of ${key}`): Entry => ({
+  kind: "step",
+  key,
+  value,
+});
+const told = (...entries: Entry[]): Journal => ({ entries, out: [] });
+const out = (key: string, digest: string) => ({ key, digest });
+
+function errorOf(outcome: Outcome<unknown>): unknown {
+  expect(outcome.kind).toBe("failed");
+  return outcome.kind === "failed" ? outcome.error : undefined;
+}
+
+function faultOf(outcome: Outcome<unknown>): ParleyError {
+  const error = errorOf(outcome);
+  expect(error).toBeInstanceOf(ParleyError);
+  return error as ParleyError;
+}
+
+/** A promise, and the functions that settle it. */
+function gate<T = void>() {
+  let open!: (value: T) => void;
+  const opened = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+// What a handler leaves behind must never reach the process.
+const unhandled: unknown[] = [];
+const remember = (reason: unknown) => void unhandled.push(reason);
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on("unhandledRejection", remember);
+});
+afterEach(async () => {
+  await immediate();
+  process.off("unhandledRejection", remember);
+  expect(unhandled).toEqual([]);
+});
+
+describe("R1 run", () => {
+  test("a run starts the handler at its top and ends once", async () => {
+    let starts = 0;
+    const { outcome, outcomes } = await converse(async (ops) => {
+      starts += 1;
+      await ops.ask("a", plain("A?"));
+      await ops.ask("b", plain("B?"));
+      return "end";
+    });
+    expect(outcome).toMatchObject({ kind: "done", value: "end" });
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["waiting", "waiting", "done"]);
+    expect(starts).toBe(3);
+  });
+
+  test("after the end every operation does nothing, never settles, and is reported", async () => {
+    const reports: unknown[] = [];
+    const bodies = vi.fn();
+    let late!: Operations;
+    await runOnce((ops) => void (late = ops), emptyJournal, [], {
+      report: (mistake) => reports.push(mistake),
+    });
+    const settled = vi.fn();
+    for (const promise of [
+      late.ask("x", plain("X?")),
+      late.step("s", bodies),
+      late.sleep("t", 0),
+      late.background(),
+      late.checkpoint(),
+    ]) {
+      promise.then(settled, settled);
+    }
+    await immediate();
+    await immediate();
+    expect(bodies).not.toHaveBeenCalled();
+    expect(settled).not.toHaveBeenCalled();
+    expect(reports).toHaveLength(5);
+    expect(reports[0]).toMatchObject({
+      code: "ctx_after_return",
+      message:
+        'ctx was used after the handler of "test" had ended (question "x"). Await everything before returning; what must outlive the call belongs in a task (ctx.background()).',
+    });
+  });
+
+  test("a suspended handler that is woken by a timer of its own finds the run ended", async () => {
+    const reports: unknown[] = [];
+    const bodies = vi.fn();
+    const own = gate();
+    const outcome = await runOnce(
+      async (ops) => {
+        void own.opened.then(() => ops.step("late", bodies));
+        await ops.ask("a", plain("A?"));
+      },
+      emptyJournal,
+      [],
+      { report: (mistake) => reports.push(mistake) },
+    );
+    own.open();
+    await immediate();
+    expect(outcome.kind).toBe("waiting");
+    expect(bodies).not.toHaveBeenCalled();
+    expect(reports).toHaveLength(1);
+  });
+});
+
+describe("R2 settling", () => {
+  test("suspending runs no catch and no finally of the handler", async () => {
+    const ran: string[] = [];
+    const outcome = await runOnce(async (ops) => {
+      try {
+        await ops.ask("a", plain("A?"));
+      } catch {
+        ran.push("catch");
+      } finally {
+        ran.push("finally");
+      }
+    });
+    await immediate();
+    expect(outcome.kind).toBe("waiting");
+    expect(ran).toEqual([]);
+  });
+
+  test("a rejection nobody looks at does not reach the process, nor one that is chained", async () => {
+    const journal = told(
+      { kind: "threw", key: "s", error: { name: "Error", message: "no" } },
+      { kind: "expired", key: "q" },
+    );
+    const outcome = await runOnce(async (ops) => {
+      void ops.step("s", () => {});
+      void ops
+        .ask("q", plain("Q?", { timeoutMs: 1 }))
+        .then((value) => value)
+        .then((value) => value);
+      void ops.ask("q2", plain("Q2?")).finally(() => {});
+      await ops.ask("a", plain("A?"));
+    }, journal);
+    expect(outcome.kind).toBe("waiting");
+    // afterEach sees whether the process heard of it
+  });
+});
+
+describe("R3 log and inbox", () => {
+  test("an entry is durable before it is delivered, and appends do not overlap", async () => {
+    const happened: string[] = [];
+    let appending = 0;
+    const { outcome } = await converse(
+      async (ops) => {
+        const steps = ["a", "b", "c"].map(async (key) => {
+          await ops.step(key, () => key);
+          happened.push(`delivered ${key}`);
+        });
+        await Promise.all(steps);
+      },
+      undefined,
+      {
+        hooks: {
+          append: async ({ key }) => {
+            appending += 1;
+            expect(appending).toBe(1);
+            await immediate();
+            appending -= 1;
+            happened.push(`appended ${key}`);
+          },
+        },
+      },
+    );
+    expect(outcome.kind).toBe("done");
+    expect(happened).toEqual(
+      ["a", "b", "c"].flatMap((key) => [`appended ${key}`, `delivered ${key}`]),
+    );
+  });
+
+  test("nothing is delivered when its append fails", async () => {
+    const delivered = vi.fn();
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.step("s", () => 1).then(delivered, delivered);
+      },
+      emptyJournal,
+      [],
+      { append: () => Promise.reject(new Error("disk full")) },
+    );
+    await immediate();
+    expect(errorOf(outcome)).toMatchObject({ message: "disk full" });
+    expect(delivered).not.toHaveBeenCalled();
+  });
+
+  test("the first event in the inbox whose operation is outstanding becomes the next entry", async () => {
+    const handler = async (ops: Operations) => {
+      const first = await Promise.race([ops.ask("a", plain("A?")), ops.ask("b", plain("B?"))]);
+      const late = await ops.ask("late", plain("Late?"));
+      return [first, late];
+    };
+    const events = [answer("late", "Late?"), answer("b", "B?"), answer("a", "A?")];
+    const outcome = await runOnce(handler, emptyJournal, events);
+    expect(outcome).toMatchObject({ kind: "done", value: ["answer to b", "answer to late"] });
+    expect(outcome).toMatchObject({
+      entries: [{ key: "b" }, { key: "late" }, { key: "a" }].slice(0, 2),
+    });
+  });
+
+  test("the first answer to a key wins, the rest stay unused", async () => {
+    const outcome = await runOnce(
+      async (ops) => [await ops.ask("a", plain("A?")), await ops.ask("b", plain("B?"))],
+      emptyJournal,
+      [answer("a", "A?", "first"), answer("a", "A?", "second")],
+    );
+    expect(outcome).toMatchObject({
+      kind: "waiting",
+      entries: [answered("a", "A?", "first")],
+      unused: [],
+    });
+  });
+
+  test("an event that arrives while bodies run is taken", async () => {
+    const inbox = new Inbox();
+    const outcome = await runOnce(
+      (ops) =>
+        Promise.all([
+          ops.ask("a", plain("A?")),
+          ops.step("s", () => {
+            inbox.push(answer("a", "A?"));
+            return immediate();
+          }),
+        ]),
+      emptyJournal,
+      inbox,
+    );
+    expect(outcome).toMatchObject({ kind: "done", value: ["answer to a", undefined] });
+  });
+});
+
+describe("R4 delivery", () => {
+  // Each branch writes down when it goes on; the order must be the log's, whatever is awaited first.
+  const branches = (keys: readonly string[], order: string[]) => (ops: Operations) =>
+    Promise.all(
+      keys.map(async (key) => {
+        await ops.ask(key, plain(key));
+        order.push(key);
+        await null;
+        await Promise.resolve().then(() => {});
+        order.push(`${key} still`);
+      }),
+    );
+
+  test("one entry a turn, in recorded order, whatever the code awaits first", async () => {
+    const order: string[] = [];
+    const journal = told(answered("c", "c"), answered("a", "a"), answered("b", "b"));
+    await runOnce(branches(["a", "b", "c"], order), journal);
+    expect(order).toEqual(["c", "c still", "a", "a still", "b", "b still"]);
+  });
+
+  test("live as replayed", async () => {
+    const order: string[] = [];
+    const events = ["c", "a", "b"].map((key) => answer(key, key));
+    await runOnce(branches(["a", "b", "c"], order), emptyJournal, events);
+    expect(order).toEqual(["c", "c still", "a", "a still", "b", "b still"]);
+  });
+
+  test("a turn covers a chain of nextTicks while others are outstanding", async () => {
+    const order: string[] = [];
+    const handler = (ops: Operations) =>
+      Promise.all([
+        (async () => {
+          await ops.ask("a", plain("a"));
+          for (let hop = 0; hop < 20; hop += 1) {
+            await new Promise<void>((resolve) => process.nextTick(resolve));
+          }
+          order.push("a");
+        })(),
+        (async () => {
+          await ops.ask("b", plain("b"));
+          order.push("b");
+        })(),
+      ]);
+    await runOnce(handler, told(answered("a", "a"), answered("b", "b")));
+    expect(order).toEqual(["a", "b"]);
+  });
+
+  test("one outstanding operation needs no immediate a delivery", async () => {
+    const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
+    const full = vi.fn<(callback: () => void) => void>((callback) => void setImmediate(callback));
+    const { nodeTurns } = await import("./turns.ts");
+    const outcome = await runOnce(
+      async (ops) => {
+        for (const key of keys) await ops.step(key, () => key);
+      },
+      told(...keys.map((key) => stepped(key))),
+      [],
+      { turns: { full, brief: nodeTurns.brief } },
+    );
+    expect(outcome.kind).toBe("done");
+    expect(full).not.toHaveBeenCalled();
+  });
+
+  test("a value is decoded afresh: what the handler does to it reaches no other run", async () => {
+    const journal = told(stepped("s", { list: [1] }), {
+      kind: "answer",
+      key: "a",
+      digest: "A?",
+      value: { tags: ["x"] },
+    });
+    const handler = async (ops: Operations) => {
+      const step = (await ops.step("s", () => {})) as { list: number[] };
+      const given = (await ops.ask("a", plain("A?"))) as { tags: string[] };
+      step.list.push(2);
+      given.tags.push("y");
+      return { step, given };
+    };
+    const first = await runOnce(handler, journal);
+    const second = await runOnce(handler, journal);
+    expect(second).toEqual(first);
+    expect(journal.entries[0]).toEqual(stepped("s", { list: [1] }));
+  });
+});
+
+describe("R5 phases", () => {
+  test("no body starts before all entries are delivered and every question that was out is asked again", async () => {
+    const body = vi.fn(() => "ran");
+    const journal = { entries: [answered("a", "A?")], out: [out("b", "B?")] };
+    const seen: unknown[] = [];
+    const handler = async (ops: Operations) => {
+      const step = ops.step("s", () => {
+        seen.push("body");
+        return body();
+      });
+      const questions = (async () => {
+        await ops.ask("a", plain("A?"));
+        seen.push("a delivered");
+        const b = ops.ask("b", plain("B?"));
+        seen.push("b asked");
+        return b;
+      })();
+      return Promise.all([step, questions]);
+    };
+    const outcome = await runOnce(handler, journal);
+    expect(outcome.kind).toBe("waiting");
+    expect(seen).toEqual(["a delivered", "b asked", "body"]);
+  });
+
+  test("the handler is told whether it is live", async () => {
+    const live: boolean[] = [];
+    const handler = async (ops: Operations) => {
+      live.push(ops.isLive());
+      await ops.ask("a", plain("A?"));
+      live.push(ops.isLive());
+      await ops.ask("b", plain("B?"));
+      live.push(ops.isLive());
+    };
+    await runOnce(handler, { entries: [answered("a", "A?")], out: [out("b", "B?")] }, [
+      answer("b", "B?"),
+    ]);
+    expect(live).toEqual([false, false, true]);
+    live.length = 0;
+    await runOnce(handler);
+    expect(live).toEqual([true]);
+  });
+
+  test("nothing of the inbox is recorded before the log is delivered", async () => {
+    const appended: string[] = [];
+    const outcome = await runOnce(
+      (ops) => Promise.all([ops.ask("b", plain("B?")), ops.ask("a", plain("A?"))]),
+      told(answered("a", "A?")),
+      [answer("b", "B?")],
+      { append: ({ key }) => void appended.push(key) },
+    );
+    expect(outcome).toMatchObject({ kind: "done", entries: [{ key: "a" }, { key: "b" }] });
+    expect(appended).toEqual(["b"]);
+  });
+});
+
+describe("R6 divergence", () => {
+  test("answers the code no longer asks for are cut off and kept with their digests", async () => {
+    const outcome = await runOnce(
+      async (ops) => [await ops.ask("new", plain("New?")), await ops.ask("old", plain("Old?"))],
+      told(answered("old", "Old?")),
+    );
+    expect(outcome).toMatchObject({
+      kind: "waiting",
+      entries: [],
+      open: [{ key: "new" }],
+      unused: [answer("old", "Old?")],
+    });
+    if (outcome.kind !== "waiting") return;
+    const next = await runOnce(
+      async (ops) => [await ops.ask("new", plain("New?")), await ops.ask("old", plain("Old?"))],
+      journalOf(outcome),
+      [...outcome.unused, answer("new", "New?")],
+    );
+    expect(next).toMatchObject({ kind: "done", value: ["answer to new", "answer to old"] });
+  });
+
+  test("the carrier is told where to cut", async () => {
+    const cut = vi.fn();
+    await runOnce(
+      async (ops) => {
+        await ops.ask("kept", plain("Kept?"));
+        await ops.ask("new", plain("New?"));
+      },
+      told(answered("kept", "Kept?"), answered("gone", "Gone?")),
+      [],
+      { cut },
+    );
+    expect(cut.mock.calls).toEqual([[1]]);
+  });
+
+  test("with a step ahead it is Diverged, naming both sides, before any new effect", async () => {
+    const body = vi.fn();
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.step("ship", body);
+      },
+      told(answered("go", "Go?"), stepped("build")),
+    );
+    expect(faultOf(outcome)).toMatchObject({ code: "history_changed" });
+    expect(faultOf(outcome).message).toContain(
+      'step "build" is recorded next, but it waits for step "ship"',
+    );
+    expect(body).not.toHaveBeenCalled();
+  });
+
+  test("with a background entry ahead, too", async () => {
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.ask("new", plain("New?"));
+      },
+      told({ kind: "background", key: "~background-1" }),
+    );
+    expect(faultOf(outcome).code).toBe("history_changed");
+  });
+
+  test("a stall is only one when nothing happens for stallMs", async () => {
+    const clock = new HandClock();
+    const slow = gate();
+    const running = runOnce(
+      async (ops) => {
+        const slowly = async () => {
+          await slow.opened;
+          return ops.step("s", () => {});
+        };
+        return Promise.all([slowly(), ops.ask("b", plain("B?"))]);
+      },
+      told(stepped("s"), answered("b", "B?")),
+      [],
+      { stallMs: 5_000, after: clock.after },
+    );
+    while (clock.waiting === 0) await immediate();
+    clock.pass(4_999);
+    slow.open();
+    await expect(running).resolves.toMatchObject({
+      kind: "done",
+      value: ["result of s", "answer to b"],
+    });
+  });
+
+  test("and is one after stallMs", async () => {
+    const clock = new HandClock();
+    const running = runOnce(
+      async (ops) => {
+        await ops.ask("b", plain("B?"));
+      },
+      told(stepped("s")),
+      [],
+      { stallMs: 5_000, after: clock.after },
+    );
+    while (clock.waiting === 0) await immediate();
+    clock.pass(5_000);
+    expect(faultOf(await running).code).toBe("history_changed");
+  });
+
+  test("if only an out-question is missing, the run goes live", async () => {
+    const body = vi.fn(() => 1);
+    const outcome = await runOnce((ops) => ops.step("s", body), {
+      entries: [],
+      out: [out("gone", "Gone?")],
+    });
+    expect(outcome).toMatchObject({ kind: "done", value: 1 });
+  });
+
+  test("returning with unrequested steps is Diverged; with unrequested answers it is not", async () => {
+    expect(faultOf(await runOnce(() => "early", told(stepped("s")))).message).toContain(
+      'step "s" is recorded next, but it has returned without it',
+    );
+    expect(
+      faultOf(
+        await runOnce(
+          async (ops) => {
+            await ops.ask("a", plain("A?"));
+          },
+          told(answered("a", "A?"), stepped("s")),
+        ),
+      ).code,
+    ).toBe("history_changed");
+    expect(await runOnce(() => "early", told(answered("a", "A?")))).toMatchObject({ kind: "done" });
+  });
+});
+
+describe("R7 questions", () => {
+  test("an answer to another question under that key is not taken: the question is put again", async () => {
+    const outcome = await runOnce(
+      (ops) => ops.ask("a", plain("Delete everything?")),
+      { entries: [], out: [out("a", "Save?")] },
+      [answer("a", "Save?", "yes")],
+    );
+    expect(outcome).toMatchObject({
+      kind: "waiting",
+      open: [{ key: "a", digest: "Delete everything?" }],
+      entries: [{ kind: "changed", key: "a" }],
+      unused: [],
+    });
+  });
+
+  test("a recorded answer whose question has changed is cut off with all after it", async () => {
+    const outcome = await runOnce(
+      async (ops) => [await ops.ask("a", plain("A, new?")), await ops.ask("b", plain("B?"))],
+      told(answered("a", "A?"), answered("b", "B?")),
+    );
+    expect(outcome).toMatchObject({
+      kind: "waiting",
+      entries: [{ kind: "changed", key: "a" }],
+      open: [{ key: "a" }],
+      unused: [answer("b", "B?")],
+    });
+  });
+
+  test("where a step came after the answer it is Diverged", async () => {
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.ask("a", plain("A, new?"));
+        await ops.step("s", () => {});
+      },
+      told(answered("a", "A?"), stepped("s")),
+    );
+    expect(faultOf(outcome)).toMatchObject({ code: "history_changed" });
+    expect(faultOf(outcome).message).toContain(
+      'question "a" asks something else than what was answered',
+    );
+  });
+
+  test("a second change of one key in a call is an unstable question", async () => {
+    let version = 0;
+    const { outcome, outcomes } = await converse((ops) =>
+      ops.ask("a", plain(`A at ${(version += 1)}?`)),
+    );
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["waiting", "waiting", "failed"]);
+    expect(faultOf(outcome).code).toBe("unstable_question");
+  });
+
+  test("an invalid answer leaves no entry; the question is put again with the reason", async () => {
+    const even = plain("Even?", {
+      read: (value) =>
+        Number(value) % 2 === 0
+          ? { kind: "value", value: Number(value) }
+          : { kind: "invalid", reason: "not even" },
+    });
+    const first = await runOnce(
+      (ops) => ops.ask("n", even),
+      { entries: [], out: [out("n", "Even?")] },
+      [answer("n", "Even?", "3")],
+    );
+    expect(first).toMatchObject({
+      kind: "waiting",
+      entries: [],
+      open: [{ key: "n", reason: "not even" }],
+    });
+    const second = await runOnce((ops) => ops.ask("n", even), journalOf(first), [
+      answer("n", "Even?", "4"),
+    ]);
+    expect(second).toMatchObject({
+      kind: "done",
+      value: 4,
+      entries: [answered("n", "Even?", "4")],
+    });
+  });
+
+  test("validation may be asynchronous, and its errors end the run", async () => {
+    const slow = plain("Q?", {
+      read: async (value) => {
+        await immediate();
+        return { kind: "value", value };
+      },
+    });
+    expect(
+      await runOnce(
+        (ops) => Promise.all([ops.ask("q", slow), ops.step("s", () => 1)]),
+        emptyJournal,
+        [answer("q", "Q?")],
+      ),
+    ).toMatchObject({ kind: "done", value: ["answer to q", 1] });
+    const broken = plain("Q?", { read: () => Promise.reject(new Error("broken")) });
+    expect(
+      errorOf(await runOnce((ops) => ops.ask("q", broken), emptyJournal, [answer("q", "Q?")])),
+    ).toMatchObject({ message: "broken" });
+  });
+
+  test("the raw answer is recorded, and read again at every delivery", async () => {
+    const read = vi.fn((value: unknown) => ({ kind: "value" as const, value: { parsed: value } }));
+    const handler = (ops: Operations) => ops.ask("q", plain("Q?", { read }));
+    const live = await runOnce(handler, emptyJournal, [answer("q", "Q?", "raw")]);
+    expect(live).toMatchObject({
+      kind: "done",
+      value: { parsed: "raw" },
+      entries: [{ value: "raw" }],
+    });
+    const replayed = await runOnce(handler, told(answered("q", "Q?", "raw")));
+    expect(replayed).toEqual(live);
+    expect(read).toHaveBeenCalledTimes(3);
+  });
+
+  test("a recorded answer that no longer reads well is asked again", async () => {
+    const strict = plain("Q?", { read: () => ({ kind: "invalid", reason: "stricter now" }) });
+    const outcome = await runOnce((ops) => ops.ask("q", strict), told(answered("q", "Q?")));
+    expect(outcome).toMatchObject({
+      kind: "waiting",
+      entries: [{ kind: "changed" }],
+      open: [{ key: "q" }],
+    });
+  });
+
+  test("an answer without a token counts only for a question marked unsolicited", async () => {
+    const events = [answer("q", undefined)];
+    expect(await runOnce((ops) => ops.ask("q", plain("Q?")), emptyJournal, events)).toMatchObject({
+      kind: "waiting",
+      unused: [],
+    });
+    expect(
+      await runOnce(
+        (ops) => ops.ask("q", plain("Q?", { unsolicited: true })),
+        emptyJournal,
+        events,
+      ),
+    ).toMatchObject({ kind: "done", value: "answer to q", entries: [answered("q", "Q?")] });
+  });
+
+  test("where the time limit came first, the timeout wins", async () => {
+    const outcome = await runOnce(
+      async (ops) => {
+        try {
+          return await ops.ask("q", plain("Q?", { timeoutMs: 10 }));
+        } catch (error) {
+          return error instanceof Unanswered ? error.reason : "another error";
+        }
+      },
+      { entries: [], out: [out("q", "Q?")] },
+      [{ kind: "due", key: "q" }, answer("q", "Q?")],
+    );
+    expect(outcome).toMatchObject({
+      kind: "done",
+      value: "timed_out",
+      entries: [{ kind: "expired", key: "q" }],
+    });
+  });
+
+  test("a question without a time limit does not expire", async () => {
+    const outcome = await runOnce((ops) => ops.ask("q", plain("Q?")), emptyJournal, [
+      { kind: "due", key: "q" },
+    ]);
+    expect(outcome.kind).toBe("waiting");
+  });
+});
+
+describe("R8 ending", () => {
+  test("questions asked together go out in one round", async () => {
+    const { outcomes } = await converse((ops) =>
+      Promise.all(["a", "b", "c"].map((key) => ops.ask(key, plain(key)))),
+    );
+    expect(outcomes).toHaveLength(2);
+    expect(outcomes[0]).toMatchObject({ open: [{ key: "a" }, { key: "b" }, { key: "c" }] });
+  });
+
+  test("an untracked await between two of them costs a round, and loses nothing", async () => {
+    const { outcome, outcomes } = await converse((ops) =>
+      Promise.all([
+        ops.ask("a", plain("A?")),
+        (async () => {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          return ops.ask("b", plain("B?"));
+        })(),
+      ]),
+    );
+    expect(outcomes.length).toBeGreaterThan(1);
+    expect(outcome).toMatchObject({ kind: "done", value: ["answer to a", "answer to b"] });
+  });
+
+  test("a run does not end as waiting while a body runs", async () => {
+    const working = gate<string>();
+    const running = runOnce((ops) =>
+      Promise.all([ops.ask("q", plain("Q?")), ops.step("s", () => working.opened)]),
+    );
+    const ended = vi.fn();
+    void running.then(ended);
+    for (let turn = 0; turn < 5; turn += 1) await immediate();
+    expect(ended).not.toHaveBeenCalled();
+    working.open("built");
+    await expect(running).resolves.toMatchObject({
+      kind: "waiting",
+      entries: [stepped("s", "built")],
+    });
+  });
+
+  test("a settling handler ends the run at once; running bodies are aborted and not recorded", async () => {
+    const appended = vi.fn();
+    const never = gate();
+    let signal!: AbortSignal;
+    const outcome = await runOnce(
+      (ops) =>
+        Promise.race([
+          ops.step("slow", (step) => {
+            signal = step.signal;
+            return never.opened;
+          }),
+          ops.step("fast", () => "first"),
+        ]),
+      emptyJournal,
+      [],
+      { append: ({ key }) => void appended(key) },
+    );
+    expect(outcome).toMatchObject({ kind: "done", value: "first" });
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).toMatchObject({ reason: "RunEnded" });
+    never.open();
+    await immediate();
+    expect(appended.mock.calls).toEqual([["fast"]]);
+  });
+
+  test("a task publishes what is open while bodies run, once for each change", async () => {
+    const published: string[][] = [];
+    const working = gate();
+    const inbox = new Inbox();
+    const running = runOnce(
+      (ops) =>
+        Promise.all([
+          ops.ask("a", plain("A?")),
+          ops.ask("b", plain("B?")),
+          ops.sleep("t", 100),
+          ops.step("s", () => working.opened),
+        ]),
+      emptyJournal,
+      inbox,
+      { publish: (open) => void published.push(open.map(({ key }) => key)) },
+    );
+    while (published.length < 1) await immediate();
+    inbox.push(answer("a", "A?"));
+    while (published.length < 2) await immediate();
+    working.open();
+    await expect(running).resolves.toMatchObject({
+      kind: "waiting",
+      open: [{ key: "b" }, { key: "t" }],
+    });
+    expect(published).toEqual([
+      ["a", "b", "t"],
+      ["b", "t"],
+    ]);
+  });
+});
+
+describe("R9 steps", () => {
+  test("the value passes through JSON on the first run as on every other", async () => {
+    const handler = (ops: Operations) =>
+      ops.step("s", () => ({
+        at: new Date(0),
+        gone: undefined,
+        run: () => 1,
+        nested: [{ x: -0 }],
+      }));
+    const first = await runOnce(handler);
+    expect(first).toMatchObject({
+      kind: "done",
+      value: { at: "1970-01-01T00:00:00.000Z", nested: [{ x: 0 }] },
+    });
+    if (first.kind !== "done") return;
+    expect(Object.keys(first.value as object)).toEqual(["at", "nested"]);
+    expect(await runOnce(handler, told(...first.entries))).toEqual(first);
+  });
+
+  test("an error is one class, on the first run and on every other", async () => {
+    class Declined extends Error {
+      override name = "Declined";
+      code = "card_declined";
+      data = { attempt: 2, at: new Date(0) };
+    }
+    const handler = async (ops: Operations) => {
+      try {
+        return await ops.step("pay", () => {
+          throw new Declined("no money");
+        });
+      } catch (error) {
+        if (!(error instanceof StepError)) return "another class";
+        const { key, name, message, code, data } = error;
+        return { key, name, message, code, data };
+      }
+    };
+    const first = await runOnce(handler);
+    expect(first).toMatchObject({
+      kind: "done",
+      value: {
+        key: "pay",
+        name: "Declined",
+        message: "no money",
+        code: "card_declined",
+        data: { attempt: 2, at: "1970-01-01T00:00:00.000Z" },
+      },
+    });
+    if (first.kind === "done")
+      expect(await runOnce(handler, told(...first.entries))).toEqual(first);
+  });
+
+  test.each([
+    ["undefined", undefined, "undefined"],
+    ["a text", "just text", "just text"],
+    ["null", null, "null"],
+    [
+      "an object without a prototype",
+      Object.create(null),
+      "a value that cannot be shown was thrown",
+    ],
+  ])("a body may throw %s", async (_, thrown, message) => {
+    const outcome = await runOnce(async (ops) => {
+      await ops.step("s", () => {
+        throw thrown;
+      });
+    });
+    expect(errorOf(outcome)).toMatchObject({ name: "Error", message });
+  });
+
+  test("what JSON does not bring back ends the run, and no catch hides it", async () => {
+    const caught = vi.fn();
+    const body = vi.fn(() => ({ byId: new Map() }));
+    const outcome = await runOnce((ops) => ops.step("seen", body).catch(caught), emptyJournal, [], {
+      place: () => "import.ts:4",
+    });
+    await immediate();
+    expect(faultOf(outcome)).toMatchObject({
+      code: "not_json",
+      message:
+        'Step "seen" (import.ts:4) returned a Map at result.byId, which JSON does not bring back. A step\'s result is kept as JSON between rounds.\nReturn plain data, for example Object.fromEntries(map).',
+    });
+    expect(caught).not.toHaveBeenCalled();
+    expect(body).toHaveBeenCalledTimes(1);
+  });
+
+  test("a body gets the same idempotency key whenever it is run again", async () => {
+    const keys: string[] = [];
+    const handler = async (ops: Operations) => {
+      await ops.step(
+        "pay",
+        ({ idempotencyKey, attempt }) => void keys.push(`${idempotencyKey} ${attempt}`),
+      );
+    };
+    await runOnce(handler);
+    await runOnce(handler);
+    expect(keys).toEqual(["call-1/pay 1", "call-1/pay 1"]);
+  });
+
+  test("retries count attempts and back off, doubling", async () => {
+    const clock = new HandClock();
+    const waits: number[] = [];
+    const attempts: number[] = [];
+    const outcome = await runOnce(
+      (ops) =>
+        ops.step(
+          "s",
+          ({ attempt }) => {
+            attempts.push(attempt);
+            if (attempt < 4) throw new Error(`try ${attempt}`);
+            return "at last";
+          },
+          { retries: 3, backoffMs: 100 },
+        ),
+      emptyJournal,
+      [],
+      {
+        after: (ms, callback) => {
+          waits.push(ms);
+          return clock.after(0, callback);
+        },
+      },
+    );
+    expect(outcome).toMatchObject({ kind: "done", value: "at last" });
+    expect(attempts).toEqual([1, 2, 3, 4]);
+    expect(waits).toEqual([100, 200, 400]);
+  });
+
+  test("outcomes after the signal aborted are never recorded", async () => {
+    const appended = vi.fn();
+    const working = gate();
+    const stop = new Stop();
+    const running = runOnce((ops) => ops.step("s", () => working.opened), emptyJournal, [], {
+      stop,
+      append: appended,
+    });
+    await immediate();
+    await immediate();
+    stop.stop("LostLease");
+    working.open();
+    await immediate();
+    expect(await running).toEqual({ kind: "stopped", reason: "LostLease" });
+    expect(appended).not.toHaveBeenCalled();
+  });
+
+  test("no body starts when the carrier says so", async () => {
+    const body = vi.fn();
+    const outcome = await runOnce((ops) => ops.step("s", body), emptyJournal, [], {
+      mayStart: () => false,
+    });
+    expect(outcome).toEqual({ kind: "stopped", reason: "LostLease" });
+    expect(body).not.toHaveBeenCalled();
+  });
+});
+
+describe("R10 fatal mistakes", () => {
+  const places = (...lines: number[]): Partial<Hooks> => ({
+    place: () => `import.ts:${lines.shift()}`,
+  });
+
+  /** The run fails, and nothing the handler catches hides it. */
+  async function fatal(
+    handler: (ops: Operations) => unknown,
+    hooks: Partial<Hooks> = {},
+    journal = emptyJournal,
+  ) {
+    const settled = vi.fn();
+    const outcome = await runOnce(
+      async (ops) => {
+        try {
+          await handler(ops);
+        } catch (error) {
+          settled(error);
+        }
+        return "hidden";
+      },
+      journal,
+      [],
+      hooks,
+    );
+    await immediate();
+    expect(settled).not.toHaveBeenCalled();
+    return errorOf(outcome) as ParleyError;
+  }
+
+  test("a key used twice", async () => {
+    const error = await fatal(
+      async (ops) => {
+        for (const row of [1, 2]) await ops.step("save", () => row);
+      },
+      { ...places(8, 8), name: "import_rows" },
+    );
+    expect(error).toMatchObject({
+      code: "duplicate_key",
+      message:
+        'Key "save" is used twice in one run of "import_rows": step at import.ts:8, step at import.ts:8.\nA key names one question or step of the call. In a loop, add what differs: `save-${i}`.',
+    });
+  });
+
+  test("a kind changed", async () => {
+    const error = await fatal((ops) => ops.step("x", () => {}), {}, told(answered("x", "X?")));
+    expect(error.code).toBe("history_changed");
+    expect(error.message).toContain(
+      'question "x" is recorded under that key, but it is a step now',
+    );
+  });
+
+  test("a question inside a step's body, found by the synchronous flag", async () => {
+    const error = await fatal(
+      (ops) => ops.step("save", () => ops.ask("ok", plain("Ok?"))),
+      places(8, 9),
+    );
+    expect(error).toMatchObject({
+      code: "ask_in_step",
+      message:
+        'Question "ok" is asked inside step "save" (import.ts:9). A step runs once and cannot wait for a person.\nAsk first, then use the answer in the step.',
+    });
+  });
+
+  test("a step inside a step's body", async () => {
+    expect((await fatal((ops) => ops.step("outer", () => ops.step("inner", () => 1)))).code).toBe(
+      "step_in_step",
+    );
+  });
+
+  test("and after an await in the body, where the carrier follows it", async () => {
+    const { AsyncLocalStorage } = await import("node:async_hooks");
+    const storage = new AsyncLocalStorage<string>();
+    const error = await fatal(
+      (ops) =>
+        ops.step("outer", async () => {
+          await immediate();
+          await ops.ask("inner", plain("Inner?"));
+        }),
+      {
+        nesting: {
+          run: (step, body) => storage.run(step, body),
+          current: () => storage.getStore(),
+        },
+      },
+    );
+    expect(error.code).toBe("ask_in_step");
+  });
+
+  test("a step past an un-awaited question", async () => {
+    const body = vi.fn();
+    const error = await fatal(
+      async (ops) => {
+        if (!ops.ask("go", plain("Go?"))) return;
+        await ops.step("deploy", body);
+      },
+      { place: vi.fn().mockReturnValueOnce("deploy.ts:12").mockReturnValueOnce("deploy.ts:13") },
+    );
+    expect(error).toMatchObject({
+      code: "not_awaited",
+      message:
+        'Question "go" (deploy.ts:12) was asked but not awaited when step "deploy" began (deploy.ts:13), so nothing would wait for the answer.\nWrite `await ctx.confirm("go", …)`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).',
+    });
+    expect(body).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ["background", (ops: Operations) => ops.background()],
+    ["checkpoint", (ops: Operations) => ops.checkpoint()],
+    ["the handler's return", () => "returned"],
+  ])("%s past an un-awaited question", async (_, next) => {
+    const error = await fatal((ops) => {
+      void ops.ask("go", plain("Go?"));
+      return next(ops);
+    });
+    expect(error.code).toBe("not_awaited");
+  });
+
+  test("also when the question has been answered in an earlier round", async () => {
+    const error = await fatal(
+      async (ops) => {
+        void ops.ask("go", plain("Go?"));
+        await ops.step("deploy", () => {});
+      },
+      {},
+      told(answered("go", "Go?")),
+    );
+    expect(error.code).toBe("not_awaited");
+  });
+
+  test.each([
+    [
+      "Promise.all",
+      (ops: Operations) => Promise.all([ops.ask("q", plain("Q?")), ops.step("s", () => 1)]),
+    ],
+    [
+      "Promise.race",
+      (ops: Operations) => Promise.race([ops.step("s", () => 1), ops.ask("q", plain("Q?"))]),
+    ],
+    [
+      "Promise.any",
+      (ops: Operations) => Promise.any([ops.ask("q", plain("Q?")), ops.step("s", () => 1)]),
+    ],
+    [
+      "Promise.allSettled",
+      (ops: Operations) => Promise.allSettled([ops.ask("q", plain("Q?")), ops.step("s", () => 1)]),
+    ],
+    [
+      "an async function around it",
+      async (ops: Operations) => {
+        const question = (async () => ops.ask("q", plain("Q?")))();
+        await ops.step("s", () => 1);
+        return question;
+      },
+    ],
+  ])("%s counts as awaiting", async (_, handler) => {
+    const { outcome } = await converse(handler);
+    expect(outcome.kind).toBe("done");
+  });
+
+  test.each([[""], ["a~2"], ["x".repeat(201)], [42], [undefined]])(
+    "a key that is none: %j",
+    async (key) => {
+      const error = await fatal((ops) => ops.step(key as string, () => {}));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error.message).toContain("A key is a text of 1 to 200 characters");
+    },
+  );
+
+  test("keys of Object.prototype are keys like any other", async () => {
+    const { outcome } = await converse(async (ops) => [
+      await ops.ask("__proto__", plain("P?")),
+      await ops.step("constructor", () => "c"),
+      await ops.ask("toString", plain("T?")),
+    ]);
+    expect(outcome).toMatchObject({
+      kind: "done",
+      value: ["answer to __proto__", "c", "answer to toString"],
+    });
+  });
+});
+
+describe("R11 background and checkpoint", () => {
+  test("background ends the run as detached; the next run goes past its entry", async () => {
+    const handler = async (ops: Operations) => {
+      await ops.step("before", () => "before");
+      await ops.background({ ttlMs: 5 });
+      return ops.step("after", () => "after");
+    };
+    const first = await runOnce(handler);
+    expect(first).toMatchObject({
+      kind: "detached",
+      options: { ttlMs: 5 },
+      entries: [stepped("before", "before"), { kind: "background" }],
+    });
+    expect(await runOnce(handler, journalOf(first))).toMatchObject({
+      kind: "done",
+      value: "after",
+    });
+  });
+
+  test("where the call cannot become a task, background passes", async () => {
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.background();
+        return "inline";
+      },
+      emptyJournal,
+      [],
+      { canDetach: false },
+    );
+    expect(outcome).toMatchObject({
+      kind: "done",
+      value: "inline",
+      entries: [{ kind: "background" }],
+    });
+  });
+
+  test("once requested no new body starts, running ones are recorded, open questions move on", async () => {
+    const working = gate();
+    const later = vi.fn();
+    const running = runOnce((ops) =>
+      Promise.all([
+        ops.step("running", () => working.opened),
+        ops.ask("q", plain("Q?")),
+        (async () => {
+          await ops.step("quick", () => {});
+          await ops.background();
+        })(),
+        (async () => {
+          await ops.step("quick too", () => {});
+          await immediate();
+          await immediate();
+          await ops.step("later", later);
+        })(),
+      ]),
+    );
+    for (let turn = 0; turn < 10; turn += 1) await immediate();
+    working.open();
+    const outcome = await running;
+    expect(outcome).toMatchObject({ kind: "detached", open: [{ key: "q" }] });
+    if (outcome.kind === "detached") {
+      expect(outcome.entries.map(({ key }) => key)).toEqual([
+        "quick",
+        "quick too",
+        "running",
+        "~background-1",
+      ]);
+    }
+    expect(later).not.toHaveBeenCalled();
+  });
+
+  test("checkpoint ends the round if it ran a body, else it does nothing", async () => {
+    const handler = async (ops: Operations) => {
+      await ops.checkpoint();
+      await ops.step("s", () => 1);
+      await ops.checkpoint();
+      return "end";
+    };
+    const { outcomes } = await converse(handler);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["yielded", "done"]);
+    expect(outcomes[1]).toMatchObject({
+      entries: [{ kind: "checkpoint" }, { kind: "step" }, { kind: "checkpoint" }],
+    });
+  });
+
+  test("and with afterMs only once the run has taken that long", async () => {
+    const handler = async (ops: Operations) => {
+      await ops.step("s", () => 1);
+      await ops.checkpoint(100);
+      return "end";
+    };
+    expect(await runOnce(handler, emptyJournal, [], { elapsedMs: () => 99 })).toMatchObject({
+      kind: "done",
+    });
+    expect(await runOnce(handler, emptyJournal, [], { elapsedMs: () => 100 })).toMatchObject({
+      kind: "yielded",
+    });
+  });
+});
+
+describe("R12 signal", () => {
+  test("a suspended run does not abort the handler's signal, but releases what it holds", async () => {
+    const released = vi.fn();
+    let signal!: AbortSignal;
+    const outcome = await runOnce(async (ops) => {
+      signal = ops.signal();
+      ops.onRunEnd(released);
+      await ops.ask("a", plain("A?"));
+    });
+    expect(outcome.kind).toBe("waiting");
+    expect(signal.aborted).toBe(false);
+    expect(released).toHaveBeenCalledTimes(1);
+  });
+
+  test.each(["Cancelled", "Disconnected", "LostLease", "Draining", "Deadline"] as const)(
+    "%s aborts the signals and stops the run, also of a handler that never settles",
+    async (reason) => {
+      const stop = new Stop();
+      const signals: AbortSignal[] = [];
+      const running = runOnce(
+        async (ops) => {
+          signals.push(ops.signal());
+          await ops.step("s", (step) => {
+            signals.push(step.signal);
+            return new Promise(() => {});
+          });
+        },
+        emptyJournal,
+        [],
+        { stop },
+      );
+      await immediate();
+      await immediate();
+      stop.stop(reason);
+      expect(await running).toEqual({ kind: "stopped", reason });
+      expect(signals).toHaveLength(2);
+      for (const signal of signals) {
+        expect(signal.reason).toBeInstanceOf(Stopped);
+        expect(signal.reason).toMatchObject({ reason, name: reason });
+      }
+    },
+  );
+
+  test("a run that is stopped before it begins does not begin", async () => {
+    const stop = new Stop();
+    stop.stop("Draining");
+    const handler = vi.fn();
+    expect(await runOnce(handler, emptyJournal, [], { stop })).toEqual({
+      kind: "stopped",
+      reason: "Draining",
+    });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test("listeners are removed at the end of the run", async () => {
+    const stop = new Stop();
+    const inbox = new Inbox();
+    await runOnce((ops) => ops.ask("a", plain("A?")), emptyJournal, inbox, { stop });
+    expect(stop.listenerCount).toBe(0);
+    expect(inbox.onArrival).toBeUndefined();
+  });
+
+  test("an error in a release does not keep the others from being called", async () => {
+    const released = vi.fn();
+    const reports: unknown[] = [];
+    await runOnce(
+      (ops) => {
+        ops.onRunEnd(() => {
+          throw new Error("in release");
+        });
+        ops.onRunEnd(released);
+      },
+      emptyJournal,
+      [],
+      { report: (mistake) => reports.push(mistake) },
+    );
+    expect(released).toHaveBeenCalledTimes(1);
+    expect(reports).toMatchObject([{ message: "in release" }]);
+  });
+});
+
+describe("R14 forks", () => {
+  test("a journal sent again forks the call: its steps do not run again, later ones do, under the same key", async () => {
+    const ran: string[] = [];
+    const handler = async (ops: Operations) => {
+      await ops.step("before", ({ idempotencyKey }) => void ran.push(idempotencyKey));
+      const how = await ops.ask("q", plain("Q?"));
+      await ops.step("after", ({ idempotencyKey }) => void ran.push(idempotencyKey));
+      return how;
+    };
+    const first = await runOnce(handler);
+    const fork = (value: string) =>
+      runOnce(
+        handler,
+        journalOf(first),
+        answersTo(first, () => value),
+      );
+    expect(await fork("one")).toMatchObject({ kind: "done", value: "one" });
+    expect(await fork("two")).toMatchObject({ kind: "done", value: "two" });
+    expect(ran).toEqual(["call-1/before", "call-1/after", "call-1/after"]);
+  });
+});
+
+describe("R15 cost", () => {
+  test("a handler that uses no operation causes no signal, timer, turn or listener to be created", async () => {
+    const made: string[] = [];
+    const { createHook } = await import("node:async_hooks");
+    const hook = createHook({
+      init: (_id, type) => {
+        if (type !== "PROMISE") made.push(type);
+      },
+    });
+    const abort = vi.spyOn(globalThis, "AbortController");
+    const turn = vi.fn();
+    const after = vi.fn(() => () => {});
+    hook.enable();
+    const outcome = await runOnce((ops) => (ops.isLive() ? "nothing" : "?"), emptyJournal, [], {
+      turns: { full: turn, brief: turn },
+      after,
+    });
+    hook.disable();
+    expect(outcome).toEqual({ kind: "done", value: "nothing", entries: [] });
+    expect(made).toEqual([]);
+    expect(turn).not.toHaveBeenCalled();
+    expect(after).not.toHaveBeenCalled();
+    expect(abort).not.toHaveBeenCalled();
+    abort.mockRestore();
+  });
+});
+
+describe("the handler's own ways out", () => {
+  test("what it throws, synchronously or not, is how the run fails", async () => {
+    expect(
+      errorOf(
+        await runOnce(() => {
+          throw new Error("at once");
+        }),
+      ),
+    ).toMatchObject({ message: "at once" });
+    expect(errorOf(await runOnce(() => Promise.reject(new Error("later"))))).toMatchObject({
+      message: "later",
+    });
+  });
+
+  test("waiting for something of its own is not the end of the run; development hears of it", async () => {
+    const onIdle = vi.fn();
+    const own = gate<string>();
+    const running = runOnce(
+      async (ops) => {
+        await ops.step("s", () => {});
+        return own.opened;
+      },
+      emptyJournal,
+      [],
+      { onIdle },
+    );
+    while (onIdle.mock.calls.length === 0) await immediate();
+    own.open("mine");
+    expect(await running).toMatchObject({ kind: "done", value: "mine" });
+  });
+
+  test("an impossible question rejects at once and leaves no entry", async () => {
+    const outcome = await runOnce(async (ops) => {
+      try {
+        await ops.ask("q", plain("Q?", { impossible: new Unanswered("q", "unsupported") }));
+      } catch (error) {
+        return error instanceof Unanswered && error.reason;
+      }
+      return "not reached";
+    });
+    expect(outcome).toMatchObject({ kind: "done", value: "unsupported", entries: [] });
+  });
+});
