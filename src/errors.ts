@@ -3,6 +3,8 @@
 /** Every way in which a handler or the set-up can be wrong, one literal each. */
 export type ParleyErrorCode =
   | "not_awaited"
+  | "bad_key"
+  | "bad_result"
   | "duplicate_key"
   | "ask_in_step"
   | "step_in_step"

@@ -27,9 +27,10 @@ export function duplicateKey(handler: string, first: Named, second: Named): Parl
   );
 }
 
-export function badKey(handler: string, key: unknown): TypeError {
+export function badKey(handler: string, key: unknown): ParleyError {
   const given = typeof key === "string" ? JSON.stringify(key.slice(0, 80)) : typeof key;
-  return new TypeError(
+  return new ParleyError(
+    "bad_key",
     `A key of "${handler}" is ${given}. A key is a text of 1 to 200 characters without "~", which is kept for Parley's own.`,
   );
 }

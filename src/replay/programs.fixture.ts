@@ -193,7 +193,7 @@ export async function perform(program: Program, ops: Operations, see: Observer):
 export async function direct(program: Program): Promise<Json> {
   const at = (ms: unknown) => Promise.resolve(ms);
   const ops: Operations = {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a native promise is all that is used of it
+    // A native promise is all that is used of it.
     ask: ((key: string) => at(answerTo(key))) as unknown as Operations["ask"],
     step: async (_key, body) => {
       try {

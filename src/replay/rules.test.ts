@@ -1103,7 +1103,7 @@ describe("R10 fatal mistakes", () => {
     "a key that is none: %j",
     async (key) => {
       const error = await fatal((ops) => ops.step(key as string, () => {}));
-      expect(error).toBeInstanceOf(TypeError);
+      expect(error.code).toBe("bad_key");
       expect(error.message).toContain("A key is a text of 1 to 200 characters");
     },
   );
