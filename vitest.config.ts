@@ -14,5 +14,6 @@ export default defineConfig({
     include: ["{src,test,examples}/**/*.test.ts"],
     reporters: ["default", source("scripts/closing-line.ts")],
     testTimeout: 20_000,
+    silent: "passed-only",
   },
 });

@@ -16,7 +16,7 @@ export type InboxEvent =
 
 /** The carrier fills it in the order of time, one request's answers in the order they were asked. */
 export class Inbox {
-  #events: InboxEvent[];
+  readonly #events: InboxEvent[];
   /** Set by the run: something arrived while it was under way. */
   onArrival: (() => void) | undefined;
 

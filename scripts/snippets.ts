@@ -1,0 +1,44 @@
+// Keeps the code in the documents equal to code that runs. A fence that is preceded by
+//   <!-- source: examples/x.ts#region -->
+// holds that region of that file. `--check` fails on a byte of difference, without it the fence is rewritten.
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import process from "node:process";
+
+const isCheck = process.argv.includes("--check");
+const documents = [
+  ...readdirSync(".").filter((file) => file.endsWith(".md")),
+  ...readdirSync("docs").map((file) => `docs/${file}`),
+].filter((file) => file.endsWith(".md"));
+
+const fence =
+  /(<!-- source: (?<path>[^\s#]+)(?:#(?<region>\S+))? -->\n+```\w*\n)(?<code>[\s\S]*?)(\n```)/g;
+
+function region(path: string, name: string | undefined): string {
+  const text = readFileSync(path, "utf8");
+  if (name === undefined) return text.trimEnd();
+  const [, found] = new RegExp(`// #region ${name}\\n([\\s\\S]*?)// #endregion`).exec(text) ?? [];
+  if (found === undefined) throw new Error(`${path} has no region "${name}"`);
+  return found.trimEnd();
+}
+
+let stale = 0;
+let count = 0;
+for (const document of documents) {
+  const text = readFileSync(document, "utf8");
+  const fresh = text.replaceAll(
+    fence,
+    (_, before: string, path: string, name: string | undefined, after: string) => {
+      count += 1;
+      return `${before}${region(path, name)}${after}`;
+    },
+  );
+  if (fresh === text) continue;
+  stale += 1;
+  if (isCheck) console.error(`${document}: a code fence differs from its source`);
+  else writeFileSync(document, fresh);
+}
+console.log(
+  `snippets: ${count} in ${documents.length} documents, ${stale} ${isCheck ? "stale" : "rewritten"}`,
+);
+if (isCheck && stale > 0) process.exitCode = 1;

@@ -1,0 +1,29 @@
+// "mcp-parley": the public list. A name here is a promise.
+
+// the app
+export { parley } from "./server/app.ts";
+export type { App, ParleyOptions } from "./server/app.ts";
+export type { Logger } from "./server/logger.ts";
+export type { FullResult, Tool, ToolConfig, ToolContext } from "./server/tool.ts";
+
+// what a handler has
+export type { Context } from "./server/context.ts";
+export type { QuestionOptions, Sample, SampleParams } from "./server/questions.ts";
+export type { Question } from "./replay/handed.ts";
+export type { StepInfo, StepOptions } from "./replay/hooks.ts";
+
+// schemas
+export type {
+  AnswerOf,
+  FormField,
+  FormJson,
+  InputOf,
+  Json,
+  OutputOf,
+  Schema,
+  Stored,
+} from "./server/schema.ts";
+
+// errors
+export { ParleyError, StepError, Unanswered } from "./errors.ts";
+export type { ParleyErrorCode, UnansweredReason } from "./errors.ts";

@@ -1,0 +1,259 @@
+// `ctx`: what a handler has.
+
+import type { AuthInfo, Implementation, LoggingLevel, Root } from "@modelcontextprotocol/server";
+import type { Question } from "../replay/handed.ts";
+import type { Asking, Operations, StepInfo, StepOptions } from "../replay/hooks.ts";
+import type { FormJson } from "../protocol/form.ts";
+import type { Ability } from "./ability.ts";
+import { choiceForm, confirmForm, formOf } from "./form.ts";
+import type { Form } from "./form.ts";
+import { formQuestion, rootsQuestion, sampleQuestion, urlQuestion } from "./questions.ts";
+import type { QuestionOptions, Refusal, Sample, SampleParams } from "./questions.ts";
+import type { Askable, AnswerOf, Schema, Stored } from "./schema.ts";
+
+/** Prompts and resources have this, and so has every tool: write helpers against it. Every member may be destructured. */
+export interface Context {
+  /** A form. Without a schema: one line of text. A schema of one value (enum, number, string, list) gives that value; an object schema gives the object. */
+  readonly ask: {
+    (key: string, message: string): Question<string>;
+    <const S extends Schema | FormJson>(
+      key: string,
+      message: string,
+      schema: S & Askable<S>,
+      options?: QuestionOptions,
+    ): Question<AnswerOf<S>>;
+  };
+  /** True only if the person said yes; decline and cancel are no. */
+  readonly confirm: (
+    key: string,
+    message: string,
+    options?: Omit<QuestionOptions, "unsolicited">,
+  ) => Question<boolean>;
+  /** One of these. Values may be shown under titles, and may be computed. */
+  readonly choose: <const V extends string>(
+    key: string,
+    message: string,
+    choices: readonly (V | { readonly value: V; readonly title: string })[],
+    options?: QuestionOptions,
+  ) => Question<V>;
+  /** The same form with the SDK's parameters and the raw outcome, for code that treats decline and cancel apart. */
+  readonly elicit: <const S extends Schema | FormJson>(
+    key: string,
+    params: { readonly message: string; readonly requestedSchema: S & Askable<S> },
+    options?: QuestionOptions,
+  ) => Question<
+    | { readonly action: "accept"; readonly content: AnswerOf<S> }
+    | { readonly action: "decline" | "cancel" }
+  >;
+  /** Sends the person to a page. A function gets a ticket for the page's URL (OAuth's `state`). Accept means "I will open it": `until` says when it is done. */
+  readonly openUrl: (
+    key: string,
+    message: string,
+    url: string | URL | ((ticket: string) => string | URL),
+    options?: QuestionOptions & {
+      readonly until?: (() => boolean | Promise<boolean>) | undefined;
+    },
+  ) => Question<void>;
+  /** The client's model. */
+  readonly sample: (
+    key: string,
+    prompt: string | SampleParams,
+    options?: QuestionOptions,
+  ) => Question<Sample>;
+  readonly roots: (key?: string) => Question<Root[]>;
+
+  /** Runs once per call and is remembered as JSON. Use `idempotencyKey` with services that take one: a crash inside the body repeats it. */
+  readonly step: <T>(
+    key: string,
+    body: (step: StepInfo) => T | Promise<T>,
+    options?: StepOptions,
+  ) => Promise<Stored<T>>;
+  /** Ends this round if it ran a step body, so that any instance goes on from here; else does nothing. */
+  readonly checkpoint: (options?: { readonly afterMs?: number | undefined }) => Promise<void>;
+
+  /** Both are silent while a run replays what has happened already. */
+  readonly progress: (done: number, total?: number, message?: string) => void;
+  readonly log: (level: LoggingLevel, data: unknown) => void;
+  /** May this client be asked this? */
+  readonly can: (what: "form" | "url" | "sampling" | "roots") => boolean;
+  /** Who is calling: the same string in every round. */
+  readonly principal: string | undefined;
+  readonly callId: string;
+  readonly signal: AbortSignal;
+  /** Runs when this run ends, suspended or not: release what it holds. `signal` does not abort on suspend. */
+  readonly onRunEnd: (release: () => void) => void;
+  /** This round's request. */
+  readonly request: RequestFacts;
+}
+
+export interface RequestFacts {
+  readonly authInfo?: AuthInfo | undefined;
+  readonly clientInfo?: Implementation | undefined;
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly headers?: Headers | undefined;
+}
+
+/** What one round knows of its call. */
+export interface CallFacts {
+  readonly callId: string;
+  readonly principal: string | undefined;
+  readonly request: RequestFacts;
+  readonly can: (ability: Ability) => boolean;
+  /** A sealed reference to one question of this call. */
+  readonly ticket: (key: string) => string;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly now: () => number;
+  readonly progress: (done: number, total?: number, message?: string) => void;
+  readonly log: (level: LoggingLevel, data: unknown) => void;
+  readonly watch?: Watch | undefined;
+}
+
+/** For the test kit. */
+export interface Watch {
+  /** A step was reached, to be run or replayed. */
+  readonly onStep: (key: string) => void;
+  /** In place of its body. */
+  readonly runBody: (key: string, step: StepInfo, body: (step: StepInfo) => unknown) => unknown;
+}
+
+/**
+ * Getters on a class: a handler that takes `({ id }, { ask })` gets plain functions, and one that uses
+ * nothing pays for nothing but this object (R15).
+ */
+export class HandlerContext implements Context {
+  readonly #operations: Operations;
+  readonly #facts: CallFacts;
+
+  constructor(operations: Operations, facts: CallFacts) {
+    this.#operations = operations;
+    this.#facts = facts;
+  }
+
+  get ask(): Context["ask"] {
+    return (
+      key: string,
+      message: string,
+      schema?: Schema | FormJson,
+      options?: QuestionOptions,
+      // oxlint-disable-next-line typescript/no-explicit-any -- the overloads say what comes out
+    ): any => this.#form(key, message, formOf(key, schema), "throws", options);
+  }
+
+  get confirm(): Context["confirm"] {
+    return (key, message, options) =>
+      this.#form(key, message, confirmForm, "is no", { timeoutMs: options?.timeoutMs });
+  }
+
+  get choose(): Context["choose"] {
+    return (key, message, choices, options) =>
+      this.#form(key, message, choiceForm(key, choices), "throws", options);
+  }
+
+  get elicit(): Context["elicit"] {
+    return (key, { message, requestedSchema }, options) =>
+      this.#form(key, message, formOf(key, requestedSchema), "is an outcome", options);
+  }
+
+  get openUrl(): Context["openUrl"] {
+    return (key, message, url, { until, ...options } = {}) =>
+      this.#ask(
+        key,
+        urlQuestion({ ...options, key, can: this.#facts.can }, message, {
+          url,
+          ticket: () => this.#facts.ticket(key),
+          isDone: until && (() => this.#becomesTrue(until)),
+        }),
+      );
+  }
+
+  get sample(): Context["sample"] {
+    return (key, prompt, options) =>
+      this.#ask(key, sampleQuestion({ ...options, key, can: this.#facts.can }, prompt));
+  }
+
+  get roots(): Context["roots"] {
+    return (key = "roots") => this.#ask(key, rootsQuestion({ key, can: this.#facts.can }));
+  }
+
+  get step(): Context["step"] {
+    return <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions) => {
+      const { watch } = this.#facts;
+      watch?.onStep(key);
+      const run = watch === undefined ? body : (step: StepInfo) => watch.runBody(key, step, body);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine puts it through JSON
+      return this.#operations.step(key, run, options) as Promise<Stored<T>>;
+    };
+  }
+
+  get checkpoint(): Context["checkpoint"] {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
+    return (options) => this.#operations.checkpoint(options?.afterMs) as Promise<void>;
+  }
+
+  get progress(): Context["progress"] {
+    return (done, total, message) => {
+      if (this.#operations.isLive()) this.#facts.progress(done, total, message);
+    };
+  }
+
+  get log(): Context["log"] {
+    return (level, data) => {
+      if (this.#operations.isLive()) this.#facts.log(level, data);
+    };
+  }
+
+  get can(): Context["can"] {
+    return (what) => this.#facts.can(what);
+  }
+
+  get principal(): string | undefined {
+    return this.#facts.principal;
+  }
+
+  get callId(): string {
+    return this.#facts.callId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#operations.signal();
+  }
+
+  get onRunEnd(): Context["onRunEnd"] {
+    return (release) => this.#operations.onRunEnd(release);
+  }
+
+  get request(): RequestFacts {
+    return this.#facts.request;
+  }
+
+  #form<T>(
+    key: string,
+    message: string,
+    form: Form,
+    refusal: Refusal,
+    options: QuestionOptions | undefined,
+  ): Question<T> {
+    return this.#ask(
+      key,
+      formQuestion({ ...options, key, can: this.#facts.can }, message, form, refusal),
+    );
+  }
+
+  #ask<T>(key: string, asking: Asking): Question<T> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `asking.read` gives this type
+    return this.#operations.ask(key, asking) as Question<T>;
+  }
+
+  /** Tries for a while: most people are done with a page soon after they say that they will open it. */
+  async #becomesTrue(until: () => boolean | Promise<boolean>): Promise<boolean> {
+    const { now, wait } = this.#facts;
+    const giveUpAt = now() + 20_000;
+    let pauseMs = 250;
+    while (!(await until())) {
+      if (now() + pauseMs > giveUpAt) return false;
+      await wait(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, 2_000);
+    }
+    return true;
+  }
+}

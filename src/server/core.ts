@@ -1,0 +1,35 @@
+// What a round needs of the app that serves it, without the app's ways in.
+
+import type { Keyring } from "../token/keyring.ts";
+import type { Definition, Method } from "./definition.ts";
+import type { Environment } from "./environment.ts";
+import type { Logger } from "./logger.ts";
+
+export interface Core {
+  /** The server's name: the audience of its tokens. */
+  readonly name: string;
+  readonly find: (method: Method, target: string) => Definition | undefined;
+  /** Throws ParleyError "no_keys" where there are none to be had. */
+  readonly keyring: () => Keyring;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  readonly environment: Environment;
+}
+
+export interface Limits {
+  /** Rounds a call may take. Enforced by the token itself. */
+  readonly rounds: number;
+  readonly tokenBytes: number;
+  /** How long a client may take to come back. A question with a longer time limit makes it longer. */
+  readonly tokenTtlMs: number;
+  /** Smaller tokens, at the price that their length tells something of what is in them. */
+  readonly deflate: boolean;
+}
+
+export const defaultLimits: Limits = {
+  rounds: 50,
+  tokenBytes: 32 * 1024,
+  // A minute over the ten in which the official client gives up on a person.
+  tokenTtlMs: 11 * 60_000,
+  deflate: false,
+};

@@ -1,0 +1,31 @@
+// The world as the server sees it: time, chance and the kind of process. Passed in, so that a test can
+// move the clock and play every round on another instance.
+
+import { randomBytes } from "node:crypto";
+import { nodeTurns } from "../replay/turns.ts";
+import type { Turns } from "../replay/turns.ts";
+
+export interface Environment {
+  readonly now: () => number;
+  /** Calls back after a while; returns the function that calls it off. */
+  readonly after: (ms: number, callback: () => void) => () => void;
+  /** 128 random bits, safe in a URL and in a header. */
+  readonly newId: () => string;
+  readonly turns: Turns;
+  /** More is looked at and told, at the price of some speed. */
+  readonly isDevelopment: boolean;
+  /** How long a replaying handler may do nothing before it counts as changed. */
+  readonly stallMs: number;
+}
+
+export const nodeEnvironment: Environment = {
+  now: Date.now,
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+  newId: () => randomBytes(16).toString("base64url"),
+  turns: nodeTurns,
+  isDevelopment: process.env["NODE_ENV"] !== "production",
+  stallMs: 5_000,
+};

@@ -1,0 +1,45 @@
+// What the client is told when a handler did not come to a result.
+
+import { ParleyError, Unanswered } from "../errors.ts";
+import { internalError, missingClientCapability } from "../protocol/error-codes.ts";
+import { capabilitiesFor } from "./ability.ts";
+import type { Core } from "./core.ts";
+import type { Definition } from "./definition.ts";
+import { Unsupported } from "./questions.ts";
+import type { RoundAnswer } from "./round.ts";
+
+export function answerToFailure(core: Core, definition: Definition, error: unknown): RoundAnswer {
+  if (error instanceof Unsupported) {
+    return {
+      kind: "error",
+      code: missingClientCapability,
+      message: `"${definition.name}" needs something this client has not declared: ${error.message}`,
+      data: { requiredCapabilities: capabilitiesFor(error.needs) },
+      cause: error,
+    };
+  }
+  if (error instanceof Unanswered) return said(definition, error.message);
+  if (error instanceof ParleyError) return mistake(core, definition, error);
+  return said(definition, error instanceof Error ? error.message : String(error));
+}
+
+/** A mistake of the author's. It is told whole where the author is likely to be the one who reads it. */
+function mistake(core: Core, definition: Definition, error: ParleyError): RoundAnswer {
+  const { code } = error;
+  core.logger.error(error.message, { handler: definition.name, code });
+  return {
+    kind: "error",
+    code: internalError,
+    message: core.environment.isDevelopment
+      ? error.message
+      : `"${definition.name}" cannot be run (${code}); its server's log says why.`,
+    data: { reason: code },
+    cause: error,
+  };
+}
+
+function said(definition: Definition, message: string): RoundAnswer {
+  const result = definition.toFailure(message);
+  if (result !== undefined) return { kind: "complete", result };
+  return { kind: "error", code: internalError, message };
+}

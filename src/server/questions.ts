@@ -1,0 +1,218 @@
+// The questions of `ctx`: how each is put to the client, and how its answer is read.
+
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
+  Root,
+} from "@modelcontextprotocol/server";
+import { Unanswered } from "../errors.ts";
+import { elicitAnswer, rootsAnswer, sampleAnswer } from "../protocol/answers.ts";
+import type { InputRequest } from "../protocol/input-required.ts";
+import type { Asking, Reading } from "../replay/hooks.ts";
+import { digest } from "../token/canonical.ts";
+import type { Ability } from "./ability.ts";
+import type { Form, Read } from "./form.ts";
+
+export interface QuestionOptions {
+  /** Throws `Unanswered` ("timed_out") when no answer came by then. */
+  readonly timeoutMs?: number | undefined;
+  /** Also take an answer that was sent before the question was put (no sealed state). Off: an answer proves nothing then. */
+  readonly unsolicited?: boolean | undefined;
+}
+
+/** What a carrier shows. `request` is called when the question goes out, with the reason if it was put before. */
+export interface Shown {
+  readonly kind: "form" | "url" | "sampling" | "roots";
+  readonly needs: Ability;
+  readonly request: (reason: string | undefined) => InputRequest;
+}
+
+export function isShown(value: unknown): value is Shown {
+  return typeof value === "object" && value !== null && "request" in value;
+}
+
+interface Put extends QuestionOptions {
+  readonly key: string;
+  readonly can: (ability: Ability) => boolean;
+}
+
+// ---------------------------------------------------------------- forms
+
+/** What becomes of decline and cancel: an error, a no, or an outcome to look at. */
+export type Refusal = "throws" | "is no" | "is an outcome";
+
+export function formQuestion(put: Put, message: string, form: Form, refusal: Refusal): Asking {
+  return {
+    ...common(put, "form", [message, form.requestedSchema]),
+    read: (raw) => {
+      const answer = elicitAnswer(raw);
+      if (answer === undefined) return wrongKind("the answer to a form");
+      if (answer.action !== "accept") return refused(put.key, answer.action, refusal);
+      const read = form.read(answer.content);
+      return read instanceof Promise
+        ? read.then((later) => accepted(later, refusal))
+        : accepted(read, refusal);
+    },
+    shown: shown("form", "form", (reason) => ({
+      method: "elicitation/create",
+      params: {
+        mode: "form",
+        message: again(message, reason),
+        requestedSchema: form.requestedSchema,
+      },
+    })),
+  };
+}
+
+function accepted(read: Read, refusal: Refusal): Reading {
+  if (!read.ok) return { kind: "invalid", reason: read.reason };
+  const { value } = read;
+  return {
+    kind: "value",
+    value: refusal === "is an outcome" ? { action: "accept", content: value } : value,
+  };
+}
+
+function refused(key: string, action: "decline" | "cancel", refusal: Refusal): Reading {
+  switch (refusal) {
+    case "throws":
+      return {
+        kind: "refused",
+        error: new Unanswered(key, action === "decline" ? "declined" : "cancelled"),
+      };
+    case "is no":
+      return { kind: "value", value: false };
+    case "is an outcome":
+      return { kind: "value", value: { action } };
+  }
+}
+
+// ---------------------------------------------------------------- pages
+
+export interface UrlOptions {
+  readonly url: string | URL | ((ticket: string) => string | URL);
+  readonly ticket: () => string;
+  /** Accepting means "I will open it". Whether it is done, `isDone` says; absent: it is. */
+  readonly isDone?: (() => Promise<boolean>) | undefined;
+}
+
+export function urlQuestion(put: Put, message: string, options: UrlOptions): Asking {
+  const { url, ticket, isDone } = options;
+  // A ticket is sealed anew each time; the rest of the URL is what must not change.
+  const fixed = String(typeof url === "function" ? url("ticket") : url);
+  const read = (raw: unknown): Reading => {
+    const answer = elicitAnswer(raw);
+    if (answer === undefined) return wrongKind("the answer to a URL question");
+    if (answer.action !== "accept") return refused(put.key, answer.action, "throws");
+    return { kind: "value", value: undefined };
+  };
+  return {
+    ...common(put, "url", [message, fixed]),
+    read,
+    admit: async (raw) => {
+      const reading = read(raw);
+      if (reading.kind !== "value" || isDone === undefined || (await isDone())) return reading;
+      return { kind: "invalid", reason: "Not finished yet" };
+    },
+    shown: shown("url", "url", (reason) => ({
+      method: "elicitation/create",
+      params: {
+        mode: "url",
+        message: reason === undefined ? message : `${reason}: ${message}`,
+        url: typeof url === "function" ? String(url(ticket())) : fixed,
+      },
+    })),
+  };
+}
+
+// ---------------------------------------------------------------- the client's model and roots
+
+export interface SampleParams extends Omit<CreateMessageRequestParams, "messages" | "maxTokens"> {
+  readonly prompt?: string | undefined;
+  readonly messages?: CreateMessageRequestParams["messages"] | undefined;
+  readonly maxTokens?: number | undefined;
+}
+
+export interface Sample {
+  readonly text: string;
+  readonly model: string;
+  readonly stopReason?: string | undefined;
+  readonly message: CreateMessageResult | CreateMessageResultWithTools;
+}
+
+export function sampleQuestion(put: Put, prompt: string | SampleParams): Asking {
+  const params = samplingParams(typeof prompt === "string" ? { prompt } : prompt);
+  const needs =
+    params.tools === undefined && params.toolChoice === undefined ? "sampling" : "sampling.tools";
+  return {
+    ...common(put, needs, [params]),
+    read: (raw) => {
+      const answer = sampleAnswer(raw);
+      if (answer === undefined) return wrongKind("a completion");
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sampleAnswer has looked at it
+      const message = raw as unknown as Sample["message"];
+      return { kind: "value", value: { ...answer, message } satisfies Sample };
+    },
+    shown: shown("sampling", needs, () => ({ method: "sampling/createMessage", params })),
+  };
+}
+
+const defaultMaxTokens = 1024;
+
+function samplingParams(params: SampleParams): CreateMessageRequestParams {
+  const { prompt, messages = [], maxTokens = defaultMaxTokens, ...rest } = params;
+  const asked: CreateMessageRequestParams["messages"] =
+    prompt === undefined ? [] : [{ role: "user", content: { type: "text", text: prompt } }];
+  return { ...rest, messages: [...messages, ...asked], maxTokens };
+}
+
+export function rootsQuestion(put: Put): Asking {
+  return {
+    ...common(put, "roots", []),
+    read: (raw) => {
+      const roots: Root[] | undefined = rootsAnswer(raw);
+      return roots === undefined
+        ? wrongKind("a list of file:// roots")
+        : { kind: "value", value: roots };
+    },
+    shown: shown("roots", "roots", () => ({ method: "roots/list" })),
+  };
+}
+
+// ---------------------------------------------------------------- common parts
+
+type Common = Pick<Asking, "digest" | "timeoutMs" | "unsolicited" | "impossible">;
+
+/** The digest covers all the client is shown but the reason for asking again (R7). */
+function common(put: Put, needs: Ability, wording: readonly unknown[]): Common {
+  return {
+    // 132 bits of it are plenty to tell two questions of one author apart.
+    digest: digest([needs, ...wording]).slice(0, 22),
+    timeoutMs: put.timeoutMs,
+    unsolicited: put.unsolicited,
+    impossible: put.can(needs) ? undefined : new Unsupported(put.key, needs),
+  };
+}
+
+/** Knows what the client lacks, for the error it becomes when nobody catches it. */
+export class Unsupported extends Unanswered {
+  readonly needs: Ability;
+
+  constructor(key: string, needs: Ability) {
+    super(key, "unsupported");
+    this.needs = needs;
+  }
+}
+
+function shown(kind: Shown["kind"], needs: Ability, request: Shown["request"]): Shown {
+  return { kind, needs, request };
+}
+
+function wrongKind(expected: string): Reading {
+  return { kind: "invalid", reason: `expected ${expected}` };
+}
+
+function again(message: string, reason: string | undefined): string {
+  return reason === undefined ? message : `${message}\n\nThe last answer did not fit: ${reason}`;
+}

@@ -1,0 +1,192 @@
+// One round of a call: open the token, run the handler, seal what it was told. READ THIS FIRST.
+//
+// This is where wire, token and engine meet. It knows no transport: whoever received the request, the
+// official SDK, an HTTP server or a test, brings it here and takes the answer away.
+
+import type { ClientCapabilities, LoggingLevel } from "@modelcontextprotocol/server";
+import { ParleyError } from "../errors.ts";
+import { invalidParams } from "../protocol/error-codes.ts";
+import type { InputRequired } from "../protocol/input-required.ts";
+import type { Hooks, Outcome } from "../replay/hooks.ts";
+import { run } from "../replay/run.ts";
+import type { Stop } from "../replay/stop.ts";
+import { TokenError } from "../token/errors.ts";
+import { sealTicket } from "../token/ticket.ts";
+import { bindingOf, MalformedAnswers, openCall } from "./call.ts";
+import type { Call } from "./call.ts";
+import { HandlerContext } from "./context.ts";
+import type { CallFacts, RequestFacts, Watch } from "./context.ts";
+import type { Core } from "./core.ts";
+import type { Definition, Method, WireResult } from "./definition.ts";
+import { bodyNesting, callerPlace } from "./development.ts";
+import { answerToFailure } from "./failure.ts";
+import { suspend } from "./suspend.ts";
+
+export interface RoundRequest {
+  readonly method: Method;
+  /** The tool's name. */
+  readonly target: string;
+  readonly arguments: unknown;
+  readonly requestState?: unknown;
+  readonly inputResponses?: unknown;
+  /** As this very request declares them. */
+  readonly capabilities: ClientCapabilities;
+  /** Who is calling, from verified credentials. */
+  readonly principal: string | undefined;
+  readonly facts: RequestFacts;
+  readonly stop?: Stop | undefined;
+  readonly notify?: Notify | undefined;
+  readonly watch?: Watch | undefined;
+}
+
+export interface Notify {
+  readonly progress: (done: number, total?: number, message?: string) => void;
+  readonly log: (level: LoggingLevel, data: unknown) => void;
+}
+
+export type RoundAnswer =
+  | { readonly kind: "complete"; readonly result: WireResult }
+  | { readonly kind: "input_required"; readonly result: InputRequired }
+  | {
+      readonly kind: "error";
+      readonly code: number;
+      readonly message: string;
+      readonly data?: Readonly<Record<string, unknown>>;
+      /** What was thrown, for whoever runs in the same process. Never sent. */
+      readonly cause?: unknown;
+    }
+  /** Nobody waits for an answer any more. */
+  | { readonly kind: "none" };
+
+export async function serveRound(core: Core, request: RoundRequest): Promise<RoundAnswer> {
+  const definition = core.find(request.method, request.target);
+  if (definition === undefined) return badParams(`Unknown tool: ${request.target}`);
+  const parsed = await definition.parse(request.arguments);
+  if (!parsed.ok) return refuseArguments(definition, parsed.reason);
+
+  let call: Call;
+  try {
+    call = openCall(core, request);
+  } catch (error) {
+    return refuseState(core, definition, error);
+  }
+  const facts = factsOf(core, call, request);
+  const outcome = await run(
+    (input, operations) => definition.invoke(input, new HandlerContext(operations, facts)),
+    parsed.input,
+    call.state,
+    call.inbox,
+    hooksFor(core, call, definition, request),
+  );
+  try {
+    return await answerTo(core, definition, call, request, outcome);
+  } catch (error) {
+    return answerToFailure(core, definition, error);
+  }
+}
+
+function answerTo(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  request: RoundRequest,
+  outcome: Outcome<unknown>,
+): RoundAnswer | Promise<RoundAnswer> {
+  switch (outcome.kind) {
+    case "done":
+      return completed(definition, outcome.value);
+    case "failed":
+      return answerToFailure(core, definition, outcome.error);
+    case "waiting":
+    case "yielded":
+    case "detached":
+      return suspend(core, definition, call, bindingOf(core, request), outcome);
+    case "stopped":
+      return { kind: "none" };
+  }
+}
+
+async function completed(definition: Definition, returned: unknown): Promise<RoundAnswer> {
+  return { kind: "complete", result: await definition.toResult(returned) };
+}
+
+function hooksFor(core: Core, call: Call, definition: Definition, request: RoundRequest): Hooks {
+  const { environment, logger } = core;
+  const { isDevelopment, now, turns, after, stallMs } = environment;
+  const startedAt = now();
+  return {
+    name: definition.name,
+    get callId() {
+      return call.id();
+    },
+    turns,
+    after,
+    stallMs,
+    canDetach: false,
+    elapsedMs: () => now() - startedAt,
+    stop: request.stop,
+    place: isDevelopment ? callerPlace : undefined,
+    nesting: isDevelopment ? bodyNesting : undefined,
+    report: (mistake) =>
+      logger.error(mistake instanceof Error ? mistake.message : String(mistake), {
+        handler: definition.name,
+        ...(mistake instanceof ParleyError ? { code: mistake.code } : {}),
+      }),
+  };
+}
+
+function factsOf(core: Core, call: Call, request: RoundRequest): CallFacts {
+  const { environment, limits, name } = core;
+  return {
+    get callId() {
+      return call.id();
+    },
+    principal: request.principal,
+    request: request.facts,
+    can: (ability) => call.abilities.includes(ability),
+    ticket: (key) =>
+      sealTicket(
+        {
+          kind: "url",
+          callId: call.id(),
+          key,
+          principal: request.principal,
+          audience: name,
+          expiresAt: environment.now() + limits.tokenTtlMs,
+        },
+        core.keyring(),
+      ),
+    wait: (ms) => new Promise((resolve) => environment.after(ms, resolve)),
+    now: environment.now,
+    progress: (...update) => request.notify?.progress(...update),
+    log: (level, data) => request.notify?.log(level, data),
+    watch: request.watch,
+  };
+}
+
+// ---------------------------------------------------------------- refusals
+
+function badParams(message: string): RoundAnswer {
+  return { kind: "error", code: invalidParams, message };
+}
+
+function refuseArguments(definition: Definition, reason: string): RoundAnswer {
+  const result = definition.toFailure(reason);
+  return result === undefined ? badParams(reason) : { kind: "complete", result };
+}
+
+/** Outwards every refused token looks the same; the log knows why. */
+function refuseState(core: Core, definition: Definition, error: unknown): RoundAnswer {
+  if (error instanceof TokenError) {
+    core.logger.warn("requestState refused", { handler: definition.name, reason: error.reason });
+    return {
+      kind: "error",
+      code: invalidParams,
+      message: error.message,
+      data: { reason: "invalid_request_state" },
+    };
+  }
+  if (error instanceof MalformedAnswers || error instanceof RangeError)
+    return badParams(error.message);
+  return answerToFailure(core, definition, error);
+}

@@ -1,0 +1,63 @@
+// What a call remembers between two rounds, and its packed form inside the token.
+
+import type { InboxEvent } from "../replay/inbox.ts";
+import { packEntry, unpackEntry } from "../replay/journal.ts";
+import type { Entry, Out, PackedEntry } from "../replay/journal.ts";
+import type { Ability } from "./ability.ts";
+
+export interface CallState {
+  readonly entries: readonly Entry[];
+  readonly out: readonly PutOut[];
+  readonly abilities: readonly Ability[];
+  /** Answers that came before the handler asked for them again. */
+  readonly unused: readonly InboxEvent[];
+}
+
+export interface PutOut extends Out {
+  /** When its time is up, if it has a limit. */
+  readonly dueAt: number | undefined;
+}
+
+/** Short names: every byte of it travels twice a round. */
+export interface PackedState {
+  readonly e: readonly PackedEntry[];
+  readonly o: readonly (readonly [key: string, digest: string | null, dueAt?: number])[];
+  readonly a: readonly Ability[];
+  readonly u?: readonly (readonly [key: string, digest: string, value: unknown])[];
+}
+
+export function packState({ entries, out, abilities, unused }: CallState): PackedState {
+  const kept = unused.flatMap((event) =>
+    event.kind === "answer" && event.digest !== undefined
+      ? [[event.key, event.digest, event.value] as const]
+      : [],
+  );
+  return {
+    e: entries.map(packEntry),
+    o: out.map(({ key, digest = null, dueAt }) =>
+      dueAt === undefined ? [key, digest] : [key, digest, dueAt],
+    ),
+    a: abilities,
+    ...(kept.length === 0 ? {} : { u: kept }),
+  };
+}
+
+/** Throws a TypeError for a state that another version has written. */
+export function unpackState(packed: PackedState): CallState {
+  const { e, o, a, u = [] } = packed;
+  if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
+    throw new TypeError("state: not one this version has written");
+  }
+  return {
+    entries: e.map(unpackEntry),
+    out: o.map(([key, digest, dueAt]) => ({ key, digest: digest ?? undefined, dueAt })),
+    abilities: a,
+    unused: u.map(([key, digest, value]) => unpackUnused(key, digest, value)),
+  };
+}
+
+function unpackUnused(key: string, digest: string, value: unknown): InboxEvent {
+  const entry = unpackEntry(["a", key, digest, value]);
+  if (entry.kind !== "answer") throw new TypeError("state: an answer that is none");
+  return entry;
+}

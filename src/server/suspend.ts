@@ -1,0 +1,115 @@
+// A run that waits: its questions for the client, and all it was told sealed into the token.
+
+import { ParleyError } from "../errors.ts";
+import type { InputRequest } from "../protocol/input-required.ts";
+import type { Open, Outcome } from "../replay/hooks.ts";
+import { packEntry } from "../replay/journal.ts";
+import type { Entry } from "../replay/journal.ts";
+import type { Binding } from "../token/claims.ts";
+import { TokenTooLarge } from "../token/errors.ts";
+import { seal } from "../token/seal.ts";
+import type { Call } from "./call.ts";
+import type { Core } from "./core.ts";
+import type { Definition } from "./definition.ts";
+import { isShown } from "./questions.ts";
+import type { RoundAnswer } from "./round.ts";
+import { packState } from "./state.ts";
+import type { CallState, PackedState, PutOut } from "./state.ts";
+
+type Suspended = Extract<Outcome<unknown>, { kind: "waiting" | "yielded" | "detached" }>;
+
+export function suspend(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  binding: Binding,
+  { entries, open, unused }: Suspended,
+): RoundAnswer {
+  if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
+  const now = core.environment.now();
+  const state: CallState = {
+    entries,
+    out: open.map((question) => putOut(question, call.state.out, now)),
+    abilities: call.abilities,
+    unused,
+  };
+  const requestState = sealState(core, definition, call, binding, state);
+  const inputRequests = open.flatMap(inputRequest);
+  return {
+    kind: "input_required",
+    result: {
+      resultType: "input_required",
+      ...(inputRequests.length === 0 ? {} : { inputRequests: Object.fromEntries(inputRequests) }),
+      requestState,
+    },
+  };
+}
+
+/** A question that is put again, unchanged, keeps the time it had. */
+function putOut({ key, digest, ms }: Open, before: readonly PutOut[], now: number): PutOut {
+  const earlier = before.find((one) => one.key === key && one.digest === digest);
+  return { key, digest, dueAt: earlier?.dueAt ?? (ms === undefined ? undefined : now + ms) };
+}
+
+function inputRequest({ key, shown, reason }: Open): [string, InputRequest][] {
+  return isShown(shown) ? [[key, shown.request(reason)]] : [];
+}
+
+function sealState(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  binding: Binding,
+  state: CallState,
+): string {
+  const { limits, environment } = core;
+  const longestWait = Math.max(0, ...state.out.map(({ dueAt = 0 }) => dueAt));
+  const packed: PackedState = packState(state);
+  try {
+    return seal<PackedState>(
+      {
+        ...binding,
+        callId: call.id(),
+        round: call.round,
+        roundsLeft: call.roundsLeft,
+        // A minute more than the longest question: its answer should meet a timeout, not a refused token.
+        expiresAt: Math.max(environment.now() + limits.tokenTtlMs, longestWait + 60_000),
+        state: { kind: "inline", value: packed },
+      },
+      core.keyring(),
+      { maxBytes: limits.tokenBytes, deflate: limits.deflate },
+    );
+  } catch (error) {
+    if (error instanceof TokenTooLarge) throw tooLarge(definition.name, error, state.entries);
+    throw error;
+  }
+}
+
+function tooManyRounds(name: string, limit: number): ParleyError {
+  return new ParleyError(
+    "too_many_rounds",
+    `"${name}" has taken ${limit} rounds and asks again. Ask together what can be asked together (Promise.all), or raise parley({ limits: { rounds } }).`,
+  );
+}
+
+function tooLarge(
+  name: string,
+  { bytes, limit }: TokenTooLarge,
+  entries: readonly Entry[],
+): ParleyError {
+  const largest = entries
+    .map((entry) => ({ entry, size: JSON.stringify(packEntry(entry)).length }))
+    .toSorted((one, other) => other.size - one.size)
+    .slice(0, 3)
+    .map(
+      ({ entry, size }) =>
+        `${entry.kind === "answer" ? "question" : "step"} "${entry.key}" ${kib(size)}`,
+    );
+  return new ParleyError(
+    "token_too_large",
+    `The state of "${name}" is ${kib(bytes)}, over the limit of ${kib(limit)}: ${largest.join(", ")}. ` +
+      "Keep ids instead of contents in step results, or give parley() a store, which then holds it.",
+  );
+}
+
+const kib = (bytes: number) => `${Math.ceil(bytes / 1024)} KiB`;

@@ -1,0 +1,191 @@
+// Where a call is played: requests are served in this process, each on an instance of its own, through
+// real tokens.
+
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import type { StepInfo } from "../replay/hooks.ts";
+import { Stop } from "../replay/stop.ts";
+import { anotherInstance } from "../server/app.ts";
+import type { Core } from "../server/core.ts";
+import type { Definition } from "../server/definition.ts";
+import { nodeEnvironment } from "../server/environment.ts";
+import type { Environment } from "../server/environment.ts";
+import { stderrLogger } from "../server/logger.ts";
+import type { Logger } from "../server/logger.ts";
+import { serveRound } from "../server/round.ts";
+import type { RoundAnswer } from "../server/round.ts";
+import { newKey, parseKeys } from "../token/keyring.ts";
+import type { Keyring } from "../token/keyring.ts";
+
+/** What differs from one request of a call to the next. */
+export interface Leg {
+  readonly requestState?: string;
+  readonly inputResponses?: Readonly<Record<string, object>>;
+}
+
+/** One execution of a step's body. */
+export interface Execution {
+  readonly step: string;
+  readonly idempotencyKey: string;
+  /** Whether the body looked at its key, as one does to make a second execution harmless. */
+  usedKey: boolean;
+}
+
+export interface Served {
+  readonly answer: RoundAnswer;
+  readonly executions: readonly Execution[];
+  /** Steps whose outcome came from the token. */
+  readonly replayed: readonly string[];
+}
+
+/** A moment at which the process that serves a request dies. */
+export interface Death {
+  /** The how manieth execution of a body in this request. */
+  readonly body: number;
+  readonly when: "before" | "after";
+}
+
+export interface Player {
+  readonly as?: "modern" | "no-elicitation" | "no-sampling" | undefined;
+  readonly principal?: string | undefined;
+  /** Run every round on a fresh instance that shares only the keys. Default true. */
+  readonly fresh?: boolean | undefined;
+}
+
+export class Table {
+  readonly #core: Core;
+  readonly #definition: Definition;
+  readonly #args: unknown;
+  readonly #player: Player;
+  readonly #keyring: Keyring;
+  readonly #clock = new SkippingClock();
+  #instance: Core | undefined;
+
+  constructor(core: Core, definition: Definition, args: unknown, player: Player) {
+    this.#core = core;
+    this.#definition = definition;
+    this.#args = args;
+    this.#player = player;
+    this.#keyring = parseKeys(newKey("test"));
+  }
+
+  get clock(): SkippingClock {
+    return this.#clock;
+  }
+
+  get limits(): Core["limits"] {
+    return this.#core.limits;
+  }
+
+  async send(leg: Leg, death?: Death): Promise<Served> {
+    const executions: Execution[] = [];
+    const reached: string[] = [];
+    const stop = new Stop();
+    const answer = await serveRound(this.#serving(), {
+      method: this.#definition.method,
+      target: this.#definition.name,
+      // As a request would bring them: nothing of the test's own objects reaches the handler.
+      arguments: JSON.parse(JSON.stringify(this.#args ?? {})),
+      requestState: leg.requestState,
+      inputResponses: leg.inputResponses,
+      capabilities: capabilitiesOf(this.#player.as),
+      principal: this.#player.principal,
+      facts: { meta: {} },
+      stop,
+      watch: {
+        onStep: (key) => void reached.push(key),
+        runBody: (step, info, body) => {
+          const count = executions.length + 1;
+          if (death?.when === "before" && death.body === count) return die(stop);
+          const execution = watched(step, info);
+          executions.push(execution.record);
+          const value = body(execution.info);
+          if (death?.body !== count) return value;
+          return Promise.resolve(value).then(
+            () => die(stop),
+            () => die(stop),
+          );
+        },
+      },
+    });
+    const ran = new Set(executions.map(({ step }) => step));
+    return { answer, executions, replayed: reached.filter((key) => !ran.has(key)) };
+  }
+
+  #serving(): Core {
+    if (this.#player.fresh !== false || this.#instance === undefined) {
+      this.#instance = anotherInstance(this.#core, {
+        environment: this.#clock.environment,
+        keyring: this.#keyring,
+        logger,
+      });
+    }
+    return this.#instance;
+  }
+}
+
+/** Refused tokens are what a crash test is made of, and most mistakes are what `play` rejects with. */
+const logger: Logger = {
+  ...stderrLogger,
+  warn: () => {},
+  error: (message, fields) => {
+    if (fields?.["code"] === "ctx_after_return") stderrLogger.error(message, fields);
+  },
+};
+
+/** Time that passes at once when something waits for it, and otherwise when it is told to. */
+export class SkippingClock {
+  #skippedMs = 0;
+
+  readonly environment: Environment = {
+    ...nodeEnvironment,
+    now: () => Date.now() + this.#skippedMs,
+    after: (ms, callback) => {
+      const timer = setImmediate(() => {
+        this.skip(ms);
+        callback();
+      });
+      return () => clearImmediate(timer);
+    },
+    isDevelopment: true,
+    stallMs: 0,
+  };
+
+  skip(ms: number): void {
+    this.#skippedMs += ms;
+  }
+}
+
+/** What is left of a process that dies: nobody records and nobody answers. */
+function die(stop: Stop): Promise<never> {
+  stop.stop("Draining");
+  return new Promise(() => {});
+}
+
+function watched(step: string, info: StepInfo): { record: Execution; info: StepInfo } {
+  const { idempotencyKey, attempt } = info;
+  const record: Execution = { step, idempotencyKey, usedKey: false };
+  return {
+    record,
+    info: {
+      attempt,
+      get idempotencyKey() {
+        record.usedKey = true;
+        return idempotencyKey;
+      },
+      get signal() {
+        return info.signal;
+      },
+    },
+  };
+}
+
+function capabilitiesOf(as: Player["as"] = "modern"): ClientCapabilities {
+  const everything: ClientCapabilities = {
+    elicitation: { form: {}, url: {} },
+    sampling: { tools: {}, context: {} },
+    roots: {},
+  };
+  if (as === "no-elicitation") delete everything.elicitation;
+  if (as === "no-sampling") delete everything.sampling;
+  return everything;
+}

@@ -1,0 +1,40 @@
+// A call as text: who asked what, what was answered, what was run and what came from the token.
+
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { Asked } from "./script.ts";
+import type { Served } from "./table.ts";
+
+export class Transcript {
+  readonly #lines: string[] = [];
+
+  constructor(name: string, args: unknown) {
+    this.#lines.push(`${name} ${JSON.stringify(args ?? {})}`);
+  }
+
+  get text(): string {
+    return this.#lines.join("\n");
+  }
+
+  round(round: number, { answer, executions, replayed }: Served): void {
+    this.#lines.push(`round ${round}`);
+    for (const step of replayed) this.#line("replays", step);
+    for (const { step } of executions) this.#line("runs", step);
+    if (answer.kind === "input_required" && answer.result.inputRequests === undefined) {
+      this.#line("yields", "and is called again");
+    }
+  }
+
+  answered({ key, message, kind }: Asked, response: object): void {
+    this.#line("asks", kind === "form" ? `${key}: ${message}` : `${key} (${kind}): ${message}`);
+    this.#line("told", JSON.stringify(response));
+  }
+
+  end({ content, isError }: CallToolResult): void {
+    const texts = content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`));
+    this.#lines.push(`${isError === true ? "error" : "done"}: ${texts.join("\n")}`);
+  }
+
+  #line(verb: string, text: string): void {
+    this.#lines.push(`  ${verb.padEnd(7)} ${text.replaceAll("\n", "\n          ")}`);
+  }
+}

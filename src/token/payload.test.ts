@@ -1,0 +1,37 @@
+import { deflateRawSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { pack, unpack } from "./payload.ts";
+
+const long = "all work and no play ".repeat(100);
+
+test("writes text as it is behind a 0", () => {
+  expect(pack("äöü", false)).toEqual(Buffer.from("\0äöü"));
+  expect(unpack(Buffer.from("\0äöü"), 100)).toBe("äöü");
+});
+
+test("deflates behind a 1 when told to", () => {
+  const payload = pack(long, true);
+  expect(payload).toEqual(Buffer.concat([Buffer.of(1), deflateRawSync(long)]));
+  expect(payload.length).toBeLessThan(100);
+  expect(unpack(payload, long.length)).toBe(long);
+});
+
+test("does not deflate what that would make longer", () => {
+  expect(pack("short", true)).toEqual(Buffer.from("\0short"));
+});
+
+test("inflates up to the limit and not a byte further", () => {
+  const payload = pack(long, true);
+  expect(unpack(payload, long.length)).toBe(long);
+  expect(unpack(payload, long.length - 1)).toBeUndefined();
+});
+
+test.each([
+  ["nothing at all", Buffer.alloc(0)],
+  ["a way of writing that is not known", Buffer.from("\u0002{}")],
+  ["a deflate stream that is none", Buffer.from("\u0001\u00ff\u00ff")],
+  ["a deflate stream that is cut off", pack(long, true).subarray(0, 20)],
+  ["an empty deflate stream", Buffer.of(1)],
+])("does not unpack %s", (_what, payload) => {
+  expect(unpack(payload, 1000)).toBeUndefined();
+});

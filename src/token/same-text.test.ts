@@ -1,0 +1,24 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { sameText } from "./same-text.ts";
+
+test("tells texts apart exactly as === does", () => {
+  const text = fc
+    .array(fc.constantFrom(0x61, 0xe9, 0xd800, 0xd801, 0xdfff, 0xfffd, 0), { maxLength: 3 })
+    .map((codes) => String.fromCharCode(...codes));
+  fc.assert(
+    fc.property(text, text, (left, right) => {
+      expect(sameText(left, right)).toBe(left === right);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test.each([
+  ["\ud800", "\ufffd"],
+  ["\ud800", "\udfff"],
+  ["é", "e\u0301"],
+  ["", "\0"],
+])("does not take %j for %j", (left, right) => {
+  expect(sameText(left, right)).toBe(false);
+});

@@ -1,0 +1,131 @@
+// The messages an author meets, word for word, as a handler meets them: through `play`.
+
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { parley, ParleyError } from "mcp-parley";
+import type { ToolContext } from "mcp-parley";
+import { play } from "mcp-parley/testing";
+import * as v from "valibot";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+/** Plays a tool with this handler; what it rejects with. */
+async function mistake(
+  name: string,
+  handler: (ctx: ToolContext) => Promise<string>,
+  script = {},
+): Promise<ParleyError> {
+  const app = parley({ name: "mistakes", version: "1.0.0" });
+  const tool = app.tool(name, {}, handler);
+  const error: unknown = await play(tool, {}, script).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(ParleyError);
+  return error as ParleyError;
+}
+
+/** Line numbers are as they are; what matters is that there is one, in this file. */
+const withoutLines = (message: string) =>
+  message.replaceAll(/mistakes\.test\.ts:\d+/g, "FILE:LINE");
+
+test("not_awaited", async () => {
+  const error = await mistake("deploy", async (ctx) => {
+    if (!ctx.confirm("go", "Deploy?")) return "not deployed";
+    await ctx.step("deploy", () => {});
+    return "deployed";
+  });
+  expect(error.code).toBe("not_awaited");
+  expect(withoutLines(error.message)).toBe(
+    'Question "go" (FILE:LINE) was asked but not awaited when step "deploy" began (FILE:LINE), so nothing would wait for the answer.\n' +
+      'Write `await ctx.confirm("go", …)`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).',
+  );
+});
+
+test("duplicate_key", async () => {
+  const error = await mistake("import_rows", async (ctx) => {
+    for (const row of [1, 2]) await ctx.step("save", () => row);
+    return "imported";
+  });
+  expect(error.code).toBe("duplicate_key");
+  expect(withoutLines(error.message)).toBe(
+    'Key "save" is used twice in one run of "import_rows": step at FILE:LINE, step at FILE:LINE.\n' +
+      "A key names one question or step of the call. In a loop, add what differs: `save-${i}`.",
+  );
+});
+
+test("ask_in_step, also after an await inside the body", async () => {
+  const error = await mistake("import_rows", async (ctx) => {
+    await ctx.step("save", async () => {
+      await Promise.resolve();
+      await ctx.confirm("ok", "Ok?");
+    });
+    return "saved";
+  });
+  expect(error.code).toBe("ask_in_step");
+  expect(withoutLines(error.message)).toBe(
+    'Question "ok" is asked inside step "save" (FILE:LINE). A step runs once and cannot wait for a person.\n' +
+      "Ask first, then use the answer in the step.",
+  );
+});
+
+test("not_askable, where the types could not see it", async () => {
+  const address: z.ZodType = z.object({ city: z.string() });
+  const error = await mistake("ship", async (ctx) => {
+    await ctx.ask("shipping", "Where to?", z.object({ address }));
+    return "shipped";
+  });
+  expect(error.code).toBe("not_askable");
+  expect(error.message).toBe(
+    'Question "shipping" cannot be shown as a form: "address" is an object. A form has one level of strings, numbers, booleans and choices: ' +
+      "make its members fields of their own, or ask a second question.",
+  );
+});
+
+test("not_askable, for valibot without its JSON Schema", async () => {
+  const wrapped = toStandardJsonSchema(v.picklist(["S", "M"]));
+  const raw = v.picklist(["S", "M"]) as unknown as typeof wrapped;
+  const error = await mistake("order", async (ctx) => ctx.ask("size", "Which size?", raw));
+  expect(error.code).toBe("not_askable");
+  expect(error.message).toBe(
+    'Question "size" cannot be shown as a form: this valibot schema carries no JSON Schema, which the form is made from. ' +
+      "Wrap it: toStandardJsonSchema(schema) from @valibot/to-json-schema.",
+  );
+});
+
+test("not_json", async () => {
+  const error = await mistake("import_rows", async (ctx) => {
+    await ctx.step("seen", () => ({ byId: new Map() }));
+    return "seen";
+  });
+  expect(error.code).toBe("not_json");
+  expect(withoutLines(error.message)).toBe(
+    'Step "seen" (FILE:LINE) returned a Map at result.byId, which JSON does not bring back. A step\'s result is kept as JSON between rounds.\n' +
+      "Return plain data, for example Object.fromEntries(map).",
+  );
+});
+
+test("token_too_large", async () => {
+  const error = await mistake(
+    "release_notes",
+    async (ctx) => {
+      await ctx.step("commits", () => "c".repeat(28 * 1024));
+      return ctx.ask("edit", "Edit?");
+    },
+    { edit: "" },
+  );
+  expect(error.code).toBe("token_too_large");
+  expect(error.message).toBe(
+    'The state of "release_notes" is 38 KiB, over the limit of 32 KiB: step "commits" 29 KiB. ' +
+      "Keep ids instead of contents in step results, or give parley() a store, which then holds it.",
+  );
+});
+
+test("unstable_question", async () => {
+  let clock = 0;
+  const error = await mistake(
+    "remind",
+    async (ctx) => ctx.ask("when", `It is ${(clock += 1)} o'clock. When?`),
+    { when: "later" },
+  );
+  expect(error.code).toBe("unstable_question");
+  expect(withoutLines(error.message)).toMatch(
+    /^Question "when" \(FILE:LINE\) of "remind" reads differently on every run/,
+  );
+});

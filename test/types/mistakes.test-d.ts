@@ -1,0 +1,79 @@
+// Mistakes that do not compile. Checked by `tsc`: each `@ts-expect-error` fails the build when its line is
+// accepted. (Mistakes the types cannot see are in test/mistakes.test.ts, with their messages.)
+
+import { parley } from "mcp-parley";
+import type { Context } from "mcp-parley";
+import { play } from "mcp-parley/testing";
+import { z } from "zod";
+
+const app = parley({ name: "mistakes", version: "1.0.0" });
+
+// A form has one level.
+app.tool("nested", {}, async (ctx) => {
+  // @ts-expect-error -- field "address" is not a string, number, boolean, enum or list of enum strings
+  await ctx.ask("shipping", "Where to?", z.object({ address: z.object({ city: z.string() }) }));
+  return "";
+});
+
+// A condition on a question that nobody awaits: TypeScript sees the plain one, not its negation.
+app.tool("forgotten", {}, async (ctx) => {
+  // @ts-expect-error -- this condition will always return true since this Promise is always defined
+  if (ctx.confirm("go", "Go?")) return "gone";
+  return "";
+});
+
+// Tools that do not declare `task` cannot go to the background.
+app.tool("background", {}, async (ctx) => {
+  // @ts-expect-error -- add task: 'optional' in this tool's config
+  await ctx.background();
+  return "";
+});
+
+// Only text, or a full result, without an outputSchema.
+// @ts-expect-error -- a Date is neither
+app.tool("date", {}, async () => new Date());
+// @ts-expect-error -- nor is an object
+app.tool("object", {}, async () => ({ id: 1 }));
+// @ts-expect-error -- with one, the structured content has to fit
+app.tool("misfit", { outputSchema: z.object({ id: z.int() }) }, async () => ({ id: "one" }));
+
+// A step's value is what JSON leaves of it.
+app.tool("stored", {}, async (ctx) => {
+  const bug = await ctx.step("fetch", () => ({ openedAt: new Date() }));
+  // @ts-expect-error -- a Date comes back as a text
+  bug.openedAt.getFullYear();
+  const seen = await ctx.step("seen", () => new Map([["a", 1]]));
+  // @ts-expect-error -- JSON does not bring a Map back
+  seen.get("a");
+  return "";
+});
+
+// A confirmation proves something: it never takes an answer that was not asked for.
+app.tool("unsolicited", {}, async (ctx) => {
+  // @ts-expect-error -- confirm has no such option
+  await ctx.confirm("go", "Go?", { unsolicited: true });
+  return "";
+});
+
+// Choices are the only values.
+app.tool("choices", {}, async ({ choose }: Context) => {
+  const size = await choose("size", "Which size?", ["S", "M"]);
+  // @ts-expect-error -- "L" is not one of them
+  return size === "L" ? "large" : size;
+});
+
+// The kit knows the arguments and the result.
+const add = app.tool(
+  "add",
+  { inputSchema: z.object({ a: z.int() }), outputSchema: z.object({ sum: z.int() }) },
+  async ({ a }) => ({ sum: a }),
+);
+// @ts-expect-error -- a misspelt argument
+void play(add, { aa: 1 });
+// @ts-expect-error -- an argument of the wrong type
+void play(add, { a: "1" });
+void play(add, { a: 1 }).then(({ data }) => {
+  const sum: number = data.sum;
+  // @ts-expect-error -- the result has no such member
+  return sum + data.total;
+});
