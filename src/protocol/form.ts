@@ -85,7 +85,8 @@ export function expectation(field: FormField): string {
       if (shown !== undefined) return `one of ${quoted(shown)}`;
       const text = field.format === undefined ? "text" : formats[field.format].words;
       const length = amount(field.minLength, field.maxLength);
-      return length === undefined ? text : `${text} of ${length} characters`;
+      if (length === undefined) return text;
+      return `${text} of ${length} ${/\b1$/.test(length) ? "character" : "characters"}`;
     }
     case "array": {
       const { items } = field;

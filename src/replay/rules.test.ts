@@ -308,6 +308,27 @@ describe("R4 delivery", () => {
     expect(order).toEqual(["a", "b"]);
   });
 
+  test("as it does before the first delivery of a run", async () => {
+    const order: string[] = [];
+    const handler = (ops: Operations) =>
+      Promise.all([
+        (async () => {
+          for (let hop = 0; hop < 20; hop += 1) {
+            await new Promise<void>((resolve) => process.nextTick(resolve));
+          }
+          order.push("before a");
+          await ops.ask("a", plain("a"));
+        })(),
+        (async () => {
+          await ops.ask("b", plain("b"));
+          order.push("b");
+        })(),
+        ops.ask("c", plain("c")),
+      ]);
+    await runOnce(handler, told(answered("b", "b"), answered("a", "a"), answered("c", "c")));
+    expect(order).toEqual(["before a", "b"]);
+  });
+
   test("one outstanding operation needs no immediate a delivery", async () => {
     const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
     const full = vi.fn<(callback: () => void) => void>((callback) => void setImmediate(callback));
@@ -1098,6 +1119,25 @@ describe("R10 fatal mistakes", () => {
     const { outcome } = await converse(handler);
     expect(outcome.kind).toBe("done");
   });
+
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
+    "a question asked %i microtasks before the return is not forgotten",
+    async (hops) => {
+      const outcome = await runOnce((ops) =>
+        Promise.any([
+          (async () => {
+            for (let hop = 0; hop < 4; hop += 1) await null;
+            return "first";
+          })(),
+          (async () => {
+            for (let hop = 0; hop < hops; hop += 1) await null;
+            return await ops.ask("q", plain("Q?"));
+          })(),
+        ]),
+      );
+      expect(outcome).toMatchObject({ kind: "done", value: "first" });
+    },
+  );
 
   test.each([[""], ["a~2"], ["x".repeat(201)], [42], [undefined]])(
     "a key that is none: %j",

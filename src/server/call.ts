@@ -20,6 +20,8 @@ export interface Call {
   readonly id: () => string;
   readonly round: number;
   readonly roundsLeft: number;
+  /** What a token is good for: this request of this caller to this server. Made when a token is. */
+  readonly binding: () => Binding;
   readonly abilities: readonly Ability[];
   readonly state: Pick<CallState, "entries" | "out">;
   readonly inbox: Inbox;
@@ -31,8 +33,9 @@ export function openCall(core: Core, request: RoundRequest): Call {
   if (answers === undefined) throw new MalformedAnswers();
   if (request.requestState === undefined) return firstRound(core, request, answers);
   const { environment, limits } = core;
+  const binding = bindingOf(core, request);
   const claims = open<PackedState>(request.requestState, core.keyring(), {
-    ...bindingOf(core, request),
+    ...binding,
     now: environment.now(),
     maxBytes: limits.tokenBytes,
   });
@@ -42,6 +45,7 @@ export function openCall(core: Core, request: RoundRequest): Call {
     id: () => claims.callId,
     round: claims.round + 1,
     roundsLeft: claims.roundsLeft - 1,
+    binding: () => binding,
     abilities: state.abilities,
     state,
     inbox: new Inbox([...state.unused, ...events(state.out, answers, environment.now())]),
@@ -56,8 +60,7 @@ export class MalformedAnswers extends Error {
   }
 }
 
-/** What a token is good for: this request of this caller to this server. */
-export function bindingOf(core: Core, request: RoundRequest): Binding {
+function bindingOf(core: Core, request: RoundRequest): Binding {
   return {
     method: request.method,
     target: request.target,
@@ -69,14 +72,24 @@ export function bindingOf(core: Core, request: RoundRequest): Binding {
 
 function firstRound(core: Core, request: RoundRequest, answers: ReadonlyMap<string, object>): Call {
   let id: string | undefined;
+  let binding: Binding | undefined;
+  const bind = () => (binding ??= bindingOf(core, request));
+  // Arguments too deep to digest are refused before anything runs, not when the first question comes up.
+  if (hasNested(request.arguments)) bind();
   return {
     id: () => (id ??= core.environment.newId()),
     round: 1,
     roundsLeft: core.limits.rounds - 1,
+    binding: bind,
     abilities: abilitiesOf(request.capabilities),
     state: { entries: [], out: [] },
     inbox: new Inbox(events([], answers, core.environment.now())),
   };
+}
+
+function hasNested(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some((member) => typeof member === "object" && member !== null);
 }
 
 function readState(packed: PackedState): CallState {

@@ -104,6 +104,16 @@ describe("what a field shows", () => {
       z.union([z.email(), z.literal("")]).describe("D"),
       { type: "string", description: "D" },
     ],
+    [
+      "description under null",
+      z.enum(["a"]).describe("D").nullable(),
+      { type: "string", enum: ["a"], description: "D" },
+    ],
+    [
+      "union beside a type",
+      withJson({ type: "string", anyOf: [{ format: "email" }, { format: "uri" }] }),
+      { type: "string" },
+    ],
     ["union of numbers", z.union([z.int(), z.number().min(3)]), { type: "number" }],
     [
       "intersection",
@@ -252,6 +262,15 @@ describe("choices that are not strings", () => {
   });
 });
 
+test("a default is applied by the schema, whose own rules it need not follow", async () => {
+  const Name = z
+    .string()
+    .refine((name) => name !== "nobody")
+    .default("nobody");
+  expect(field(Name)).toEqual({ type: "string", default: "nobody" });
+  expect(await read(Name, {})).toEqual(value("nobody"));
+});
+
 test("a default that the field itself would refuse is not shown, and is still applied", async () => {
   const Name = z.object({ name: z.string().min(1).default("") });
   expect(wire(Name).properties.name).toEqual({ type: "string", minLength: 1 });
@@ -376,7 +395,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
       "write its schema out in its place",
       [
         { it: withJson({ $ref: "#/$defs/gone" }) },
-        { it: withJson({ $ref: "https://example.com/schema" }) },
+        { it: withJson({ $ref: "other.json/$defs/a", $defs: { a: { type: "string" } } }) },
         { it: withJson({ $ref: "#" }) },
         { it: withJson({ anyOf: [{ type: "string" }, { $ref: "#" }] }) },
       ],

@@ -270,8 +270,7 @@ function alternatives(place: Place, schema: unknown, depth = 0): readonly Node[]
       alternatives(place, isNode(part) ? { ...inherited, ...part } : part, depth + 1),
     );
   }
-  if (!Array.isArray(node.type) || valuesOf(node) !== undefined) return [node];
-  return node.type.map((type: unknown) => ({ ...node, type }));
+  return Array.isArray(node.type) ? node.type.map((type: unknown) => ({ ...node, type })) : [node];
 }
 
 function isUnion(node: Node): boolean {

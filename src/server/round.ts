@@ -12,7 +12,7 @@ import { run } from "../replay/run.ts";
 import type { Stop } from "../replay/stop.ts";
 import { TokenError } from "../token/errors.ts";
 import { sealTicket } from "../token/ticket.ts";
-import { bindingOf, MalformedAnswers, openCall } from "./call.ts";
+import { MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
 import { HandlerContext } from "./context.ts";
 import type { CallFacts, RequestFacts, Watch } from "./context.ts";
@@ -79,7 +79,7 @@ export async function serveRound(core: Core, request: RoundRequest): Promise<Rou
     hooksFor(core, call, definition, request),
   );
   try {
-    return await answerTo(core, definition, call, request, outcome);
+    return await answerTo(core, definition, call, outcome);
   } catch (error) {
     return answerToFailure(core, definition, error);
   }
@@ -89,7 +89,6 @@ function answerTo(
   core: Core,
   definition: Definition,
   call: Call,
-  request: RoundRequest,
   outcome: Outcome<unknown>,
 ): RoundAnswer | Promise<RoundAnswer> {
   switch (outcome.kind) {
@@ -100,7 +99,7 @@ function answerTo(
     case "waiting":
     case "yielded":
     case "detached":
-      return suspend(core, definition, call, bindingOf(core, request), outcome);
+      return suspend(core, definition, call, outcome);
     case "stopped":
       return { kind: "none" };
   }

@@ -99,25 +99,23 @@ interface NotAskable<Why extends string> {
 }
 
 /** What is left of T after JSON, on the first run as on every other. */
-export type Stored<T> = 0 extends 1 & T
+export type Stored<T> = [T] extends [Json | undefined | void] // recursive JSON types and any end here
   ? T
-  : [T] extends [Json | undefined | void] // recursive JSON types end here
+  : T extends string | number | boolean | null | undefined | void
     ? T
-    : T extends string | number | boolean | null | undefined | void
-      ? T
-      : T extends Lost
-        ? NotStored<"JSON does not bring this back; return plain data">
-        : T extends { toJSON(...args: never): infer J }
-          ? Stored<J>
-          : T extends readonly unknown[]
-            ? { [K in keyof T]: Stored<T[K]> }
-            : T extends object
-              ? {
-                  [
-                    K in keyof T as T[K] extends ((...args: never) => unknown) | symbol ? never : K
-                  ]: Stored<T[K]>;
-                }
-              : T;
+    : T extends Lost
+      ? NotStored<"JSON does not bring this back; return plain data">
+      : T extends { toJSON(...args: never): infer J }
+        ? Stored<J>
+        : T extends readonly unknown[]
+          ? { [K in keyof T]: Stored<T[K]> }
+          : T extends object
+            ? {
+                [
+                  K in keyof T as T[K] extends ((...args: never) => unknown) | symbol ? never : K
+                ]: Stored<T[K]>;
+              }
+            : T;
 
 type Lost =
   | ReadonlyMap<unknown, unknown>

@@ -5,7 +5,6 @@ import type { InputRequest } from "../protocol/input-required.ts";
 import type { Open, Outcome } from "../replay/hooks.ts";
 import { packEntry } from "../replay/journal.ts";
 import type { Entry } from "../replay/journal.ts";
-import type { Binding } from "../token/claims.ts";
 import { TokenTooLarge } from "../token/errors.ts";
 import { seal } from "../token/seal.ts";
 import type { Call } from "./call.ts";
@@ -22,7 +21,6 @@ export function suspend(
   core: Core,
   definition: Definition,
   call: Call,
-  binding: Binding,
   { entries, open, unused }: Suspended,
 ): RoundAnswer {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
@@ -33,7 +31,7 @@ export function suspend(
     abilities: call.abilities,
     unused,
   };
-  const requestState = sealState(core, definition, call, binding, state);
+  const requestState = sealState(core, definition, call, state);
   const inputRequests = open.flatMap(inputRequest);
   return {
     kind: "input_required",
@@ -55,20 +53,14 @@ function inputRequest({ key, shown, reason }: Open): [string, InputRequest][] {
   return isShown(shown) ? [[key, shown.request(reason)]] : [];
 }
 
-function sealState(
-  core: Core,
-  definition: Definition,
-  call: Call,
-  binding: Binding,
-  state: CallState,
-): string {
+function sealState(core: Core, definition: Definition, call: Call, state: CallState): string {
   const { limits, environment } = core;
   const longestWait = Math.max(0, ...state.out.map(({ dueAt = 0 }) => dueAt));
   const packed: PackedState = packState(state);
   try {
     return seal<PackedState>(
       {
-        ...binding,
+        ...call.binding(),
         callId: call.id(),
         round: call.round,
         roundsLeft: call.roundsLeft,

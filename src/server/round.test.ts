@@ -1,0 +1,337 @@
+// A round from request to answer: what a token is good for, what an answer is good for.
+
+import { beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { newKey, parseKeys } from "../token/keyring.ts";
+import type { Keyring } from "../token/keyring.ts";
+import { anotherInstance, parley, registeredAs } from "./app.ts";
+import type { Core } from "./core.ts";
+import { nodeEnvironment } from "./environment.ts";
+import type { Logger } from "./logger.ts";
+import { serveRound } from "./round.ts";
+import type { RoundAnswer, RoundRequest } from "./round.ts";
+
+const keyring = parseKeys(newKey("test"));
+const logged: { readonly message: string; readonly fields: unknown }[] = [];
+const note = (message: string, fields?: unknown) => void logged.push({ message, fields });
+const logger: Logger = { debug: note, info: note, warn: note, error: note };
+let now = 1_000_000;
+let ran: string[] = [];
+let runs = 0;
+
+beforeEach(() => {
+  logged.length = 0;
+  now = 1_000_000;
+  ran = [];
+  runs = 0;
+});
+
+const app = parley({ name: "round-test", version: "1.0.0", limits: { rounds: 4 } });
+const pay = app.tool(
+  "pay",
+  { inputSchema: z.object({ amount: z.int() }) },
+  async ({ amount }, ctx) => {
+    runs += 1;
+    await ctx.step("quote", ({ idempotencyKey }) => void ran.push(idempotencyKey));
+    const isSure = await ctx.confirm("sure", `Pay ${amount}?`, { timeoutMs: 60_000 });
+    await ctx.step("pay", ({ idempotencyKey }) => void ran.push(idempotencyKey));
+    return isSure ? `paid ${amount} for ${ctx.principal ?? "nobody"}` : "not paid";
+  },
+);
+app.tool("refund", { inputSchema: z.object({ amount: z.int() }) }, async () => "refunded");
+app.tool("abilities", {}, async (ctx) => {
+  const can = (["form", "url", "sampling", "roots"] as const).filter((what) => ctx.can(what));
+  await ctx.ask("name", "Name?", z.string(), { unsolicited: true });
+  return can.join(" ");
+});
+app.tool("endless", {}, async (ctx) => {
+  for (let n = 1; ; n += 1) await ctx.ask(`q${n}`, `Question ${n}?`);
+});
+app.tool("sampler", {}, async (ctx) => (await ctx.sample("poem", "A poem")).text);
+app.tool("page", {}, async (ctx) => {
+  await ctx.openUrl("sign-in", "Sign in", (ticket) => `https://example.com/login?state=${ticket}`);
+  return "signed in";
+});
+app.tool("throws", {}, async () => {
+  throw new Error("out of paper");
+});
+app.tool("sum", { outputSchema: z.object({ sum: z.int() }) }, async () => ({ sum: 3 }));
+
+const instance = (keys: Keyring = keyring, name = "round-test"): Core => ({
+  ...anotherInstance(registeredAs(pay).core, {
+    environment: { ...nodeEnvironment, now: () => now, stallMs: 0, isDevelopment: false },
+    keyring: keys,
+    logger,
+  }),
+  name,
+});
+
+const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const first: RoundRequest = {
+  method: "tools/call",
+  target: "pay",
+  arguments: { amount: 5 },
+  capabilities: everything,
+  principal: "ada",
+  facts: { meta: {} },
+};
+const yes = { sure: { action: "accept", content: {} } };
+
+async function asked(request: RoundRequest, core = instance()) {
+  const answer = await serveRound(core, request);
+  if (answer.kind !== "input_required") throw new Error(JSON.stringify(answer));
+  return answer.result;
+}
+
+/** The second leg of `pay`, as an honest client sends it. */
+async function secondLeg(): Promise<RoundRequest> {
+  const { requestState } = await asked(first);
+  return { ...first, requestState, inputResponses: yes };
+}
+
+const textOf = (answer: RoundAnswer) =>
+  answer.kind === "complete" ? (answer.result["content"] as { text: string }[])[0]?.text : answer;
+
+describe("a token", () => {
+  test("carries the call to any instance that has the key", async () => {
+    expect(textOf(await serveRound(instance(), await secondLeg()))).toBe("paid 5 for ada");
+    expect(ran).toHaveLength(2);
+  });
+
+  const refused = {
+    kind: "error",
+    code: -32602,
+    message: "Invalid or expired requestState",
+    data: { reason: "invalid_request_state" },
+  };
+
+  test.each<[string, (leg: RoundRequest) => RoundRequest, string]>([
+    ["other arguments", (leg) => ({ ...leg, arguments: { amount: 5_000 } }), "arguments"],
+    ["another tool", (leg) => ({ ...leg, target: "refund" }), "target"],
+    ["another principal", (leg) => ({ ...leg, principal: "eve" }), "principal"],
+    ["no principal", (leg) => ({ ...leg, principal: undefined }), "principal"],
+    [
+      "a flipped bit",
+      (leg) => ({ ...leg, requestState: flipped(String(leg.requestState)) }),
+      "forged",
+    ],
+    ["something that is no text", (leg) => ({ ...leg, requestState: { v1: true } }), "not_text"],
+    ["an empty text", (leg) => ({ ...leg, requestState: "" }), "malformed"],
+    ["null", (leg) => ({ ...leg, requestState: null }), "not_text"],
+  ])("is refused with %s, and the handler does not run", async (_, change, reason) => {
+    const leg = change(await secondLeg());
+    runs = 0;
+    expect(await serveRound(instance(), leg)).toEqual(refused);
+    expect(runs).toBe(0);
+    expect(logged).toEqual([
+      { message: "requestState refused", fields: { handler: leg.target, reason } },
+    ]);
+  });
+
+  test("is refused by another server, with another key, and when it is too old", async () => {
+    const leg = await secondLeg();
+    expect(await serveRound(instance(keyring, "other"), leg)).toEqual(refused);
+    expect(await serveRound(instance(parseKeys(newKey("test"))), leg)).toEqual(refused);
+    now += 11 * 60_000;
+    expect(await serveRound(instance(), leg)).toEqual(refused);
+    expect(logged.map(({ fields }) => (fields as { reason: string }).reason)).toEqual([
+      "audience",
+      "forged",
+      "expired",
+    ]);
+  });
+
+  test("does not show in the log, nor do the answers", async () => {
+    const leg = await secondLeg();
+    await serveRound(instance(), { ...leg, principal: "eve" });
+    expect(JSON.stringify(logged)).not.toContain(String(leg.requestState).slice(10, 40));
+  });
+
+  test("is good for so many rounds and no more", async () => {
+    let request: RoundRequest = { ...first, target: "endless", arguments: {} };
+    const core = instance();
+    for (let round = 1; round < 4; round += 1) {
+      const { requestState, inputRequests } = await asked(request, core);
+      const [key = ""] = Object.keys(inputRequests ?? {});
+      const answer = { action: "accept", content: { [key]: "yes" } };
+      request = { ...request, requestState, inputResponses: { [key]: answer } };
+    }
+    expect(await serveRound(core, request)).toMatchObject({
+      kind: "error",
+      data: { reason: "too_many_rounds" },
+    });
+  });
+
+  test("sent again forks the call: recorded steps do not run again, later ones do under the same key (R14)", async () => {
+    const leg = await secondLeg();
+    await serveRound(instance(), leg);
+    await serveRound(instance(), leg);
+    const [quote, once, again] = ran;
+    expect(ran).toHaveLength(3);
+    expect(quote).toMatch(/\/quote$/);
+    expect(again).toBe(once);
+  });
+
+  test("a first request sent again is a new call with new keys (R14)", async () => {
+    await asked(first);
+    await asked(first);
+    expect(new Set(ran).size).toBe(2);
+  });
+});
+
+describe("an answer", () => {
+  test("that nobody asked for proves nothing: the question is put", async () => {
+    const answer = await serveRound(instance(), { ...first, inputResponses: yes });
+    expect(answer.kind).toBe("input_required");
+  });
+
+  test("counts where the question says so", async () => {
+    const answer = await serveRound(instance(), {
+      ...first,
+      target: "abilities",
+      arguments: {},
+      inputResponses: { name: { action: "accept", content: { name: "Ada" } } },
+    });
+    expect(answer.kind).toBe("complete");
+  });
+
+  test.each([["a text"], [42], [[]], [{ sure: "accept" }], [{ sure: null }], [{ sure: [] }]])(
+    "of no structure at all is an error: %j",
+    async (inputResponses) => {
+      const leg = { ...(await secondLeg()), inputResponses };
+      expect(await serveRound(instance(), leg)).toMatchObject({ kind: "error", code: -32602 });
+    },
+  );
+
+  test.each([
+    [{ action: "perhaps" }],
+    [{ roots: [] }],
+    [{ role: "assistant", model: "m", content: { type: "text", text: "yes" } }],
+  ])("of another kind is asked for again with the reason: %j", async (sure) => {
+    const leg = { ...(await secondLeg()), inputResponses: { sure } };
+    const { inputRequests } = await asked(leg);
+    expect(inputRequests?.["sure"]).toMatchObject({
+      params: {
+        message: "Pay 5?\n\nThe last answer did not fit: expected the answer to a form",
+      },
+    });
+  });
+
+  test("that is missing is asked for again; unknown keys are ignored", async () => {
+    const leg = { ...(await secondLeg()), inputResponses: { other: { action: "accept" } } };
+    const { inputRequests } = await asked(leg);
+    expect(Object.keys(inputRequests ?? {})).toEqual(["sure"]);
+  });
+
+  test("that comes after the question's time limit has lost against it", async () => {
+    const leg = await secondLeg();
+    now += 60_000;
+    expect(await serveRound(instance(), leg)).toMatchObject({
+      kind: "complete",
+      result: { isError: true, content: [{ text: 'Question "sure" was not answered in time.' }] },
+    });
+  });
+
+  test("and a question that is put again keeps the time it had", async () => {
+    const leg = await secondLeg();
+    now += 40_000;
+    const { requestState } = await asked({ ...leg, inputResponses: {} });
+    now += 20_000;
+    const answer = await serveRound(instance(), { ...leg, requestState });
+    expect(textOf(answer)).toBe('Question "sure" was not answered in time.');
+  });
+
+  test("declined is no; the step after it is the handler's business", async () => {
+    const leg = { ...(await secondLeg()), inputResponses: { sure: { action: "decline" } } };
+    expect(textOf(await serveRound(instance(), leg))).toBe("not paid");
+  });
+});
+
+describe("what the client can be asked", () => {
+  test("is frozen from the first request of the call (R13)", async () => {
+    const request: RoundRequest = {
+      ...first,
+      target: "abilities",
+      arguments: {},
+      capabilities: { elicitation: {} },
+    };
+    const { requestState } = await asked(request);
+    const answer = await serveRound(instance(), {
+      ...request,
+      requestState,
+      inputResponses: { name: { action: "accept", content: { name: "Ada" } } },
+      capabilities: everything,
+    });
+    expect(textOf(answer)).toBe("form");
+  });
+
+  test("and a question it cannot be asked is an error that names what is missing", async () => {
+    const request = { ...first, target: "sampler", arguments: {}, capabilities: {} };
+    expect(await serveRound(instance(), request)).toMatchObject({
+      kind: "error",
+      code: -32021,
+      data: { requiredCapabilities: { sampling: {} } },
+    });
+  });
+});
+
+describe("a page", () => {
+  test("gets a ticket of its own each time, and is the same question all the same", async () => {
+    const request: RoundRequest = { ...first, target: "page", arguments: {} };
+    const once = await asked(request);
+    const again = await asked({ ...request, requestState: once.requestState, inputResponses: {} });
+    const urls = [once, again].map(({ inputRequests = {} }) => {
+      const page = inputRequests["sign-in"];
+      return page?.method === "elicitation/create" && page.params.mode === "url"
+        ? page.params.url
+        : "";
+    });
+    expect(urls[0]).toMatch(/^https:\/\/example\.com\/login\?state=t1\.test\.[\w-]+$/);
+    expect(urls[1]).not.toBe(urls[0]);
+    const answer = await serveRound(instance(), {
+      ...request,
+      requestState: again.requestState,
+      inputResponses: { "sign-in": { action: "accept" } },
+    });
+    expect(textOf(answer)).toBe("signed in");
+  });
+});
+
+describe("what else can come of a round", () => {
+  test("an unknown tool, and arguments that do not fit", async () => {
+    expect(await serveRound(instance(), { ...first, target: "nope" })).toEqual({
+      kind: "error",
+      code: -32602,
+      message: "Unknown tool: nope",
+    });
+    expect(await serveRound(instance(), { ...first, arguments: { amount: "5" } })).toMatchObject({
+      kind: "complete",
+      result: { isError: true },
+    });
+    expect(runs).toBe(0);
+  });
+
+  test("arguments nested too deep are one clear error", async () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    const request = { ...first, arguments: { amount: 5, deep } };
+    expect(await serveRound(instance(), request)).toMatchObject({ kind: "error", code: -32602 });
+  });
+
+  test("an error of the handler's own is told; a mistake is told in the log only", async () => {
+    expect(await serveRound(instance(), { ...first, target: "throws", arguments: {} })).toEqual({
+      kind: "complete",
+      result: { content: [{ type: "text", text: "out of paper" }], isError: true },
+    });
+    const leg = { ...first, target: "sum", arguments: {} };
+    expect(await serveRound(instance(), leg)).toEqual({
+      kind: "complete",
+      result: { content: [{ type: "text", text: '{"sum":3}' }], structuredContent: { sum: 3 } },
+    });
+  });
+});
+
+function flipped(token: string): string {
+  const at = token.length - 30;
+  return token.slice(0, at) + (token[at] === "A" ? "B" : "A") + token.slice(at + 1);
+}
