@@ -149,8 +149,9 @@ bar("at once ÷ in turn", median(ratios.slice(2)), 2);
 
 process.exitCode = isMissed ? 1 : 0;
 
+const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+
 function fit(xs: readonly number[], ys: readonly number[]) {
-  const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
   const [mx, my] = [mean(xs), mean(ys)];
   const covariance = xs.reduce((sum, x, i) => sum + (x - mx) * ((ys[i] ?? 0) - my), 0);
   const slope = covariance / xs.reduce((sum, x) => sum + (x - mx) ** 2, 0);

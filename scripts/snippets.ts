@@ -2,17 +2,17 @@
 //   <!-- source: examples/x.ts#region -->
 // holds that region of that file. `--check` fails on a byte of difference, without it the fence is rewritten.
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 
 const isCheck = process.argv.includes("--check");
-const documents = [
-  ...readdirSync(".").filter((file) => file.endsWith(".md")),
-  ...readdirSync("docs").map((file) => `docs/${file}`),
-].filter((file) => file.endsWith(".md"));
+const documents = [".", "docs"]
+  .filter((folder) => existsSync(folder))
+  .flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
+  .filter((file) => file.endsWith(".md"));
 
-const fence =
-  /(<!-- source: (?<path>[^\s#]+)(?:#(?<region>\S+))? -->\n+```\w*\n)(?<code>[\s\S]*?)(\n```)/g;
+const fence = /(<!-- source: ([^\s#]+)(?:#(\S+))? -->\n+```\w*\n)[\s\S]*?(```\n)/g;
 
 function region(path: string, name: string | undefined): string {
   const text = readFileSync(path, "utf8");
@@ -30,7 +30,7 @@ for (const document of documents) {
     fence,
     (_, before: string, path: string, name: string | undefined, after: string) => {
       count += 1;
-      return `${before}${region(path, name)}${after}`;
+      return `${before}${region(path, name)}\n${after}`;
     },
   );
   if (fresh === text) continue;

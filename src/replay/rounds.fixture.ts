@@ -35,7 +35,7 @@ export class HandClock {
   }
 }
 
-export function testHooks(overrides: Partial<Hooks> = {}): Hooks {
+function testHooks(overrides: Partial<Hooks> = {}): Hooks {
   return {
     name: "test",
     callId: "call-1",

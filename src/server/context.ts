@@ -8,7 +8,7 @@ import type { Ability } from "./ability.ts";
 import { choiceForm, confirmForm, formOf } from "./form.ts";
 import type { Form } from "./form.ts";
 import { formQuestion, rootsQuestion, sampleQuestion, urlQuestion } from "./questions.ts";
-import type { QuestionOptions, Refusal, Sample, SampleParams } from "./questions.ts";
+import type { Put, QuestionOptions, Refusal, Sample, SampleParams } from "./questions.ts";
 import type { Askable, AnswerOf, Schema, Stored } from "./schema.ts";
 
 /** Prompts and resources have this, and so has every tool: write helpers against it. Every member may be destructured. */
@@ -105,6 +105,7 @@ export interface CallFacts {
   readonly now: () => number;
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
+  readonly onSchemaError: (key: string, error: unknown) => void;
   readonly watch?: Watch | undefined;
 }
 
@@ -158,7 +159,7 @@ export class HandlerContext implements Context {
     return (key, message, url, { until, ...options } = {}) =>
       this.#ask(
         key,
-        urlQuestion({ ...options, key, can: this.#facts.can }, message, {
+        urlQuestion(this.#put(key, options), message, {
           url,
           ticket: () => this.#facts.ticket(key),
           isDone: until && (() => this.#becomesTrue(until)),
@@ -168,11 +169,11 @@ export class HandlerContext implements Context {
 
   get sample(): Context["sample"] {
     return (key, prompt, options) =>
-      this.#ask(key, sampleQuestion({ ...options, key, can: this.#facts.can }, prompt));
+      this.#ask(key, sampleQuestion(this.#put(key, options), prompt));
   }
 
   get roots(): Context["roots"] {
-    return (key = "roots") => this.#ask(key, rootsQuestion({ key, can: this.#facts.can }));
+    return (key = "roots") => this.#ask(key, rootsQuestion(this.#put(key)));
   }
 
   get step(): Context["step"] {
@@ -233,10 +234,12 @@ export class HandlerContext implements Context {
     refusal: Refusal,
     options: QuestionOptions | undefined,
   ): Question<T> {
-    return this.#ask(
-      key,
-      formQuestion({ ...options, key, can: this.#facts.can }, message, form, refusal),
-    );
+    return this.#ask(key, formQuestion(this.#put(key, options), message, form, refusal));
+  }
+
+  #put(key: string, options?: QuestionOptions): Put {
+    const { can, onSchemaError } = this.#facts;
+    return { ...options, key, can, onSchemaError };
   }
 
   #ask<T>(key: string, asking: Asking): Question<T> {

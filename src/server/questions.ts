@@ -32,9 +32,11 @@ export function isShown(value: unknown): value is Shown {
   return typeof value === "object" && value !== null && "request" in value;
 }
 
-interface Put extends QuestionOptions {
+export interface Put extends QuestionOptions {
   readonly key: string;
   readonly can: (ability: Ability) => boolean;
+  /** A schema that throws instead of refusing: the author should hear of it, the client not. */
+  readonly onSchemaError: (key: string, error: unknown) => void;
 }
 
 // ---------------------------------------------------------------- forms
@@ -51,8 +53,8 @@ export function formQuestion(put: Put, message: string, form: Form, refusal: Ref
       if (answer.action !== "accept") return refused(put.key, answer.action, refusal);
       const read = form.read(answer.content);
       return read instanceof Promise
-        ? read.then((later) => accepted(later, refusal))
-        : accepted(read, refusal);
+        ? read.then((later) => accepted(put, later, refusal))
+        : accepted(put, read, refusal);
     },
     shown: shown("form", "form", (reason) => ({
       method: "elicitation/create",
@@ -65,8 +67,11 @@ export function formQuestion(put: Put, message: string, form: Form, refusal: Ref
   };
 }
 
-function accepted(read: Read, refusal: Refusal): Reading {
-  if (!read.ok) return { kind: "invalid", reason: read.reason };
+function accepted(put: Put, read: Read, refusal: Refusal): Reading {
+  if (!read.ok) {
+    if (read.thrown !== undefined) put.onSchemaError(put.key, read.thrown);
+    return { kind: "invalid", reason: read.reason };
+  }
   const { value } = read;
   return {
     kind: "value",

@@ -39,7 +39,7 @@ export interface RoundRequest {
   readonly watch?: Watch | undefined;
 }
 
-export interface Notify {
+interface Notify {
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
 }
@@ -159,6 +159,10 @@ function factsOf(core: Core, call: Call, request: RoundRequest): CallFacts {
     now: environment.now,
     progress: (...update) => request.notify?.progress(...update),
     log: (level, data) => request.notify?.log(level, data),
+    onSchemaError: (key, error) =>
+      core.logger.error(`The schema of question "${key}" threw: ${String(error)}`, {
+        handler: request.target,
+      }),
     watch: request.watch,
   };
 }

@@ -33,10 +33,10 @@ interface Missing<What extends string> {
 }
 
 /** As in the SDK: without a schema the handler gets `ctx` alone. */
-export type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
+type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
 
 /** Text, or a full result; with an `outputSchema` the structured content itself, or a full result. (Only the last part may be conditional: else `type: "text"` widens.) */
-export type ToolReturn<Out> = FullResult | (Out extends Schema ? InputOf<Out> : string);
+type ToolReturn<Out> = FullResult | (Out extends Schema ? InputOf<Out> : string);
 
 /** The SDK's CallToolResult without its index signature, for readable errors. */
 export interface FullResult {

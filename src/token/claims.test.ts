@@ -72,6 +72,7 @@ test.each([
 
 test.each([
   ["no second line", JSON.stringify(head)],
+  ["a space for a second line", `${JSON.stringify(head)} `],
   ["nothing", ""],
   ["an empty head", "\nnull"],
   ["no JSON", "{\nnull"],

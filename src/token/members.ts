@@ -5,7 +5,8 @@
 export function members(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+    // A null has no members either, and a list has none with a name.
+    return typeof value === "object" ? { ...value } : {};
   } catch {
     return {};
   }

@@ -1,0 +1,57 @@
+// The shape of test/golden/<version>/rounds.json: calls as their client saw them, with the key that sealed
+// them and the time at which they were served.
+
+import { anotherInstance, registeredAs } from "../../src/server/app.ts";
+import type { Core } from "../../src/server/core.ts";
+import { nodeEnvironment } from "../../src/server/environment.ts";
+import { stderrLogger } from "../../src/server/logger.ts";
+import { serveRound } from "../../src/server/round.ts";
+import type { RoundAnswer } from "../../src/server/round.ts";
+import { parseKeys } from "../../src/token/keyring.ts";
+import { goldenTools } from "./tools.ts";
+
+export interface GoldenFile {
+  readonly key: string;
+  readonly now: number;
+  readonly ticket: string;
+  /** An entry of every kind, as a log keeps it. */
+  readonly journal: readonly unknown[];
+  readonly calls: readonly GoldenCall[];
+}
+
+export interface GoldenCall {
+  readonly tool: string;
+  readonly principal: string;
+  readonly arguments: Record<string, unknown>;
+  readonly legs: readonly GoldenLeg[];
+}
+
+export interface GoldenLeg {
+  readonly requestState?: string;
+  readonly inputResponses?: Record<string, object>;
+  readonly answer: RoundAnswer;
+}
+
+export function serveGolden(
+  { key, now }: Pick<GoldenFile, "key" | "now">,
+  call: Omit<GoldenCall, "legs">,
+  leg: Omit<GoldenLeg, "answer">,
+): Promise<RoundAnswer> {
+  const tool = goldenTools.find(({ name }) => name === call.tool);
+  if (tool === undefined) throw new Error(`test/golden/tools.ts has no "${call.tool}"`);
+  const core: Core = anotherInstance(registeredAs(tool).core, {
+    environment: { ...nodeEnvironment, now: () => now, isDevelopment: false },
+    keyring: parseKeys(key),
+    logger: stderrLogger,
+  });
+  return serveRound(core, {
+    method: "tools/call",
+    target: call.tool,
+    arguments: call.arguments,
+    requestState: leg.requestState,
+    inputResponses: leg.inputResponses,
+    principal: call.principal,
+    capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
+    facts: { meta: {} },
+  });
+}

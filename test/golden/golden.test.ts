@@ -1,0 +1,55 @@
+// Tokens, and the journals in them, written by each release with a test key. Every later one must go on from
+// them: a deployment must not lose the calls that are under way.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { unpackEntry } from "../../src/replay/journal.ts";
+import { parseKeys } from "../../src/token/keyring.ts";
+import { openTicket } from "../../src/token/ticket.ts";
+import { serveGolden } from "./file.ts";
+import type { GoldenFile } from "./file.ts";
+import { goldenJournal } from "./tools.ts";
+
+const versions = readdirSync(new URL(".", import.meta.url), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+test("there are golden files", () => {
+  expect(versions).toContain("0.1.0");
+});
+
+describe.each(versions)("written by %s", (version) => {
+  const path = new URL(`./${version}/rounds.json`, import.meta.url);
+  const file = JSON.parse(readFileSync(path, "utf8")) as GoldenFile;
+
+  test.each(file.calls)("every round of $tool goes on", async (call) => {
+    expect(call.legs.length).toBeGreaterThan(3);
+    for (const { answer, ...leg } of call.legs) {
+      const again = await serveGolden(file, call, leg);
+      // The new token has a nonce of its own; everything else must be as it was.
+      expect(withoutState(again)).toEqual(withoutState(answer));
+    }
+  });
+
+  test("its journals read as they were written", () => {
+    expect(file.journal.map(unpackEntry)).toEqual(goldenJournal.slice(0, file.journal.length));
+  });
+
+  test("its tickets open", () => {
+    expect(
+      openTicket(file.ticket, parseKeys(file.key), { audience: "golden", now: file.now }),
+    ).toMatchObject({
+      kind: "url",
+      key: "sign-in",
+      principal: "issuer|ada",
+      callId: "golden-call",
+    });
+  });
+});
+
+function withoutState(answer: GoldenFile["calls"][number]["legs"][number]["answer"]): unknown {
+  if (answer.kind !== "input_required") return answer;
+  const { requestState, ...rest } = answer.result;
+  expect(requestState).toMatch(/^v1\./);
+  return rest;
+}
