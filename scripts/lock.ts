@@ -5,7 +5,17 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 const file = "package-lock.json";
-execFileSync("npm", ["install", "--package-lock-only", "--no-audit", "--no-fund"], {
-  stdio: "inherit",
-});
+execFileSync(
+  "npm",
+  [
+    "install",
+    "--package-lock-only",
+    "--no-audit",
+    "--no-fund",
+    "--omit-lockfile-registry-resolved=false",
+  ],
+  {
+    stdio: "inherit",
+  },
+);
 writeFileSync(file, readFileSync(file, "utf8").replaceAll(/^ +"resolved": .*\n/gm, ""));
