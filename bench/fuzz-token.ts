@@ -38,6 +38,7 @@ if (!Number.isSafeInteger(seed)) throw new RangeError("--seed must be a whole nu
 const random = seeded(seed);
 const samples = makeSamples(random);
 const outward = new Set<string>();
+let reported = 0;
 const startedAt = performance.now();
 
 console.log(`${n} mutations of ${samples.genuine.length} tokens, seed ${seed}\n`);
@@ -111,8 +112,10 @@ function received(text: string): unknown {
   return JSON.parse(JSON.stringify(text));
 }
 
-// The keys of a run are made from its seed and seal nothing else, so the text may be shown.
+// The keys of a run are made from its seed and seal nothing else, so the text may be shown. Ten are enough
+// to see what is wrong.
 function report(what: string, name: string, { text, expected }: Attempt): void {
+  if (reported++ >= 10) return;
   console.log(`${name}: ${what}: ${typeof text === "string" ? JSON.stringify(text) : typeof text}`);
   console.log(`  for ${JSON.stringify(expected)}`);
 }

@@ -1,10 +1,23 @@
-// Writes package-lock.json without the addresses packages were downloaded from: they are those of one
-// machine's registry. (npm's own option for this leaves out the versions of other platforms' packages.)
+// Writes package-lock.json so that `npm ci` works on every machine, whatever registry wrote it:
+//   - without the addresses packages were downloaded from, which are those of one machine's registry;
+//   - with the optional packages of all platforms, also of those the registry at hand does not carry. npm
+//     leaves such a package out of the lock file, and then refuses the lock file for lacking it.
 
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+interface Locked {
+  readonly version?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
 
 const file = "package-lock.json";
+// In a folder of its own: next to node_modules, npm copies what it finds installed there.
+const folder = mkdtempSync(join(tmpdir(), "parley-lock-"));
+cpSync("package.json", join(folder, "package.json"));
 execFileSync(
   "npm",
   [
@@ -14,8 +27,60 @@ execFileSync(
     "--no-fund",
     "--omit-lockfile-registry-resolved=false",
   ],
-  {
-    stdio: "inherit",
-  },
+  { stdio: "inherit", cwd: folder },
 );
-writeFileSync(file, readFileSync(file, "utf8").replaceAll(/^ +"resolved": .*\n/gm, ""));
+const lock = parse(readFileSync(join(folder, file), "utf8"));
+rmSync(folder, { recursive: true });
+const packages = new Map(
+  Object.entries(lock.packages).map(([path, { resolved: _resolved, ...locked }]) => [path, locked]),
+);
+let added = 0;
+for (const { optionalDependencies = {} } of packages.values()) {
+  for (const [name, version] of Object.entries(optionalDependencies)) {
+    const path = `node_modules/${name}`;
+    const isExact = /^\d+\.\d+\.\d+[\w.-]*$/.test(version);
+    if (packages.has(path) || !isExact) continue;
+    packages.set(path, { version, ...platformOf(name), dev: true, optional: true });
+    added += 1;
+  }
+}
+const sorted = [...packages].toSorted(([one], [other]) => (one < other ? -1 : 1));
+writeFileSync(
+  file,
+  `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, undefined, 2)}\n`,
+);
+console.log(`${file}: ${sorted.length} packages, ${added} of other platforms added by name`);
+
+function parse(text: string): { readonly packages: Readonly<Record<string, Locked>> } {
+  const written: unknown = JSON.parse(text);
+  if (isLock(written)) return written;
+  throw new Error("npm wrote a lock file of another shape");
+}
+
+function isLock(value: unknown): value is { packages: Record<string, Locked> } {
+  return typeof value === "object" && value !== null && "packages" in value;
+}
+
+/** `@oxfmt/binding-linux-arm64-musl` is for Linux on ARM with musl: package names say what they are for. */
+function platformOf(name: string): Record<string, readonly string[]> {
+  const words = name.split(/[/-]/);
+  const systems = [
+    "win32",
+    "darwin",
+    "linux",
+    "freebsd",
+    "netbsd",
+    "openbsd",
+    "android",
+    "openharmony",
+  ];
+  const os = systems.filter((system) => words.includes(system));
+  const cpus = ["x64", "arm64", "arm", "ia32", "ppc64", "riscv64", "s390x", "loong64", "wasm32"];
+  const cpu = cpus.filter((one) => words.includes(one));
+  const libc = words.includes("musl") ? ["musl"] : words.includes("gnu") ? ["glibc"] : [];
+  return {
+    ...(os.length === 0 ? {} : { os }),
+    ...(cpu.length === 0 ? {} : { cpu }),
+    ...(libc.length === 0 ? {} : { libc }),
+  };
+}
