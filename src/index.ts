@@ -4,6 +4,9 @@
 export { parley } from "./server/app.ts";
 export type { App, ParleyOptions } from "./server/app.ts";
 export type { Logger } from "./server/logger.ts";
+export type { Listening, ListenOptions } from "./server/listen.ts";
+export type { Prompt } from "./server/prompt.ts";
+export type { Resource } from "./server/resource.ts";
 export type { FullResult, Tool, ToolConfig, ToolContext } from "./server/tool.ts";
 
 // what a handler has
@@ -11,6 +14,10 @@ export type { Context } from "./server/context.ts";
 export type { QuestionOptions, Sample, SampleParams } from "./server/questions.ts";
 export type { Question } from "./replay/handed.ts";
 export type { StepInfo, StepOptions } from "./replay/hooks.ts";
+
+// the low-level form
+export { inputRequired } from "./server/low-level.ts";
+export type { InputRequiredResult } from "./server/low-level.ts";
 
 // schemas
 export type {

@@ -1,25 +1,48 @@
-// `parley()`: where tools are registered.
+// `parley()`: where tools, prompts and resources are registered, and the ways to serve them.
 
-import type { Implementation } from "@modelcontextprotocol/server";
-import { ParleyError } from "../errors.ts";
-import { parseKeys } from "../token/keyring.ts";
+import type { ServerResponse } from "node:http";
+import { McpServer, UriTemplate } from "@modelcontextprotocol/server";
+import type {
+  BearerAuthOptions,
+  Implementation,
+  ServerNotifier,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { openTicket } from "../token/ticket.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { defaultLimits } from "./core.ts";
 import type { Core, Limits } from "./core.ts";
 import type { Definition } from "./definition.ts";
 import { nodeEnvironment } from "./environment.ts";
+import { resolveKeys } from "./keys.ts";
+import { isLoopback, listen, nodeHandler } from "./listen.ts";
+import type { Listening, ListenOptions, NodeRequest } from "./listen.ts";
 import { stderrLogger } from "./logger.ts";
 import type { Logger } from "./logger.ts";
+import type { PrincipalOf } from "./principal.ts";
+import { definePrompt } from "./prompt.ts";
+import type { Prompt, PromptConfig, PromptHandler } from "./prompt.ts";
+import { Registry } from "./registry.ts";
+import { defineResource } from "./resource.ts";
+import type { Resource, ResourceConfig, ResourceHandler } from "./resource.ts";
 import type { InputOf, OutputOf, Schema } from "./schema.ts";
+import { install } from "./sdk/install.ts";
+import { Serving } from "./serving.ts";
+import type { Verified } from "./serving.ts";
 import { defineTool } from "./tool.ts";
 import type { Tool, ToolConfig, ToolHandler } from "./tool.ts";
 
 export type ParleyOptions = Implementation & {
-  /** First seals, all open. Default: PARLEY_KEYS. */
+  readonly instructions?: string | undefined;
+  /** First seals, all open. Default: PARLEY_KEYS; in development on this machine a kept key. Otherwise an error. */
   readonly keys?: string | readonly string[] | undefined;
   readonly limits?: Partial<Limits> | undefined;
   readonly logger?: Logger | undefined;
-};
+} & (
+    | { readonly auth?: undefined; readonly principal?: PrincipalOf | undefined }
+    // with auth, say who the user is: authInfo.clientId is the application, the same for all its users
+    | { readonly auth: BearerAuthOptions; readonly principal: PrincipalOf }
+  );
 
 export interface App {
   readonly tool: <
@@ -33,43 +56,200 @@ export interface App {
     In extends Schema ? InputOf<In> : Record<string, never>,
     Out extends Schema ? OutputOf<Out> : undefined
   >;
+  readonly prompt: <In extends Schema | undefined = undefined>(
+    name: string,
+    config: PromptConfig<In>,
+    handler: PromptHandler<In>,
+  ) => Prompt<In extends Schema ? InputOf<In> : Record<string, never>>;
+  /** A fixed URI, or a template (`notes://{id}`) whose variables the handler gets. */
+  readonly resource: <const U extends string>(
+    name: string,
+    uri: U,
+    config: ResourceConfig<U>,
+    handler: ResourceHandler<U>,
+  ) => Resource;
+
+  /** HTTP on the loopback address, at /mcp. Logs one line that says where. */
+  readonly listen: (port?: number, options?: ListenOptions) => Promise<Listening>;
+  readonly stdio: () => Promise<void>;
+  /** Web-standard, one argument on purpose: Workers pass `env` second. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** The same for a host that has verified the caller, or parsed the body, itself. */
+  readonly handle: (request: Request, verified: Verified) => Promise<Response>;
+  /** For Express, Fastify and node:http. Uses `req.auth` and `req.body` where middleware has set them. */
+  readonly node: (req: NodeRequest, res: ServerResponse) => Promise<void>;
+  /** Puts the tools, prompts and resources on a server the user has, before it connects; its own keep working. Returns it. */
+  readonly attach: (server: McpServer) => McpServer;
+  /** Called with every official server that is made to serve this app: for completion, logging, subscriptions and whatever else is not wrapped. */
+  readonly onServer: (configure: (server: McpServer) => void) => void;
+  /** Tells 2026-07-28 subscribers that a list, or a resource, has changed. */
+  readonly notify: ServerNotifier;
+
+  /** Opens a ticket in the page's route. Throws `ParleyError` ("bad_ticket"). */
+  readonly readTicket: (ticket: string) => {
+    readonly callId: string;
+    readonly key: string;
+    readonly principal: string | undefined;
+    readonly expiresAt: Date;
+  };
+  readonly close: () => Promise<void>;
 }
 
 export function parley(options: ParleyOptions): App {
-  const definitions = new Map<string, Definition>();
-  const core = coreOf(options, definitions);
-  return {
-    tool: (name, config, handler) => {
-      if (definitions.has(name)) throw new TypeError(`Tool "${name}" is registered twice.`);
-      const definition = defineTool(name, config, handler);
-      definitions.set(name, definition);
-      const tool: Tool<never, never> = { kind: "tool", name };
-      registered.set(tool, { core, definition });
-      return tool;
-    },
-  };
+  return new ParleyApp(options);
 }
 
-function coreOf(options: ParleyOptions, definitions: ReadonlyMap<string, Definition>): Core {
-  let keyring: Keyring | undefined;
-  return {
-    name: options.name,
-    find: (_method, target) => definitions.get(target),
-    keyring: () => (keyring ??= keysOf(options)),
-    limits: { ...defaultLimits, ...options.limits },
-    logger: options.logger ?? stderrLogger,
-    environment: nodeEnvironment,
-  };
-}
+class ParleyApp implements App {
+  readonly #options: ParleyOptions;
+  readonly #registry = new Registry();
+  readonly #core: Core;
+  readonly #configurations: ((server: McpServer) => void)[] = [];
+  readonly #listening = new Set<Listening>();
+  #keyring: Keyring | undefined;
+  #serving: Serving | undefined;
 
-function keysOf({ keys = process.env["PARLEY_KEYS"] }: ParleyOptions): Keyring {
-  if (keys === undefined) {
-    throw new ParleyError(
-      "no_keys",
-      "No key to seal state with. Set PARLEY_KEYS to the same value on every instance (make one: npx mcp-parley keys new), or pass parley({ keys }).",
-    );
+  constructor(options: ParleyOptions) {
+    this.#options = options;
+    this.#core = {
+      name: options.name,
+      keyring: () => this.#keys("app.fetch", false),
+      limits: { ...defaultLimits, ...options.limits },
+      logger: options.logger ?? stderrLogger,
+      environment: nodeEnvironment,
+    };
   }
-  return parseKeys(keys);
+
+  readonly tool: App["tool"] = (name, config, handler) => {
+    const definition = defineTool(name, config, handler);
+    this.#registry.add({ kind: "tool", name, config, definition });
+    return this.#handle({ kind: "tool", name }, definition);
+  };
+
+  readonly prompt: App["prompt"] = (name, config, handler) => {
+    const definition = definePrompt(name, config, handler);
+    this.#registry.add({ kind: "prompt", name, config, definition });
+    return this.#handle({ kind: "prompt", name }, definition);
+  };
+
+  readonly resource: App["resource"] = (name, uri, config, handler) => {
+    const definition = defineResource(name, uri, config, handler);
+    const isTemplate = UriTemplate.isTemplate(uri);
+    this.#registry.add({ kind: "resource", name, uri, isTemplate, config, definition });
+    return this.#handle({ kind: "resource", name }, definition);
+  };
+
+  readonly listen: App["listen"] = async (port = 3000, options = {}) => {
+    this.#keys("app.listen", isLoopback(options.host ?? "127.0.0.1"));
+    const opened = await listen(this.#serve(), this.#core.logger, port, options);
+    const listening: Listening = {
+      url: opened.url,
+      close: async () => {
+        this.#listening.delete(listening);
+        await opened.close();
+      },
+    };
+    this.#listening.add(listening);
+    return listening;
+  };
+
+  readonly stdio: App["stdio"] = async () => {
+    this.#keys("app.stdio", true);
+    const { logger } = this.#core;
+    serveStdio(() => this.#newServer(), { onerror: ({ message }) => logger.debug(message) });
+  };
+
+  readonly fetch: App["fetch"] = (request) => this.#serve().fetch(request);
+
+  readonly handle: App["handle"] = (request, verified) => this.#serve().handle(request, verified);
+
+  readonly node: App["node"] = (req, res) => nodeHandler(this.#serve())(req, res);
+
+  readonly attach: App["attach"] = (server) => {
+    if (server.isConnected()) {
+      throw new TypeError(
+        "app.attach comes before connect: what a connected server offers is already told.",
+      );
+    }
+    this.#install(server);
+    return server;
+  };
+
+  readonly onServer: App["onServer"] = (configure) => void this.#configurations.push(configure);
+
+  get notify(): ServerNotifier {
+    return this.#serve().notify;
+  }
+
+  readonly readTicket: App["readTicket"] = (ticket) => {
+    const { name, environment } = this.#core;
+    const opened = openTicket(ticket, this.#core.keyring(), {
+      audience: name,
+      now: environment.now(),
+    });
+    const { callId, key, principal, expiresAt } = opened;
+    return { callId, key, principal, expiresAt: new Date(expiresAt) };
+  };
+
+  readonly close: App["close"] = async () => {
+    await Promise.all([...this.#listening].map((listening) => listening.close()));
+    await this.#serving?.close();
+  };
+
+  #handle<H extends object>(handle: H, definition: Definition): H {
+    registered.set(handle, { core: this.#core, definition });
+    return handle;
+  }
+
+  #keys(way: string, isLocal: boolean): Keyring {
+    this.#keyring ??= resolveKeys({ keys: this.#options.keys, way, isLocal });
+    return this.#keyring;
+  }
+
+  #serve(): Serving {
+    const { auth, principal } = this.#options;
+    const { environment, logger } = this.#core;
+    this.#serving ??= new Serving({
+      newServer: () => this.#newServer(),
+      auth,
+      derivePrincipal: principal,
+      environment,
+      logger,
+      sessions: { most: 1_000, idleMs: 30 * 60_000 },
+    });
+    return this.#serving;
+  }
+
+  #newServer(): McpServer {
+    const { instructions } = this.#options;
+    const server = new McpServer(
+      implementationOf(this.#options),
+      instructions === undefined ? {} : { instructions },
+    );
+    this.#install(server);
+    for (const configure of this.#configurations) configure(server);
+    return server;
+  }
+
+  #install(server: McpServer): void {
+    install(server, {
+      core: this.#core,
+      registrations: this.#registry,
+      derivePrincipal: this.#options.principal,
+    });
+  }
+}
+
+/** What a client is told of this server, without our own options. */
+function implementationOf(options: ParleyOptions): Implementation {
+  const { name, version, title, description, icons, websiteUrl } = options;
+  return {
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+  };
 }
 
 // ---------------------------------------------------------------- for the test kit

@@ -11,6 +11,9 @@ import { open } from "../token/open.ts";
 import { abilitiesOf } from "./ability.ts";
 import type { Ability } from "./ability.ts";
 import type { Core } from "./core.ts";
+import type { Definition } from "./definition.ts";
+import { noLowLevelState } from "./low-level.ts";
+import type { LowLevelState } from "./low-level.ts";
 import type { RoundRequest } from "./round.ts";
 import { unpackState } from "./state.ts";
 import type { CallState, PackedState, PutOut } from "./state.ts";
@@ -25,15 +28,18 @@ export interface Call {
   readonly abilities: readonly Ability[];
   readonly state: Pick<CallState, "entries" | "out">;
   readonly inbox: Inbox;
+  /** What this request answers, by key. */
+  readonly answers: ReadonlyMap<string, object>;
+  readonly lowLevel: LowLevelState;
 }
 
-/** Throws TokenError for a requestState that does not belong here, RangeError for arguments too deep to digest. */
-export function openCall(core: Core, request: RoundRequest): Call {
+/** Throws TokenError for a requestState that does not belong here, TooDeep for arguments no token can be bound to. */
+export function openCall(core: Core, definition: Definition, request: RoundRequest): Call {
   const answers = answerMap(request.inputResponses);
   if (answers === undefined) throw new MalformedAnswers();
-  if (request.requestState === undefined) return firstRound(core, request, answers);
+  if (request.requestState === undefined) return firstRound(core, definition, request, answers);
   const { environment, limits } = core;
-  const binding = bindingOf(core, request);
+  const binding = bindingOf(core, definition, request);
   const claims = open<PackedState>(request.requestState, core.keyring(), {
     ...binding,
     now: environment.now(),
@@ -49,7 +55,17 @@ export function openCall(core: Core, request: RoundRequest): Call {
     abilities: state.abilities,
     state,
     inbox: new Inbox([...state.unused, ...events(state.out, answers, environment.now())]),
+    answers,
+    lowLevel: state.lowLevel,
   };
+}
+
+/** Arguments no honest client sends: they cannot be digested, so no token could be bound to them. */
+export class TooDeep extends Error {
+  constructor() {
+    super("The arguments are nested too deep");
+    this.name = "TooDeep";
+  }
 }
 
 /** Of the wrong structure altogether; an answer that merely does not fit is asked for again. */
@@ -60,20 +76,33 @@ export class MalformedAnswers extends Error {
   }
 }
 
-function bindingOf(core: Core, request: RoundRequest): Binding {
+function bindingOf(core: Core, definition: Definition, request: RoundRequest): Binding {
   return {
-    method: request.method,
+    method: definition.method,
     target: request.target,
-    argumentsDigest: digest(request.arguments ?? {}),
+    argumentsDigest: digestOf(request.arguments ?? {}),
     principal: request.principal,
     audience: core.name,
   };
 }
 
-function firstRound(core: Core, request: RoundRequest, answers: ReadonlyMap<string, object>): Call {
+function digestOf(args: unknown): string {
+  try {
+    return digest(args);
+  } catch (error) {
+    throw error instanceof RangeError ? new TooDeep() : error;
+  }
+}
+
+function firstRound(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  answers: ReadonlyMap<string, object>,
+): Call {
   let id: string | undefined;
   let binding: Binding | undefined;
-  const bind = () => (binding ??= bindingOf(core, request));
+  const bind = () => (binding ??= bindingOf(core, definition, request));
   // Arguments too deep to digest are refused before anything runs, not when the first question comes up.
   if (hasNested(request.arguments)) bind();
   return {
@@ -84,6 +113,8 @@ function firstRound(core: Core, request: RoundRequest, answers: ReadonlyMap<stri
     abilities: abilitiesOf(request.capabilities),
     state: { entries: [], out: [] },
     inbox: new Inbox(events([], answers, core.environment.now())),
+    answers,
+    lowLevel: noLowLevelState,
   };
 }
 

@@ -1,6 +1,12 @@
 // `ctx`: what a handler has.
 
-import type { AuthInfo, Implementation, LoggingLevel, Root } from "@modelcontextprotocol/server";
+import type {
+  AuthInfo,
+  Implementation,
+  InputResponses,
+  LoggingLevel,
+  Root,
+} from "@modelcontextprotocol/server";
 import type { Question } from "../replay/handed.ts";
 import type { Asking, Operations, StepInfo, StepOptions } from "../replay/hooks.ts";
 import type { FormJson } from "../protocol/form.ts";
@@ -9,7 +15,8 @@ import { choiceForm, confirmForm, formOf } from "./form.ts";
 import type { Form } from "./form.ts";
 import { formQuestion, rootsQuestion, sampleQuestion, urlQuestion } from "./questions.ts";
 import type { Put, QuestionOptions, Refusal, Sample, SampleParams } from "./questions.ts";
-import type { Askable, AnswerOf, Schema, Stored } from "./schema.ts";
+import { reasonOf } from "./issues.ts";
+import type { Askable, AnswerOf, Json, OutputOf, Schema, Stored } from "./schema.ts";
 
 /** Prompts and resources have this, and so has every tool: write helpers against it. Every member may be destructured. */
 export interface Context {
@@ -84,6 +91,10 @@ export interface Context {
   readonly onRunEnd: (release: () => void) => void;
   /** This round's request. */
   readonly request: RequestFacts;
+
+  /** Low-level form: all answers so far, for the SDK's `acceptedContent` and `inputResponse`; the state returned last, checked. */
+  readonly answers: InputResponses;
+  readonly state: <S extends Schema>(schema: S) => OutputOf<S> | undefined;
 }
 
 export interface RequestFacts {
@@ -106,6 +117,8 @@ export interface CallFacts {
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
   readonly onSchemaError: (key: string, error: unknown) => void;
+  readonly answers: () => InputResponses;
+  readonly state: () => Json | undefined;
   readonly watch?: Watch | undefined;
 }
 
@@ -227,6 +240,14 @@ export class HandlerContext implements Context {
     return this.#facts.request;
   }
 
+  get answers(): InputResponses {
+    return this.#facts.answers();
+  }
+
+  get state(): Context["state"] {
+    return (schema) => stateOf(this.#facts.state(), schema);
+  }
+
   #form<T>(
     key: string,
     message: string,
@@ -259,4 +280,16 @@ export class HandlerContext implements Context {
     }
     return true;
   }
+}
+
+/** Sealed by us, so it is what was returned last; a deployment may still have changed what is expected. */
+function stateOf<S extends Schema>(state: Json | undefined, schema: S): OutputOf<S> | undefined {
+  if (state === undefined) return undefined;
+  const result = schema["~standard"].validate(state);
+  if (result instanceof Promise) throw new TypeError("ctx.state: the schema must be synchronous");
+  if (result.issues !== undefined) {
+    throw new TypeError(`ctx.state: ${reasonOf(result.issues)}`);
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the schema's output
+  return result.value as OutputOf<S>;
 }

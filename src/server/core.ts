@@ -1,14 +1,12 @@
 // What a round needs of the app that serves it, without the app's ways in.
 
 import type { Keyring } from "../token/keyring.ts";
-import type { Definition, Method } from "./definition.ts";
 import type { Environment } from "./environment.ts";
 import type { Logger } from "./logger.ts";
 
 export interface Core {
   /** The server's name: the audience of its tokens. */
   readonly name: string;
-  readonly find: (method: Method, target: string) => Definition | undefined;
   /** Throws ParleyError "no_keys" where there are none to be had. */
   readonly keyring: () => Keyring;
   readonly limits: Limits;

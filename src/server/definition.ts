@@ -1,18 +1,18 @@
-// What the author has registered, as the rounds see it: tools, and later prompts and resources, behind one
-// shape, so that a round need not know which it serves.
+// What the author has registered, as the rounds see it: tools, prompts and resources behind one shape, so
+// that a round need not know which it serves.
 
 import type { HandlerContext } from "./context.ts";
 
-export type Method = "tools/call";
+type Method = "tools/call" | "prompts/get" | "resources/read";
 
 export interface Definition {
   readonly method: Method;
   readonly name: string;
-  /** Checks and parses the arguments of the request. */
-  readonly parse: (args: unknown) => Parsed | Promise<Parsed>;
+  /** Checks and parses what the request names and brings along. */
+  readonly parse: (target: string, args: unknown) => Parsed | Promise<Parsed>;
   readonly invoke: (input: unknown, ctx: HandlerContext) => unknown;
   /** The wire result for what the handler returned. Throws ParleyError "bad_result" if it is none. */
-  readonly toResult: (returned: unknown) => WireResult | Promise<WireResult>;
+  readonly toResult: (returned: unknown, target: string) => WireResult | Promise<WireResult>;
   /** The wire result that says that it could not be done; undefined where the method has no such thing. */
   readonly toFailure: (message: string) => WireResult | undefined;
 }

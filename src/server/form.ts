@@ -10,6 +10,7 @@ import { ParleyError } from "../errors.ts";
 import type { FormField, FormJson } from "../protocol/form.ts";
 import { notAskable, shapeOf, type Field } from "./form-field.ts";
 import { checkField, checkFields, literalFields } from "./form-literal.ts";
+import { cut, reasonOf } from "./issues.ts";
 import type { Schema } from "./schema.ts";
 
 export interface Form {
@@ -232,33 +233,6 @@ function readOf(result: Result, name: string | undefined): Read {
 // Words of an exception are the author's affair: they may hold anything.
 function uncheckable(thrown: unknown): Read {
   return { ok: false, reason: "it could not be checked", thrown };
-}
-
-// ---------------------------------------------------------------- words
-
-const maxIssues = 3;
-const maxLength = 200;
-
-function reasonOf(issues: readonly StandardSchemaV1.Issue[], name: string | undefined): string {
-  const reasons = issues.slice(0, maxIssues).map((issue) => wordsOf(issue, name));
-  const left = issues.length - reasons.length;
-  if (left > 0) reasons.push(`and ${left} more`);
-  return reasons.join("; ") || "no reason was given";
-}
-
-function wordsOf({ path = [], message }: StandardSchemaV1.Issue, name: string | undefined): string {
-  const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
-  const field = (name === undefined ? keys : [name, ...keys]).join(".");
-  // arktype's messages begin with the path.
-  const repeated = `${keys.join(".")} `;
-  const words = cut(message.startsWith(repeated) ? message.slice(repeated.length) : message);
-  return field === "" ? words : `"${cut(field)}": ${words}`;
-}
-
-function cut(text: string): string {
-  if (text.length <= maxLength) return text;
-  // Not between the two halves of one character.
-  return `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 function cannotShow(key: string, why: string): ParleyError {

@@ -38,24 +38,41 @@ const pay = app.tool(
     return isSure ? `paid ${amount} for ${ctx.principal ?? "nobody"}` : "not paid";
   },
 );
-app.tool("refund", { inputSchema: z.object({ amount: z.int() }) }, async () => "refunded");
-app.tool("abilities", {}, async (ctx) => {
+const refund = app.tool(
+  "refund",
+  { inputSchema: z.object({ amount: z.int() }) },
+  async () => "refunded",
+);
+const abilities = app.tool("abilities", {}, async (ctx) => {
   const can = (["form", "url", "sampling", "roots"] as const).filter((what) => ctx.can(what));
   await ctx.ask("name", "Name?", z.string(), { unsolicited: true });
   return can.join(" ");
 });
-app.tool("endless", {}, async (ctx) => {
+const endless = app.tool("endless", {}, async (ctx) => {
   for (let n = 1; ; n += 1) await ctx.ask(`q${n}`, `Question ${n}?`);
 });
-app.tool("sampler", {}, async (ctx) => (await ctx.sample("poem", "A poem")).text);
-app.tool("page", {}, async (ctx) => {
+const sampler = app.tool("sampler", {}, async (ctx) => (await ctx.sample("poem", "A poem")).text);
+const page = app.tool("page", {}, async (ctx) => {
   await ctx.openUrl("sign-in", "Sign in", (ticket) => `https://example.com/login?state=${ticket}`);
   return "signed in";
 });
-app.tool("throws", {}, async () => {
+const throws = app.tool("throws", {}, async () => {
   throw new Error("out of paper");
 });
-app.tool("sum", { outputSchema: z.object({ sum: z.int() }) }, async () => ({ sum: 3 }));
+const sum = app.tool("sum", { outputSchema: z.object({ sum: z.int() }) }, async () => ({ sum: 3 }));
+
+const definitions = new Map(
+  [pay, refund, abilities, endless, sampler, page, throws, sum].map((tool) => {
+    const { definition } = registeredAs(tool);
+    return [definition.name, definition];
+  }),
+);
+
+function serve(core: Core, request: RoundRequest): Promise<RoundAnswer> {
+  const definition = definitions.get(request.target);
+  if (definition === undefined) throw new Error(`no tool ${request.target}`);
+  return serveRound(core, definition, request);
+}
 
 const instance = (keys: Keyring = keyring, name = "round-test"): Core => ({
   ...anotherInstance(registeredAs(pay).core, {
@@ -68,7 +85,6 @@ const instance = (keys: Keyring = keyring, name = "round-test"): Core => ({
 
 const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const first: RoundRequest = {
-  method: "tools/call",
   target: "pay",
   arguments: { amount: 5 },
   capabilities: everything,
@@ -78,7 +94,7 @@ const first: RoundRequest = {
 const yes = { sure: { action: "accept", content: {} } };
 
 async function asked(request: RoundRequest, core = instance()) {
-  const answer = await serveRound(core, request);
+  const answer = await serve(core, request);
   if (answer.kind !== "input_required") throw new Error(JSON.stringify(answer));
   return answer.result;
 }
@@ -94,7 +110,7 @@ const textOf = (answer: RoundAnswer) =>
 
 describe("a token", () => {
   test("carries the call to any instance that has the key", async () => {
-    expect(textOf(await serveRound(instance(), await secondLeg()))).toBe("paid 5 for ada");
+    expect(textOf(await serve(instance(), await secondLeg()))).toBe("paid 5 for ada");
     expect(ran).toHaveLength(2);
   });
 
@@ -121,7 +137,7 @@ describe("a token", () => {
   ])("is refused with %s, and the handler does not run", async (_, change, reason) => {
     const leg = change(await secondLeg());
     runs = 0;
-    expect(await serveRound(instance(), leg)).toEqual(refused);
+    expect(await serve(instance(), leg)).toEqual(refused);
     expect(runs).toBe(0);
     expect(logged).toEqual([
       { message: "requestState refused", fields: { handler: leg.target, reason } },
@@ -130,10 +146,10 @@ describe("a token", () => {
 
   test("is refused by another server, with another key, and when it is too old", async () => {
     const leg = await secondLeg();
-    expect(await serveRound(instance(keyring, "other"), leg)).toEqual(refused);
-    expect(await serveRound(instance(parseKeys(newKey("test"))), leg)).toEqual(refused);
+    expect(await serve(instance(keyring, "other"), leg)).toEqual(refused);
+    expect(await serve(instance(parseKeys(newKey("test"))), leg)).toEqual(refused);
     now += 11 * 60_000;
-    expect(await serveRound(instance(), leg)).toEqual(refused);
+    expect(await serve(instance(), leg)).toEqual(refused);
     expect(logged.map(({ fields }) => (fields as { reason: string }).reason)).toEqual([
       "audience",
       "forged",
@@ -143,7 +159,7 @@ describe("a token", () => {
 
   test("does not show in the log, nor do the answers", async () => {
     const leg = await secondLeg();
-    await serveRound(instance(), { ...leg, principal: "eve" });
+    await serve(instance(), { ...leg, principal: "eve" });
     expect(JSON.stringify(logged)).not.toContain(String(leg.requestState).slice(10, 40));
   });
 
@@ -156,7 +172,7 @@ describe("a token", () => {
       const answer = { action: "accept", content: { [key]: "yes" } };
       request = { ...request, requestState, inputResponses: { [key]: answer } };
     }
-    expect(await serveRound(core, request)).toMatchObject({
+    expect(await serve(core, request)).toMatchObject({
       kind: "error",
       data: { reason: "too_many_rounds" },
     });
@@ -164,8 +180,8 @@ describe("a token", () => {
 
   test("sent again forks the call: recorded steps do not run again, later ones do under the same key (R14)", async () => {
     const leg = await secondLeg();
-    await serveRound(instance(), leg);
-    await serveRound(instance(), leg);
+    await serve(instance(), leg);
+    await serve(instance(), leg);
     const [quote, once, again] = ran;
     expect(ran).toHaveLength(3);
     expect(quote).toMatch(/\/quote$/);
@@ -181,12 +197,12 @@ describe("a token", () => {
 
 describe("an answer", () => {
   test("that nobody asked for proves nothing: the question is put", async () => {
-    const answer = await serveRound(instance(), { ...first, inputResponses: yes });
+    const answer = await serve(instance(), { ...first, inputResponses: yes });
     expect(answer.kind).toBe("input_required");
   });
 
   test("counts where the question says so", async () => {
-    const answer = await serveRound(instance(), {
+    const answer = await serve(instance(), {
       ...first,
       target: "abilities",
       arguments: {},
@@ -199,7 +215,7 @@ describe("an answer", () => {
     "of no structure at all is an error: %j",
     async (inputResponses) => {
       const leg = { ...(await secondLeg()), inputResponses };
-      expect(await serveRound(instance(), leg)).toMatchObject({ kind: "error", code: -32602 });
+      expect(await serve(instance(), leg)).toMatchObject({ kind: "error", code: -32602 });
     },
   );
 
@@ -226,7 +242,7 @@ describe("an answer", () => {
   test("that comes after the question's time limit has lost against it", async () => {
     const leg = await secondLeg();
     now += 60_000;
-    expect(await serveRound(instance(), leg)).toMatchObject({
+    expect(await serve(instance(), leg)).toMatchObject({
       kind: "complete",
       result: { isError: true, content: [{ text: 'Question "sure" was not answered in time.' }] },
     });
@@ -237,13 +253,13 @@ describe("an answer", () => {
     now += 40_000;
     const { requestState } = await asked({ ...leg, inputResponses: {} });
     now += 20_000;
-    const answer = await serveRound(instance(), { ...leg, requestState });
+    const answer = await serve(instance(), { ...leg, requestState });
     expect(textOf(answer)).toBe('Question "sure" was not answered in time.');
   });
 
   test("declined is no; the step after it is the handler's business", async () => {
     const leg = { ...(await secondLeg()), inputResponses: { sure: { action: "decline" } } };
-    expect(textOf(await serveRound(instance(), leg))).toBe("not paid");
+    expect(textOf(await serve(instance(), leg))).toBe("not paid");
   });
 });
 
@@ -256,7 +272,7 @@ describe("what the client can be asked", () => {
       capabilities: { elicitation: {} },
     };
     const { requestState } = await asked(request);
-    const answer = await serveRound(instance(), {
+    const answer = await serve(instance(), {
       ...request,
       requestState,
       inputResponses: { name: { action: "accept", content: { name: "Ada" } } },
@@ -267,7 +283,7 @@ describe("what the client can be asked", () => {
 
   test("and a question it cannot be asked is an error that names what is missing", async () => {
     const request = { ...first, target: "sampler", arguments: {}, capabilities: {} };
-    expect(await serveRound(instance(), request)).toMatchObject({
+    expect(await serve(instance(), request)).toMatchObject({
       kind: "error",
       code: -32021,
       data: { requiredCapabilities: { sampling: {} } },
@@ -281,14 +297,14 @@ describe("a page", () => {
     const once = await asked(request);
     const again = await asked({ ...request, requestState: once.requestState, inputResponses: {} });
     const urls = [once, again].map(({ inputRequests = {} }) => {
-      const page = inputRequests["sign-in"];
-      return page?.method === "elicitation/create" && page.params.mode === "url"
-        ? page.params.url
+      const shown = inputRequests["sign-in"];
+      return shown?.method === "elicitation/create" && shown.params.mode === "url"
+        ? shown.params.url
         : "";
     });
     expect(urls[0]).toMatch(/^https:\/\/example\.com\/login\?state=t1\.test\.[\w-]+$/);
     expect(urls[1]).not.toBe(urls[0]);
-    const answer = await serveRound(instance(), {
+    const answer = await serve(instance(), {
       ...request,
       requestState: again.requestState,
       inputResponses: { "sign-in": { action: "accept" } },
@@ -298,13 +314,8 @@ describe("a page", () => {
 });
 
 describe("what else can come of a round", () => {
-  test("an unknown tool, and arguments that do not fit", async () => {
-    expect(await serveRound(instance(), { ...first, target: "nope" })).toEqual({
-      kind: "error",
-      code: -32602,
-      message: "Unknown tool: nope",
-    });
-    expect(await serveRound(instance(), { ...first, arguments: { amount: "5" } })).toMatchObject({
+  test("arguments that do not fit", async () => {
+    expect(await serve(instance(), { ...first, arguments: { amount: "5" } })).toMatchObject({
       kind: "complete",
       result: { isError: true },
     });
@@ -315,16 +326,16 @@ describe("what else can come of a round", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     const request = { ...first, arguments: { amount: 5, deep } };
-    expect(await serveRound(instance(), request)).toMatchObject({ kind: "error", code: -32602 });
+    expect(await serve(instance(), request)).toMatchObject({ kind: "error", code: -32602 });
   });
 
   test("an error of the handler's own is told; a mistake is told in the log only", async () => {
-    expect(await serveRound(instance(), { ...first, target: "throws", arguments: {} })).toEqual({
+    expect(await serve(instance(), { ...first, target: "throws", arguments: {} })).toEqual({
       kind: "complete",
       result: { content: [{ type: "text", text: "out of paper" }], isError: true },
     });
     const leg = { ...first, target: "sum", arguments: {} };
-    expect(await serveRound(instance(), leg)).toEqual({
+    expect(await serve(instance(), leg)).toEqual({
       kind: "complete",
       result: { content: [{ type: "text", text: '{"sum":3}' }], structuredContent: { sum: 3 } },
     });

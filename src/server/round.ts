@@ -12,19 +12,19 @@ import { run } from "../replay/run.ts";
 import type { Stop } from "../replay/stop.ts";
 import { TokenError } from "../token/errors.ts";
 import { sealTicket } from "../token/ticket.ts";
-import { MalformedAnswers, openCall } from "./call.ts";
+import { MalformedAnswers, openCall, TooDeep } from "./call.ts";
 import type { Call } from "./call.ts";
 import { HandlerContext } from "./context.ts";
 import type { CallFacts, RequestFacts, Watch } from "./context.ts";
 import type { Core } from "./core.ts";
-import type { Definition, Method, WireResult } from "./definition.ts";
+import type { Definition, WireResult } from "./definition.ts";
 import { bodyNesting, callerPlace } from "./development.ts";
 import { answerToFailure } from "./failure.ts";
-import { suspend } from "./suspend.ts";
+import { accumulated, isInputRequired } from "./low-level.ts";
+import { suspend, suspendByHand } from "./suspend.ts";
 
 export interface RoundRequest {
-  readonly method: Method;
-  /** The tool's name. */
+  /** A tool's or prompt's name, or a resource's URI. */
   readonly target: string;
   readonly arguments: unknown;
   readonly requestState?: unknown;
@@ -58,30 +58,26 @@ export type RoundAnswer =
   /** Nobody waits for an answer any more. */
   | { readonly kind: "none" };
 
-export async function serveRound(core: Core, request: RoundRequest): Promise<RoundAnswer> {
-  const definition = core.find(request.method, request.target);
-  if (definition === undefined) return badParams(`Unknown tool: ${request.target}`);
-  const parsed = await definition.parse(request.arguments);
-  if (!parsed.ok) return refuseArguments(definition, parsed.reason);
-
-  let call: Call;
+export async function serveRound(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+): Promise<RoundAnswer> {
   try {
-    call = openCall(core, request);
+    const parsed = await definition.parse(request.target, request.arguments);
+    if (!parsed.ok) return refuseArguments(definition, parsed.reason);
+    const call = openCall(core, definition, request);
+    const facts = factsOf(core, call, request);
+    const outcome = await run(
+      (input, operations) => definition.invoke(input, new HandlerContext(operations, facts)),
+      parsed.input,
+      call.state,
+      call.inbox,
+      hooksFor(core, call, definition, request),
+    );
+    return await answerTo(core, definition, call, request, outcome);
   } catch (error) {
-    return refuseState(core, definition, error);
-  }
-  const facts = factsOf(core, call, request);
-  const outcome = await run(
-    (input, operations) => definition.invoke(input, new HandlerContext(operations, facts)),
-    parsed.input,
-    call.state,
-    call.inbox,
-    hooksFor(core, call, definition, request),
-  );
-  try {
-    return await answerTo(core, definition, call, outcome);
-  } catch (error) {
-    return answerToFailure(core, definition, error);
+    return refusal(core, definition, error);
   }
 }
 
@@ -89,11 +85,14 @@ function answerTo(
   core: Core,
   definition: Definition,
   call: Call,
+  { target }: RoundRequest,
   outcome: Outcome<unknown>,
 ): RoundAnswer | Promise<RoundAnswer> {
   switch (outcome.kind) {
     case "done":
-      return completed(definition, outcome.value);
+      return isInputRequired(outcome.value)
+        ? suspendByHand(core, definition, call, outcome.value, outcome.entries)
+        : completed(definition, outcome.value, target);
     case "failed":
       return answerToFailure(core, definition, outcome.error);
     case "waiting":
@@ -105,8 +104,12 @@ function answerTo(
   }
 }
 
-async function completed(definition: Definition, returned: unknown): Promise<RoundAnswer> {
-  return { kind: "complete", result: await definition.toResult(returned) };
+async function completed(
+  definition: Definition,
+  returned: unknown,
+  target: string,
+): Promise<RoundAnswer> {
+  return { kind: "complete", result: await definition.toResult(returned, target) };
 }
 
 function hooksFor(core: Core, call: Call, definition: Definition, request: RoundRequest): Hooks {
@@ -163,6 +166,8 @@ function factsOf(core: Core, call: Call, request: RoundRequest): CallFacts {
       core.logger.error(`The schema of question "${key}" threw: ${String(error)}`, {
         handler: request.target,
       }),
+    answers: () => accumulated(call.lowLevel, call.answers),
+    state: () => call.lowLevel.state,
     watch: request.watch,
   };
 }
@@ -179,7 +184,7 @@ function refuseArguments(definition: Definition, reason: string): RoundAnswer {
 }
 
 /** Outwards every refused token looks the same; the log knows why. */
-function refuseState(core: Core, definition: Definition, error: unknown): RoundAnswer {
+function refusal(core: Core, definition: Definition, error: unknown): RoundAnswer {
   if (error instanceof TokenError) {
     core.logger.warn("requestState refused", { handler: definition.name, reason: error.reason });
     return {
@@ -189,7 +194,8 @@ function refuseState(core: Core, definition: Definition, error: unknown): RoundA
       data: { reason: "invalid_request_state" },
     };
   }
-  if (error instanceof MalformedAnswers || error instanceof RangeError)
+  if (error instanceof MalformedAnswers || error instanceof TooDeep) {
     return badParams(error.message);
+  }
   return answerToFailure(core, definition, error);
 }

@@ -4,6 +4,8 @@ import type { InboxEvent } from "../replay/inbox.ts";
 import { packEntry, unpackEntry } from "../replay/journal.ts";
 import type { Entry, Out, PackedEntry } from "../replay/journal.ts";
 import type { Ability } from "./ability.ts";
+import { noLowLevelState } from "./low-level.ts";
+import type { LowLevelState } from "./low-level.ts";
 
 export interface CallState {
   readonly entries: readonly Entry[];
@@ -11,6 +13,7 @@ export interface CallState {
   readonly abilities: readonly Ability[];
   /** Answers that came before the handler asked for them again. */
   readonly unused: readonly InboxEvent[];
+  readonly lowLevel: LowLevelState;
 }
 
 export interface PutOut extends Out {
@@ -24,9 +27,10 @@ export interface PackedState {
   readonly o: readonly (readonly [key: string, digest: string | null, dueAt?: number])[];
   readonly a: readonly Ability[];
   readonly u?: readonly (readonly [key: string, digest: string, value: unknown])[];
+  readonly l?: LowLevelState;
 }
 
-export function packState({ entries, out, abilities, unused }: CallState): PackedState {
+export function packState({ entries, out, abilities, unused, lowLevel }: CallState): PackedState {
   const kept = unused.flatMap((event) =>
     event.kind === "answer" && event.digest !== undefined
       ? [[event.key, event.digest, event.value] as const]
@@ -39,12 +43,13 @@ export function packState({ entries, out, abilities, unused }: CallState): Packe
     ),
     a: abilities,
     ...(kept.length === 0 ? {} : { u: kept }),
+    ...(lowLevel === noLowLevelState ? {} : { l: lowLevel }),
   };
 }
 
 /** Throws a TypeError for a state that another version has written. */
 export function unpackState(packed: PackedState): CallState {
-  const { e, o, a, u = [] } = packed;
+  const { e, o, a, u = [], l = noLowLevelState } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
     throw new TypeError("state: not one this version has written");
   }
@@ -53,6 +58,7 @@ export function unpackState(packed: PackedState): CallState {
     out: o.map(([key, digest, dueAt]) => ({ key, digest: digest ?? undefined, dueAt })),
     abilities: a,
     unused: u.map(([key, digest, value]) => unpackUnused(key, digest, value)),
+    lowLevel: l,
   };
 }
 

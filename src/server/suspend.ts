@@ -10,7 +10,9 @@ import { seal } from "../token/seal.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { Definition } from "./definition.ts";
-import { isShown } from "./questions.ts";
+import { abilityFor, accumulated, keptState } from "./low-level.ts";
+import type { InputRequiredResult, LowLevelState } from "./low-level.ts";
+import { isShown, Unsupported } from "./questions.ts";
 import type { RoundAnswer } from "./round.ts";
 import { packState } from "./state.ts";
 import type { CallState, PackedState, PutOut } from "./state.ts";
@@ -23,16 +25,51 @@ export function suspend(
   call: Call,
   { entries, open, unused }: Suspended,
 ): RoundAnswer {
-  if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
   const now = core.environment.now();
   const state: CallState = {
     entries,
     out: open.map((question) => putOut(question, call.state.out, now)),
     abilities: call.abilities,
     unused,
+    lowLevel: call.lowLevel,
   };
+  return ask(core, definition, call, state, open.flatMap(inputRequest));
+}
+
+/** The same for a handler that drives the rounds itself. */
+export function suspendByHand(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  returned: InputRequiredResult,
+  entries: readonly Entry[],
+): RoundAnswer {
+  if (entries.length > 0) throw mixedStyles(definition.name);
+  const inputRequests = Object.entries(returned.inputRequests ?? {});
+  for (const [key, request] of inputRequests) {
+    const needs = abilityFor(request);
+    if (!call.abilities.includes(needs)) throw new Unsupported(key, needs);
+  }
+  const answers = accumulated(call.lowLevel, call.answers);
+  const lowLevel: LowLevelState = {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they came from a request's JSON
+    answers: answers as unknown as LowLevelState["answers"],
+    state: keptState(definition.name, returned),
+    asked: inputRequests.map(([key]) => key),
+  };
+  const state = { entries: [], out: [], abilities: call.abilities, unused: [], lowLevel };
+  return ask(core, definition, call, state, inputRequests);
+}
+
+function ask(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  state: CallState,
+  inputRequests: readonly (readonly [string, InputRequest])[],
+): RoundAnswer {
+  if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
   const requestState = sealState(core, definition, call, state);
-  const inputRequests = open.flatMap(inputRequest);
   return {
     kind: "input_required",
     result: {
@@ -75,6 +112,13 @@ function sealState(core: Core, definition: Definition, call: Call, state: CallSt
     if (error instanceof TokenTooLarge) throw tooLarge(definition.name, error, state.entries);
     throw error;
   }
+}
+
+function mixedStyles(name: string): ParleyError {
+  return new ParleyError(
+    "mixed_styles",
+    `"${name}" used ctx.ask, ctx.step or the like and returned inputRequired(…). A handler either awaits its questions, or drives the rounds itself with inputRequired, ctx.answers and ctx.state.`,
+  );
 }
 
 function tooManyRounds(name: string, limit: number): ParleyError {

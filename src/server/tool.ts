@@ -4,12 +4,17 @@ import type {
   CallToolResult,
   ContentBlock,
   Icon,
+  ScopeChallengeHandler,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../errors.ts";
-import type { Context, HandlerContext } from "./context.ts";
-import type { Definition, Parsed } from "./definition.ts";
-import type { InputOf, OutputOf, Schema } from "./schema.ts";
+import { callWith, parseArguments } from "./arguments.ts";
+import type { HandlerArgs } from "./arguments.ts";
+import type { Context } from "./context.ts";
+import type { Definition } from "./definition.ts";
+import { reasonOf } from "./issues.ts";
+import type { InputRequiredResult } from "./low-level.ts";
+import type { InputOf, Schema } from "./schema.ts";
 
 /** The SDK's `registerTool` config. */
 export interface ToolConfig<In, Out> {
@@ -19,6 +24,7 @@ export interface ToolConfig<In, Out> {
   readonly outputSchema?: Out | undefined;
   readonly annotations?: ToolAnnotations | undefined;
   readonly icons?: Icon[] | undefined;
+  readonly scopeChallenge?: ScopeChallengeHandler | undefined;
   readonly _meta?: Record<string, unknown> | undefined;
 }
 
@@ -32,11 +38,11 @@ interface Missing<What extends string> {
   readonly "~add": What;
 }
 
-/** As in the SDK: without a schema the handler gets `ctx` alone. */
-type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
-
 /** Text, or a full result; with an `outputSchema` the structured content itself, or a full result. (Only the last part may be conditional: else `type: "text"` widens.) */
-type ToolReturn<Out> = FullResult | (Out extends Schema ? InputOf<Out> : string);
+type ToolReturn<Out> =
+  | FullResult
+  | InputRequiredResult
+  | (Out extends Schema ? InputOf<Out> : string);
 
 /** The SDK's CallToolResult without its index signature, for readable errors. */
 export interface FullResult {
@@ -63,26 +69,14 @@ export function defineTool<In extends Schema | undefined, Out extends Schema | u
   handler: ToolHandler<In, Out>,
 ): Definition {
   const { inputSchema, outputSchema } = config;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its parameters are what invoke passes
-  const call = handler as (...args: readonly unknown[]) => unknown;
   return {
     method: "tools/call",
     name,
-    parse: (args) => parseArguments(inputSchema, args),
-    invoke:
-      inputSchema === undefined
-        ? (_input, ctx: HandlerContext) => call(ctx)
-        : (input, ctx: HandlerContext) => call(input, ctx),
+    parse: (_target, args) => parseArguments(inputSchema, args),
+    invoke: callWith(handler, inputSchema),
     toResult: (returned) => toolResult(name, outputSchema, returned),
     toFailure: (message) => ({ content: [{ type: "text", text: message }], isError: true }),
   };
-}
-
-async function parseArguments(schema: Schema | undefined, args: unknown): Promise<Parsed> {
-  if (schema === undefined) return { ok: true, input: undefined };
-  const result = await schema["~standard"].validate(args ?? {});
-  if (result.issues === undefined) return { ok: true, input: result.value };
-  return { ok: false, reason: `Invalid arguments: ${listIssues(result.issues)}` };
 }
 
 /** With an `outputSchema`: an object with `structuredContent` or `isError: true` is a full result, every other one the structured content. */
@@ -103,7 +97,7 @@ async function toolResult(
   const result = await schema["~standard"].validate(isFull ? returned.structuredContent : returned);
   if (result.issues !== undefined) {
     throw badResult(
-      `Tool "${name}" returned a result that does not fit its outputSchema: ${listIssues(result.issues)}.`,
+      `Tool "${name}" returned a result that does not fit its outputSchema: ${reasonOf(result.issues)}.`,
     );
   }
   const structuredContent = isObject(result.value) ? { ...result.value } : undefined;
@@ -130,19 +124,4 @@ function described(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   return isObject(value) ? "an object" : `a ${typeof value}`;
-}
-
-type Issue = {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-};
-
-function listIssues(issues: readonly Issue[]): string {
-  return issues
-    .slice(0, 5)
-    .map(({ message, path = [] }) => {
-      const at = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-      return at === "" ? message : `${at}: ${message}`;
-    })
-    .join("; ");
 }

@@ -2,10 +2,10 @@
 // which bodies ran more than once.
 
 import { isDeepStrictEqual } from "node:util";
-import type { CallToolResult } from "@modelcontextprotocol/server";
 import { registeredAs } from "../server/app.ts";
+import type { WireResult } from "../server/definition.ts";
 import { answer, requiredOf, resultOf } from "./play.ts";
-import type { AnyTool, ArgsOf, PlayOptions } from "./play.ts";
+import type { ArgsOf, Handler, PlayOptions } from "./play.ts";
 import type { Script } from "./script.ts";
 import { Table } from "./table.ts";
 import type { Death, Execution, Leg, Served } from "./table.ts";
@@ -35,7 +35,7 @@ export interface Repeat {
 }
 
 /** Rejects with a table of what went wrong: another result, an error, or a body that ran again under a new key. */
-export async function crashTest<H extends AnyTool>(
+export async function crashTest<H extends Handler>(
   handler: H,
   args: ArgsOf<H>,
   script: Script = {},
@@ -117,7 +117,7 @@ class Game {
   }
 
   /** Takes an answer: the call goes on from there. */
-  async take(served: Served): Promise<CallToolResult | undefined> {
+  async take(served: Served): Promise<WireResult | undefined> {
     this.rounds.push({ leg: this.#next, executions: served.executions.length });
     const result = resultOf(served);
     if (result === undefined) {
@@ -127,15 +127,15 @@ class Game {
   }
 
   /** Plays on, until so many rounds are over or the call is. */
-  async until(rounds: number): Promise<CallToolResult | undefined> {
-    let result: CallToolResult | undefined;
+  async until(rounds: number): Promise<WireResult | undefined> {
+    let result: WireResult | undefined;
     while (result === undefined && this.rounds.length < rounds) {
       result = await this.take(await this.send(this.#next));
     }
     return result;
   }
 
-  async finish(): Promise<CallToolResult> {
+  async finish(): Promise<WireResult> {
     const result = await this.until(Number.POSITIVE_INFINITY);
     if (result === undefined) throw new Error("The call has no end.");
     return result;
@@ -159,7 +159,7 @@ class Game {
 interface Mishap {
   readonly when: string;
   /** Undefined where the call cannot end as usual. */
-  readonly play: (game: Game) => Promise<CallToolResult | undefined>;
+  readonly play: (game: Game) => Promise<WireResult | undefined>;
 }
 
 function allMishaps(rounds: readonly Round[]): Mishap[] {

@@ -1,8 +1,15 @@
 // Plays a call with a script, and tells how it went.
 
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  GetPromptResult,
+  ReadResourceResult,
+} from "@modelcontextprotocol/server";
 import type { InputRequired } from "../protocol/input-required.ts";
 import { registeredAs } from "../server/app.ts";
+import type { WireResult } from "../server/definition.ts";
+import type { Prompt } from "../server/prompt.ts";
+import type { Resource } from "../server/resource.ts";
 import type { Tool } from "../server/tool.ts";
 import { asked, responseTo } from "./script.ts";
 import type { Asked, Script } from "./script.ts";
@@ -12,9 +19,9 @@ import { Transcript } from "./transcript.ts";
 
 export type PlayOptions = Player;
 
-export interface Played<D> {
-  readonly result: CallToolResult;
-  /** The text of the result's content. */
+export interface Played<R, D> {
+  readonly result: R;
+  /** The text of the result's content, messages or contents. */
   readonly text: string;
   /** Its structured content. */
   readonly data: D;
@@ -29,18 +36,25 @@ export interface Played<D> {
   readonly transcript: string;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a tool of any type
-export type AnyTool = Tool<any, any>;
-export type ArgsOf<H> = H extends Tool<infer In, infer _Out> ? In : never;
-export type DataOf<H> = H extends Tool<infer _In, infer Out> ? Out : never;
+// oxlint-disable-next-line typescript/no-explicit-any -- of any type
+export type Handler = Tool<any, any> | Prompt<any> | Resource;
+/** A resource takes its URI in place of the arguments. */
+export type ArgsOf<H> =
+  H extends Tool<infer In, infer _Out> ? In : H extends Prompt<infer In> ? In : string;
+export type PlayedOf<H> =
+  H extends Tool<infer _In, infer Out>
+    ? Played<CallToolResult, Out>
+    : H extends Prompt
+      ? Played<GetPromptResult, undefined>
+      : Played<ReadResourceResult, undefined>;
 
-/** Plays a call in this process. */
-export async function play<H extends AnyTool>(
+/** Plays a call in this process. A resource takes the URI in place of the arguments. */
+export async function play<H extends Handler>(
   handler: H,
   args: ArgsOf<H>,
   script: Script = {},
   options: PlayOptions = {},
-): Promise<Played<DataOf<H>>> {
+): Promise<PlayedOf<H>> {
   const { core, definition } = registeredAs(handler);
   const table = new Table(core, definition, args, options);
   const transcript = new Transcript(definition.name, args);
@@ -54,15 +68,18 @@ export async function play<H extends AnyTool>(
     transcript.round(round, served);
     const result = resultOf(served);
     if (result !== undefined) {
-      transcript.end(result);
-      return {
-        ...summary<DataOf<H>>(result),
+      const summary = summaryOf(result);
+      transcript.end(summary);
+      const played: Played<WireResult, unknown> = {
+        ...summary,
         rounds: round,
         asked: questions,
         ran: (step) => executions.filter((execution) => execution.step === step).length,
         tokenBytes,
         transcript: transcript.text,
       };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this kind of handler
+      return played as PlayedOf<H>;
     }
     const required = requiredOf(served);
     tokenBytes.push(required.requestState.length);
@@ -95,13 +112,10 @@ export async function answer(
 }
 
 /** The result, if the call has come to one. Throws where it ended in an error. */
-export function resultOf({ answer: { kind, ...rest } }: Served): CallToolResult | undefined {
-  if (kind === "complete" && "result" in rest) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool's result
-    return rest.result as CallToolResult;
-  }
-  if (kind !== "error" || !("code" in rest)) return undefined;
-  const { code, message, cause } = rest;
+export function resultOf({ answer: given }: Served): WireResult | undefined {
+  if (given.kind === "complete") return given.result;
+  if (given.kind !== "error") return undefined;
+  const { code, message, cause } = given;
   // The author's own mistake says more than its shape on the wire.
   if (cause instanceof Error) throw cause;
   throw Object.assign(new Error(message), { code });
@@ -113,15 +127,23 @@ export function requiredOf({ answer: given }: Served): InputRequired {
   return given.result;
 }
 
-function summary<D>(
-  result: CallToolResult,
-): Pick<Played<D>, "result" | "text" | "data" | "isError"> {
-  const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+function summaryOf(
+  result: WireResult,
+): Pick<Played<WireResult, unknown>, "result" | "text" | "data" | "isError"> {
   return {
     result,
-    text: texts.join("\n"),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked with the outputSchema
-    data: result.structuredContent as D,
-    isError: result.isError === true,
+    text: textsOf(result).join("\n"),
+    data: result["structuredContent"],
+    isError: result["isError"] === true,
   };
+}
+
+/** Whatever texts a tool's content, a prompt's messages or a resource's contents have. */
+function textsOf({ content, messages, contents }: WireResult): string[] {
+  const parts: unknown = content ?? contents ?? messages;
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part: { text?: unknown; content?: { text?: unknown } }) => {
+    const text = part.text ?? part.content?.text;
+    return typeof text === "string" ? [text] : [];
+  });
 }

@@ -80,11 +80,8 @@ export class Table {
     const executions: Execution[] = [];
     const reached: string[] = [];
     const stop = new Stop();
-    const answer = await serveRound(this.#serving(), {
-      method: this.#definition.method,
-      target: this.#definition.name,
-      // As a request would bring them: nothing of the test's own objects reaches the handler.
-      arguments: JSON.parse(JSON.stringify(this.#args ?? {})),
+    const answer = await serveRound(this.#serving(), this.#definition, {
+      ...targetOf(this.#definition, this.#args),
       requestState: leg.requestState,
       inputResponses: leg.inputResponses,
       capabilities: capabilitiesOf(this.#player.as),
@@ -121,6 +118,15 @@ export class Table {
     }
     return this.#instance;
   }
+}
+
+/** As a request would bring them: nothing of the test's own objects reaches the handler. */
+function targetOf(
+  { method, name }: Definition,
+  args: unknown,
+): { target: string; arguments: unknown } {
+  if (method === "resources/read") return { target: String(args), arguments: {} };
+  return { target: name, arguments: JSON.parse(JSON.stringify(args ?? {})) };
 }
 
 /** Refused tokens are what a crash test is made of, and most mistakes are what `play` rejects with. */

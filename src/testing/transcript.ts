@@ -1,6 +1,5 @@
 // A call as text: who asked what, what was answered, what was run and what came from the token.
 
-import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Asked } from "./script.ts";
 import type { Served } from "./table.ts";
 
@@ -29,9 +28,8 @@ export class Transcript {
     this.#line("told", JSON.stringify(response));
   }
 
-  end({ content, isError }: CallToolResult): void {
-    const texts = content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`));
-    this.#lines.push(`${isError === true ? "error" : "done"}: ${texts.join("\n")}`);
+  end({ text, isError }: { readonly text: string; readonly isError: boolean }): void {
+    this.#lines.push(`${isError ? "error" : "done"}: ${text}`);
   }
 
   #line(verb: string, text: string): void {

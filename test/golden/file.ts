@@ -39,13 +39,13 @@ export function serveGolden(
 ): Promise<RoundAnswer> {
   const tool = goldenTools.find(({ name }) => name === call.tool);
   if (tool === undefined) throw new Error(`test/golden/tools.ts has no "${call.tool}"`);
-  const core: Core = anotherInstance(registeredAs(tool).core, {
+  const registered = registeredAs(tool);
+  const core: Core = anotherInstance(registered.core, {
     environment: { ...nodeEnvironment, now: () => now, isDevelopment: false },
     keyring: parseKeys(key),
     logger: stderrLogger,
   });
-  return serveRound(core, {
-    method: "tools/call",
+  return serveRound(core, registered.definition, {
     target: call.tool,
     arguments: call.arguments,
     requestState: leg.requestState,

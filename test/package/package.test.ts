@@ -28,7 +28,14 @@ beforeAll(() => {
   const modules = join(folder, "node_modules");
   mkdirSync(join(modules, "mcp-parley"), { recursive: true });
   run("tar", ["xzf", tarball, "-C", join(modules, "mcp-parley"), "--strip-components", "1"]);
-  for (const dependency of ["zod", "@modelcontextprotocol", "@types", "undici-types"]) {
+  for (const dependency of [
+    "zod",
+    "@modelcontextprotocol",
+    "@hono",
+    "hono",
+    "@types",
+    "undici-types",
+  ]) {
     symlinkSync(join(root, "node_modules", dependency), join(modules, dependency));
   }
   cpSync(join(import.meta.dirname, "consumer"), folder, { recursive: true });
@@ -55,7 +62,7 @@ test("a consumer compiles with library checks on, and runs", () => {
 test("it can be required from CommonJS", () => {
   const code = 'console.log(Object.keys(require("mcp-parley")).sort().join(" "))';
   expect(run("node", ["--no-warnings", "-e", code], folder).trim()).toBe(
-    "ParleyError StepError Unanswered parley",
+    "ParleyError StepError Unanswered inputRequired parley",
   );
 });
 
@@ -64,6 +71,7 @@ test("each entry exports exactly these names", async () => {
     "ParleyError",
     "StepError",
     "Unanswered",
+    "inputRequired",
     "parley",
   ]);
   expect(Object.keys(await import("mcp-parley/testing")).toSorted()).toEqual([
@@ -79,7 +87,11 @@ test("publint and attw have nothing to say", () => {
   run(bin("attw"), [tarball, "--profile", "esm-only"]);
 }, 60_000);
 
-test("it installs nothing but its peers", () => {
-  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as object;
-  expect(manifest).not.toHaveProperty("dependencies");
+test("it depends on the official SDK and nothing else", () => {
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    dependencies: object;
+    peerDependencies: object;
+  };
+  expect(Object.keys(manifest.dependencies)).toEqual(["@modelcontextprotocol/node"]);
+  expect(Object.keys(manifest.peerDependencies)).toEqual(["@modelcontextprotocol/server"]);
 });

@@ -1,0 +1,25 @@
+// The arguments of a request, checked with the author's schema.
+
+import type { Parsed } from "./definition.ts";
+import { reasonOf } from "./issues.ts";
+import type { OutputOf, Schema } from "./schema.ts";
+
+/** As in the SDK: without a schema the handler gets `ctx` alone. */
+export type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
+
+export async function parseArguments(schema: Schema | undefined, args: unknown): Promise<Parsed> {
+  if (schema === undefined) return { ok: true, input: undefined };
+  const result = await schema["~standard"].validate(args ?? {});
+  if (result.issues === undefined) return { ok: true, input: result.value };
+  return { ok: false, reason: `Invalid arguments: ${reasonOf(result.issues)}` };
+}
+
+/** Calls a handler with its arguments and `ctx`, or with `ctx` alone. */
+export function callWith(
+  handler: unknown,
+  schema: Schema | undefined,
+): (input: unknown, ctx: unknown) => unknown {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its parameters are HandlerArgs
+  const call = handler as (...args: readonly unknown[]) => unknown;
+  return schema === undefined ? (_input, ctx) => call(ctx) : (input, ctx) => call(input, ctx);
+}

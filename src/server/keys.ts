@@ -1,0 +1,50 @@
+// Where the keys come from.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { ParleyError } from "../errors.ts";
+import { newKey, parseKeys } from "../token/keyring.ts";
+import type { Keyring } from "../token/keyring.ts";
+
+export interface KeySource {
+  readonly keys: string | readonly string[] | undefined;
+  /** How the app is served, as it is called in the message: `app.fetch`. */
+  readonly way: string;
+  /** One process on this machine serves it, and in development: a made-up key does no harm. */
+  readonly isLocal: boolean;
+}
+
+const developmentFile = ".parley/keys";
+
+/** The option, PARLEY_KEYS, or a key that is made up once and kept; anything else would break every second round on two instances. */
+export function resolveKeys({
+  keys = process.env["PARLEY_KEYS"],
+  way,
+  isLocal,
+}: KeySource): Keyring {
+  if (keys !== undefined && String(keys).trim() !== "") return parseKeys(keys);
+  const environment = process.env["NODE_ENV"];
+  if (isLocal && environment !== "production") return parseKeys(developmentKey());
+  throw new ParleyError(
+    "no_keys",
+    "No key to seal state with. Set PARLEY_KEYS to the same value on every instance (make one: npx mcp-parley keys new), or pass parley({ keys }).\n" +
+      `A key is made up only in development on this machine; this is ${way} with NODE_ENV ${environment ?? "unset"}.`,
+  );
+}
+
+/** Kept, so that calls under way survive a restart of the server that is being worked on. */
+function developmentKey(): string {
+  try {
+    return readFileSync(developmentFile, "utf8");
+  } catch {
+    const key = newKey("dev");
+    mkdirSync(dirname(developmentFile), { recursive: true });
+    try {
+      writeFileSync(developmentFile, `${key}\n`, { mode: 0o600, flag: "wx" });
+      return key;
+    } catch {
+      // Another process was faster: its key is the one.
+      return readFileSync(developmentFile, "utf8");
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// Puts an app's tools, prompts and resources on an official McpServer. The SDK keeps all that is its own:
+// lists, completion, header and scope checks, both eras; a request for one of ours comes to `serveRound`.
+
+import { ProtocolError, ResourceTemplate } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  GetPromptResult,
+  InputRequiredResult,
+  McpServer,
+  ReadResourceResult,
+  ServerContext,
+} from "@modelcontextprotocol/server";
+import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
+import type { Core } from "../core.ts";
+import type { Definition } from "../definition.ts";
+import type { PrincipalOf } from "../principal.ts";
+import type { Registration, RegisteredResource } from "../registry.ts";
+import { serveRound } from "../round.ts";
+import type { RoundAnswer } from "../round.ts";
+import { passThrough } from "./pass-through.ts";
+import { received } from "./request.ts";
+import { Responses } from "./responses.ts";
+
+export interface Installation {
+  readonly core: Core;
+  readonly registrations: Iterable<Registration>;
+  readonly derivePrincipal: PrincipalOf | undefined;
+}
+
+export function install(server: McpServer, installation: Installation): void {
+  const responses = new Responses(server);
+  const serve = (definition: Definition) => serving(server, responses, installation, definition);
+  for (const registration of installation.registrations) {
+    switch (registration.kind) {
+      case "tool": {
+        const { name, config, definition } = registration;
+        const { inputSchema, outputSchema, ...rest } = config;
+        const answer = serve(definition);
+        const described = {
+          ...defined(rest),
+          ...(outputSchema === undefined ? {} : { outputSchema: passThrough(outputSchema) }),
+        };
+        if (inputSchema === undefined) {
+          server.registerTool(name, described, (ctx) => answer<CallToolResult>(ctx, name, {}));
+        } else {
+          server.registerTool(
+            name,
+            { ...described, inputSchema: passThrough(inputSchema) },
+            (args, ctx) => answer<CallToolResult>(ctx, name, args),
+          );
+        }
+        break;
+      }
+      case "prompt": {
+        const { name, config, definition } = registration;
+        const { argsSchema, ...rest } = config;
+        const answer = serve(definition);
+        if (argsSchema === undefined) {
+          server.registerPrompt(name, defined(rest), (ctx) =>
+            answer<GetPromptResult>(ctx, name, {}),
+          );
+        } else {
+          server.registerPrompt(
+            name,
+            { ...defined(rest), argsSchema: passThrough(argsSchema) },
+            (args, ctx) => answer<GetPromptResult>(ctx, name, args),
+          );
+        }
+        break;
+      }
+      case "resource":
+        installResource(server, registration, serve(registration.definition));
+        break;
+    }
+  }
+}
+
+type Answer = <R>(
+  ctx: ServerContext,
+  target: string,
+  args: unknown,
+) => Promise<R | InputRequiredResult>;
+
+function installResource(server: McpServer, resource: RegisteredResource, answer: Answer): void {
+  const { name, uri, isTemplate, config } = resource;
+  const { list, complete, ...rest } = config;
+  if (!isTemplate) {
+    server.registerResource(name, uri, defined(rest), (url, ctx) =>
+      answer<ReadResourceResult>(ctx, url.href, {}),
+    );
+    return;
+  }
+  const template = new ResourceTemplate(uri, {
+    list: list && (async () => ({ resources: [...(await list())] })),
+    ...(complete === undefined ? {} : { complete: defined(complete) }),
+  });
+  server.registerResource(name, template, defined(rest), (url, _variables, ctx) =>
+    answer<ReadResourceResult>(ctx, url.href, {}),
+  );
+}
+
+function serving(
+  server: McpServer,
+  responses: Responses,
+  { core, derivePrincipal }: Installation,
+  definition: Definition,
+): Answer {
+  return async <R>(ctx: ServerContext, target: string, args: unknown) => {
+    const { request, isModern, release } = received(server, ctx, target, args, derivePrincipal);
+    try {
+      const answer = await serveRound(core, definition, request);
+      const result = wire(answer, isModern, definition, responses, ctx);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the definition makes what its method returns; the SDK's types also cover the older era
+      return result as R | InputRequiredResult;
+    } finally {
+      release();
+    }
+  };
+}
+
+/** The SDK takes it from here: to the client as it is, or, of a legacy session, to its shim that asks. */
+function wire(
+  answer: RoundAnswer,
+  isModern: boolean,
+  definition: Definition,
+  responses: Responses,
+  { mcpReq, sessionId }: ServerContext,
+): object {
+  switch (answer.kind) {
+    case "complete":
+    case "input_required":
+      return answer.result;
+    case "error": {
+      const { code, message, data } = answer;
+      if (!isModern && code === missingClientCapability) {
+        return legacyRefusal(definition, message, sessionId);
+      }
+      if (definition.method !== "tools/call") throw new ProtocolError(code, message, data);
+      return responses.fail(mcpReq.id, { code, message, ...(data && { data }) });
+    }
+    case "none":
+      throw new ProtocolError(internalError, "Nobody waits for this response.");
+  }
+}
+
+/** 2025-11-25 has no code for a missing capability; a tool says it in its result. */
+function legacyRefusal(
+  definition: Definition,
+  message: string,
+  sessionId: string | undefined,
+): object {
+  const why =
+    sessionId === undefined
+      ? `${message} Over stateless HTTP a 2025-11-25 client cannot be asked at all: connect with a session (app.listen and app.node offer one), over stdio, or with a 2026-07-28 client.`
+      : message;
+  const result = definition.toFailure(why);
+  if (result === undefined) throw new ProtocolError(internalError, why);
+  return result;
+}
+
+/** The SDK's optional members may be absent, but not undefined. */
+function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const present = Object.entries(value).filter(([, member]) => member !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was undefined is absent
+  return Object.fromEntries(present) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

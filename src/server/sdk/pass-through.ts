@@ -1,0 +1,41 @@
+// The author's schema for the SDK's lists, without its checks: a round checks by itself, and binds its token to
+// the arguments as they were sent.
+
+import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import type { Schema } from "../schema.ts";
+
+type Untouched = StandardSchemaWithJSON<Record<string, unknown>, Record<string, unknown>>;
+
+const known = new WeakMap<Schema, Untouched>();
+
+/** Made once for each schema: the SDK asks for the JSON Schema in every request, and it is dear to make. */
+export function passThrough(schema: Schema): Untouched {
+  const earlier = known.get(schema);
+  if (earlier !== undefined) return earlier;
+  const { jsonSchema } = schema["~standard"];
+  const made: Untouched = {
+    "~standard": {
+      version: 1,
+      vendor: "parley",
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as it came
+      validate: (value) => ({ value: value as Record<string, unknown> }),
+      jsonSchema: { input: once(jsonSchema.input), output: once(jsonSchema.output) },
+    },
+  };
+  known.set(schema, made);
+  return made;
+}
+
+type Convert = Schema["~standard"]["jsonSchema"]["input"];
+
+function once(convert: Convert): Convert {
+  const byTarget = new Map<string, Record<string, unknown>>();
+  return (options) => {
+    let json = byTarget.get(options.target);
+    if (json === undefined) {
+      json = convert(options);
+      byTarget.set(options.target, json);
+    }
+    return json;
+  };
+}

@@ -1,0 +1,112 @@
+// The web-standard way in, on which all HTTP ways are built: who is calling, which era, then the official entry.
+
+import { createMcpHandler, readRequestBody, requireBearerAuth } from "@modelcontextprotocol/server";
+import type {
+  AuthInfo,
+  BearerAuthOptions,
+  McpHttpHandler,
+  McpServer,
+  ServerNotifier,
+} from "@modelcontextprotocol/server";
+import { ParleyError } from "../errors.ts";
+import type { Environment } from "./environment.ts";
+import type { Logger } from "./logger.ts";
+import { principalOf } from "./principal.ts";
+import type { PrincipalOf } from "./principal.ts";
+import { LegacySessions } from "./sdk/legacy-sessions.ts";
+
+export interface ServingOptions {
+  readonly newServer: () => McpServer;
+  readonly auth: BearerAuthOptions | undefined;
+  readonly derivePrincipal: PrincipalOf | undefined;
+  readonly environment: Environment;
+  readonly logger: Logger;
+  readonly sessions: { readonly most: number; readonly idleMs: number };
+}
+
+export interface Verified {
+  readonly authInfo?: AuthInfo | undefined;
+  readonly parsedBody?: unknown;
+}
+
+export class Serving {
+  readonly #options: ServingOptions;
+  readonly #modern: McpHttpHandler;
+  readonly #sessions: LegacySessions;
+  readonly #gate: ((request: Request) => Promise<AuthInfo | Response>) | undefined;
+
+  constructor(options: ServingOptions) {
+    const { newServer, auth, environment, logger, sessions } = options;
+    this.#options = options;
+    this.#modern = createMcpHandler(newServer, {
+      onerror: (error) => logger.debug(`request refused: ${error.message}`),
+    });
+    this.#sessions = new LegacySessions(newServer, { ...sessions, ...environment });
+    this.#gate = auth && requireBearerAuth(auth);
+  }
+
+  /** Tells subscribers that lists or resources have changed. */
+  get notify(): ServerNotifier {
+    return this.#modern.notify;
+  }
+
+  /** Verifies the caller where `auth` was given. */
+  async fetch(request: Request, parsedBody?: unknown): Promise<Response> {
+    if (this.#gate === undefined) return this.handle(request, { parsedBody });
+    const verified = await this.#gate(request);
+    if (verified instanceof Response) return verified;
+    return this.handle(request, { authInfo: verified, parsedBody });
+  }
+
+  /** The caller is verified, or there is nobody to verify. A legacy request with or for a session goes there. */
+  async handle(request: Request, { authInfo, parsedBody }: Verified): Promise<Response> {
+    let principal: string | undefined;
+    try {
+      principal = principalOf(authInfo, this.#options.derivePrincipal);
+    } catch (error) {
+      return this.#nobody(error);
+    }
+    const isOfASession =
+      this.#sessions.has(request) ||
+      (mayBeLegacy(request) && isInitialize(parsedBody ?? (await peek(request))));
+    if (isOfASession) return this.#sessions.handle(request, parsedBody, authInfo, principal);
+    return this.#modern.fetch(request, {
+      ...(authInfo === undefined ? {} : { authInfo }),
+      ...(parsedBody === undefined ? {} : { parsedBody }),
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#modern.close(), this.#sessions.close()]);
+  }
+
+  #nobody(error: unknown): Response {
+    const { message, code } =
+      error instanceof ParleyError ? error : { message: String(error), code: "no_principal" };
+    this.#options.logger.error(message, { code });
+    const body = { error: "invalid_token", error_description: "The token names no user." };
+    return Response.json(body, { status: 403 });
+  }
+}
+
+/** Every request of 2026-07-28 names its method in a header. */
+function mayBeLegacy(request: Request): boolean {
+  return request.method === "POST" && !request.headers.has("mcp-method");
+}
+
+/** The body, if it is JSON of a decent size; what else it may be is for the official entry to refuse. */
+async function peek(request: Request): Promise<unknown> {
+  try {
+    const body = await readRequestBody(request.clone());
+    return body.tooLarge ? undefined : JSON.parse(body.text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A client of 2025-11-25 begins so; without a session nothing could be asked of it later. */
+function isInitialize(body: unknown): boolean {
+  return (
+    typeof body === "object" && body !== null && "method" in body && body.method === "initialize"
+  );
+}
