@@ -126,6 +126,6 @@ test("unstable_question", async () => {
   );
   expect(error.code).toBe("unstable_question");
   expect(withoutLines(error.message)).toMatch(
-    /^Question "when" \(FILE:LINE\) of "remind" reads differently on every run/,
+    /^Question "when" \(FILE:LINE\) of "remind" has changed twice in this call/,
   );
 });

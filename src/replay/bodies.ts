@@ -4,14 +4,14 @@ import * as faults from "./faults.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Entry } from "./journal.ts";
 import { NotJson } from "./json.ts";
-import type { Operation } from "./operation.ts";
+import type { StepOperation } from "./operation.ts";
 import { runBody } from "./step.ts";
 import { Stopped } from "./stop.ts";
 import type { StopReason } from "./stop.ts";
 
 export class Bodies {
   readonly #hooks: Hooks;
-  readonly #onFinished: (operation: Operation, entry: Entry) => void;
+  readonly #onFinished: (operation: StepOperation, entry: Entry) => void;
   readonly #onFault: (fault: unknown) => void;
   #running = 0;
   #hasRun = false;
@@ -23,7 +23,7 @@ export class Bodies {
 
   constructor(
     hooks: Hooks,
-    onFinished: (operation: Operation, entry: Entry) => void,
+    onFinished: (operation: StepOperation, entry: Entry) => void,
     onFault: (fault: unknown) => void,
   ) {
     this.#hooks = hooks;
@@ -44,16 +44,15 @@ export class Bodies {
     return this.#calling;
   }
 
-  start(operation: Operation): void {
-    const { key, body, stepOptions } = operation;
-    if (body === undefined) return;
+  start(operation: StepOperation): void {
+    const { key, body, options } = operation;
     operation.state = "under way";
     this.#running += 1;
     this.#hasRun = true;
     const outcome = runBody({
       key,
       body,
-      options: stepOptions,
+      options,
       idempotencyKey: `${this.#hooks.callId}/${key}`,
       signal: () => this.#signal(),
       inside: (call) => this.#inside(key, call),
@@ -99,6 +98,7 @@ export class Bodies {
   /** Never over where the run ends first: the body is not tried again. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#abortedFor !== undefined) return;
       const callOff = this.#hooks.after(ms, () => {
         this.#pauses.delete(callOff);
         resolve();

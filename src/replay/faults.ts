@@ -77,6 +77,19 @@ export function diverged(
   return historyChanged(handler, `${recorded(expected)} is recorded next, but ${instead}`);
 }
 
+/** The wording is the same, but its schema says otherwise than it did. */
+export function answerRefused(
+  handler: string,
+  question: Named,
+  reason: string,
+  later: Entry,
+): ParleyError {
+  return historyChanged(
+    handler,
+    `the answer to ${title(question)}${at(question.place)} was taken once and is refused now (${reason}), and ${recorded(later)} came after it. A schema must look at the answer alone; what it depends on is looked up in a step`,
+  );
+}
+
 export function questionChanged(handler: string, question: Named, later: Entry): ParleyError {
   return historyChanged(
     handler,
@@ -88,14 +101,14 @@ function historyChanged(handler: string, what: string): ParleyError {
   return new ParleyError(
     "history_changed",
     `"${handler}" does not do what it did earlier in this call: ${what}. Nothing was run again.\n` +
-      "Start the call anew. In a tool that is in use, add keys and leave recorded ones in place; between two operations, use nothing that changes (time, random numbers, data from outside): that belongs in a step.",
+      "Start the call anew. What has been recorded must stay as it is in a tool that is in use: change what comes after it. And between two operations use nothing that changes (time, random numbers, data from outside): that belongs in a step.",
   );
 }
 
 export function unstableQuestion(handler: string, question: Named): ParleyError {
   return new ParleyError(
     "unstable_question",
-    `${capital(title(question))}${at(question.place)} of "${handler}" reads differently on every run, so no answer can be matched to it.\n` +
+    `${capital(title(question))}${at(question.place)} of "${handler}" has changed twice in this call, so no answer can be matched to it.\n` +
       "Its message, schema and URL must depend on nothing that changes: take times, random values and data from outside in a step, and ask with what the step returned.",
   );
 }

@@ -20,6 +20,8 @@ export interface Operations {
   readonly isLive: () => boolean;
   readonly signal: () => AbortSignal;
   readonly onRunEnd: (release: () => void) => void;
+  /** A mistake of the author's: the run fails, and the promise it gives never settles (R10). */
+  readonly refuse: (key: string, mistake: Error) => Question<unknown>;
 }
 
 export interface Asking {
@@ -70,6 +72,10 @@ export interface BackgroundOptions {
 
 // ---------------------------------------------------------------- towards the carrier
 
+/**
+ * Rounds need little of this; `append`, `cut`, `publish`, `mayStart` and `canDetach` are for a carrier that
+ * keeps the log in a store while the run is under way.
+ */
 export interface Hooks {
   /** The handler's name, for messages. */
   readonly name: string;
@@ -87,6 +93,8 @@ export interface Hooks {
   readonly publish?: ((open: readonly Open[]) => void | Promise<void>) | undefined;
   /** What `background()` does: end the run as detached, or go on here. */
   readonly canDetach: boolean;
+  /** False: `checkpoint()` goes on here, because there is no further round to go on in. */
+  readonly canYield?: boolean | undefined;
   /** Asked before each body. False ends the run as stopped (tasks: the lease may be over). */
   readonly mayStart?: (() => boolean) | undefined;
   /** How long this run has taken, for `checkpoint({ afterMs })`. */
@@ -128,6 +136,7 @@ export type Outcome<T> =
   | { readonly kind: "stopped"; readonly reason: StopReason };
 
 interface Suspended {
+  /** With the entry of the `background` or `checkpoint` at which it ended: a store has yet to append that one. */
   readonly entries: readonly Entry[];
   readonly open: readonly Open[];
   /** Answers to questions that were put, which the handler has not asked for yet in this version. */

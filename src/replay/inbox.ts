@@ -11,8 +11,8 @@ export type InboxEvent =
       /** Of the question that was put. Absent: nobody knows what was put, the answer came without a token. */
       readonly digest: string | undefined;
     }
-  /** A timer, or the time limit of a question, is over. */
-  | { readonly kind: "due"; readonly key: string };
+  /** A timer, or the time limit of the question with this digest, is over. */
+  | { readonly kind: "due"; readonly key: string; readonly digest: string | undefined };
 
 /** The carrier fills it in the order of time, one request's answers in the order they were asked. */
 export class Inbox {
@@ -35,6 +35,7 @@ export class Inbox {
     return index === -1 ? undefined : this.#events.splice(index, 1)[0];
   }
 
+  /** Whether one fits, without taking it. */
   has(fits: (event: InboxEvent) => boolean): boolean {
     return this.#events.some(fits);
   }
@@ -54,8 +55,9 @@ function asEvent(entry: Entry): InboxEvent[] {
     case "answer":
       return [{ kind: "answer", key: entry.key, value: entry.value, digest: entry.digest }];
     case "expired":
+      return [{ kind: "due", key: entry.key, digest: entry.digest }];
     case "timer":
-      return [{ kind: "due", key: entry.key }];
+      return [{ kind: "due", key: entry.key, digest: undefined }];
     case "step":
     case "threw":
     case "background":

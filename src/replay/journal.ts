@@ -7,7 +7,7 @@ export type Entry =
   /** The client's raw answer, with a digest of the question it answers. */
   | { readonly kind: "answer"; readonly key: string; readonly value: Json; readonly digest: string }
   /** A question whose time was up before an answer came. */
-  | { readonly kind: "expired"; readonly key: string }
+  | { readonly kind: "expired"; readonly key: string; readonly digest: string }
   /** What a step's body returned; no value where it returned nothing. */
   | { readonly kind: "step"; readonly key: string; readonly value: Json | undefined }
   /** What is left of the error a step's body threw. */
@@ -55,7 +55,7 @@ export function packEntry(entry: Entry): PackedEntry {
     case "answer":
       return ["a", entry.key, entry.digest, entry.value];
     case "expired":
-      return ["x", entry.key];
+      return ["x", entry.key, entry.digest];
     case "step":
       return entry.value === undefined ? ["s", entry.key] : ["s", entry.key, entry.value];
     case "threw":
@@ -73,7 +73,7 @@ export function packEntry(entry: Entry): PackedEntry {
 
 /** Throws a TypeError for anything `packEntry` does not write: it was written by another version. */
 export function unpackEntry(packed: unknown): Entry {
-  if (!Array.isArray(packed) || typeof packed[1] !== "string") throw unknownEntry();
+  if (!Array.isArray(packed)) throw unknownEntry();
   const [letter, key, first, second]: unknown[] = packed;
   if (typeof key !== "string") throw unknownEntry();
   switch (letter) {
@@ -81,7 +81,8 @@ export function unpackEntry(packed: unknown): Entry {
       if (typeof first !== "string" || second === undefined) throw unknownEntry();
       return { kind: "answer", key, digest: first, value: json(second) };
     case "x":
-      return { kind: "expired", key };
+      if (typeof first !== "string") throw unknownEntry();
+      return { kind: "expired", key, digest: first };
     case "s":
       return { kind: "step", key, value: first === undefined ? undefined : json(first) };
     case "e":

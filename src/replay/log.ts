@@ -13,7 +13,7 @@ export class Log {
     this.entries = [...entries];
   }
 
-  /** The next entry to deliver. */
+  /** The next entry to deliver. Notes are delivered to nobody. */
   head(): Entry | undefined {
     while (this.entries[this.#head]?.kind === "changed") this.#head += 1;
     return this.entries[this.#head];
@@ -30,7 +30,7 @@ export class Log {
     return this.entries.slice(this.#head);
   }
 
-  /** The head has been delivered. */
+  /** The head has been delivered, or nobody asks for it any more. */
   moveOn(): void {
     if (this.head() !== undefined) this.#head += 1;
   }

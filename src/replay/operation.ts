@@ -4,31 +4,59 @@ import type { Named } from "./faults.ts";
 import type { Asking, BackgroundOptions, Body, Open, StepOptions } from "./hooks.ts";
 import type { Entry } from "./journal.ts";
 
-/** Outstanding until its entry is delivered. */
-export interface Operation extends Named {
+export type Operation =
+  | QuestionOperation
+  | StepOperation
+  | TimerOperation
+  | BackgroundOperation
+  | CheckpointOperation;
+
+interface Settleable extends Named {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  readonly asking?: Asking | undefined;
-  readonly body?: Body | undefined;
-  readonly stepOptions?: StepOptions | undefined;
-  readonly background?: BackgroundOptions | undefined;
-  /** A timer's length, or the `afterMs` of a checkpoint. */
-  readonly ms?: number | undefined;
-  /** Under way: a body runs, or the entry is on its way to the log. */
+  /** Outstanding until its entry is delivered; under way while that entry is in the making. */
   state: "outstanding" | "under way" | "settled";
-  /** Questions: somebody waits for it. */
+}
+
+export interface QuestionOperation extends Settleable {
+  readonly kind: "question";
+  readonly asking: Asking;
+  /** Somebody waits for it (R10). */
   isAwaited: boolean;
-  /** Questions: why the last answer did not do (R7). */
+  /** Why the last answer did not do (R7). */
   reason: string | undefined;
 }
 
+export interface StepOperation extends Settleable {
+  readonly kind: "step";
+  readonly body: Body;
+  readonly options: StepOptions | undefined;
+}
+
+export interface TimerOperation extends Settleable {
+  readonly kind: "timer";
+  readonly ms: number;
+}
+
+export interface BackgroundOperation extends Settleable {
+  readonly kind: "background";
+  readonly options: BackgroundOptions;
+}
+
+export interface CheckpointOperation extends Settleable {
+  readonly kind: "checkpoint";
+  readonly afterMs: number | undefined;
+}
+
+type OfKind<K> = Extract<Operation, { kind: K }>;
+
 /** By key. Keys live in a Map, so that `__proto__` is one like any other (R10). */
-export class Operations {
+export class Requested {
   readonly #byKey = new Map<string, Operation>();
   /** In the order of request. */
   readonly #outstanding = new Set<Operation>();
   /** Questions that were not awaited when last looked at. */
-  #unawaited: Operation[] = [];
+  #unawaited: QuestionOperation[] = [];
 
   get outstanding(): number {
     return this.#outstanding.size;
@@ -48,15 +76,11 @@ export class Operations {
     return this.#byKey.has(key);
   }
 
-  /** Those nothing has been begun for. */
-  waiting(...kinds: readonly Operation["kind"][]): Operation[] {
-    const waiting: Operation[] = [];
-    for (const operation of this.#outstanding) {
-      if (operation.state === "outstanding" && kinds.includes(operation.kind)) {
-        waiting.push(operation);
-      }
-    }
-    return waiting;
+  /** Those of these kinds for which nothing has been begun. */
+  waiting<K extends Operation["kind"]>(...kinds: readonly K[]): OfKind<K>[] {
+    const isOfKind = (operation: Operation): operation is OfKind<K> =>
+      kinds.some((kind) => kind === operation.kind);
+    return [...this.#outstanding].filter(isOfKind).filter(({ state }) => state === "outstanding");
   }
 
   settled(operation: Operation): void {
@@ -64,24 +88,24 @@ export class Operations {
     this.#outstanding.delete(operation);
   }
 
-  unawaited(): readonly Operation[] {
-    if (this.#unawaited.length > 0) {
-      this.#unawaited = this.#unawaited.filter(({ isAwaited }) => !isAwaited);
-    }
-    return this.#unawaited;
+  /** The un-awaited questions of this moment. */
+  unawaited(): readonly QuestionOperation[] {
+    if (this.#unawaited.length === 0) return none;
+    this.#unawaited = this.#unawaited.filter(({ isAwaited }) => !isAwaited);
+    return [...this.#unawaited];
   }
 }
 
+const none: readonly never[] = [];
+
 /** A question or timer, as the carrier shows it. */
-export function asOpen({ kind, key, asking, ms, reason }: Operation): Open {
-  return {
-    kind: kind === "timer" ? "timer" : "question",
-    key,
-    digest: asking?.digest,
-    ms: ms ?? asking?.timeoutMs,
-    reason,
-    shown: asking?.shown,
-  };
+export function asOpen(operation: QuestionOperation | TimerOperation): Open {
+  const { kind, key } = operation;
+  if (operation.kind === "timer") {
+    return { kind, key, digest: undefined, ms: operation.ms, reason: undefined, shown: undefined };
+  }
+  const { digest, timeoutMs, shown } = operation.asking;
+  return { kind, key, digest, ms: timeoutMs, reason: operation.reason, shown };
 }
 
 /** Whether an entry can be an outcome of this operation. */

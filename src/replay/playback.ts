@@ -5,42 +5,53 @@
 //   live      after the last entry: events and finished bodies become entries and are delivered (R3)
 //   suspend   nothing happens any more, and something is open (R8)
 //
-// `#look` is called when a turn is over and decides which of these comes next. Everything else is called
-// from there, but for `request`, which the handler calls.
+// `#look` is called when a turn is over and decides which of these comes next. A turn is asked for
+// (`#nextTurn`) whenever something has happened: a request, a delivery, a finished body, an arrival. A *brief*
+// one is enough to deliver where nothing else is outstanding; a *full* one, after which nothing the handler
+// set off can still be under way, comes before anything that could cut it short: the first delivery of a run,
+// any delivery while others wait, and the end.
 
 import { StepError, Unanswered } from "../errors.ts";
 import { Bodies } from "./bodies.ts";
 import * as faults from "./faults.ts";
-import type { Hooks, Outcome, Reading } from "./hooks.ts";
+import type { Hooks, Open, Outcome, Reading } from "./hooks.ts";
 import type { Inbox, InboxEvent } from "./inbox.ts";
 import { isEffect } from "./journal.ts";
 import type { Entry, Journal, Out } from "./journal.ts";
 import { copyJson } from "./json.ts";
 import { Log } from "./log.ts";
-import { asOpen, fits, Operations } from "./operation.ts";
-import type { Operation } from "./operation.ts";
+import { asOpen, fits, Requested } from "./operation.ts";
+import type {
+  BackgroundOperation,
+  CheckpointOperation,
+  Operation,
+  QuestionOperation,
+} from "./operation.ts";
 import type { StopReason } from "./stop.ts";
 
 /** How a playback ends the run it belongs to. */
-export interface Run {
+export interface Ends {
   readonly isOver: () => boolean;
   readonly fail: (error: unknown) => void;
   readonly stop: (reason: StopReason) => void;
   readonly suspend: (outcome: Outcome<never>) => void;
 }
 
+type Answered = Extract<Entry, { kind: "answer" | "expired" }>;
+
 export class Playback {
   readonly #hooks: Hooks;
   readonly #inbox: Inbox;
   readonly #log: Log;
-  readonly #out: readonly Out[];
-  readonly #run: Run;
-  readonly #operations = new Operations();
+  readonly #run: Ends;
+  readonly #requested = new Requested();
   readonly #bodies: Bodies;
+  /** Questions and timers that were open when the last run ended. */
+  #out: readonly Out[];
 
   #isLive = false;
-  /** Whether the last delivery left nothing outstanding, so that nothing can overtake it (R4). */
-  #wasAlone = true;
+  /** Nothing has been delivered in this run yet. */
+  #isFirst = true;
   /** An append or a validation is under way: nothing else is delivered meanwhile (R3). */
   #isBusy = false;
   /** The turn whose end is awaited. A full one replaces a brief one, so that one end is heard of. */
@@ -48,16 +59,16 @@ export class Playback {
   #callOffStall: (() => void) | undefined;
 
   /** Requested past un-awaited questions; looked at when the turn is over (R10). */
-  #suspects: { readonly operation: Operation; readonly past: readonly Operation[] }[] = [];
+  #suspects: { readonly operation: Operation; readonly past: readonly QuestionOperation[] }[] = [];
   /** Questions that read differently from the one answered under their key (R7). */
-  #misfits: { readonly operation: Operation; readonly entry: Entry }[] = [];
+  #misfits: { readonly operation: QuestionOperation; readonly entry: Answered }[] = [];
   /** Entries on their way into the log. */
   readonly #finished: { readonly operation: Operation; readonly entry: Entry }[] = [];
-  /** The operation at which the run will end, and as what (R11). */
-  #ending: { readonly operation: Operation; readonly as: "detached" | "yielded" } | undefined;
+  /** The operation at which the run will end (R11). */
+  #ending: BackgroundOperation | CheckpointOperation | undefined;
   #published = "";
 
-  constructor(journal: Journal, inbox: Inbox, hooks: Hooks, run: Run) {
+  constructor(journal: Journal, inbox: Inbox, hooks: Hooks, run: Ends) {
     this.#log = new Log(journal.entries);
     this.#out = journal.out;
     this.#inbox = inbox;
@@ -67,14 +78,13 @@ export class Playback {
       hooks,
       (operation, entry) => {
         this.#finished.push({ operation, entry });
-        this.#acted();
-        this.#await("brief");
+        this.#nextTurn("brief");
       },
       (fault) => run.fail(fault),
     );
     inbox.onArrival = () => {
-      this.#acted();
-      this.#await("brief");
+      this.#calm();
+      this.#nextTurn("brief");
     };
   }
 
@@ -90,66 +100,61 @@ export class Playback {
   }
 
   get hasUnawaited(): boolean {
-    return this.#operations.unawaited().length > 0;
+    return this.#requested.unawaited().length > 0;
   }
 
   request(operation: Operation): void {
     const { name } = this.#hooks;
-    const { key, kind, asking } = operation;
-    const earlier = this.#operations.get(key);
+    const { key, kind } = operation;
+    const earlier = this.#requested.get(key);
     if (earlier !== undefined) return this.#run.fail(faults.duplicateKey(name, earlier, operation));
     if (kind !== "question" && kind !== "timer") {
-      const past = this.#operations.unawaited();
+      const past = this.#requested.unawaited();
       // Promise.all subscribes a few microtasks later; by the end of the turn it has.
       if (past.length > 0) this.#suspects.push({ operation, past });
     }
-    this.#operations.add(operation);
-    this.#acted();
+    this.#requested.add(operation);
+    this.#calm();
 
-    if (asking?.impossible !== undefined) {
+    const impossible = operation.kind === "question" ? operation.asking.impossible : undefined;
+    if (impossible !== undefined) {
       // Known from the first request on and the same in every run, so it needs no entry.
-      this.#operations.settled(operation);
-      return operation.reject(asking.impossible);
+      this.#requested.settled(operation);
+      return operation.reject(impossible);
     }
     const entry = this.#log.find(key);
     if (entry !== undefined && !fits(operation, entry)) {
       return this.#run.fail(faults.kindChanged(name, entry, operation));
     }
-    if (entry?.kind === "answer" && entry.digest !== asking?.digest) {
-      this.#misfits.push({ operation, entry });
+    if (operation.kind === "question" && isAnswered(entry)) {
+      if (entry.digest !== operation.asking.digest) this.#misfits.push({ operation, entry });
     }
-    this.#await("brief");
+    this.#nextTurn("brief");
   }
 
   isLive(): boolean {
-    return this.#isLive || (this.#log.head() === undefined && !this.#isQuestionMissing());
+    return this.#isLive || (this.#log.head() === undefined && !this.#isOutMissing());
   }
 
   /** What is wrong with returning now, if anything. */
   objection(): Error | undefined {
-    const [question] = this.#operations.unawaited();
+    const [question] = this.#requested.unawaited();
     if (question !== undefined) return faults.notAwaited(question, "return");
     const missed = this.#log
       .rest()
-      .find((entry) => isEffect(entry) && !this.#operations.has(entry.key));
+      .find((entry) => isEffect(entry) && !this.#requested.has(entry.key));
     return missed && faults.diverged(this.#hooks.name, missed, "returned");
   }
 
   close(reason: StopReason | "RunEnded"): void {
-    this.#callOffStall?.();
+    this.#calm();
     this.#inbox.onArrival = undefined;
     this.#bodies.abort(reason);
   }
 
   // ---------------------------------------------------------------- turns (R4)
 
-  /** Whatever R8 calls activity. */
-  #acted(): void {
-    this.#callOffStall?.();
-    this.#callOffStall = undefined;
-  }
-
-  #await(kind: "brief" | "full"): void {
+  #nextTurn(kind: "brief" | "full"): void {
     if (this.#turn?.kind === kind || this.#turn?.kind === "full" || this.#run.isOver()) return;
     const turn = { kind };
     this.#turn = turn;
@@ -170,8 +175,8 @@ export class Playback {
 
   /** The next delivery may come now; or else a full turn is asked for. */
   #mayDeliver(isQuiet: boolean): boolean {
-    if (isQuiet || (this.#wasAlone && this.#operations.outstanding <= 1)) return true;
-    this.#await("full");
+    if (isQuiet || (!this.#isFirst && this.#requested.outstanding <= 1)) return true;
+    this.#nextTurn("full");
     return false;
   }
 
@@ -191,12 +196,12 @@ export class Playback {
     if (this.#misfits.length > 0) return this.#cutMisfits();
     const entry = this.#log.head();
     if (entry !== undefined) {
-      const operation = this.#operations.get(entry.key);
+      const operation = this.#requested.get(entry.key);
       if (operation === undefined) this.#watchForStall(isQuiet, () => this.#stalled(entry));
       else if (this.#mayDeliver(isQuiet)) this.#deliver(operation, entry);
       return false;
     }
-    if (this.#isQuestionMissing()) {
+    if (this.#isOutMissing()) {
       // The code no longer asks something that is out: nobody needs to wait for it.
       this.#watchForStall(isQuiet, () => this.#goLive());
       return false;
@@ -205,35 +210,46 @@ export class Playback {
     return true;
   }
 
-  #isQuestionMissing(): boolean {
-    return this.#out.some(({ key }) => !this.#operations.has(key));
+  #isOutMissing(): boolean {
+    return this.#out.some(({ key }) => !this.#requested.has(key));
   }
 
   #goLive(): void {
     this.#isLive = true;
-    this.#await("brief");
+    this.#nextTurn("brief");
   }
 
   #watchForStall(isQuiet: boolean, then: () => void): void {
-    if (this.#operations.outstanding === 0) return this.#idle(isQuiet);
-    if (!isQuiet) return this.#await("full");
+    if (this.#requested.outstanding === 0) return this.#idle(isQuiet);
+    if (!isQuiet) return this.#nextTurn("full");
     this.#callOffStall ??= this.#hooks.after(this.#hooks.stallMs, () => {
       this.#callOffStall = undefined;
       if (!this.#run.isOver()) then();
     });
   }
 
+  /** Something has happened: whatever looked like a stall is none. */
+  #calm(): void {
+    this.#callOffStall?.();
+    this.#callOffStall = undefined;
+  }
+
   #stalled(head: Entry): void {
-    const effect = isEffect(head) ? head : this.#log.effectAfter(head);
-    if (effect === undefined) return this.#cut(head, []);
-    const requested = this.#operations.waiting(
+    if (head.kind === "checkpoint") {
+      // It told the handler nothing, so it can do without.
+      this.#log.moveOn();
+      return this.#nextTurn("brief");
+    }
+    const hasEffect = isEffect(head) || this.#log.effectAfter(head) !== undefined;
+    if (!hasEffect) return this.#cut(head, []);
+    const requested = this.#requested.waiting(
       "question",
       "step",
       "timer",
       "background",
       "checkpoint",
     );
-    this.#run.fail(faults.diverged(this.#hooks.name, effect, requested));
+    this.#run.fail(faults.diverged(this.#hooks.name, head, requested));
   }
 
   /** One cut, at the earliest, serves them all: the later ones are found out in the inbox. */
@@ -246,14 +262,19 @@ export class Playback {
   }
 
   /** The recorded answer was given to another question than the one that is asked now. */
-  #answersAnother(operation: Operation, entry: Entry): void {
+  #answersAnother(operation: QuestionOperation, entry: Answered): void {
     const { name } = this.#hooks;
     const effect = this.#log.effectAfter(entry);
     if (this.#log.hasChanged(operation.key)) {
       return this.#run.fail(faults.unstableQuestion(name, operation));
     }
     if (effect !== undefined) {
-      return this.#run.fail(faults.questionChanged(name, operation, effect));
+      const { reason } = operation;
+      return this.#run.fail(
+        reason === undefined
+          ? faults.questionChanged(name, operation, effect)
+          : faults.answerRefused(name, operation, reason, effect),
+      );
     }
     this.#cut(entry, [{ kind: "changed", key: operation.key }]);
   }
@@ -263,6 +284,8 @@ export class Playback {
     const { from, removed } = this.#log.cut(entry);
     const isSpoilt = notes.length > 0;
     this.#inbox.putBack(isSpoilt ? removed.slice(1) : removed);
+    // What was asked on the strength of what is cut off may never be asked again.
+    this.#out = [];
     this.#whenReady(
       () => this.#hooks.cut?.(from),
       () => this.#note([...removed.filter(({ kind }) => kind === "changed"), ...notes]),
@@ -271,8 +294,7 @@ export class Playback {
 
   #note([note, ...more]: readonly Entry[]): void {
     if (note !== undefined) return this.#record(note, () => this.#note(more));
-    this.#acted();
-    this.#await("brief");
+    this.#nextTurn("brief");
   }
 
   // ---------------------------------------------------------------- live (R3, R8, R9, R11)
@@ -281,54 +303,53 @@ export class Playback {
     this.#lookForEnding();
     if (this.#ending === undefined && !this.#startBodies()) return;
     if (this.#tell(isQuiet)) return;
-    const open = this.#operations.waiting("question", "timer").map(asOpen);
+    const open = this.#requested.waiting("question", "timer").map(asOpen);
     if (this.#bodies.running > 0) return this.#publish(isQuiet, open);
     if (this.#ending === undefined && open.length === 0) return this.#idle(isQuiet);
-    if (!isQuiet) return this.#await("full");
-    this.#suspend();
+    if (!isQuiet) return this.#nextTurn("full");
+    this.#suspend(open);
   }
 
   /** Notes at which `background` or `checkpoint` the run ends; those that need not end it, pass. */
   #lookForEnding(): void {
-    for (const operation of this.#operations.waiting("background", "checkpoint")) {
+    for (const operation of this.#requested.waiting("background", "checkpoint")) {
       if (this.#ending !== undefined) return;
-      if (operation.kind === "background" && this.#hooks.canDetach) {
-        this.#ending = { operation, as: "detached" };
-      } else if (operation.kind === "checkpoint" && this.#isWorthYielding(operation)) {
-        this.#ending = { operation, as: "yielded" };
+      if (this.#isWorthEnding(operation)) {
+        this.#ending = operation;
       } else {
         operation.state = "under way";
-        this.#finished.push({ operation, entry: ending(operation) });
+        this.#finished.push({ operation, entry: { kind: operation.kind, key: operation.key } });
       }
     }
   }
 
-  #isWorthYielding({ ms }: Operation): boolean {
-    if (!this.#bodies.hasRun) return false;
-    return ms === undefined || (this.#hooks.elapsedMs?.() ?? 0) >= ms;
+  #isWorthEnding(operation: BackgroundOperation | CheckpointOperation): boolean {
+    const { canDetach, canYield, elapsedMs } = this.#hooks;
+    if (operation.kind === "background") return canDetach;
+    if (!this.#bodies.hasRun || canYield === false) return false;
+    return operation.afterMs === undefined || (elapsedMs?.() ?? 0) >= operation.afterMs;
   }
 
   /** False where the run may not start any and has ended. */
   #startBodies(): boolean {
-    for (const operation of this.#operations.waiting("step")) {
+    for (const operation of this.#requested.waiting("step")) {
       if (this.#hooks.mayStart?.() === false) {
         this.#run.stop("LostLease");
         return false;
       }
-      this.#acted();
       this.#bodies.start(operation);
       if (this.#run.isOver()) return false;
     }
     return true;
   }
 
-  /** Turns one event or finished body into an entry. False if there is none. */
+  /** Turns one event or finished body into an entry, events first. False if there is none. */
   #tell(isQuiet: boolean): boolean {
     const isWanted = (event: InboxEvent) => this.#isWanted(event);
     const hasEvent = this.#inbox.has(isWanted);
     if (!hasEvent && this.#finished.length === 0) return false;
     if (!this.#mayDeliver(isQuiet)) return true;
-    const event = hasEvent ? this.#inbox.take(isWanted) : undefined;
+    const event = this.#inbox.take(isWanted);
     if (event !== undefined) {
       this.#consume(event);
       return true;
@@ -338,60 +359,62 @@ export class Playback {
     return true;
   }
 
-  #isWanted(event: InboxEvent): boolean {
-    const operation = this.#operations.get(event.key);
+  #isWanted({ kind, key, digest }: InboxEvent): boolean {
+    const operation = this.#requested.get(key);
     if (operation?.state !== "outstanding") return false;
-    if (operation.kind === "timer") return event.kind === "due";
-    if (operation.asking === undefined) return false;
-    if (event.kind === "due") return operation.asking.timeoutMs !== undefined;
+    if (operation.kind === "timer") return kind === "due";
+    if (operation.kind !== "question") return false;
+    const { asking } = operation;
+    // The time limit of another question, asked under this key before, is none of this one's.
+    if (kind === "due") return asking.timeoutMs !== undefined && digest === asking.digest;
     // Without a digest nobody knows what was asked (R7): it stays in the inbox, unused.
-    return event.digest !== undefined || operation.asking.unsolicited === true;
+    return digest !== undefined || asking.unsolicited === true;
   }
 
   #consume(event: InboxEvent): void {
-    const operation = this.#operations.get(event.key);
-    if (operation === undefined) return;
-    const { asking, key, kind } = operation;
-    if (event.kind === "due" || asking === undefined) {
-      return this.#recordAndDeliver(operation, {
-        kind: kind === "timer" ? "timer" : "expired",
-        key,
-      });
+    const operation = this.#requested.get(event.key);
+    const { key, digest } = event;
+    if (operation?.kind !== "question") {
+      if (operation !== undefined) this.#recordAndDeliver(operation, { kind: "timer", key });
+      return;
     }
-    const { value, digest } = event;
+    const { asking } = operation;
+    if (event.kind === "due") {
+      return this.#recordAndDeliver(operation, { kind: "expired", key, digest: asking.digest });
+    }
     if (digest !== undefined && digest !== asking.digest) return this.#misread(operation);
-    const admit = asking.admit ?? asking.read;
+    const { value } = event;
+    const { admit = asking.read } = asking;
     this.#whenReady(
       () => admit(copyJson(value)),
       (reading) => {
-        this.#acted();
         if (reading.kind !== "invalid") {
           const entry: Entry = { kind: "answer", key, value, digest: asking.digest };
           return this.#recordAndDeliver(operation, entry);
         }
         operation.reason = reading.reason;
-        this.#await("brief");
+        this.#nextTurn("brief");
       },
     );
   }
 
   /** An answer came to a question that has been reworded since it was put: it is put again, once. */
-  #misread(operation: Operation): void {
+  #misread(operation: QuestionOperation): void {
     if (this.#log.hasChanged(operation.key)) {
       return this.#run.fail(faults.unstableQuestion(this.#hooks.name, operation));
     }
-    this.#record({ kind: "changed", key: operation.key }, () => this.#await("brief"));
+    this.#record({ kind: "changed", key: operation.key }, () => this.#nextTurn("brief"));
   }
 
-  #publish(isQuiet: boolean, open: Parameters<NonNullable<Hooks["publish"]>>[0]): void {
+  #publish(isQuiet: boolean, open: readonly Open[]): void {
     const { publish } = this.#hooks;
     const state = open.map(({ key, reason }) => `${key}\n${reason}`).join("\n");
     if (publish === undefined || state === this.#published) return;
-    if (!isQuiet) return this.#await("full");
+    if (!isQuiet) return this.#nextTurn("full");
     this.#published = state;
     this.#whenReady(
       () => publish(open),
-      () => this.#await("brief"),
+      () => this.#nextTurn("brief"),
     );
   }
 
@@ -399,25 +422,24 @@ export class Playback {
   #idle(isQuiet: boolean): void {
     if (this.#hooks.onIdle === undefined || this.#bodies.running > 0) return;
     if (isQuiet) this.#hooks.onIdle();
-    else this.#await("full");
+    else this.#nextTurn("full");
   }
 
-  #suspend(): void {
-    const open = this.#operations.waiting("question", "timer").map(asOpen);
+  #suspend(open: readonly Open[]): void {
+    const ending = this.#ending;
     const unused = this.#inbox
       .unused()
       .filter((event) => event.kind === "answer" && event.digest !== undefined)
-      .filter(({ key }) => this.#operations.get(key)?.state !== "settled");
-    if (this.#ending === undefined) {
+      .filter(({ key }) => this.#requested.get(key)?.state !== "settled");
+    if (ending === undefined) {
       return this.#run.suspend({ kind: "waiting", entries: this.entries, open, unused });
     }
     // Its entry is part of what the run hands over, so that the next one goes past it.
-    const { operation, as } = this.#ending;
-    const entries = [...this.entries, ending(operation)];
+    const entries: Entry[] = [...this.entries, { kind: ending.kind, key: ending.key }];
     this.#run.suspend(
-      as === "yielded"
+      ending.kind === "checkpoint"
         ? { kind: "yielded", entries, open, unused }
-        : { kind: "detached", options: operation.background ?? {}, entries, open, unused },
+        : { kind: "detached", options: ending.options, entries, open, unused },
     );
   }
 
@@ -434,40 +456,22 @@ export class Playback {
       () => this.#hooks.append?.(entry),
       () => {
         this.#log.push(entry);
-        this.#acted();
         then();
       },
     );
   }
 
   #deliver(operation: Operation, entry: Entry): void {
-    const { key, asking } = operation;
-    switch (entry.kind) {
-      case "answer":
-        if (asking === undefined) return;
-        return this.#whenReady(
-          () => asking.read(copyJson(entry.value)),
-          (reading) => this.#deliverAnswer(operation, entry, reading),
-        );
-      case "expired":
-        return this.#settle(operation, () => operation.reject(new Unanswered(key, "timed_out")));
-      case "step": {
-        const { value } = entry;
-        return this.#settle(operation, () =>
-          operation.resolve(value === undefined ? undefined : copyJson(value)),
-        );
-      }
-      case "threw":
-        return this.#settle(operation, () => operation.reject(new StepError(key, entry.error)));
-      case "timer":
-      case "background":
-      case "checkpoint":
-        return this.#settle(operation, () => operation.resolve(undefined));
-      case "changed":
+    if (operation.kind === "question" && entry.kind === "answer") {
+      return this.#whenReady(
+        () => operation.asking.read(copyJson(entry.value)),
+        (reading) => this.#deliverAnswer(operation, entry, reading),
+      );
     }
+    this.#settle(operation, () => settleWith(operation, entry));
   }
 
-  #deliverAnswer(operation: Operation, entry: Entry, reading: Reading): void {
+  #deliverAnswer(operation: QuestionOperation, entry: Answered, reading: Reading): void {
     switch (reading.kind) {
       case "value":
         return this.#settle(operation, () => operation.resolve(reading.value));
@@ -476,17 +480,17 @@ export class Playback {
       case "invalid":
         // It was valid when it was recorded: the schema means something else by now.
         operation.state = "outstanding";
+        operation.reason = reading.reason;
         return this.#answersAnother(operation, entry);
     }
   }
 
   #settle(operation: Operation, settle: () => void): void {
+    this.#isFirst = false;
     this.#log.moveOn();
-    this.#operations.settled(operation);
-    this.#wasAlone = this.#operations.outstanding === 0;
-    this.#acted();
+    this.#requested.settled(operation);
     settle();
-    this.#await(this.#wasAlone ? "brief" : "full");
+    this.#nextTurn(this.#requested.outstanding === 0 ? "brief" : "full");
   }
 
   /** Goes on at once, or when the promise is there; nothing else is delivered meanwhile. */
@@ -509,6 +513,24 @@ export class Playback {
   }
 }
 
-function ending({ kind, key }: Operation): Entry {
-  return { kind: kind === "background" ? "background" : "checkpoint", key };
+function isAnswered(entry: Entry | undefined): entry is Answered {
+  return entry?.kind === "answer" || entry?.kind === "expired";
+}
+
+function settleWith({ key, resolve, reject }: Operation, entry: Entry): void {
+  switch (entry.kind) {
+    case "expired":
+      return reject(new Unanswered(key, "timed_out"));
+    case "step":
+      return resolve(entry.value === undefined ? undefined : copyJson(entry.value));
+    case "threw":
+      return reject(new StepError(key, entry.error));
+    case "timer":
+    case "background":
+    case "checkpoint":
+      return resolve(undefined);
+    case "answer":
+    case "changed":
+      throw new Error(`entry "${key}" (${entry.kind}) settles nothing by itself`);
+  }
 }

@@ -208,6 +208,9 @@ export async function direct(program: Program): Promise<Json> {
     isLive: () => true,
     signal: () => new AbortController().signal,
     onRunEnd: () => {},
+    refuse: (_key, mistake) => {
+      throw mistake;
+    },
   };
   return perform(program, ops, { ran: () => {}, settled: () => {} });
 }

@@ -87,7 +87,7 @@ export function answersTo(
 ): InboxEvent[] {
   if (!("open" in outcome)) return [];
   return outcome.open.flatMap(({ kind, key, digest }): InboxEvent[] => {
-    if (kind === "timer") return [{ kind: "due", key }];
+    if (kind === "timer") return [{ kind: "due", key, digest }];
     const value = answer(key);
     return value === undefined ? [] : [{ kind: "answer", key, value, digest }];
   });

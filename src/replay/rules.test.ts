@@ -154,7 +154,8 @@ describe("R2 settling", () => {
   test("a rejection nobody looks at does not reach the process, nor one that is chained", async () => {
     const journal = told(
       { kind: "threw", key: "s", error: { name: "Error", message: "no" } },
-      { kind: "expired", key: "q" },
+      { kind: "threw", key: "s2", error: { name: "Error", message: "no" } },
+      { kind: "expired", key: "q", digest: "Q?" },
     );
     const outcome = await runOnce(async (ops) => {
       void ops.step("s", () => {});
@@ -162,7 +163,7 @@ describe("R2 settling", () => {
         .ask("q", plain("Q?", { timeoutMs: 1 }))
         .then((value) => value)
         .then((value) => value);
-      void ops.ask("q2", plain("Q2?")).finally(() => {});
+      void ops.step("s2", () => {}).finally(() => {});
       await ops.ask("a", plain("A?"));
     }, journal);
     expect(outcome.kind).toBe("waiting");
@@ -241,6 +242,40 @@ describe("R3 log and inbox", () => {
       entries: [answered("a", "A?", "first")],
       unused: [],
     });
+  });
+
+  test("an event comes before a body that finished in the same turn", async () => {
+    const outcome = await runOnce(
+      (ops) => Promise.race([ops.step("s", () => "body"), ops.ask("a", plain("A?"))]),
+      emptyJournal,
+      [answer("a", "A?")],
+    );
+    expect(outcome).toMatchObject({ kind: "done", value: "answer to a" });
+  });
+
+  test("while an append or a validation is under way nothing else is delivered", async () => {
+    const slow = gate();
+    const order: string[] = [];
+    const running = runOnce(
+      (ops) =>
+        Promise.all(
+          ["a", "b"].map(async (key) => {
+            const read = async (value: Json) => {
+              if (key === "a") await slow.opened;
+              return { kind: "value" as const, value };
+            };
+            await ops.ask(key, plain(key, { read }));
+            order.push(key);
+          }),
+        ),
+      emptyJournal,
+      [answer("a", "a"), answer("b", "b")],
+    );
+    for (let turn = 0; turn < 5; turn += 1) await immediate();
+    expect(order).toEqual([]);
+    slow.open();
+    expect(await running).toMatchObject({ kind: "done", entries: [{ key: "a" }, { key: "b" }] });
+    expect(order).toEqual(["a", "b"]);
   });
 
   test("an event that arrives while bodies run is taken", async () => {
@@ -329,7 +364,27 @@ describe("R4 delivery", () => {
     expect(order).toEqual(["before a", "b"]);
   });
 
-  test("one outstanding operation needs no immediate a delivery", async () => {
+  test("also where only one operation is outstanding so far", async () => {
+    const order: string[] = [];
+    const handler = (ops: Operations) =>
+      Promise.all([
+        (async () => {
+          for (let hop = 0; hop < 20; hop += 1) {
+            await new Promise<void>((resolve) => process.nextTick(resolve));
+          }
+          order.push("before a");
+          await ops.ask("a", plain("a"));
+        })(),
+        (async () => {
+          await ops.ask("b", plain("b"));
+          order.push("b");
+        })(),
+      ]);
+    await runOnce(handler, told(answered("b", "b"), answered("a", "a")));
+    expect(order).toEqual(["before a", "b"]);
+  });
+
+  test("one outstanding operation needs no immediate a delivery, but for the first", async () => {
     const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
     const full = vi.fn<(callback: () => void) => void>((callback) => void setImmediate(callback));
     const { nodeTurns } = await import("./turns.ts");
@@ -342,7 +397,8 @@ describe("R4 delivery", () => {
       { turns: { full, brief: nodeTurns.brief } },
     );
     expect(outcome.kind).toBe("done");
-    expect(full).not.toHaveBeenCalled();
+    // One before the first delivery, when other branches may still be on their way to ask.
+    expect(full).toHaveBeenCalledTimes(1);
   });
 
   test("a value is decoded afresh: what the handler does to it reaches no other run", async () => {
@@ -406,6 +462,12 @@ describe("R5 phases", () => {
     live.length = 0;
     await runOnce(handler);
     expect(live).toEqual([true]);
+    live.length = 0;
+    await runOnce(handler, { entries: [], out: [out("a", "A?")] }, [answer("a", "A?")]);
+    expect(live).toEqual([false, true]);
+    live.length = 0;
+    await runOnce(handler, told(answered("a", "A?")));
+    expect(live).toEqual([false, true]);
   });
 
   test("nothing of the inbox is recorded before the log is delivered", async () => {
@@ -466,7 +528,7 @@ describe("R6 divergence", () => {
     );
     expect(faultOf(outcome)).toMatchObject({ code: "history_changed" });
     expect(faultOf(outcome).message).toContain(
-      'step "build" is recorded next, but it waits for step "ship"',
+      'question "go" is recorded next, but it waits for step "ship"',
     );
     expect(body).not.toHaveBeenCalled();
   });
@@ -518,6 +580,58 @@ describe("R6 divergence", () => {
     while (clock.waiting === 0) await immediate();
     clock.pass(5_000);
     expect(faultOf(await running).code).toBe("history_changed");
+  });
+
+  test("a request in the meantime starts the time anew", async () => {
+    const clock = new HandClock();
+    const gates = [gate(), gate()];
+    const running = runOnce(
+      (ops) =>
+        Promise.all([
+          ops.ask("b", plain("B?")),
+          (async () => {
+            await gates[0]?.opened;
+            return ops.ask("c", plain("C?"));
+          })(),
+          (async () => {
+            await gates[1]?.opened;
+            return ops.step("s", () => {});
+          })(),
+        ]),
+      told(stepped("s"), answered("b", "B?"), answered("c", "C?")),
+      [],
+      { stallMs: 5_000, after: clock.after },
+    );
+    while (clock.waiting === 0) await immediate();
+    clock.pass(4_999);
+    gates[0]?.open();
+    await immediate();
+    while (clock.waiting === 0) await immediate();
+    clock.pass(4_999);
+    gates[1]?.open();
+    expect(await running).toMatchObject({ kind: "done" });
+  });
+
+  test("a checkpoint the code no longer has is passed over", async () => {
+    const outcome = await runOnce(
+      async (ops) => [await ops.step("a", () => {}), await ops.step("b", () => {})],
+      told(stepped("a"), { kind: "checkpoint", key: "~checkpoint-1" }, stepped("b")),
+    );
+    expect(outcome).toMatchObject({ kind: "done", value: ["result of a", "result of b"] });
+  });
+
+  test("no timer is left of a run that ended while one looked like a stall", async () => {
+    const clock = new HandClock();
+    const stop = new Stop();
+    const running = runOnce((ops) => ops.ask("b", plain("B?")), told(stepped("s")), [], {
+      stallMs: 5_000,
+      after: clock.after,
+      stop,
+    });
+    while (clock.waiting === 0) await immediate();
+    stop.stop("Cancelled");
+    await running;
+    expect(clock.waiting).toBe(0);
   });
 
   test("if only an out-question is missing, the run goes live", async () => {
@@ -573,6 +687,87 @@ describe("R7 questions", () => {
       open: [{ key: "a" }],
       unused: [answer("b", "B?")],
     });
+  });
+
+  test("of several that have changed, the earliest is where the log is cut", async () => {
+    const delivered = vi.fn();
+    const outcome = await runOnce(
+      (ops) =>
+        Promise.all([
+          ops.ask("b", plain("B, new?")).then(delivered),
+          ops.ask("a", plain("A, new?")).then(delivered),
+        ]),
+      told(answered("a", "A?"), answered("b", "B?")),
+    );
+    expect(delivered).not.toHaveBeenCalled();
+    expect(outcome).toMatchObject({
+      kind: "waiting",
+      entries: [
+        { kind: "changed", key: "a" },
+        { kind: "changed", key: "b" },
+      ],
+      open: [{ key: "b" }, { key: "a" }],
+      unused: [],
+    });
+  });
+
+  test("a cut takes no time, also where a question that was out hangs on what is cut", async () => {
+    const clock = new HandClock();
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.ask("a", plain("A, new?"));
+        await ops.ask("b", plain("B?"));
+      },
+      { entries: [answered("a", "A?")], out: [out("b", "B?")] },
+      [],
+      { stallMs: 5_000, after: clock.after },
+    );
+    expect(outcome).toMatchObject({ kind: "waiting", open: [{ key: "a" }] });
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("that a question has changed is remembered over a cut", async () => {
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.ask("x", plain("X, new?"));
+        await ops.ask("a", plain("A, third?"));
+      },
+      told(answered("x", "X?"), { kind: "changed", key: "a" }, answered("a", "A, second?")),
+      [answer("x", "X, new?")],
+    );
+    expect(faultOf(outcome).code).toBe("unstable_question");
+  });
+
+  test("and a recorded answer whose question changes again is unstable, too", async () => {
+    const outcome = await runOnce(
+      (ops) => ops.ask("a", plain("A, third?")),
+      told({ kind: "changed", key: "a" }, answered("a", "A, second?")),
+    );
+    expect(faultOf(outcome).code).toBe("unstable_question");
+  });
+
+  test("the time limit of another wording does not expire this one", async () => {
+    const handler = (ops: Operations) => ops.ask("q", plain("Delete?", { timeoutMs: 10 }));
+    expect(
+      await runOnce(handler, { entries: [], out: [out("q", "Save?")] }, [
+        { kind: "due", key: "q", digest: "Save?" },
+      ]),
+    ).toMatchObject({ kind: "waiting", open: [{ key: "q", digest: "Delete?" }] });
+    expect(
+      await runOnce(handler, told({ kind: "expired", key: "q", digest: "Save?" })),
+    ).toMatchObject({ kind: "waiting", entries: [{ kind: "changed", key: "q" }] });
+  });
+
+  test("what is recorded may ask for more than what is delivered", async () => {
+    const admit = vi.fn(() => ({ kind: "invalid" as const, reason: "not yet" }));
+    const handler = (ops: Operations) => ops.ask("q", plain("Q?", { admit }));
+    expect(await runOnce(handler, emptyJournal, [answer("q", "Q?")])).toMatchObject({
+      kind: "waiting",
+      entries: [],
+      open: [{ reason: "not yet" }],
+    });
+    expect(await runOnce(handler, told(answered("q", "Q?")))).toMatchObject({ kind: "done" });
+    expect(admit).toHaveBeenCalledTimes(1);
   });
 
   test("where a step came after the answer it is Diverged", async () => {
@@ -665,8 +860,15 @@ describe("R7 questions", () => {
     expect(outcome).toMatchObject({
       kind: "waiting",
       entries: [{ kind: "changed" }],
-      open: [{ key: "q" }],
+      open: [{ key: "q", reason: "stricter now" }],
     });
+    const late = await runOnce(
+      (ops) => ops.ask("q", strict),
+      told(answered("q", "Q?"), stepped("s")),
+    );
+    expect(faultOf(late).message).toContain(
+      'the answer to question "q" was taken once and is refused now (stricter now), and step "s" came after it',
+    );
   });
 
   test("an answer without a token counts only for a question marked unsolicited", async () => {
@@ -694,18 +896,18 @@ describe("R7 questions", () => {
         }
       },
       { entries: [], out: [out("q", "Q?")] },
-      [{ kind: "due", key: "q" }, answer("q", "Q?")],
+      [{ kind: "due", key: "q", digest: "Q?" }, answer("q", "Q?")],
     );
     expect(outcome).toMatchObject({
       kind: "done",
       value: "timed_out",
-      entries: [{ kind: "expired", key: "q" }],
+      entries: [{ kind: "expired", key: "q", digest: "Q?" }],
     });
   });
 
   test("a question without a time limit does not expire", async () => {
     const outcome = await runOnce((ops) => ops.ask("q", plain("Q?")), emptyJournal, [
-      { kind: "due", key: "q" },
+      { kind: "due", key: "q", digest: "Q?" },
     ]);
     expect(outcome.kind).toBe("waiting");
   });
@@ -718,6 +920,21 @@ describe("R8 ending", () => {
     );
     expect(outcomes).toHaveLength(2);
     expect(outcomes[0]).toMatchObject({ open: [{ key: "a" }, { key: "b" }, { key: "c" }] });
+  });
+
+  test("also where one is asked only after a chain of nextTicks", async () => {
+    const outcome = await runOnce((ops) =>
+      Promise.all([
+        ops.ask("a", plain("A?")),
+        (async () => {
+          for (let hop = 0; hop < 20; hop += 1) {
+            await new Promise<void>((resolve) => process.nextTick(resolve));
+          }
+          return ops.ask("b", plain("B?"));
+        })(),
+      ]),
+    );
+    expect(outcome).toMatchObject({ kind: "waiting", open: [{ key: "a" }, { key: "b" }] });
   });
 
   test("an untracked await between two of them costs a round, and loses nothing", async () => {
@@ -933,6 +1150,47 @@ describe("R9 steps", () => {
     expect(waits).toEqual([100, 200, 400]);
   });
 
+  test("a body that was cut short is not tried again", async () => {
+    const clock = new HandClock();
+    const stop = new Stop();
+    const body = vi.fn(
+      ({ signal }: { signal: AbortSignal }) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    );
+    const running = runOnce((ops) => ops.step("s", body, { retries: 3 }), emptyJournal, [], {
+      stop,
+      after: clock.after,
+    });
+    while (body.mock.calls.length === 0) await immediate();
+    stop.stop("LostLease");
+    await running;
+    for (let turn = 0; turn < 5; turn += 1) await immediate();
+    expect(body).toHaveBeenCalledTimes(1);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("nor one that was waiting for its next try", async () => {
+    const clock = new HandClock();
+    const stop = new Stop();
+    const running = runOnce(
+      (ops) =>
+        ops.step(
+          "s",
+          () => {
+            throw new Error("again");
+          },
+          { retries: 3, backoffMs: 1_000 },
+        ),
+      emptyJournal,
+      [],
+      { stop, after: clock.after },
+    );
+    while (clock.waiting === 0) await immediate();
+    stop.stop("LostLease");
+    await running;
+    expect(clock.waiting).toBe(0);
+  });
+
   test("outcomes after the signal aborted are never recorded", async () => {
     const appended = vi.fn();
     const working = gate();
@@ -1076,6 +1334,17 @@ describe("R10 fatal mistakes", () => {
       return next(ops);
     });
     expect(error.code).toBe("not_awaited");
+  });
+
+  test("a question asked after the step is none of the step's business", async () => {
+    const { outcome } = await converse(async (ops) => {
+      const first = ops.ask("q1", plain("Q1?"));
+      const step = ops.step("s", () => 1);
+      const second = ops.ask("q2", plain("Q2?"));
+      await Promise.all([first, step]);
+      return second;
+    });
+    expect(outcome).toMatchObject({ kind: "done", value: "answer to q2" });
   });
 
   test("also when the question has been answered in an earlier round", async () => {
@@ -1245,6 +1514,17 @@ describe("R11 background and checkpoint", () => {
     });
   });
 
+  test("or if there is no further round", async () => {
+    const handler = async (ops: Operations) => {
+      await ops.step("s", () => 1);
+      await ops.checkpoint();
+      return "end";
+    };
+    expect(await runOnce(handler, emptyJournal, [], { canYield: false })).toMatchObject({
+      kind: "done",
+    });
+  });
+
   test("and with afterMs only once the run has taken that long", async () => {
     const handler = async (ops: Operations) => {
       await ops.step("s", () => 1);
@@ -1302,6 +1582,45 @@ describe("R12 signal", () => {
       }
     },
   );
+
+  test("a signal that is first looked at afterwards is aborted, too", async () => {
+    const kept: { ops?: Operations; signal?: () => AbortSignal } = {};
+    const outcome = await runOnce(
+      (ops) => {
+        kept.ops = ops;
+        return ops.step("s", () => {});
+      },
+      emptyJournal,
+      [],
+      { mayStart: () => false },
+    );
+    expect(outcome.kind).toBe("stopped");
+    expect(kept.ops?.signal().reason).toMatchObject({ reason: "LostLease" });
+    await runOnce((ops) =>
+      Promise.race([
+        ops.step("slow", (step) => {
+          kept.signal = () => step.signal;
+          return new Promise(() => {});
+        }),
+        ops.step("fast", () => {}),
+      ]),
+    );
+    expect(kept.signal?.().reason).toMatchObject({ reason: "RunEnded" });
+  });
+
+  test("what is registered after the end is released at once, and may be asynchronous", async () => {
+    const reports: unknown[] = [];
+    let late!: Operations;
+    await runOnce((ops) => void (late = ops), emptyJournal, [], {
+      report: (mistake) => reports.push(mistake),
+    });
+    const released = vi.fn();
+    late.onRunEnd(released);
+    expect(released).toHaveBeenCalledTimes(1);
+    late.onRunEnd(() => Promise.reject(new Error("in release")) as never);
+    await immediate();
+    expect(reports).toMatchObject([{ message: "in release" }]);
+  });
 
   test("a run that is stopped before it begins does not begin", async () => {
     const stop = new Stop();

@@ -22,7 +22,7 @@ import type {
 import type { Inbox } from "./inbox.ts";
 import { isEffect } from "./journal.ts";
 import type { Journal } from "./journal.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, QuestionOperation } from "./operation.ts";
 import { Playback } from "./playback.ts";
 import { Stopped } from "./stop.ts";
 import type { StopReason } from "./stop.ts";
@@ -51,6 +51,7 @@ class Run<T> implements Operations {
   #playback: Playback | undefined;
   #takeOffStop: (() => void) | undefined;
   #controller: AbortController | undefined;
+  #stoppedFor: StopReason | undefined;
   #releases: (() => void)[] | undefined;
   #checkpoints = 0;
   #backgrounds = 0;
@@ -88,30 +89,50 @@ class Run<T> implements Operations {
   // ---------------------------------------------------------------- what the handler calls
 
   ask(key: string, asking: Asking): Question<unknown> {
-    const { promise, operation } = this.#request("question", key, { asking });
+    const { promise, ...common } = this.#begin(key);
+    const operation: QuestionOperation = {
+      ...common,
+      kind: "question",
+      asking,
+      isAwaited: false,
+      reason: undefined,
+    };
+    this.#request(operation);
     return new Question(key, promise, () => {
       operation.isAwaited = true;
     });
   }
 
-  step(key: string, body: Body, stepOptions?: StepOptions): Promise<unknown> {
-    return new Handed(this.#request("step", key, { body, stepOptions }).promise);
+  step(key: string, body: Body, options?: StepOptions): Promise<unknown> {
+    const { promise, ...common } = this.#begin(key);
+    this.#request({ ...common, kind: "step", body, options });
+    return new Handed(promise);
   }
 
   sleep(key: string, ms: number): Promise<unknown> {
-    return new Handed(this.#request("timer", key, { ms }).promise);
+    const { promise, ...common } = this.#begin(key);
+    this.#request({ ...common, kind: "timer", ms });
+    return new Handed(promise);
   }
 
-  background(background: BackgroundOptions = {}): Promise<unknown> {
+  background(options: BackgroundOptions = {}): Promise<unknown> {
     this.#backgrounds += 1;
-    const key = `~background-${this.#backgrounds}`;
-    return new Handed(this.#request("background", key, { background }).promise);
+    const { promise, ...common } = this.#begin(`~background-${this.#backgrounds}`);
+    this.#request({ ...common, kind: "background", options });
+    return new Handed(promise);
   }
 
   checkpoint(afterMs?: number): Promise<unknown> {
     this.#checkpoints += 1;
-    const key = `~checkpoint-${this.#checkpoints}`;
-    return new Handed(this.#request("checkpoint", key, { ms: afterMs }).promise);
+    const { promise, ...common } = this.#begin(`~checkpoint-${this.#checkpoints}`);
+    this.#request({ ...common, kind: "checkpoint", afterMs });
+    return new Handed(promise);
+  }
+
+  refuse(key: string, mistake: Error): Question<unknown> {
+    const { promise } = this.#begin(key);
+    this.#fail(mistake);
+    return new Question(key, promise, () => {});
   }
 
   isLive(): boolean {
@@ -122,8 +143,7 @@ class Run<T> implements Operations {
   signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      const { reason } = this.#hooks.stop ?? {};
-      if (reason !== undefined) this.#controller.abort(new Stopped(reason));
+      if (this.#stoppedFor !== undefined) this.#controller.abort(new Stopped(this.#stoppedFor));
     }
     return this.#controller.signal;
   }
@@ -133,33 +153,19 @@ class Run<T> implements Operations {
     else (this.#releases ??= []).push(release);
   }
 
-  /** Where the run has ended, or ends by this request, nobody settles the promise (R1, R10). */
-  #request(
-    kind: Named["kind"],
-    key: string,
-    details: Pick<Operation, "asking" | "body" | "stepOptions" | "background" | "ms">,
-  ): { readonly promise: Promise<unknown>; readonly operation: Operation } {
-    const { promise, resolve, reject } = pending();
-    const place = this.#hooks.place?.();
-    const operation: Operation = {
-      kind,
-      key,
-      place,
-      resolve,
-      reject,
-      ...details,
-      state: "outstanding",
-      isAwaited: false,
-      reason: undefined,
-    };
+  #begin(key: string): Pending & { key: string; place: string | undefined; state: "outstanding" } {
+    return { ...pending(), key, place: this.#hooks.place?.(), state: "outstanding" };
+  }
+
+  /** Where the run has ended, or ends by this request, nobody settles its promise (R1, R10). */
+  #request(operation: Operation): void {
     if (this.#resolve === undefined) {
       this.#hooks.report?.(faults.usedAfterEnd(this.#hooks.name, operation));
-      return { promise, operation };
+      return;
     }
     const fault = this.#faultOf(operation);
     if (fault === undefined) this.#play().request(operation);
     else this.#fail(fault);
-    return { promise, operation };
   }
 
   #faultOf(operation: Operation): Error | undefined {
@@ -212,10 +218,12 @@ class Run<T> implements Operations {
     if (resolve === undefined) return;
     this.#resolve = undefined;
     this.#takeOffStop?.();
-    const reason = outcome.kind === "stopped" ? outcome.reason : "RunEnded";
-    // Suspending is no reason to abort (R12): what the handler's own signal guards may go on.
-    if (outcome.kind === "stopped") this.#controller?.abort(new Stopped(reason));
-    this.#playback?.close(reason);
+    if (outcome.kind === "stopped") {
+      // Suspending is no reason to abort (R12): what the handler's own signal guards may go on.
+      this.#stoppedFor = outcome.reason;
+      this.#controller?.abort(new Stopped(outcome.reason));
+    }
+    this.#playback?.close(this.#stoppedFor ?? "RunEnded");
     for (const release of this.#releases ?? []) this.#release(release);
     resolve(outcome);
   }
@@ -224,22 +232,26 @@ class Run<T> implements Operations {
     return this.#playback?.entries ?? this.#journal.entries;
   }
 
-  #release(release: () => void): void {
+  #release(release: () => unknown): void {
+    const { report } = this.#hooks;
     try {
-      release();
+      const released = release();
+      if (released instanceof Promise) released.catch((error: unknown) => report?.(error));
     } catch (error) {
-      this.#hooks.report?.(error);
+      report?.(error);
     }
   }
 }
 
-function pending(): {
+interface Pending {
   readonly promise: Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-} {
-  let resolve: ((value: unknown) => void) | undefined;
-  let reject: ((error: unknown) => void) | undefined;
+}
+
+function pending(): Pending {
+  let resolve: Pending["resolve"] | undefined;
+  let reject: Pending["reject"] | undefined;
   const promise = new Promise<unknown>((onValue, onError) => {
     resolve = onValue;
     reject = onError;

@@ -1,5 +1,6 @@
 // A call as one of its rounds sees it: what the token brought, what the request added.
 
+import { ParleyError } from "../errors.ts";
 import { answerMap } from "../protocol/answers.ts";
 import { Inbox } from "../replay/inbox.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
@@ -31,13 +32,21 @@ export interface Call {
   /** What this request answers, by key. */
   readonly answers: ReadonlyMap<string, object>;
   readonly lowLevel: LowLevelState;
+  /** Of what the schema made of the arguments, where JSON can hold it. Made when a token is. */
+  readonly inputDigest: () => string | undefined;
 }
 
 /** Throws TokenError for a requestState that does not belong here, TooDeep for arguments no token can be bound to. */
-export function openCall(core: Core, definition: Definition, request: RoundRequest): Call {
+export function openCall(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  input: unknown,
+): Call {
   const answers = answerMap(request.inputResponses);
   if (answers === undefined) throw new MalformedAnswers();
-  if (request.requestState === undefined) return firstRound(core, definition, request, answers);
+  if (request.requestState === undefined)
+    return firstRound(core, definition, request, answers, input);
   const { environment, limits } = core;
   const binding = bindingOf(core, definition, request);
   const claims = open<PackedState>(request.requestState, core.keyring(), {
@@ -47,6 +56,8 @@ export function openCall(core: Core, definition: Definition, request: RoundReque
   });
   if (claims.state.kind === "spilled") throw new TokenError("malformed");
   const state = readState(claims.state.value);
+  const inputDigest = digestOfInput(input);
+  if (inputDigest !== state.inputDigest) throw inputChanged(definition.name);
   return {
     id: () => claims.callId,
     round: claims.round + 1,
@@ -57,6 +68,7 @@ export function openCall(core: Core, definition: Definition, request: RoundReque
     inbox: new Inbox([...state.unused, ...events(state.out, answers, environment.now())]),
     answers,
     lowLevel: state.lowLevel,
+    inputDigest: () => inputDigest,
   };
 }
 
@@ -99,6 +111,7 @@ function firstRound(
   definition: Definition,
   request: RoundRequest,
   answers: ReadonlyMap<string, object>,
+  input: unknown,
 ): Call {
   let id: string | undefined;
   let binding: Binding | undefined;
@@ -115,7 +128,26 @@ function firstRound(
     inbox: new Inbox(events([], answers, core.environment.now())),
     answers,
     lowLevel: noLowLevelState,
+    inputDigest: () => digestOfInput(input),
   };
+}
+
+/** 132 bits of it tell two inputs apart. Undefined for what is no JSON (a Date, a Map): it is not compared. */
+function digestOfInput(input: unknown): string | undefined {
+  try {
+    return input === undefined ? undefined : digest(input).slice(0, 22);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A default that is a time or a random number, or a lookup, made it something else than in the round before. */
+function inputChanged(handler: string): ParleyError {
+  return new ParleyError(
+    "history_changed",
+    `The schema of "${handler}" makes something else of the same arguments than it did earlier in this call. Nothing was run again.\n` +
+      "It is applied in every round: let it depend on the arguments alone, and take times, random values and lookups in a step.",
+  );
 }
 
 function hasNested(value: unknown): boolean {
@@ -139,7 +171,7 @@ function events(
 ): InboxEvent[] {
   const found: InboxEvent[] = [];
   for (const { key, digest: put, dueAt } of out) {
-    if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key });
+    if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key, digest: put });
     const value = answers.get(key);
     if (value !== undefined) found.push({ kind: "answer", key, value: json(value), digest: put });
   }

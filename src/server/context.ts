@@ -7,6 +7,7 @@ import type {
   LoggingLevel,
   Root,
 } from "@modelcontextprotocol/server";
+import { ParleyError } from "../errors.ts";
 import type { Question } from "../replay/handed.ts";
 import type { Asking, Operations, StepInfo, StepOptions } from "../replay/hooks.ts";
 import type { FormJson } from "../protocol/form.ts";
@@ -114,6 +115,8 @@ export interface CallFacts {
   readonly ticket: (key: string) => string;
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
+  /** The run has been stopped: nobody waits for what it waits for. */
+  readonly isOver: () => boolean;
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
   readonly onSchemaError: (key: string, error: unknown) => void;
@@ -150,22 +153,22 @@ export class HandlerContext implements Context {
       schema?: Schema | FormJson,
       options?: QuestionOptions,
       // oxlint-disable-next-line typescript/no-explicit-any -- the overloads say what comes out
-    ): any => this.#form(key, message, formOf(key, schema), "throws", options);
+    ): any => this.#form(key, message, () => formOf(key, schema), "throws", options);
   }
 
   get confirm(): Context["confirm"] {
     return (key, message, options) =>
-      this.#form(key, message, confirmForm, "is no", { timeoutMs: options?.timeoutMs });
+      this.#form(key, message, () => confirmForm, "is no", { timeoutMs: options?.timeoutMs });
   }
 
   get choose(): Context["choose"] {
     return (key, message, choices, options) =>
-      this.#form(key, message, choiceForm(key, choices), "throws", options);
+      this.#form(key, message, () => choiceForm(key, choices), "throws", options);
   }
 
   get elicit(): Context["elicit"] {
     return (key, { message, requestedSchema }, options) =>
-      this.#form(key, message, formOf(key, requestedSchema), "is an outcome", options);
+      this.#form(key, message, () => formOf(key, requestedSchema), "is an outcome", options);
   }
 
   get openUrl(): Context["openUrl"] {
@@ -248,14 +251,23 @@ export class HandlerContext implements Context {
     return (schema) => stateOf(this.#facts.state(), schema);
   }
 
+  /** A form that cannot be shown is a mistake, which no `catch` of the author's should hide (R10). */
   #form<T>(
     key: string,
     message: string,
-    form: Form,
+    form: () => Form,
     refusal: Refusal,
     options: QuestionOptions | undefined,
   ): Question<T> {
-    return this.#ask(key, formQuestion(this.#put(key, options), message, form, refusal));
+    let asking: Asking;
+    try {
+      asking = formQuestion(this.#put(key, options), message, form(), refusal);
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it never settles
+      return this.#operations.refuse(key, error) as Question<T>;
+    }
+    return this.#ask(key, asking);
   }
 
   #put(key: string, options?: QuestionOptions): Put {
@@ -270,11 +282,11 @@ export class HandlerContext implements Context {
 
   /** Tries for a while: most people are done with a page soon after they say that they will open it. */
   async #becomesTrue(until: () => boolean | Promise<boolean>): Promise<boolean> {
-    const { now, wait } = this.#facts;
+    const { now, wait, isOver } = this.#facts;
     const giveUpAt = now() + 20_000;
     let pauseMs = 250;
     while (!(await until())) {
-      if (now() + pauseMs > giveUpAt) return false;
+      if (isOver() || now() + pauseMs > giveUpAt) return false;
       await wait(pauseMs);
       pauseMs = Math.min(pauseMs * 2, 2_000);
     }

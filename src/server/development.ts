@@ -26,10 +26,19 @@ export function callerPlace(): string | undefined {
 // Our own tests are authors, too.
 const isTest = (path: string) => /\.test\.[cm]?[jt]s$/.test(path);
 
-const storage = new AsyncLocalStorage<string>();
+const storage = new AsyncLocalStorage<{ readonly owner: object; readonly step: string }>();
 
-/** Follows a step's body across its awaits, so that a question asked in it is noticed. */
-export const bodyNesting: Nesting = {
-  run: (step, body) => storage.run(step, body),
-  current: () => storage.getStore(),
-};
+/**
+ * Follows a step's body across its awaits, so that a question asked in it is noticed. Each run has its own:
+ * a body may well call another tool of this process.
+ */
+export function bodyNesting(): Nesting {
+  const owner = {};
+  return {
+    run: (step, body) => storage.run({ owner, step }, body),
+    current: () => {
+      const store = storage.getStore();
+      return store?.owner === owner ? store.step : undefined;
+    },
+  };
+}

@@ -4,10 +4,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { newKey, parseKeys } from "../token/keyring.ts";
 import type { Keyring } from "../token/keyring.ts";
+import { play } from "../testing/play.ts";
 import { anotherInstance, parley, registeredAs } from "./app.ts";
 import type { Core } from "./core.ts";
 import { nodeEnvironment } from "./environment.ts";
 import type { Logger } from "./logger.ts";
+import { inputRequired } from "./low-level.ts";
 import { serveRound } from "./round.ts";
 import type { RoundAnswer, RoundRequest } from "./round.ts";
 
@@ -61,8 +63,82 @@ const throws = app.tool("throws", {}, async () => {
 });
 const sum = app.tool("sum", { outputSchema: z.object({ sum: z.int() }) }, async () => ({ sum: 3 }));
 
+const patient = app.tool("patient", {}, async (ctx) =>
+  ctx.ask("when", "When?", z.string(), { timeoutMs: 24 * 3_600_000 }),
+);
+let version = 1;
+const deployed = app.tool("deployed", {}, async (ctx) => {
+  if (version === 1) {
+    const [a, b] = await Promise.all([ctx.ask("a", "A?"), ctx.ask("b", "B?")]);
+    return `${a} ${b}`;
+  }
+  const c = await ctx.ask("c", "C?");
+  return `${c} ${await ctx.ask("b", "B?")}`;
+});
+let nextId = 0;
+const unsteady = app.tool(
+  "unsteady",
+  { inputSchema: z.object({ id: z.int().default(() => (nextId += 1)) }) },
+  async ({ id }, ctx) => `${id} ${await ctx.confirm("go", "Go?")}`,
+);
+const wizard = app.tool("wizard", {}, async (ctx) => {
+  const step = ctx.state(z.object({ step: z.int() }))?.step ?? 0;
+  if (step === 0)
+    return inputRequired({ inputRequests: { name: text("Name?") }, state: { step: 1 } });
+  if (step === 1)
+    return inputRequired({ inputRequests: { age: text("Age?") }, state: { step: 2 } });
+  return JSON.stringify(ctx.answers);
+});
+const mixed = app.tool("mixed", {}, async (ctx) => {
+  await ctx.step("s", () => {});
+  return inputRequired({ state: 1 });
+});
+const greedy = app.tool("greedy", {}, async (ctx) => {
+  for (let n = 1; n <= 10; n += 1) {
+    await ctx.step(`s${n}`, () => n);
+    await ctx.checkpoint();
+  }
+  return "all done";
+});
+const hidden = app.tool("hidden", {}, async (ctx) => {
+  try {
+    await ctx.ask("where", "Where?", z.object({ at: z.any() }));
+  } catch {
+    return "hidden";
+  }
+  return "asked";
+});
+const nested = app.tool("nested", {}, async (ctx) => {
+  const inner = await ctx.step("outer", () =>
+    play(pay, { amount: 1 }, { sure: true }).then(({ text: said }) => said),
+  );
+  return String(inner);
+});
+const text = (message: string) =>
+  inputRequired.elicit({
+    message,
+    requestedSchema: { type: "object", properties: { v: { type: "string" } } },
+  });
+
 const definitions = new Map(
-  [pay, refund, abilities, endless, sampler, page, throws, sum].map((tool) => {
+  [
+    patient,
+    deployed,
+    unsteady,
+    wizard,
+    mixed,
+    greedy,
+    hidden,
+    nested,
+    pay,
+    refund,
+    abilities,
+    endless,
+    sampler,
+    page,
+    throws,
+    sum,
+  ].map((tool) => {
     const { definition } = registeredAs(tool);
     return [definition.name, definition];
   }),
@@ -248,6 +324,18 @@ describe("an answer", () => {
     });
   });
 
+  test("a token lives at least as long as its questions", async () => {
+    const request: RoundRequest = { ...first, target: "patient", arguments: {} };
+    const { requestState } = await asked(request);
+    now += 24 * 3_600_000 - 1;
+    const leg = {
+      ...request,
+      requestState,
+      inputResponses: { when: { action: "accept", content: { when: "now" } } },
+    };
+    expect(textOf(await serve(instance(), leg))).toBe("now");
+  });
+
   test("and a question that is put again keeps the time it had", async () => {
     const leg = await secondLeg();
     now += 40_000;
@@ -313,6 +401,69 @@ describe("a page", () => {
   });
 });
 
+describe("a handler that drives the rounds itself", () => {
+  const request: RoundRequest = { ...first, target: "wizard", arguments: {} };
+  const said = (v: string) => ({ action: "accept", content: { v } });
+
+  test("has all answers so far, though a client sends only the last ones", async () => {
+    const one = await asked(request);
+    expect(Object.keys(one.inputRequests ?? {})).toEqual(["name"]);
+    const second = {
+      ...request,
+      requestState: one.requestState,
+      inputResponses: { name: said("Ada") },
+    };
+    const two = await asked(second);
+    const third = {
+      ...request,
+      requestState: two.requestState,
+      inputResponses: { age: said("36"), x: said("no") },
+    };
+    const answer = await serve(instance(), third);
+    expect(textOf(answer)).toBe(JSON.stringify({ name: said("Ada"), age: said("36") }));
+  });
+
+  test("is told of no answer that was not asked for", async () => {
+    const one = await asked({ ...request, inputResponses: { age: said("36") } });
+    const two = await asked({
+      ...request,
+      requestState: one.requestState,
+      inputResponses: { age: said("36") },
+    });
+    const three = await serve(instance(), { ...request, requestState: two.requestState });
+    expect(textOf(three)).toBe("{}");
+  });
+
+  test("asks only what the client can be asked", async () => {
+    const answer = await serve(instance(), { ...request, capabilities: { sampling: {} } });
+    expect(answer).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { elicitation: { form: {} } } },
+    });
+  });
+
+  test("does not use the other way as well", async () => {
+    const answer = await serve(instance(), { ...request, target: "mixed" });
+    expect(answer).toMatchObject({ kind: "error", data: { reason: "mixed_styles" } });
+  });
+});
+
+describe("a deployment in the middle of a call", () => {
+  const request: RoundRequest = { ...first, target: "deployed", arguments: {} };
+  const said = (key: string) => ({ action: "accept", content: { [key]: key } });
+
+  test("keeps the answer to a question that is asked later now", async () => {
+    version = 1;
+    const { requestState } = await asked(request);
+    version = 2;
+    const leg = { ...request, requestState, inputResponses: { a: said("a"), b: said("b") } };
+    const next = await asked(leg);
+    expect(Object.keys(next.inputRequests ?? {})).toEqual(["c"]);
+    const last = { ...request, requestState: next.requestState, inputResponses: { c: said("c") } };
+    expect(textOf(await serve(instance(), last))).toBe("c b");
+  });
+});
+
 describe("what else can come of a round", () => {
   test("arguments that do not fit", async () => {
     expect(await serve(instance(), { ...first, arguments: { amount: "5" } })).toMatchObject({
@@ -320,6 +471,33 @@ describe("what else can come of a round", () => {
       result: { isError: true },
     });
     expect(runs).toBe(0);
+  });
+
+  test("a schema that makes something else of the same arguments is noticed", async () => {
+    const request: RoundRequest = { ...first, target: "unsteady", arguments: {} };
+    const { requestState } = await asked(request);
+    const leg = { ...request, requestState, inputResponses: { go: { action: "accept" } } };
+    expect(await serve(instance(), leg)).toMatchObject({ data: { reason: "history_changed" } });
+    expect(logged[0]?.message).toContain("makes something else of the same arguments");
+  });
+
+  test("a checkpoint in the last round goes on there", async () => {
+    let request: RoundRequest = { ...first, target: "greedy", arguments: {} };
+    for (let round = 1; round < 4; round += 1) {
+      const { requestState } = await asked(request);
+      request = { ...request, requestState };
+    }
+    expect(textOf(await serve(instance(), request))).toBe("all done");
+  });
+
+  test("a question no form can show is not hidden by a catch", async () => {
+    const answer = await serve(instance(), { ...first, target: "hidden", arguments: {} });
+    expect(answer).toMatchObject({ kind: "error", data: { reason: "not_askable" } });
+  });
+
+  test("a step may call another tool of this process, in development, too", async () => {
+    const called = await play(nested, {});
+    expect(called.text).toBe("paid 1 for nobody");
   });
 
   test("arguments nested too deep are one clear error", async () => {

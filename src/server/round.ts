@@ -20,6 +20,7 @@ import type { Core } from "./core.ts";
 import type { Definition, WireResult } from "./definition.ts";
 import { bodyNesting, callerPlace } from "./development.ts";
 import { answerToFailure } from "./failure.ts";
+import { hintAtIdling } from "./hints.ts";
 import { accumulated, isInputRequired } from "./low-level.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
 
@@ -66,7 +67,7 @@ export async function serveRound(
   try {
     const parsed = await definition.parse(request.target, request.arguments);
     if (!parsed.ok) return refuseArguments(definition, parsed.reason);
-    const call = openCall(core, definition, request);
+    const call = openCall(core, definition, request, parsed.input);
     const facts = factsOf(core, call, request);
     const outcome = await run(
       (input, operations) => definition.invoke(input, new HandlerContext(operations, facts)),
@@ -125,10 +126,13 @@ function hooksFor(core: Core, call: Call, definition: Definition, request: Round
     after,
     stallMs,
     canDetach: false,
+    // In the last round there is no later one to hand the work to.
+    canYield: call.roundsLeft > 0,
     elapsedMs: () => now() - startedAt,
     stop: request.stop,
     place: isDevelopment ? callerPlace : undefined,
-    nesting: isDevelopment ? bodyNesting : undefined,
+    nesting: isDevelopment ? bodyNesting() : undefined,
+    onIdle: isDevelopment ? () => hintAtIdling(core, definition) : undefined,
     report: (mistake) =>
       logger.error(mistake instanceof Error ? mistake.message : String(mistake), {
         handler: definition.name,
@@ -160,6 +164,7 @@ function factsOf(core: Core, call: Call, request: RoundRequest): CallFacts {
       ),
     wait: (ms) => new Promise((resolve) => environment.after(ms, resolve)),
     now: environment.now,
+    isOver: () => request.stop?.reason !== undefined,
     progress: (...update) => request.notify?.progress(...update),
     log: (level, data) => request.notify?.log(level, data),
     onSchemaError: (key, error) =>

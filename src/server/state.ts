@@ -14,6 +14,8 @@ export interface CallState {
   /** Answers that came before the handler asked for them again. */
   readonly unused: readonly InboxEvent[];
   readonly lowLevel: LowLevelState;
+  /** Of what the schema made of the arguments, where JSON can hold it. */
+  readonly inputDigest: string | undefined;
 }
 
 export interface PutOut extends Out {
@@ -28,9 +30,11 @@ export interface PackedState {
   readonly a: readonly Ability[];
   readonly u?: readonly (readonly [key: string, digest: string, value: unknown])[];
   readonly l?: LowLevelState;
+  readonly i?: string;
 }
 
-export function packState({ entries, out, abilities, unused, lowLevel }: CallState): PackedState {
+export function packState(state: CallState): PackedState {
+  const { entries, out, abilities, unused, lowLevel, inputDigest } = state;
   const kept = unused.flatMap((event) =>
     event.kind === "answer" && event.digest !== undefined
       ? [[event.key, event.digest, event.value] as const]
@@ -44,12 +48,13 @@ export function packState({ entries, out, abilities, unused, lowLevel }: CallSta
     a: abilities,
     ...(kept.length === 0 ? {} : { u: kept }),
     ...(lowLevel === noLowLevelState ? {} : { l: lowLevel }),
+    ...(inputDigest === undefined ? {} : { i: inputDigest }),
   };
 }
 
 /** Throws a TypeError for a state that another version has written. */
 export function unpackState(packed: PackedState): CallState {
-  const { e, o, a, u = [], l = noLowLevelState } = packed;
+  const { e, o, a, u = [], l = noLowLevelState, i } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
     throw new TypeError("state: not one this version has written");
   }
@@ -59,6 +64,7 @@ export function unpackState(packed: PackedState): CallState {
     abilities: a,
     unused: u.map(([key, digest, value]) => unpackUnused(key, digest, value)),
     lowLevel: l,
+    inputDigest: i,
   };
 }
 

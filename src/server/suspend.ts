@@ -3,13 +3,13 @@
 import { ParleyError } from "../errors.ts";
 import type { InputRequest } from "../protocol/input-required.ts";
 import type { Open, Outcome } from "../replay/hooks.ts";
-import { packEntry } from "../replay/journal.ts";
 import type { Entry } from "../replay/journal.ts";
 import { TokenTooLarge } from "../token/errors.ts";
 import { seal } from "../token/seal.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { Definition } from "./definition.ts";
+import { hintAtSize, kib, largestEntries } from "./hints.ts";
 import { abilityFor, accumulated, keptState } from "./low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "./low-level.ts";
 import { isShown, Unsupported } from "./questions.ts";
@@ -17,13 +17,13 @@ import type { RoundAnswer } from "./round.ts";
 import { packState } from "./state.ts";
 import type { CallState, PackedState, PutOut } from "./state.ts";
 
-type Suspended = Extract<Outcome<unknown>, { kind: "waiting" | "yielded" | "detached" }>;
+type Waiting = Extract<Outcome<unknown>, { kind: "waiting" | "yielded" | "detached" }>;
 
 export function suspend(
   core: Core,
   definition: Definition,
   call: Call,
-  { entries, open, unused }: Suspended,
+  { entries, open, unused }: Waiting,
 ): RoundAnswer {
   const now = core.environment.now();
   const state: CallState = {
@@ -32,6 +32,7 @@ export function suspend(
     abilities: call.abilities,
     unused,
     lowLevel: call.lowLevel,
+    inputDigest: call.inputDigest(),
   };
   return ask(core, definition, call, state, open.flatMap(inputRequest));
 }
@@ -57,7 +58,14 @@ export function suspendByHand(
     state: keptState(definition.name, returned),
     asked: inputRequests.map(([key]) => key),
   };
-  const state = { entries: [], out: [], abilities: call.abilities, unused: [], lowLevel };
+  const state: CallState = {
+    entries: [],
+    out: [],
+    abilities: call.abilities,
+    unused: [],
+    lowLevel,
+    inputDigest: call.inputDigest(),
+  };
   return ask(core, definition, call, state, inputRequests);
 }
 
@@ -70,6 +78,7 @@ function ask(
 ): RoundAnswer {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
   const requestState = sealState(core, definition, call, state);
+  hintAtSize(core, definition, call.round, state.entries);
   return {
     kind: "input_required",
     result: {
@@ -133,19 +142,12 @@ function tooLarge(
   { bytes, limit }: TokenTooLarge,
   entries: readonly Entry[],
 ): ParleyError {
-  const largest = entries
-    .map((entry) => ({ entry, size: JSON.stringify(packEntry(entry)).length }))
-    .toSorted((one, other) => other.size - one.size)
+  const largest = largestEntries(entries)
     .slice(0, 3)
-    .map(
-      ({ entry, size }) =>
-        `${entry.kind === "answer" ? "question" : "step"} "${entry.key}" ${kib(size)}`,
-    );
+    .map(({ title, bytes: size }) => `${title} ${kib(size)}`);
   return new ParleyError(
     "token_too_large",
     `The state of "${name}" is ${kib(bytes)}, over the limit of ${kib(limit)}: ${largest.join(", ")}. ` +
       "Keep ids instead of contents in step results, or give parley() a store, which then holds it.",
   );
 }
-
-const kib = (bytes: number) => `${Math.ceil(bytes / 1024)} KiB`;

@@ -49,7 +49,7 @@ export const goldenJournal: readonly Entry[] = [
     digest: "d1",
     value: { action: "accept", content: { how: "Card" } },
   },
-  { kind: "expired", key: "late" },
+  { kind: "expired", key: "late", digest: "d2" },
   { kind: "step", key: "quote", value: { price: 12.5, tags: ["ä", null] } },
   { kind: "step", key: "nothing", value: undefined },
   {
