@@ -29,6 +29,7 @@ import type { InputOf, OutputOf, Schema } from "./schema.ts";
 import { install } from "./sdk/install.ts";
 import { Serving } from "./serving.ts";
 import type { Verified } from "./serving.ts";
+import { telemetry } from "./telemetry.ts";
 import { defineTool } from "./tool.ts";
 import type { Tool, ToolConfig, ToolHandler } from "./tool.ts";
 
@@ -116,6 +117,7 @@ class ParleyApp implements App {
       limits: { ...defaultLimits, ...options.limits },
       logger: options.logger ?? stderrLogger,
       environment: nodeEnvironment,
+      telemetry: telemetry(),
     };
   }
 

@@ -18,6 +18,7 @@ import type { LowLevelState } from "./low-level.ts";
 import type { RoundRequest } from "./round.ts";
 import { unpackState } from "./state.ts";
 import type { CallState, PackedState, PutOut } from "./state.ts";
+import type { SpanContext } from "./telemetry.ts";
 
 export interface Call {
   /** Made when it is first needed: a call that neither asks nor steps has no use for one. */
@@ -34,6 +35,8 @@ export interface Call {
   readonly lowLevel: LowLevelState;
   /** Of what the schema made of the arguments, where JSON can hold it. Made when a token is. */
   readonly inputDigest: () => string | undefined;
+  /** The span of the call's first round. */
+  readonly firstSpan: SpanContext | undefined;
 }
 
 /** Throws TokenError for a requestState that does not belong here, TooDeep for arguments no token can be bound to. */
@@ -69,6 +72,7 @@ export function openCall(
     answers,
     lowLevel: state.lowLevel,
     inputDigest: () => inputDigest,
+    firstSpan: state.firstSpan,
   };
 }
 
@@ -129,6 +133,7 @@ function firstRound(
     answers,
     lowLevel: noLowLevelState,
     inputDigest: () => digestOfInput(input),
+    firstSpan: undefined,
   };
 }
 

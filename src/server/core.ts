@@ -3,6 +3,7 @@
 import type { Keyring } from "../token/keyring.ts";
 import type { Environment } from "./environment.ts";
 import type { Logger } from "./logger.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 export interface Core {
   /** The server's name: the audience of its tokens. */
@@ -12,6 +13,7 @@ export interface Core {
   readonly limits: Limits;
   readonly logger: Logger;
   readonly environment: Environment;
+  readonly telemetry: Telemetry;
 }
 
 export interface Limits {

@@ -67,18 +67,36 @@ export async function serveRound(
   try {
     const parsed = await definition.parse(request.target, request.arguments);
     if (!parsed.ok) return refuseArguments(definition, parsed.reason);
-    const call = openCall(core, definition, request, parsed.input);
-    const facts = factsOf(core, call, request);
-    const outcome = await run(
-      (input, operations) => definition.invoke(input, new HandlerContext(operations, facts)),
-      parsed.input,
-      call.state,
-      call.inbox,
-      hooksFor(core, call, definition, request),
-    );
-    return await answerTo(core, definition, call, request, outcome);
+    const opened = openCall(core, definition, request, parsed.input);
+    const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan);
+    const call = { ...opened, firstSpan: trace.first };
+    const answer = await trace.within(() => runCall(core, definition, call, request, parsed.input));
+    trace.answered(answer);
+    return answer;
   } catch (error) {
     return refusal(core, definition, error);
+  }
+}
+
+async function runCall(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  request: RoundRequest,
+  parsed: unknown,
+): Promise<RoundAnswer> {
+  const facts = factsOf(core, call, request);
+  const outcome = await run(
+    (input, operations) => definition.invoke(input, new HandlerContext(operations, facts)),
+    parsed,
+    call.state,
+    call.inbox,
+    hooksFor(core, call, definition, request),
+  );
+  try {
+    return await answerTo(core, definition, call, request, outcome);
+  } catch (error) {
+    return answerToFailure(core, definition, error);
   }
 }
 
@@ -192,6 +210,7 @@ function refuseArguments(definition: Definition, reason: string): RoundAnswer {
 function refusal(core: Core, definition: Definition, error: unknown): RoundAnswer {
   if (error instanceof TokenError) {
     core.logger.warn("requestState refused", { handler: definition.name, reason: error.reason });
+    core.telemetry.refused(definition, error.reason);
     return {
       kind: "error",
       code: invalidParams,

@@ -6,6 +6,7 @@ import type { Entry, Out, PackedEntry } from "../replay/journal.ts";
 import type { Ability } from "./ability.ts";
 import { noLowLevelState } from "./low-level.ts";
 import type { LowLevelState } from "./low-level.ts";
+import type { SpanContext } from "./telemetry.ts";
 
 export interface CallState {
   readonly entries: readonly Entry[];
@@ -16,6 +17,8 @@ export interface CallState {
   readonly lowLevel: LowLevelState;
   /** Of what the schema made of the arguments, where JSON can hold it. */
   readonly inputDigest: string | undefined;
+  /** The span of the call's first round, to which the later ones are linked. */
+  readonly firstSpan: SpanContext | undefined;
 }
 
 export interface PutOut extends Out {
@@ -31,10 +34,11 @@ export interface PackedState {
   readonly u?: readonly (readonly [key: string, digest: string, value: unknown])[];
   readonly l?: LowLevelState;
   readonly i?: string;
+  readonly t?: readonly [traceId: string, spanId: string, flags: number];
 }
 
 export function packState(state: CallState): PackedState {
-  const { entries, out, abilities, unused, lowLevel, inputDigest } = state;
+  const { entries, out, abilities, unused, lowLevel, inputDigest, firstSpan } = state;
   const kept = unused.flatMap((event) =>
     event.kind === "answer" && event.digest !== undefined
       ? [[event.key, event.digest, event.value] as const]
@@ -49,12 +53,15 @@ export function packState(state: CallState): PackedState {
     ...(kept.length === 0 ? {} : { u: kept }),
     ...(lowLevel === noLowLevelState ? {} : { l: lowLevel }),
     ...(inputDigest === undefined ? {} : { i: inputDigest }),
+    ...(firstSpan === undefined
+      ? {}
+      : { t: [firstSpan.traceId, firstSpan.spanId, firstSpan.traceFlags] }),
   };
 }
 
 /** Throws a TypeError for a state that another version has written. */
 export function unpackState(packed: PackedState): CallState {
-  const { e, o, a, u = [], l = noLowLevelState, i } = packed;
+  const { e, o, a, u = [], l = noLowLevelState, i, t } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
     throw new TypeError("state: not one this version has written");
   }
@@ -65,6 +72,7 @@ export function unpackState(packed: PackedState): CallState {
     unused: u.map(([key, digest, value]) => unpackUnused(key, digest, value)),
     lowLevel: l,
     inputDigest: i,
+    firstSpan: t && { traceId: t[0], spanId: t[1], traceFlags: t[2] },
   };
 }
 

@@ -33,6 +33,7 @@ export function suspend(
     unused,
     lowLevel: call.lowLevel,
     inputDigest: call.inputDigest(),
+    firstSpan: call.firstSpan,
   };
   return ask(core, definition, call, state, open.flatMap(inputRequest));
 }
@@ -65,6 +66,7 @@ export function suspendByHand(
     unused: [],
     lowLevel,
     inputDigest: call.inputDigest(),
+    firstSpan: call.firstSpan,
   };
   return ask(core, definition, call, state, inputRequests);
 }

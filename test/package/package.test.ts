@@ -93,5 +93,8 @@ test("it depends on the official SDK and nothing else", () => {
     peerDependencies: object;
   };
   expect(Object.keys(manifest.dependencies)).toEqual(["@modelcontextprotocol/node"]);
-  expect(Object.keys(manifest.peerDependencies)).toEqual(["@modelcontextprotocol/server"]);
+  expect(Object.keys(manifest.peerDependencies)).toEqual([
+    "@modelcontextprotocol/server",
+    "@opentelemetry/api",
+  ]);
 });

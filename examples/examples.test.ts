@@ -1,0 +1,57 @@
+// The examples that are programs, run as programs.
+
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { expect, onTestFinished, test } from "vitest";
+import { start } from "./child.ts";
+
+const here = import.meta.dirname;
+const run = promisify(execFile);
+
+test("work-items: the official client, three processes, one key; each write once", async () => {
+  const main = join(here, "work-items/main.ts");
+  const { stdout } = await run(process.execPath, ["--import", "tsx", main], { timeout: 30_000 });
+  expect(stdout).toContain(
+    "result: Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.",
+  );
+  expect(stdout).toContain("written to 2 time(s), each write once: yes");
+  const replicas = new Set(stdout.match(/request → replica \d/g));
+  expect(replicas.size).toBe(3);
+}, 40_000);
+
+test("hello-ask runs as it stands in the README, but for its port", async () => {
+  const folder = join(here, "hello-ask/.run");
+  mkdirSync(folder, { recursive: true });
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const source = readFileSync(join(here, "hello-ask/server.ts"), "utf8");
+  const anyPort = source.replace(
+    "await app.listen(3000);",
+    'const { url } = await app.listen(0);\nconsole.log("url", url);',
+  );
+  expect(anyPort).not.toBe(source);
+  writeFileSync(join(folder, "server.ts"), anyPort);
+  cpSync(join(here, "../tsconfig.json"), join(folder, "tsconfig.json"));
+
+  const server = start(join(folder, "server.ts"), { NODE_ENV: "development" });
+  onTestFinished(() => server.kill("SIGKILL"));
+  const printed = server.lines[Symbol.asyncIterator]();
+  const { value: line } = await printed.next();
+  const client = new Client(
+    { name: "test", version: "1.0.0" },
+    { capabilities: { elicitation: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  );
+  client.setRequestHandler("elicitation/create", async ({ params }) => ({
+    action: "accept",
+    content: params.message.startsWith("How") ? { how: "Duplicate" } : { of: 4301 },
+  }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(String(line).split(" ")[1] ?? "")),
+  );
+  const { content } = await client.callTool({ name: "resolve_bug", arguments: { id: 4522 } });
+  await client.close();
+  expect(content).toEqual([{ type: "text", text: "#4522 closed as Duplicate" }]);
+  expect((await printed.next()).value).toBe("tracker: close 4522 Duplicate 4301");
+}, 40_000);

@@ -1,0 +1,16 @@
+// #region server
+import { parley } from "mcp-parley";
+import { z } from "zod";
+
+const app = parley({ name: "tracker", version: "1.0.0" });
+const Bug = z.object({ id: z.int() });
+
+app.tool("resolve_bug", { description: "Resolve a bug", inputSchema: Bug }, async ({ id }, ctx) => {
+  const how = await ctx.choose("how", `How was #${id} resolved?`, ["Fixed", "Duplicate"]);
+  const of = how === "Duplicate" ? await ctx.ask("of", "Of which bug?", z.int().positive()) : null;
+  await ctx.step("close", () => console.log("tracker: close", id, how, of));
+  return `#${id} closed as ${how}`;
+});
+
+await app.listen(3000);
+// #endregion

@@ -1,0 +1,100 @@
+// Bug 4522 is resolved through three replicas that share nothing but a key, by the official client. You are
+// asked in the terminal; without one, a script answers. Exits with 1 unless the tracker was written to once.
+
+import { randomBytes } from "node:crypto";
+import { stdin, stdout } from "node:process";
+import process from "node:process";
+import { createInterface } from "node:readline/promises";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { start } from "../child.ts";
+import type { Child } from "../child.ts";
+import { roundRobin } from "./round-robin.ts";
+
+const script: Record<string, string | number> = { resolution: "Duplicate", duplicateOfId: 4301 };
+
+interface Field {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+}
+
+/** A form of one field, as this tool's are. An empty line declines. */
+async function fill(message: string, [name, field]: [string, Field]) {
+  const choices = field.enum === undefined ? "" : ` [${field.enum.join(", ")}]`;
+  if (!stdin.isTTY) {
+    console.log(
+      `         ${message}${choices}  ${JSON.stringify(script[name])}  (from the script)`,
+    );
+    return { action: "accept" as const, content: { [name]: script[name] ?? "" } };
+  }
+  const terminal = createInterface({ input: stdin, output: stdout });
+  const answer = (await terminal.question(`         ${message}${choices} `)).trim();
+  terminal.close();
+  if (answer === "") return { action: "decline" as const };
+  return {
+    action: "accept" as const,
+    content: { [name]: field.type === "string" ? answer : Number(answer) },
+  };
+}
+
+// Three processes. The key is all they share.
+const key = `example:${randomBytes(32).toString("base64url")}`;
+const server = new URL("server.ts", import.meta.url).pathname;
+const replicas = [1, 2, 3].map(() => start(server, { PARLEY_KEYS: key }));
+const written: string[] = [];
+const urls = await Promise.all(replicas.map(watch));
+
+/** Resolves with the replica's address, and goes on to write down what it does. */
+function watch(replica: Child, index: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    void (async () => {
+      for await (const line of replica.lines) {
+        const [what, ...rest] = line.split(" ");
+        if (what === "url") resolve(rest[0] ?? "");
+        if (what !== "wrote") continue;
+        written.push(rest.join(" "));
+        console.log(`         replica ${index + 1} writes: ${rest.slice(0, -1).join(" ")}`);
+      }
+      reject(new Error(`replica ${index + 1} ended before it listened`));
+    })();
+  });
+}
+
+const balancer = await roundRobin(urls, (replica) =>
+  console.log(`request → replica ${replica + 1}`),
+);
+const client = new Client(
+  { name: "example", version: "1.0.0" },
+  {
+    capabilities: { elicitation: { form: {} } },
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+  },
+);
+client.setRequestHandler("elicitation/create", async ({ params }) => {
+  const properties = "requestedSchema" in params ? params.requestedSchema.properties : {};
+  const [field] = Object.entries(properties);
+  return field === undefined ? { action: "decline" } : fill(params.message, field);
+});
+await client.connect(new StreamableHTTPClientTransport(new URL(balancer.url)));
+
+console.log(
+  '\ntools/call update_work_item { workItemId: 4522, fields: { "System.State": "Resolved" } }\n',
+);
+const { content, isError } = await client.callTool({
+  name: "update_work_item",
+  arguments: { workItemId: 4522, fields: { "System.State": "Resolved" } },
+});
+const text = content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+console.log(`\n${isError === true ? "error" : "result"}: ${text}\n`);
+
+await client.close();
+balancer.close();
+for (const replica of replicas) replica.kill("SIGTERM");
+
+const isOnce = new Set(written).size === written.length;
+console.log(
+  "Each request went to another process; between them the call was in the client's hands, sealed.",
+);
+console.log(
+  `The tracker was written to ${written.length} time(s), each write once: ${isOnce ? "yes" : "NO"}.`,
+);
+process.exitCode = isOnce && (stdin.isTTY || written.length === 2) ? 0 : 1;

@@ -1,0 +1,140 @@
+// Traces and metrics through @opentelemetry/api, where it is installed. A span a round; rounds after the first
+// are linked to it through the sealed state, since each comes as a request of its own.
+//
+// The types say what is used of the API: it is an optional peer, and a project without it must compile.
+
+import { createRequire } from "node:module";
+import type { Definition } from "./definition.ts";
+import type { RoundAnswer } from "./round.ts";
+
+export interface SpanContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+}
+
+interface Span {
+  readonly spanContext: () => SpanContext;
+  readonly setAttribute: (key: string, value: string | number | boolean) => unknown;
+  readonly setStatus: (status: { readonly code: number; readonly message?: string }) => unknown;
+  readonly end: () => void;
+}
+
+type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+interface Api {
+  readonly trace: {
+    readonly getTracer: (name: string) => {
+      readonly startSpan: (
+        name: string,
+        options: {
+          readonly kind: number;
+          readonly attributes: Attributes;
+          readonly links: readonly { readonly context: SpanContext }[];
+        },
+      ) => Span;
+    };
+    readonly setSpan: (context: unknown, span: Span) => unknown;
+    readonly isSpanContextValid: (context: SpanContext) => boolean;
+  };
+  readonly context: {
+    readonly active: () => unknown;
+    readonly with: <T>(context: unknown, run: () => T) => T;
+  };
+  readonly metrics: {
+    readonly getMeter: (name: string) => {
+      readonly createCounter: (
+        name: string,
+        options: { readonly description: string },
+      ) => { readonly add: (value: number, attributes: Attributes) => void };
+      readonly createHistogram: (
+        name: string,
+        options: { readonly description: string },
+      ) => { readonly record: (value: number, attributes: Attributes) => void };
+    };
+  };
+}
+
+const serverKind = 1;
+const errorStatus = 2;
+
+/** What one round tells of itself. */
+interface RoundTrace {
+  /** Runs the round in its span, so that what it calls is found under it. */
+  readonly within: <T>(run: () => T) => T;
+  /** The span of the call's first round, for those to come. */
+  readonly first: SpanContext | undefined;
+  readonly answered: (answer: RoundAnswer) => void;
+}
+
+export interface Telemetry {
+  readonly begin: (
+    definition: Definition,
+    round: number,
+    first: SpanContext | undefined,
+  ) => RoundTrace;
+  /** A token was refused: there is no round. */
+  readonly refused: (definition: Definition, reason: string) => void;
+}
+
+const silent: RoundTrace = { within: (run) => run(), first: undefined, answered: () => {} };
+
+const noTelemetry: Telemetry = { begin: () => silent, refused: () => {} };
+
+/** With the API that is installed, or without any. */
+export function telemetry(): Telemetry {
+  const api = installedApi();
+  if (api === undefined) return noTelemetry;
+  const tracer = api.trace.getTracer("mcp-parley");
+  const meter = api.metrics.getMeter("mcp-parley");
+  const rounds = meter.createCounter("parley.rounds", { description: "Rounds, by outcome" });
+  const refusals = meter.createCounter("parley.tokens.refused", {
+    description: "Tokens refused, by reason",
+  });
+  const perCall = meter.createHistogram("parley.call.rounds", {
+    description: "Rounds a finished call took",
+  });
+  return {
+    refused: (definition, reason) => refusals.add(1, { ...attributesOf(definition), reason }),
+    begin: (definition, round, first) => {
+      const attributes = attributesOf(definition);
+      const span = tracer.startSpan(`${definition.method} ${definition.name}`, {
+        kind: serverKind,
+        attributes: { ...attributes, "parley.round": round },
+        links: first === undefined ? [] : [{ context: first }],
+      });
+      const own = span.spanContext();
+      return {
+        within: (run) => api.context.with(api.trace.setSpan(api.context.active(), span), run),
+        first: first ?? (api.trace.isSpanContextValid(own) ? own : undefined),
+        answered: (answer) => {
+          const { kind } = answer;
+          rounds.add(1, { ...attributes, outcome: kind });
+          if (kind === "complete") perCall.record(round, attributes);
+          span.setAttribute("parley.outcome", kind);
+          if (answer.kind === "error") {
+            span.setStatus({ code: errorStatus, message: String(answer.code) });
+          }
+          span.end();
+        },
+      };
+    },
+  };
+}
+
+function attributesOf({ method, name }: Definition): Attributes {
+  return { "mcp.method": method, "parley.handler": name };
+}
+
+function installedApi(): Api | undefined {
+  try {
+    const api: unknown = createRequire(import.meta.url)("@opentelemetry/api");
+    return isApi(api) ? api : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isApi(value: unknown): value is Api {
+  return typeof value === "object" && value !== null && "trace" in value && "metrics" in value;
+}
