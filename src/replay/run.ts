@@ -89,10 +89,15 @@ class Run<T> implements Operations {
   // ---------------------------------------------------------------- what the handler calls
 
   ask(key: string, asking: Asking): Question<unknown> {
-    const { promise, ...common } = this.#begin(key);
+    const { promise, resolve, reject } = pending();
+    const place = this.#hooks.place?.();
     const operation: QuestionOperation = {
-      ...common,
       kind: "question",
+      key,
+      place,
+      resolve,
+      reject,
+      state: "outstanding",
       asking,
       isAwaited: false,
       reason: undefined,
@@ -104,35 +109,43 @@ class Run<T> implements Operations {
   }
 
   step(key: string, body: Body, options?: StepOptions): Promise<unknown> {
-    const { promise, ...common } = this.#begin(key);
-    this.#request({ ...common, kind: "step", body, options });
+    const { promise, resolve, reject } = pending();
+    const place = this.#hooks.place?.();
+    const state = "outstanding";
+    this.#request({ kind: "step", key, place, resolve, reject, state, body, options });
     return new Handed(promise);
   }
 
   sleep(key: string, ms: number): Promise<unknown> {
-    const { promise, ...common } = this.#begin(key);
-    this.#request({ ...common, kind: "timer", ms });
+    const { promise, resolve, reject } = pending();
+    const place = this.#hooks.place?.();
+    this.#request({ kind: "timer", key, place, resolve, reject, state: "outstanding", ms });
     return new Handed(promise);
   }
 
   background(options: BackgroundOptions = {}): Promise<unknown> {
     this.#backgrounds += 1;
-    const { promise, ...common } = this.#begin(`~background-${this.#backgrounds}`);
-    this.#request({ ...common, kind: "background", options });
+    const key = `~background-${this.#backgrounds}`;
+    const { promise, resolve, reject } = pending();
+    const place = this.#hooks.place?.();
+    const state = "outstanding";
+    this.#request({ kind: "background", key, place, resolve, reject, state, options });
     return new Handed(promise);
   }
 
   checkpoint(afterMs?: number): Promise<unknown> {
     this.#checkpoints += 1;
-    const { promise, ...common } = this.#begin(`~checkpoint-${this.#checkpoints}`);
-    this.#request({ ...common, kind: "checkpoint", afterMs });
+    const key = `~checkpoint-${this.#checkpoints}`;
+    const { promise, resolve, reject } = pending();
+    const place = this.#hooks.place?.();
+    const state = "outstanding";
+    this.#request({ kind: "checkpoint", key, place, resolve, reject, state, afterMs });
     return new Handed(promise);
   }
 
   refuse(key: string, mistake: Error): Question<unknown> {
-    const { promise } = this.#begin(key);
     this.#fail(mistake);
-    return new Question(key, promise, () => {});
+    return new Question(key, pending().promise, () => {});
   }
 
   isLive(): boolean {
@@ -151,10 +164,6 @@ class Run<T> implements Operations {
   onRunEnd(release: () => void): void {
     if (this.#resolve === undefined) this.#release(release);
     else (this.#releases ??= []).push(release);
-  }
-
-  #begin(key: string): Pending & { key: string; place: string | undefined; state: "outstanding" } {
-    return { ...pending(), key, place: this.#hooks.place?.(), state: "outstanding" };
   }
 
   /** Where the run has ended, or ends by this request, nobody settles its promise (R1, R10). */

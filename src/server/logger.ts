@@ -9,10 +9,10 @@ export interface Logger {
 
 type LogLine = (message: string, fields?: Record<string, unknown>) => void;
 
-/** Warnings and errors on standard error; standard output belongs to the protocol. */
+/** On standard error: standard output belongs to the protocol. */
 export const stderrLogger: Logger = {
   debug: () => {},
-  info: () => {},
+  info: (message, fields) => write("info", message, fields),
   warn: (message, fields) => write("warn", message, fields),
   error: (message, fields) => write("error", message, fields),
 };
