@@ -8,6 +8,8 @@ export default class ClosingLine implements Reporter {
     for (const module of modules) {
       // A file that does not even load has no tests to count, and must not pass unseen.
       if (module.state() === "failed" && module.errors().length > 0) failed += 1;
+      // A hook that fails leaves its tests skipped.
+      for (const suite of module.children.allSuites()) failed += suite.errors().length;
       for (const test of module.children.allTests()) {
         if (test.result().state === "failed") failed += 1;
         if (test.result().state === "passed") passed += 1;

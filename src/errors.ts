@@ -4,6 +4,7 @@
 export type ParleyErrorCode =
   | "not_awaited"
   | "bad_key"
+  | "bad_option"
   | "bad_result"
   | "duplicate_key"
   | "ask_in_step"

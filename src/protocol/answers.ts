@@ -51,16 +51,28 @@ export function rootsAnswer(raw: unknown): Root[] | undefined {
   return found;
 }
 
-/** The answers by key, or undefined where they are not even a map of objects. */
+/** The answers by key, or undefined where they are not even a map of objects of a decent size. */
 export function answerMap(raw: unknown): ReadonlyMap<string, object> | undefined {
   if (raw === undefined) return new Map();
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return undefined;
+  const entries = Object.entries(raw);
+  if (entries.length > mostAnswers) return undefined;
   const answers = new Map<string, object>();
-  for (const [key, value] of Object.entries(raw)) {
+  for (const [key, value] of entries) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    if (isDeeper(value, deepest)) return undefined;
     answers.set(key, value);
   }
   return answers;
+}
+
+// More than any server asks, and deeper than any answer: a completion's tool results are a few levels.
+const mostAnswers = 1_000;
+const deepest = 100;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 /** The own members of an object; none of anything else. */

@@ -9,6 +9,12 @@ import { runBody } from "./step.ts";
 import { Stopped } from "./stop.ts";
 import type { StopReason } from "./stop.ts";
 
+// Timers take no more than 31 bits, and fire at once beyond.
+const longestPause = 2 ** 31 - 1;
+
+// A lone surrogate has no UTF-8 form.
+const headerSafe = (key: string) => encodeURIComponent(key.replaceAll(/\p{Surrogate}/gu, "\uFFFD"));
+
 export class Bodies {
   readonly #hooks: Hooks;
   readonly #onFinished: (operation: StepOperation, entry: Entry) => void;
@@ -45,7 +51,7 @@ export class Bodies {
   }
 
   start(operation: StepOperation): void {
-    const { key, body, options } = operation;
+    const { key, body, options, within } = operation;
     operation.state = "under way";
     this.#running += 1;
     this.#hasRun = true;
@@ -53,9 +59,11 @@ export class Bodies {
       key,
       body,
       options,
-      idempotencyKey: `${this.#hooks.callId}/${key}`,
+      // Fit for a header, which is where services take it.
+      idempotencyKey: `${this.#hooks.callId}/${headerSafe(key)}`,
       signal: () => this.#signal(),
-      inside: (call) => this.#inside(key, call),
+      inside: (call) =>
+        within === undefined ? this.#inside(key, call) : within(() => this.#inside(key, call)),
       pause: (ms) => this.#pause(ms),
     });
     outcome.then(
@@ -99,7 +107,7 @@ export class Bodies {
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#abortedFor !== undefined) return;
-      const callOff = this.#hooks.after(ms, () => {
+      const callOff = this.#hooks.after(Math.min(ms, longestPause), () => {
         this.#pauses.delete(callOff);
         resolve();
       });

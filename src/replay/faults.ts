@@ -35,6 +35,21 @@ export function badKey(handler: string, key: unknown): ParleyError {
   );
 }
 
+export function badStep(
+  key: string,
+  body: unknown,
+  options: { readonly retries?: number | undefined; readonly backoffMs?: number | undefined } = {},
+): ParleyError | undefined {
+  const { retries = 0, backoffMs = 0 } = options;
+  const wrong =
+    typeof body !== "function"
+      ? "has no body: pass a function as its second argument"
+      : retries >= 0 && backoffMs >= 0
+        ? undefined
+        : `has retries ${retries} and backoffMs ${backoffMs}; both are numbers of 0 or more`;
+  return wrong === undefined ? undefined : new ParleyError("bad_option", `Step "${key}" ${wrong}.`);
+}
+
 export function nested(inner: Named, step: string): ParleyError {
   return inner.kind === "question" || inner.kind === "timer"
     ? new ParleyError(

@@ -102,6 +102,8 @@ export interface Hooks {
   readonly stop?: Stop | undefined;
   /** Where in the author's code the current call stands. Development only: it costs a stack trace. */
   readonly place?: (() => string | undefined) | undefined;
+  /** Gives a function that runs others in the asynchronous context of this moment (AsyncLocalStorage). */
+  readonly capture?: (() => <T>(call: () => T) => T) | undefined;
   /** Which step's body the current code runs in, also after an `await` (R10). */
   readonly nesting?: Nesting | undefined;
   /** Mistakes that no outcome can tell, because the run has ended. */

@@ -87,6 +87,9 @@ function convertObject(value: object, path: string, above: Set<object>, depth: n
 }
 
 function convertMembers(value: object, path: string, above: Set<object>, depth: number): Json {
+  if (value instanceof Date && Number.isNaN(value.getTime())) {
+    throw new NotJson(path, "an invalid Date", "null or a text");
+  }
   if (hasToJson(value)) return convert(value.toJSON(), path, above, depth);
   if (Array.isArray(value)) {
     // Array.from, not map: map skips the holes of a sparse array, which JSON turns into null.
@@ -103,7 +106,20 @@ function convertMembers(value: object, path: string, above: Set<object>, depth: 
       continue;
     members.push([name, convert(member, memberPath(path, name), above, depth)]);
   }
+  if (members.length === 0 && !isPlain(value)) {
+    // A Response, a Blob, an iterator: all they have is behind methods, and `{}` would be all that is left.
+    throw new NotJson(
+      path,
+      `a ${value.constructor?.name ?? "class instance"}`,
+      "what is read from it",
+    );
+  }
   return fromMembers(members);
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 // Object.fromEntries defines members, so a member called "__proto__" stays data.

@@ -9,8 +9,13 @@ export class Log {
   /** Where each key's entry stands. */
   #places: Map<string, number> | undefined;
 
+  /** The last run ended right at the last entry (or nothing has been told yet): what comes after it is new. */
+  readonly endsOpen: boolean;
+
   constructor(entries: readonly Entry[]) {
     this.entries = [...entries];
+    const last = entries.at(-1);
+    this.endsOpen = last === undefined || last.kind === "checkpoint" || last.kind === "background";
   }
 
   /** The next entry to deliver. Notes are delivered to nobody. */

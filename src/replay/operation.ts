@@ -31,6 +31,8 @@ export interface StepOperation extends Settleable {
   readonly kind: "step";
   readonly body: Body;
   readonly options: StepOptions | undefined;
+  /** Where the step was requested: its body runs in that branch's asynchronous context, not in that of a turn. */
+  readonly within: (<T>(call: () => T) => T) | undefined;
 }
 
 export interface TimerOperation extends Settleable {

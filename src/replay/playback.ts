@@ -39,6 +39,8 @@ export interface Ends {
 
 type Answered = Extract<Entry, { kind: "answer" | "expired" }>;
 
+const manyBriefTurns = 64;
+
 export class Playback {
   readonly #hooks: Hooks;
   readonly #inbox: Inbox;
@@ -56,6 +58,7 @@ export class Playback {
   #isBusy = false;
   /** The turn whose end is awaited. A full one replaces a brief one, so that one end is heard of. */
   #turn: { readonly kind: "brief" | "full" } | undefined;
+  #briefTurns = 0;
   #callOffStall: (() => void) | undefined;
 
   /** Requested past un-awaited questions; looked at when the turn is over (R10). */
@@ -116,13 +119,9 @@ export class Playback {
     this.#requested.add(operation);
     this.#calm();
 
-    const impossible = operation.kind === "question" ? operation.asking.impossible : undefined;
-    if (impossible !== undefined) {
-      // Known from the first request on and the same in every run, so it needs no entry.
-      this.#requested.settled(operation);
-      return operation.reject(impossible);
-    }
     const entry = this.#log.find(key);
+    if (entry === undefined && operation.kind === "question" && this.#isImpossible(operation))
+      return;
     if (entry !== undefined && !fits(operation, entry)) {
       return this.#run.fail(faults.kindChanged(name, entry, operation));
     }
@@ -132,8 +131,19 @@ export class Playback {
     this.#nextTurn("brief");
   }
 
+  /** Known from the first request on and the same in every run, so it needs no entry. */
+  #isImpossible(operation: QuestionOperation): boolean {
+    const { impossible } = operation.asking;
+    if (impossible === undefined) return false;
+    this.#requested.settled(operation);
+    operation.reject(impossible);
+    return true;
+  }
+
   isLive(): boolean {
-    return this.#isLive || (this.#log.head() === undefined && !this.#isOutMissing());
+    if (this.#isLive) return true;
+    // Where the last run ended waiting, it got further than its last entry: that way has been gone already.
+    return this.#log.endsOpen && this.#log.head() === undefined && !this.#isOutMissing();
   }
 
   /** What is wrong with returning now, if anything. */
@@ -156,14 +166,26 @@ export class Playback {
 
   #nextTurn(kind: "brief" | "full"): void {
     if (this.#turn?.kind === kind || this.#turn?.kind === "full" || this.#run.isOver()) return;
+    this.#briefTurns = kind === "full" ? 0 : this.#briefTurns + 1;
+    // Brief turns let no timer and no request through; a handler must not keep the process to itself.
+    if (this.#briefTurns > manyBriefTurns) return this.#nextTurn("full");
     const turn = { kind };
     this.#turn = turn;
     this.#hooks.turns[kind](() => {
       if (this.#turn !== turn) return;
       this.#turn = undefined;
       // While busy there is nothing to look at; whoever is busy asks for the next turn.
-      if (!this.#isBusy && !this.#run.isOver()) this.#look(kind === "full");
+      if (!this.#isBusy && !this.#run.isOver()) this.#guard(() => this.#look(kind === "full"));
     });
+  }
+
+  /** A hook that throws ends the run: in a turn of its own it would end the process instead. */
+  #guard(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#run.fail(error);
+    }
   }
 
   /** A turn is over. Quiet: nothing is left of it that could still call an operation. */
@@ -300,6 +322,8 @@ export class Playback {
   // ---------------------------------------------------------------- live (R3, R8, R9, R11)
 
   #goOn(isQuiet: boolean): void {
+    // One whose answer to another wording was cut off.
+    this.#requested.waiting("question").forEach((operation) => this.#isImpossible(operation));
     this.#lookForEnding();
     if (this.#ending === undefined && !this.#startBodies()) return;
     if (this.#tell(isQuiet)) return;
@@ -494,23 +518,31 @@ export class Playback {
   }
 
   /** Goes on at once, or when the promise is there; nothing else is delivered meanwhile. */
-  #whenReady<V>(start: () => V | Promise<V>, then: (value: V) => void): void {
-    let value: V | Promise<V>;
+  #whenReady<V>(start: () => V | PromiseLike<V>, then: (value: V) => void): void {
+    const goOn = (ready: V) => {
+      if (!this.#run.isOver()) this.#guard(() => then(ready));
+    };
+    let value: V | PromiseLike<V>;
     try {
       value = start();
     } catch (error) {
       return this.#run.fail(error);
     }
-    if (!(value instanceof Promise)) return then(value);
+    if (!isThenable(value)) return goOn(value);
     this.#isBusy = true;
-    value.then(
+    Promise.resolve(value).then(
       (ready) => {
         this.#isBusy = false;
-        if (!this.#run.isOver()) then(ready);
+        goOn(ready);
       },
       (error: unknown) => this.#run.fail(error),
     );
   }
+}
+
+/** Not `instanceof Promise`: a promise of another realm, or of another library, is one too. */
+function isThenable<V>(value: V | PromiseLike<V>): value is PromiseLike<V> {
+  return typeof value === "object" && value !== null && "then" in value;
 }
 
 function isAnswered(entry: Entry | undefined): entry is Answered {

@@ -46,6 +46,16 @@ function faultOf(outcome: Outcome<unknown>): ParleyError {
   return error as ParleyError;
 }
 
+function fail(): never {
+  throw new Error("from a getter");
+}
+
+function circle(): object {
+  const made: { self?: object } = {};
+  made.self = made;
+  return made;
+}
+
 /** A promise, and the functions that settle it. */
 function gate<T = void>() {
   let open!: (value: T) => void;
@@ -466,8 +476,28 @@ describe("R5 phases", () => {
     await runOnce(handler, { entries: [], out: [out("a", "A?")] }, [answer("a", "A?")]);
     expect(live).toEqual([false, true]);
     live.length = 0;
-    await runOnce(handler, told(answered("a", "A?")));
+    const yielded = told(answered("a", "A?"), { kind: "checkpoint", key: "~checkpoint-1" });
+    await runOnce(async (ops) => {
+      await ops.ask("a", plain("A?"));
+      live.push(ops.isLive());
+      await ops.checkpoint();
+      live.push(ops.isLive());
+    }, yielded);
     expect(live).toEqual([false, true]);
+  });
+
+  test("what was done past the last entry in the round before is not new", async () => {
+    const live: boolean[] = [];
+    const journal = { entries: [stepped("s")], out: [out("a", "A?")] };
+    await runOnce(
+      (ops) =>
+        Promise.all([
+          ops.ask("a", plain("A?")),
+          ops.step("s", () => {}).then(() => live.push(ops.isLive())),
+        ]),
+      journal,
+    );
+    expect(live).toEqual([false]);
   });
 
   test("nothing of the inbox is recorded before the log is delivered", async () => {
@@ -1108,6 +1138,67 @@ describe("R9 steps", () => {
     expect(body).toHaveBeenCalledTimes(1);
   });
 
+  test.each<[string, () => unknown, string]>([
+    ["a Response", () => new Response("x"), "a Response at result"],
+    ["an iterator", () => ({ rows: [1].values() }), "a Object at result.rows"],
+    ["an invalid Date", () => [new Date(Number.NaN)], "an invalid Date at result[0]"],
+    ["NaN", () => ({ n: Number.NaN }), "NaN at result.n"],
+    ["a bigint", () => 1n, "a bigint at result"],
+    ["a circle", () => circle(), "a circular reference at result.self"],
+    ["a hole", () => [undefined], "undefined at result[0]"],
+    [
+      "a getter that throws",
+      () => Object.defineProperty({}, "x", { enumerable: true, get: fail }),
+      "a value that cannot be read at result",
+    ],
+  ])("%s is not kept as something else", async (_, body, what) => {
+    const outcome = await runOnce((ops) => ops.step("s", body));
+    expect(faultOf(outcome)).toMatchObject({ code: "not_json" });
+    expect(faultOf(outcome).message).toContain(what);
+  });
+
+  test("an error whose getters throw is an error all the same", async () => {
+    const odd = Object.defineProperty(new Error("x"), "message", { get: fail });
+    const outcome = await runOnce((ops) =>
+      ops
+        .step("s", () => Promise.reject(odd))
+        .catch((error: unknown) => error instanceof StepError),
+    );
+    expect(outcome).toMatchObject({ kind: "done", value: true, entries: [{ kind: "threw" }] });
+  });
+
+  test("the idempotency key is fit for a header, whatever the step is called", async () => {
+    const keys: string[] = [];
+    await runOnce(async (ops) => {
+      for (const key of ["plain", "ä\n", "\uD800"]) {
+        await ops.step(key, ({ idempotencyKey }) => void keys.push(idempotencyKey));
+      }
+    });
+    expect(keys).toEqual(["call-1/plain", "call-1/%C3%A4%0A", "call-1/%EF%BF%BD"]);
+  });
+
+  test.each([
+    [undefined, undefined, "has no body"],
+    [() => {}, { retries: Number.NaN }, "has retries NaN"],
+    [() => {}, { retries: -1 }, "has retries -1"],
+  ])("a step that cannot be run is refused: %j %j", async (body, options, message) => {
+    const outcome = await runOnce((ops) => ops.step("s", body as never, options));
+    expect(faultOf(outcome)).toMatchObject({ code: "bad_option" });
+    expect(faultOf(outcome).message).toContain(message);
+  });
+
+  test("a body runs in the asynchronous context of the branch that asked for it", async () => {
+    const { AsyncLocalStorage } = await import("node:async_hooks");
+    const tenant = new AsyncLocalStorage<string>();
+    const seen: string[] = [];
+    const charge = (ops: Operations, who: string) =>
+      tenant.run(who, () => ops.step(who, () => void seen.push(`${who} ${tenant.getStore()}`)));
+    await runOnce((ops) => Promise.all([charge(ops, "a"), charge(ops, "b")]), emptyJournal, [], {
+      capture: () => AsyncLocalStorage.snapshot(),
+    });
+    expect(seen).toEqual(["a a", "b b"]);
+  });
+
   test("a body gets the same idempotency key whenever it is run again", async () => {
     const keys: string[] = [];
     const handler = async (ops: Operations) => {
@@ -1709,6 +1800,77 @@ describe("R15 cost", () => {
   });
 });
 
+describe("hooks that misbehave end the run, not the process", () => {
+  test.each<[string, Partial<Hooks>]>([
+    ["mayStart", { mayStart: fail }],
+    ["elapsedMs", { elapsedMs: fail }],
+    ["append", { append: fail }],
+  ])("%s throws", async (_, hooks) => {
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.step("s", () => 1);
+        await ops.checkpoint(10);
+      },
+      emptyJournal,
+      [],
+      hooks,
+    );
+    expect(errorOf(outcome)).toMatchObject({ message: "from a getter" });
+  });
+
+  test("a read that gives nothing", async () => {
+    const outcome = await runOnce(
+      (ops) => ops.ask("q", plain("Q?", { read: () => undefined as never })),
+      emptyJournal,
+      [answer("q", "Q?")],
+    );
+    expect(errorOf(outcome)).toBeInstanceOf(TypeError);
+  });
+
+  test("an append by a promise of another library is waited for", async () => {
+    const later = gate();
+    const delivered = vi.fn();
+    // oxlint-disable-next-line unicorn/no-thenable -- what is tested
+    const thenable = { then: (resolve: () => void) => void later.opened.then(resolve) };
+    const running = runOnce((ops) => ops.step("s", () => 1).then(delivered), emptyJournal, [], {
+      append: () => thenable as never,
+    });
+    for (let turn = 0; turn < 5; turn += 1) await immediate();
+    expect(delivered).not.toHaveBeenCalled();
+    later.open();
+    expect(await running).toMatchObject({ kind: "done" });
+  });
+
+  test("a report that throws does not keep the run from ending", async () => {
+    const running = runOnce(
+      (ops) => {
+        ops.onRunEnd(fail);
+        return "end";
+      },
+      emptyJournal,
+      [],
+      { report: fail },
+    ).catch(() => "rejected");
+    expect(await running).toMatchObject({ kind: "done" });
+  });
+});
+
+describe("a handler that never waits for anything slow", () => {
+  test("does not keep the process to itself", async () => {
+    const stop = new Stop();
+    setImmediate(() => setImmediate(() => setImmediate(() => stop.stop("Deadline"))));
+    const outcome = await runOnce(
+      async (ops) => {
+        for (let n = 0; n < 100_000; n += 1) await ops.step(`s${n}`, () => n);
+      },
+      emptyJournal,
+      [],
+      { stop },
+    );
+    expect(outcome).toEqual({ kind: "stopped", reason: "Deadline" });
+  });
+});
+
 describe("the handler's own ways out", () => {
   test("what it throws, synchronously or not, is how the run fails", async () => {
     expect(
@@ -1738,6 +1900,21 @@ describe("the handler's own ways out", () => {
     while (onIdle.mock.calls.length === 0) await immediate();
     own.open("mine");
     expect(await running).toMatchObject({ kind: "done", value: "mine" });
+  });
+
+  test("a question that has become impossible does not get past what was recorded", async () => {
+    const handler = async (ops: Operations) => {
+      const impossible = new Unanswered("q", "unsupported");
+      await ops.ask("q", plain("New?", { impossible })).catch(() => {});
+      await ops.step("pay", () => {});
+      return "past it";
+    };
+    const recorded = told(answered("q", "Old?"), stepped("pay"));
+    expect(faultOf(await runOnce(handler, recorded)).code).toBe("history_changed");
+    expect(await runOnce(handler, told(answered("q", "Old?")))).toMatchObject({
+      kind: "done",
+      value: "past it",
+    });
   });
 
   test("an impossible question rejects at once and leaves no entry", async () => {

@@ -112,7 +112,13 @@ class Run<T> implements Operations {
     const { promise, resolve, reject } = pending();
     const place = this.#hooks.place?.();
     const state = "outstanding";
-    this.#request({ kind: "step", key, place, resolve, reject, state, body, options });
+    const fault = faults.badStep(key, body, options);
+    if (fault !== undefined) {
+      this.#fail(fault);
+      return new Handed(promise);
+    }
+    const within = this.#hooks.capture?.();
+    this.#request({ kind: "step", key, place, resolve, reject, state, body, options, within });
     return new Handed(promise);
   }
 
@@ -169,7 +175,7 @@ class Run<T> implements Operations {
   /** Where the run has ended, or ends by this request, nobody settles its promise (R1, R10). */
   #request(operation: Operation): void {
     if (this.#resolve === undefined) {
-      this.#hooks.report?.(faults.usedAfterEnd(this.#hooks.name, operation));
+      this.#report(faults.usedAfterEnd(this.#hooks.name, operation));
       return;
     }
     const fault = this.#faultOf(operation);
@@ -232,9 +238,12 @@ class Run<T> implements Operations {
       this.#stoppedFor = outcome.reason;
       this.#controller?.abort(new Stopped(outcome.reason));
     }
-    this.#playback?.close(this.#stoppedFor ?? "RunEnded");
-    for (const release of this.#releases ?? []) this.#release(release);
-    resolve(outcome);
+    try {
+      this.#playback?.close(this.#stoppedFor ?? "RunEnded");
+      for (const release of this.#releases ?? []) this.#release(release);
+    } finally {
+      resolve(outcome);
+    }
   }
 
   #entries(): Journal["entries"] {
@@ -242,13 +251,19 @@ class Run<T> implements Operations {
   }
 
   #release(release: () => unknown): void {
-    const { report } = this.#hooks;
     try {
       const released = release();
-      if (released instanceof Promise) released.catch((error: unknown) => report?.(error));
+      if (released instanceof Promise) released.catch((error: unknown) => this.#report(error));
     } catch (error) {
-      report?.(error);
+      this.#report(error);
     }
+  }
+
+  /** A mistake the outcome cannot tell. That telling it goes wrong is nothing the run could still mend. */
+  #report(mistake: unknown): void {
+    try {
+      this.#hooks.report?.(mistake);
+    } catch {}
   }
 }
 

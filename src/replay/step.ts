@@ -46,8 +46,16 @@ function stepInfo(attempts: Attempts, attempt: number): StepInfo {
   };
 }
 
+/** Whatever it is, and whatever its getters do: the author's `catch` gets something to look at. */
 function thrown(error: unknown): Thrown {
-  if (!(error instanceof Error)) return { name: "Error", message: text(error) };
+  try {
+    return error instanceof Error ? ofError(error) : { name: "Error", message: text(error) };
+  } catch {
+    return { name: "Error", message: unshowable };
+  }
+}
+
+function ofError(error: Error): Thrown {
   const code = "code" in error ? error.code : undefined;
   const data = "data" in error ? error.data : undefined;
   return {
@@ -70,10 +78,10 @@ function keptData(data: unknown): Pick<Thrown, "data"> {
   }
 }
 
+const unshowable = "a value that cannot be shown was thrown";
+
 function text(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return "a value that cannot be shown was thrown";
-  }
+  if (typeof value === "object" && value !== null && "message" in value)
+    return String(value.message);
+  return String(value);
 }

@@ -11,14 +11,18 @@ export interface Turns {
   readonly brief: (callback: () => void) => void;
 }
 
+// As they are when this file is loaded: a test may put fake ones in their place later.
+const { setImmediate: immediate, queueMicrotask: microtask } = globalThis;
+const nextTick = process.nextTick.bind(process);
+
 export const nodeTurns: Turns = {
   // Not setTimeout(0): it waits a millisecond, and its order against setImmediate is not defined.
-  full: (callback) => void setImmediate(callback),
+  full: (callback) => void immediate(callback),
   brief: (callback) => {
     // From inside a microtask, a nextTick runs when the queue of microtasks is empty; from outside, before it.
-    queueMicrotask(() => {
-      process.nextTick(() => {
-        queueMicrotask(() => process.nextTick(callback));
+    microtask(() => {
+      nextTick(() => {
+        microtask(() => nextTick(callback));
       });
     });
   },

@@ -10,7 +10,7 @@ import type {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { openTicket } from "../token/ticket.ts";
 import type { Keyring } from "../token/keyring.ts";
-import { defaultLimits } from "./core.ts";
+import { checkedLimits } from "./core.ts";
 import type { Core, Limits } from "./core.ts";
 import type { Definition } from "./definition.ts";
 import { nodeEnvironment } from "./environment.ts";
@@ -81,9 +81,9 @@ export interface App {
   readonly node: (req: NodeRequest, res: ServerResponse) => Promise<void>;
   /** Puts the tools, prompts and resources on a server the user has, before it connects; its own keep working. Returns it. */
   readonly attach: (server: McpServer) => McpServer;
-  /** Called with every official server that is made to serve this app: for completion, logging, subscriptions and whatever else is not wrapped. */
+  /** Called with every official server that is made to serve this app, for completion, subscriptions and whatever else is not wrapped. Not for `attach`: that server is yours. */
   readonly onServer: (configure: (server: McpServer) => void) => void;
-  /** Tells 2026-07-28 subscribers that a list, or a resource, has changed. */
+  /** Tells clients that a list, or a resource, has changed: 2026-07-28 subscribers and open 2025-11-25 sessions of `listen`, `fetch`, `node` and `handle`. Over stdio and `attach`, use the server's own methods. */
   readonly notify: ServerNotifier;
 
   /** Opens a ticket in the page's route. Throws `ParleyError` ("bad_ticket"). */
@@ -114,7 +114,7 @@ class ParleyApp implements App {
     this.#core = {
       name: options.name,
       keyring: () => this.#keys("app.fetch", false),
-      limits: { ...defaultLimits, ...options.limits },
+      limits: checkedLimits(options.limits ?? {}),
       logger: options.logger ?? stderrLogger,
       environment: nodeEnvironment,
       telemetry: telemetry(),

@@ -39,7 +39,7 @@ export interface Call {
   readonly firstSpan: SpanContext | undefined;
 }
 
-/** Throws TokenError for a requestState that does not belong here, TooDeep for arguments no token can be bound to. */
+/** Throws TokenError for a requestState that does not belong here, BadArguments for arguments no token can be bound to. */
 export function openCall(
   core: Core,
   definition: Definition,
@@ -77,10 +77,10 @@ export function openCall(
 }
 
 /** Arguments no honest client sends: they cannot be digested, so no token could be bound to them. */
-export class TooDeep extends Error {
-  constructor() {
-    super("The arguments are nested too deep");
-    this.name = "TooDeep";
+export class BadArguments extends Error {
+  constructor(cause: unknown) {
+    super("The arguments are nested too deep, or hold a number that is none", { cause });
+    this.name = "BadArguments";
   }
 }
 
@@ -106,7 +106,7 @@ function digestOf(args: unknown): string {
   try {
     return digest(args);
   } catch (error) {
-    throw error instanceof RangeError ? new TooDeep() : error;
+    throw new BadArguments(error);
   }
 }
 
@@ -120,8 +120,10 @@ function firstRound(
   let id: string | undefined;
   let binding: Binding | undefined;
   const bind = () => (binding ??= bindingOf(core, definition, request));
-  // Arguments too deep to digest are refused before anything runs, not when the first question comes up.
-  if (hasNested(request.arguments)) bind();
+  // What cannot be digested is refused before anything runs, not when the first question comes up; and what
+  // the handler could write to (nested objects are not copied for it) is digested before it does.
+  if (!isSimple(request.arguments)) bind();
+  const digestNow = isSimple(input) ? undefined : { value: digestOfInput(input) };
   return {
     id: () => (id ??= core.environment.newId()),
     round: 1,
@@ -132,7 +134,7 @@ function firstRound(
     inbox: new Inbox(events([], answers, core.environment.now())),
     answers,
     lowLevel: noLowLevelState,
-    inputDigest: () => digestOfInput(input),
+    inputDigest: () => (digestNow === undefined ? digestOfInput(input) : digestNow.value),
     firstSpan: undefined,
   };
 }
@@ -155,9 +157,13 @@ function inputChanged(handler: string): ParleyError {
   );
 }
 
-function hasNested(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some((member) => typeof member === "object" && member !== null);
+/** An object of texts, numbers and booleans, or nothing at all. */
+function isSimple(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((member) =>
+    typeof member === "number" ? Number.isFinite(member) : typeof member !== "object",
+  );
 }
 
 function readState(packed: PackedState): CallState {

@@ -23,7 +23,7 @@ import type { Askable, AnswerOf, Json, OutputOf, Schema, Stored } from "./schema
 export interface Context {
   /** A form. Without a schema: one line of text. A schema of one value (enum, number, string, list) gives that value; an object schema gives the object. */
   readonly ask: {
-    (key: string, message: string): Question<string>;
+    (key: string, message: string, schema?: undefined, options?: QuestionOptions): Question<string>;
     <const S extends Schema | FormJson>(
       key: string,
       message: string,
@@ -68,7 +68,7 @@ export interface Context {
     prompt: string | SampleParams,
     options?: QuestionOptions,
   ) => Question<Sample>;
-  readonly roots: (key?: string) => Question<Root[]>;
+  readonly roots: (key?: string, options?: QuestionOptions) => Question<Root[]>;
 
   /** Runs once per call and is remembered as JSON. Use `idempotencyKey` with services that take one: a crash inside the body repeats it. */
   readonly step: <T>(
@@ -112,11 +112,9 @@ export interface CallFacts {
   readonly request: RequestFacts;
   readonly can: (ability: Ability) => boolean;
   /** A sealed reference to one question of this call. */
-  readonly ticket: (key: string) => string;
+  readonly ticket: (key: string, timeoutMs: number | undefined) => string;
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
-  /** The run has been stopped: nobody waits for what it waits for. */
-  readonly isOver: () => boolean;
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
   readonly onSchemaError: (key: string, error: unknown) => void;
@@ -173,11 +171,10 @@ export class HandlerContext implements Context {
 
   get openUrl(): Context["openUrl"] {
     return (key, message, url, { until, ...options } = {}) =>
-      this.#ask(
-        key,
+      this.#ask(key, () =>
         urlQuestion(this.#put(key, options), message, {
           url,
-          ticket: () => this.#facts.ticket(key),
+          ticket: () => this.#facts.ticket(key, options.timeoutMs),
           isDone: until && (() => this.#becomesTrue(until)),
         }),
       );
@@ -185,11 +182,11 @@ export class HandlerContext implements Context {
 
   get sample(): Context["sample"] {
     return (key, prompt, options) =>
-      this.#ask(key, sampleQuestion(this.#put(key, options), prompt));
+      this.#ask(key, () => sampleQuestion(this.#put(key, options), prompt));
   }
 
   get roots(): Context["roots"] {
-    return (key = "roots") => this.#ask(key, rootsQuestion(this.#put(key)));
+    return (key = "roots", options) => this.#ask(key, () => rootsQuestion(this.#put(key, options)));
   }
 
   get step(): Context["step"] {
@@ -251,7 +248,6 @@ export class HandlerContext implements Context {
     return (schema) => stateOf(this.#facts.state(), schema);
   }
 
-  /** A form that cannot be shown is a mistake, which no `catch` of the author's should hide (R10). */
   #form<T>(
     key: string,
     message: string,
@@ -259,15 +255,7 @@ export class HandlerContext implements Context {
     refusal: Refusal,
     options: QuestionOptions | undefined,
   ): Question<T> {
-    let asking: Asking;
-    try {
-      asking = formQuestion(this.#put(key, options), message, form(), refusal);
-    } catch (error) {
-      if (!(error instanceof ParleyError)) throw error;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it never settles
-      return this.#operations.refuse(key, error) as Question<T>;
-    }
-    return this.#ask(key, asking);
+    return this.#ask(key, () => formQuestion(this.#put(key, options), message, form(), refusal));
   }
 
   #put(key: string, options?: QuestionOptions): Put {
@@ -275,18 +263,30 @@ export class HandlerContext implements Context {
     return { ...options, key, can, onSchemaError };
   }
 
-  #ask<T>(key: string, asking: Asking): Question<T> {
+  /** A question that cannot be put as it is written is a mistake, which no `catch` of the author's should hide (R10). */
+  #ask<T>(key: string, make: () => Asking): Question<T> {
+    let question: Question<unknown>;
+    try {
+      question = this.#operations.ask(key, make());
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      question = this.#operations.refuse(key, error);
+    }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `asking.read` gives this type
-    return this.#operations.ask(key, asking) as Question<T>;
+    return question as Question<T>;
   }
 
   /** Tries for a while: most people are done with a page soon after they say that they will open it. */
   async #becomesTrue(until: () => boolean | Promise<boolean>): Promise<boolean> {
-    const { now, wait, isOver } = this.#facts;
+    const { now, wait } = this.#facts;
+    let isOver = false;
+    this.#operations.onRunEnd(() => {
+      isOver = true;
+    });
     const giveUpAt = now() + 20_000;
     let pauseMs = 250;
     while (!(await until())) {
-      if (isOver() || now() + pauseMs > giveUpAt) return false;
+      if (isOver || now() + pauseMs > giveUpAt) return false;
       await wait(pauseMs);
       pauseMs = Math.min(pauseMs * 2, 2_000);
     }

@@ -26,7 +26,23 @@ export interface Limits {
   readonly deflate: boolean;
 }
 
-export const defaultLimits: Limits = {
+/** Throws a RangeError that names the limit. */
+export function checkedLimits(given: Partial<Limits>): Limits {
+  const limits = { ...defaultLimits, ...given };
+  const bounds = {
+    rounds: 1e6,
+    tokenBytes: 64 * 1024 * 1024,
+    tokenTtlMs: 10 * 366 * 24 * 3_600_000,
+  };
+  for (const name of ["rounds", "tokenBytes", "tokenTtlMs"] as const) {
+    const value = limits[name];
+    if (Number.isInteger(value) && value >= 1 && value <= bounds[name]) continue;
+    throw new RangeError(`limits.${name} is ${value}: a whole number from 1 to ${bounds[name]}`);
+  }
+  return limits;
+}
+
+const defaultLimits: Limits = {
   rounds: 50,
   tokenBytes: 32 * 1024,
   // A minute over the ten in which the official client gives up on a person.

@@ -8,8 +8,20 @@ import type { Nesting } from "../replay/hooks.ts";
 
 const ourFolder = fileURLToPath(new URL("../", import.meta.url));
 
+/** From Node 24 on, following an asynchronous context costs next to nothing. */
+export const isNestingFree: boolean = Number(process.versions.node.split(".")[0]) >= 24;
+
 /** The nearest line of the author's own code, as `deploy.ts:12`. */
 export function callerPlace(): string | undefined {
+  try {
+    return placeOnStack();
+  } catch {
+    // Somebody has replaced how stacks are made. A message without a place is still one.
+    return undefined;
+  }
+}
+
+function placeOnStack(): string | undefined {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 30;
   const { stack = "" } = new Error("only its stack is used");

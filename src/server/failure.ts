@@ -20,7 +20,17 @@ export function answerToFailure(core: Core, definition: Definition, error: unkno
   }
   if (error instanceof Unanswered) return said(definition, error.message);
   if (error instanceof ParleyError) return mistake(core, definition, error);
-  return said(definition, error instanceof Error ? error.message : String(error));
+  return said(definition, textOf(error));
+}
+
+/** What was thrown, in words. Never throws, whatever the thing does when it is looked at. */
+export function textOf(thrown: unknown): string {
+  try {
+    const hasMessage = typeof thrown === "object" && thrown !== null && "message" in thrown;
+    return String(hasMessage ? thrown.message : thrown);
+  } catch {
+    return "Something was thrown that cannot be shown.";
+  }
 }
 
 /** A mistake of the author's. It is told whole where the author is likely to be the one who reads it. */

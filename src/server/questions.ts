@@ -6,7 +6,7 @@ import type {
   CreateMessageResultWithTools,
   Root,
 } from "@modelcontextprotocol/server";
-import { Unanswered } from "../errors.ts";
+import { ParleyError, Unanswered } from "../errors.ts";
 import { elicitAnswer, rootsAnswer, sampleAnswer } from "../protocol/answers.ts";
 import type { InputRequest } from "../protocol/input-required.ts";
 import type { Asking, Reading } from "../replay/hooks.ts";
@@ -105,7 +105,7 @@ export interface UrlOptions {
 export function urlQuestion(put: Put, message: string, options: UrlOptions): Asking {
   const { url, ticket, isDone } = options;
   // A ticket is sealed anew each time; the rest of the URL is what must not change.
-  const fixed = String(typeof url === "function" ? url("ticket") : url);
+  const fixed = pageAt(put.key, typeof url === "function" ? url("ticket") : url);
   const read = (raw: unknown): Reading => {
     const answer = elicitAnswer(raw);
     if (answer === undefined) return wrongKind("the answer to a URL question");
@@ -125,10 +125,17 @@ export function urlQuestion(put: Put, message: string, options: UrlOptions): Ask
       params: {
         mode: "url",
         message: reason === undefined ? message : `${reason}: ${message}`,
-        url: typeof url === "function" ? String(url(ticket())) : fixed,
+        url: typeof url === "function" ? pageAt(put.key, url(ticket())) : fixed,
       },
     })),
   };
+}
+
+/** A page for a browser: nothing else is worth a person's click. */
+function pageAt(key: string, url: string | URL): string {
+  const text = String(url);
+  if (/^https?:/i.test(text) && URL.canParse(text)) return text;
+  throw new ParleyError("bad_option", `Question "${key}" needs an http or https URL for its page.`);
 }
 
 // ---------------------------------------------------------------- the client's model and roots
@@ -192,13 +199,34 @@ type Common = Pick<Asking, "digest" | "timeoutMs" | "unsolicited" | "impossible"
 /** The digest covers all the client is shown but the reason for asking again (R7). */
 function common(put: Put, needs: Ability, wording: readonly unknown[]): Common {
   return {
-    // 132 bits of it are plenty to tell two questions of one author apart.
-    digest: digest([needs, ...wording]).slice(0, 22),
-    timeoutMs: put.timeoutMs,
+    digest: digestOf(put.key, [needs, ...wording]),
+    timeoutMs: timeLimit(put),
     unsolicited: put.unsolicited,
     impossible: put.can(needs) ? undefined : new Unsupported(put.key, needs),
   };
 }
+
+function digestOf(key: string, wording: readonly unknown[]): string {
+  try {
+    // 132 bits of it are plenty to tell two questions of one author apart.
+    return digest(wording).slice(0, 22);
+  } catch (cause) {
+    const why = "has a message or parameters that are not text and plain data";
+    throw new ParleyError("bad_option", `Question "${key}" ${why}.`, { cause });
+  }
+}
+
+/** None for Infinity: so people write "no limit". */
+function timeLimit({ key, timeoutMs }: Put): number | undefined {
+  if (timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY) return undefined;
+  if (timeoutMs > 0 && timeoutMs <= longestLimit) return Math.ceil(timeoutMs);
+  throw new ParleyError(
+    "bad_option",
+    `Question "${key}" has timeoutMs ${timeoutMs}: a number of milliseconds from 1 to ten years, or Infinity.`,
+  );
+}
+
+const longestLimit = 10 * 366 * 24 * 3_600_000;
 
 /** Knows what the client lacks, for the error it becomes when nobody catches it. */
 export class Unsupported extends Unanswered {

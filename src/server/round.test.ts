@@ -1,9 +1,11 @@
 // A round from request to answer: what a token is good for, what an answer is good for.
 
+import { type } from "arktype";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { newKey, parseKeys } from "../token/keyring.ts";
 import type { Keyring } from "../token/keyring.ts";
+import { openTicket } from "../token/ticket.ts";
 import { play } from "../testing/play.ts";
 import { anotherInstance, parley, registeredAs } from "./app.ts";
 import type { Core } from "./core.ts";
@@ -120,8 +122,52 @@ const text = (message: string) =>
     requestedSchema: { type: "object", properties: { v: { type: "string" } } },
   });
 
+const writer = app.tool(
+  "writer",
+  { inputSchema: type({ id: "number", "note?": "string", "tags?": "string[]" }) },
+  async (args, ctx) => {
+    args.note ??= "none";
+    args.tags?.push("seen");
+    return `${args.note} ${args.tags?.join(" ") ?? ""} ${await ctx.confirm("go", "Go?")}`;
+  },
+);
+const releases = app.tool("releases", {}, async (ctx) => {
+  ctx.onRunEnd(() => {
+    throw Object.create(null);
+  });
+  return "ok";
+});
+const odd = app.tool(
+  "odd",
+  { inputSchema: z.object({ how: z.string() }) },
+  async ({ how }, ctx) => {
+    switch (how) {
+      case "no limit":
+        return ctx.ask("q", "Q?", undefined, { timeoutMs: Number.POSITIVE_INFINITY });
+      case "NaN":
+        return ctx.ask("q", "Q?", undefined, { timeoutMs: Number.NaN });
+      case "no message":
+        return ctx.ask("q", undefined as never);
+      case "no page":
+        await ctx.openUrl("q", "Q?", "javascript:alert(1)");
+        return "";
+      default:
+        throw { message: `thrown by ${how}` };
+    }
+  },
+);
+const slowPage = app.tool("slow_page", {}, async (ctx) => {
+  const url = (ticket: string) => `https://example.com/?t=${ticket}`;
+  await ctx.openUrl("page", "Open", url, { timeoutMs: 24 * 3_600_000 });
+  return "opened";
+});
+
 const definitions = new Map(
   [
+    writer,
+    releases,
+    odd,
+    slowPage,
     patient,
     deployed,
     unsteady,
@@ -479,6 +525,77 @@ describe("what else can come of a round", () => {
     const leg = { ...request, requestState, inputResponses: { go: { action: "accept" } } };
     expect(await serve(instance(), leg)).toMatchObject({ data: { reason: "history_changed" } });
     expect(logged[0]?.message).toContain("makes something else of the same arguments");
+  });
+
+  test.each([{ id: 1 }, { id: 1, tags: ["a"] }])(
+    "a handler may write to its arguments, and the token still fits: %j",
+    async (args) => {
+      const request: RoundRequest = { ...first, target: "writer", arguments: args };
+      const once = structuredClone(args);
+      const { requestState } = await asked(request);
+      const leg = {
+        ...request,
+        arguments: once,
+        requestState,
+        inputResponses: { go: { action: "accept" } },
+      };
+      expect(textOf(await serve(instance(), leg))).toMatch(/^none .*true$/);
+    },
+  );
+
+  test("a release that throws something odd does not keep the answer back", async () => {
+    expect(textOf(await serve(instance(), { ...first, target: "releases", arguments: {} }))).toBe(
+      "ok",
+    );
+  });
+
+  test.each([
+    ["NaN", { data: { reason: "bad_option" } }],
+    ["no message", { data: { reason: "bad_option" } }],
+    ["no page", { data: { reason: "bad_option" } }],
+    ["no limit", { kind: "input_required" }],
+    ["something", { result: { isError: true, content: [{ text: "thrown by something" }] } }],
+  ])("odd options are one clear error each: %s", async (how, expected) => {
+    const answer = await serve(instance(), { ...first, target: "odd", arguments: { how } });
+    expect(answer).toMatchObject(expected);
+  });
+
+  test("a ticket lives as long as its question", async () => {
+    const { inputRequests = {} } = await asked({ ...first, target: "slow_page", arguments: {} });
+    const shown = inputRequests["page"];
+    const url =
+      shown?.method === "elicitation/create" && "url" in shown.params ? shown.params.url : "";
+    const ticket = new URL(url).searchParams.get("t");
+    const opened = openTicket(ticket, keyring, {
+      audience: "round-test",
+      now: now + 23 * 3_600_000,
+    });
+    expect(opened).toMatchObject({ key: "page" });
+  });
+
+  test.each([
+    ["too many", Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`k${n}`, {}]))],
+    ["too deep", { k: JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`) }],
+  ])(
+    "answers of an indecent size are refused before anything runs: %s",
+    async (_, inputResponses) => {
+      const answer = await serve(instance(), { ...first, inputResponses });
+      expect(answer).toMatchObject({ kind: "error", code: -32602 });
+      expect(runs).toBe(0);
+    },
+  );
+
+  test("a number that is none is refused before anything runs", async () => {
+    const args = JSON.parse('{"amount":5,"x":1e400}') as unknown;
+    expect(await serve(instance(), { ...first, arguments: args })).toMatchObject({ code: -32602 });
+    expect(runs).toBe(0);
+  });
+
+  test("limits are checked when the app is made", () => {
+    const limits = { rounds: Number.POSITIVE_INFINITY };
+    expect(() => parley({ name: "x", version: "1", limits })).toThrow(
+      "limits.rounds is Infinity: a whole number from 1 to 1000000",
+    );
   });
 
   test("a checkpoint in the last round goes on there", async () => {

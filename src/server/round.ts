@@ -3,6 +3,7 @@
 // This is where wire, token and engine meet. It knows no transport: whoever received the request, the
 // official SDK, an HTTP server or a test, brings it here and takes the answer away.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { ClientCapabilities, LoggingLevel } from "@modelcontextprotocol/server";
 import { ParleyError } from "../errors.ts";
 import { invalidParams } from "../protocol/error-codes.ts";
@@ -12,14 +13,14 @@ import { run } from "../replay/run.ts";
 import type { Stop } from "../replay/stop.ts";
 import { TokenError } from "../token/errors.ts";
 import { sealTicket } from "../token/ticket.ts";
-import { MalformedAnswers, openCall, TooDeep } from "./call.ts";
+import { BadArguments, MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
 import { HandlerContext } from "./context.ts";
 import type { CallFacts, RequestFacts, Watch } from "./context.ts";
 import type { Core } from "./core.ts";
 import type { Definition, WireResult } from "./definition.ts";
-import { bodyNesting, callerPlace } from "./development.ts";
-import { answerToFailure } from "./failure.ts";
+import { bodyNesting, callerPlace, isNestingFree } from "./development.ts";
+import { answerToFailure, textOf } from "./failure.ts";
 import { hintAtIdling } from "./hints.ts";
 import { accumulated, isInputRequired } from "./low-level.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
@@ -67,15 +68,30 @@ export async function serveRound(
   try {
     const parsed = await definition.parse(request.target, request.arguments);
     if (!parsed.ok) return refuseArguments(definition, parsed.reason);
-    const opened = openCall(core, definition, request, parsed.input);
+    const [input, kept] = handedOver(parsed.input);
+    const opened = openCall(core, definition, request, kept);
     const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan);
     const call = { ...opened, firstSpan: trace.first };
-    const answer = await trace.within(() => runCall(core, definition, call, request, parsed.input));
+    const answer = await trace.within(() => runCall(core, definition, call, request, input));
     trace.answered(answer);
     return answer;
   } catch (error) {
     return refusal(core, definition, error);
   }
+}
+
+/**
+ * What the handler gets, and what the call is known by: a handler may write to its arguments. Flat ones are
+ * copied; others are digested before it runs (call.ts).
+ */
+function handedOver(input: unknown): readonly [handed: unknown, kept: unknown] {
+  return isPlainObject(input) ? [{ ...input }, input] : [input, input];
+}
+
+function isPlainObject(value: unknown): value is object {
+  return (
+    typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
 }
 
 async function runCall(
@@ -149,10 +165,11 @@ function hooksFor(core: Core, call: Call, definition: Definition, request: Round
     elapsedMs: () => now() - startedAt,
     stop: request.stop,
     place: isDevelopment ? callerPlace : undefined,
-    nesting: isDevelopment ? bodyNesting() : undefined,
+    capture: () => AsyncLocalStorage.snapshot(),
+    nesting: isDevelopment || isNestingFree ? bodyNesting() : undefined,
     onIdle: isDevelopment ? () => hintAtIdling(core, definition) : undefined,
     report: (mistake) =>
-      logger.error(mistake instanceof Error ? mistake.message : String(mistake), {
+      logger.error(textOf(mistake), {
         handler: definition.name,
         ...(mistake instanceof ParleyError ? { code: mistake.code } : {}),
       }),
@@ -168,7 +185,7 @@ function factsOf(core: Core, call: Call, request: RoundRequest): CallFacts {
     principal: request.principal,
     request: request.facts,
     can: (ability) => call.abilities.includes(ability),
-    ticket: (key) =>
+    ticket: (key, timeoutMs = 0) =>
       sealTicket(
         {
           kind: "url",
@@ -176,17 +193,17 @@ function factsOf(core: Core, call: Call, request: RoundRequest): CallFacts {
           key,
           principal: request.principal,
           audience: name,
-          expiresAt: environment.now() + limits.tokenTtlMs,
+          // As long as the question itself, and at least as long as a token.
+          expiresAt: environment.now() + Math.max(limits.tokenTtlMs, timeoutMs),
         },
         core.keyring(),
       ),
     wait: (ms) => new Promise((resolve) => environment.after(ms, resolve)),
     now: environment.now,
-    isOver: () => request.stop?.reason !== undefined,
     progress: (...update) => request.notify?.progress(...update),
     log: (level, data) => request.notify?.log(level, data),
     onSchemaError: (key, error) =>
-      core.logger.error(`The schema of question "${key}" threw: ${String(error)}`, {
+      core.logger.error(`The schema of question "${key}" threw: ${textOf(error)}`, {
         handler: request.target,
       }),
     answers: () => accumulated(call.lowLevel, call.answers),
@@ -218,7 +235,7 @@ function refusal(core: Core, definition: Definition, error: unknown): RoundAnswe
       data: { reason: "invalid_request_state" },
     };
   }
-  if (error instanceof MalformedAnswers || error instanceof TooDeep) {
+  if (error instanceof MalformedAnswers || error instanceof BadArguments) {
     return badParams(error.message);
   }
   return answerToFailure(core, definition, error);

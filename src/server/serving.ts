@@ -45,10 +45,28 @@ export class Serving {
     this.#gate = auth && requireBearerAuth(auth);
   }
 
-  /** Tells subscribers that lists or resources have changed. */
-  get notify(): ServerNotifier {
-    return this.#modern.notify;
-  }
+  /** Tells subscribers, and open sessions of 2025-11-25, that lists or resources have changed. */
+  readonly notify: ServerNotifier = {
+    toolsChanged: () => {
+      this.#modern.notify.toolsChanged();
+      for (const server of this.#sessions.servers()) server.sendToolListChanged();
+    },
+    promptsChanged: () => {
+      this.#modern.notify.promptsChanged();
+      for (const server of this.#sessions.servers()) server.sendPromptListChanged();
+    },
+    resourcesChanged: () => {
+      this.#modern.notify.resourcesChanged();
+      for (const server of this.#sessions.servers()) server.sendResourceListChanged();
+    },
+    resourceUpdated: (uri) => {
+      this.#modern.notify.resourceUpdated(uri);
+      for (const { server } of this.#sessions.servers()) {
+        // To a session that has gone, or does not offer subscriptions, there is nothing to tell.
+        server.sendResourceUpdated({ uri }).catch(() => {});
+      }
+    },
+  };
 
   /** Verifies the caller where `auth` was given. */
   async fetch(request: Request, parsedBody?: unknown): Promise<Response> {

@@ -84,11 +84,25 @@ export async function play<H extends Handler>(
     const required = requiredOf(served);
     tokenBytes.push(required.requestState.length);
     const next = await answer(required, round, script, (question, response) => {
+      refuseRepetition(question, questions, script);
       questions.push(question);
       transcript.answered(question, response);
     });
     leg = next;
   }
+}
+
+/** A script says the same thing again and again; a question that did not take it once never will. */
+function refuseRepetition(
+  { key, message, round }: Asked,
+  earlier: readonly Asked[],
+  script: Script,
+): void {
+  const times = earlier.filter((question) => question.key === key).length;
+  if (times < (typeof script === "function" ? 10 : 2)) return;
+  throw new Error(
+    `The script's answer to question "${key}" has not been taken ${times} times by round ${round}: ${message}`,
+  );
 }
 
 /** The next request of the call: the token unchanged, every question answered from the script. */

@@ -94,10 +94,10 @@ export class Table {
           const count = executions.length + 1;
           if (death?.when === "before" && death.body === count) return die(stop);
           const execution = watched(step, info);
-          executions.push(execution.record);
-          const value = body(execution.info);
-          if (death?.body !== count) return value;
-          return Promise.resolve(value).then(
+          // A further try of its own is part of the same execution.
+          if (info.attempt === 1) executions.push(execution.record);
+          if (death?.body !== count) return body(execution.info);
+          return new Promise((resolve) => resolve(body(execution.info))).then(
             () => die(stop),
             () => die(stop),
           );
@@ -146,11 +146,16 @@ export class SkippingClock {
     ...nodeEnvironment,
     now: () => Date.now() + this.#skippedMs,
     after: (ms, callback) => {
-      const timer = setImmediate(() => {
+      let isOff = false;
+      // Through the engine's own turns: a test may have put fake timers in place of the real ones.
+      nodeEnvironment.turns.full(() => {
+        if (isOff) return;
         this.skip(ms);
         callback();
       });
-      return () => clearImmediate(timer);
+      return () => {
+        isOff = true;
+      };
     },
     isDevelopment: true,
     stallMs: 0,

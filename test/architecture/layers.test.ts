@@ -14,6 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   token: [],
   server: ["protocol", "replay", "token"],
   testing: ["protocol", "replay", "token", "server"],
+  cli: ["token"],
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
@@ -59,7 +60,7 @@ test("the engine is pure: no package, no clock, no process, no chance", () => {
         "",
       );
       const globals = code.match(
-        /\b(process\.|setTimeout\(|setImmediate\(|Date\b|performance\.|Math\.random|crypto\.|fetch\(|console\.)/g,
+        /\b(process\.|setTimeout\(|setImmediate\(|Date\.|new Date\(|performance\.|Math\.random|crypto\.|fetch\(|console\.)/g,
       );
       return [...packages, ...(globals ?? [])].map((what) => `${file}: ${what}`);
     });

@@ -29,6 +29,8 @@ export interface Installation {
 
 export function install(server: McpServer, installation: Installation): void {
   const responses = new Responses(server);
+  // Without it the SDK drops what `ctx.log` sends, and says nothing.
+  server.server.registerCapabilities({ logging: {} });
   const serve = (definition: Definition) => serving(server, responses, installation, definition);
   for (const registration of installation.registrations) {
     switch (registration.kind) {

@@ -33,10 +33,6 @@ export class LegacySessions {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#sessions.size;
-  }
-
   has(request: Request): boolean {
     return request.headers.has("mcp-session-id");
   }
@@ -57,6 +53,11 @@ export class LegacySessions {
     if (session === undefined || session.principal !== principal) return gone();
     session.usedAt = this.#options.now();
     return session.transport.handleRequest(request, extra);
+  }
+
+  /** The servers behind the open sessions. */
+  servers(): McpServer[] {
+    return [...this.#sessions.values()].map(({ server }) => server);
   }
 
   async close(): Promise<void> {

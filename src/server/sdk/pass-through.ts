@@ -14,6 +14,8 @@ export function passThrough(schema: Schema): Untouched {
   if (earlier !== undefined) return earlier;
   const { jsonSchema } = schema["~standard"];
   const made: Untouched = {
+    // Where the SDK finds what `completable()` has put on a prompt's arguments.
+    ...("shape" in schema ? { shape: schema.shape } : {}),
     "~standard": {
       version: 1,
       vendor: "parley",

@@ -1,0 +1,148 @@
+// The kit's own behaviour, beside what the examples show.
+
+import { parley } from "mcp-parley";
+import { cancelled, crashTest, declined, play } from "mcp-parley/testing";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+
+const app = parley({ name: "kit", version: "1.0.0" });
+const everything = app.tool(
+  "everything",
+  { outputSchema: z.object({ said: z.array(z.string()) }) },
+  async (ctx) => {
+    const said: string[] = [];
+    said.push(await ctx.ask("text", "Text?"));
+    said.push(String((await ctx.ask("form", "Form?", z.object({ n: z.int() }))).n));
+    said.push(String(await ctx.confirm("sure", "Sure?")));
+    await ctx.openUrl("page", "Open it", "https://example.com");
+    said.push((await ctx.sample("poem", "A poem")).text);
+    said.push((await ctx.roots()).map(({ uri }) => uri).join(" "));
+    return { said };
+  },
+);
+const script = {
+  text: "hello",
+  form: { n: 3 },
+  sure: true,
+  page: true,
+  poem: "Roses",
+  roots: [{ uri: "file:///home" }],
+};
+
+describe("play", () => {
+  test("answers every kind of question from the script", async () => {
+    const call = await play(everything, {}, script);
+    expect(call.data.said).toEqual(["hello", "3", "true", "Roses", "file:///home"]);
+    expect(call.asked.map(({ kind }) => kind)).toEqual([
+      "form",
+      "form",
+      "form",
+      "url",
+      "sampling",
+      "roots",
+    ]);
+    expect(call.rounds).toBe(7);
+  });
+
+  test("takes refusals, and functions of the question", async () => {
+    const name = app.tool(
+      "name",
+      {},
+      async (ctx) => (await ctx.elicit("n", { message: "N?", requestedSchema: z.string() })).action,
+    );
+    expect((await play(name, {}, { n: declined })).text).toBe("decline");
+    expect((await play(name, {}, { n: cancelled })).text).toBe("cancel");
+    expect((await play(name, {}, ({ key }) => key)).text).toBe("accept");
+  });
+
+  test("says which answer is missing", async () => {
+    await expect(play(everything, {}, { text: "hello" })).rejects.toThrow(
+      'The script has no answer to question "form" (round 2): Form?',
+    );
+  });
+
+  test("says which answer is not taken, and why", async () => {
+    await expect(play(everything, {}, { ...script, form: { n: "three" } })).rejects.toThrow(
+      /The script's answer to question "form" has not been taken 2 times by round 4: Form\?\s+The last answer did not fit: "n"/,
+    );
+  });
+
+  test("acts as a client that cannot be asked", async () => {
+    const able = app.tool("able", {}, async (ctx) => String(ctx.can("form")));
+    expect((await play(able, {})).text).toBe("true");
+    expect((await play(able, {}, {}, { as: "no-elicitation" })).text).toBe("false");
+    await expect(play(everything, {}, script, { as: "no-sampling" })).rejects.toThrow(
+      "cannot be asked it",
+    );
+  });
+
+  test("plays prompts and resources", async () => {
+    const prompt = app.prompt(
+      "greet",
+      { argsSchema: z.object({ who: z.string() }) },
+      async ({ who }, ctx) => `${await ctx.ask("how", "How?")}, ${who}`,
+    );
+    expect((await play(prompt, { who: "Ada" }, { how: "Hello" })).text).toBe("Hello, Ada");
+    const note = app.resource(
+      "note",
+      "notes://{id}",
+      {},
+      async (_uri, { id }, ctx) => `${id} ${await ctx.confirm("sure", "Read it?")}`,
+    );
+    expect((await play(note, "notes://7", { sure: true })).text).toBe("7 true");
+  });
+
+  test("does not mind fake timers, and skips what a handler waits for", async () => {
+    vi.useFakeTimers();
+    const retried = app.tool("retried", {}, async (ctx) => {
+      let tries = 0;
+      await ctx.step("s", () => ((tries += 1) < 3 ? Promise.reject(new Error("no")) : 1), {
+        retries: 5,
+        backoffMs: 3_600_000,
+      });
+      return String(tries);
+    });
+    const call = await play(retried, {});
+    vi.useRealTimers();
+    expect(call.text).toBe("3");
+    expect(call.ran("s")).toBe(1);
+  });
+});
+
+describe("crashTest", () => {
+  test("finds a handler that does something else each time", async () => {
+    let n = 0;
+    const unsteady = app.tool(
+      "unsteady",
+      {},
+      async (ctx) => `${await ctx.confirm("go", "Go?")} ${(n += 1)}`,
+    );
+    await expect(crashTest(unsteady, {}, { go: true })).rejects.toThrow(/ended differently/);
+  });
+
+  test("finds a question whose wording hangs on a clock", async () => {
+    let clock = 0;
+    const drifting = app.tool("drifting", {}, async (ctx) => ctx.ask("q", `At ${(clock += 1)}?`));
+    await expect(crashTest(drifting, {}, () => "now")).rejects.toThrow(/changed twice/);
+  });
+
+  test("does not count a step's own tries as repeats", async () => {
+    let calls = 0;
+    const retried = app.tool("retrying", {}, async (ctx) => {
+      await ctx.confirm("go", "Go?");
+      await ctx.step("s", () => ((calls += 1) % 2 === 1 ? Promise.reject(new Error("no")) : 1), {
+        retries: 1,
+      });
+      return "done";
+    });
+    const { repeats } = await crashTest(retried, {}, { go: true });
+    expect(repeats.every(({ times }) => times === 2)).toBe(true);
+  });
+
+  test("sets back what the handler touches before each play", async () => {
+    const reset = vi.fn();
+    const plain = app.tool("plain", {}, async (ctx) => String(await ctx.confirm("go", "Go?")));
+    const { plays } = await crashTest(plain, {}, { go: true }, { reset });
+    expect(reset).toHaveBeenCalledTimes(plays);
+  });
+});

@@ -1,0 +1,57 @@
+// The server that the official conformance suite wants to meet, written with Parley. What its tools are called
+// and what they do is the suite's business: `conformance list` names the scenarios, and each describes its own.
+//
+// The scenarios `tasks-*` are not served: tasks are not there yet.
+
+import type { McpServer, ServerNotifier } from "@modelcontextprotocol/server";
+import { parley } from "mcp-parley";
+import type { App, Logger } from "mcp-parley";
+import { addProbes, addRounds, addSessionQuestions } from "./asking.ts";
+import { addContents, addPrompts, addResources, addSchemas } from "./plain.ts";
+
+export const identity = { name: "parley-conformance", version: "1.0.0" };
+
+// Through the console, which vitest shows with the tests that failed, and only with those.
+const logger: Logger = {
+  debug: () => {},
+  info: () => {},
+  // oxlint-disable-next-line eslint/no-console
+  warn: console.warn,
+  // oxlint-disable-next-line eslint/no-console
+  error: console.error,
+};
+
+/** `notify` is of whoever serves it: the app itself, or the handler it is attached to. */
+export function conformanceApp(notify: (app: App) => ServerNotifier): App {
+  // Open to all, and on purpose: what this server seals is worth nothing.
+  const keys = `conformance:${Buffer.alloc(32, "parley").toString("base64url")}`;
+  const app = parley({ ...identity, keys, logger });
+  addContents(app);
+  addSchemas(app);
+  addPrompts(app);
+  addResources(app);
+  addRounds(app);
+  addProbes(app);
+  addSessionQuestions(app);
+  app.tool("test_trigger_tool_change", { description: "Says that the tools changed" }, () => {
+    notify(app).toolsChanged();
+    return "Told.";
+  });
+  app.tool("test_trigger_prompt_change", { description: "Says that the prompts changed" }, () => {
+    notify(app).promptsChanged();
+    return "Told.";
+  });
+  return app;
+}
+
+/** What Parley leaves to the official server: log levels, subscriptions of 2025-11-25, completion of prompts. */
+export function configure({ server }: McpServer): void {
+  server.registerCapabilities({ logging: {}, completions: {}, resources: { subscribe: true } });
+  // Nothing here ever changes, so there is nobody to tell: to take the subscription is all there is to it.
+  server.setRequestHandler("resources/subscribe", () => ({}));
+  server.setRequestHandler("resources/unsubscribe", () => ({}));
+  server.setRequestHandler("completion/complete", ({ params }) => {
+    const values = ["test-one", "test-two"].filter((one) => one.startsWith(params.argument.value));
+    return { completion: { values, total: values.length, hasMore: false } };
+  });
+}

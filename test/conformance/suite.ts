@@ -1,0 +1,78 @@
+// Runs the official suite against a server, and reads the checks it has written.
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Suite } from "./install.ts";
+
+const Checks = z.array(
+  z.object({
+    id: z.string(),
+    status: z.enum(["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]),
+    errorMessage: z.string().optional(),
+  }),
+);
+export type Check = z.infer<typeof Checks>[number];
+
+export interface Run {
+  readonly exitCode: number;
+  readonly scenarios: ReadonlyMap<string, readonly Check[]>;
+}
+
+const patienceMs = 60_000;
+
+/** Everything that a revision requires of a server, and what the suite runs besides without scoring it. */
+export async function runSuite(
+  { node, folder }: Suite,
+  url: string,
+  revision: string,
+): Promise<Run> {
+  const output = mkdtempSync(join(tmpdir(), "parley-conformance-"));
+  const suite = ["--import", endWithUs, join(folder, "dist/index.js")];
+  const command = ["server", "--url", url, "--requirements", revision, "-o", output];
+  try {
+    const { exitCode, said } = await finished(node, [...suite, ...command]);
+    const scenarios = writtenTo(output);
+    if (scenarios.size === 0) throw new Error(`The suite has run no scenario:\n${said}`);
+    return { exitCode, scenarios };
+  } finally {
+    rmSync(output, { recursive: true, force: true });
+  }
+}
+
+/** The names that count. The suite runs others, too, and their failures do not show in its exit code. */
+export function requiredScenarios({ folder }: Suite, revision: string): readonly string[] {
+  const file = readFileSync(join(folder, "requirements", `${revision}.yaml`), "utf8");
+  const [, list = ""] = /^server:\n((?: {2}- .+\n)+)/m.exec(file) ?? [];
+  return [...list.matchAll(/- (\S+)/g)].map(([, name = ""]) => name);
+}
+
+// Its standard input is a pipe from this process, so it hears when we are gone, however we went.
+const endWithUs =
+  "data:text/javascript,process.stdin.on('end',()=>process.exit(130)).resume().unref()";
+
+function finished(
+  node: string,
+  args: readonly string[],
+): Promise<{ readonly exitCode: number; readonly said: string }> {
+  const bounds = { timeout: patienceMs, killSignal: "SIGKILL", maxBuffer: 1 << 26 } as const;
+  return new Promise((resolve, reject) => {
+    execFile(node, args, bounds, (error, stdout, stderr) => {
+      const exitCode = error === null ? 0 : error.code;
+      if (typeof exitCode === "number") return resolve({ exitCode, said: stdout + stderr });
+      reject(new Error("The suite did not come to its end", { cause: error }));
+    });
+  });
+}
+
+/** A folder for each scenario: `server-<scenario>-<time>`. */
+function writtenTo(output: string): ReadonlyMap<string, readonly Check[]> {
+  const folders = readdirSync(output).map((folder) => {
+    const [, scenario = folder] = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(folder) ?? [];
+    const file = readFileSync(join(output, folder, "checks.json"), "utf8");
+    return [scenario, Checks.parse(JSON.parse(file))] as const;
+  });
+  return new Map(folders);
+}
