@@ -3,26 +3,22 @@
 // This is where wire, token and engine meet. It knows no transport: whoever received the request, the
 // official SDK, an HTTP server or a test, brings it here and takes the answer away.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { ClientCapabilities, LoggingLevel } from "@modelcontextprotocol/server";
-import { ParleyError } from "../errors.ts";
 import { invalidParams } from "../protocol/error-codes.ts";
 import type { InputRequired } from "../protocol/input-required.ts";
-import type { Hooks, Outcome } from "../replay/hooks.ts";
+import type { Outcome } from "../replay/hooks.ts";
 import { run } from "../replay/run.ts";
 import type { Stop } from "../replay/stop.ts";
 import { TokenError } from "../token/errors.ts";
-import { sealTicket } from "../token/ticket.ts";
 import { BadArguments, MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
+import { factsOf, hooksFor } from "./carrier.ts";
 import { HandlerContext } from "./context.ts";
-import type { CallFacts, RequestFacts, Watch } from "./context.ts";
+import type { RequestFacts, Watch } from "./context.ts";
 import type { Core } from "./core.ts";
 import type { Definition, WireResult } from "./definition.ts";
-import { bodyNesting, callerPlace, isNestingFree } from "./development.ts";
-import { answerToFailure, textOf } from "./failure.ts";
-import { hintAtIdling } from "./hints.ts";
-import { accumulated, isInputRequired } from "./low-level.ts";
+import { answerToFailure } from "./failure.ts";
+import { isInputRequired } from "./low-level.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
 
 export interface RoundRequest {
@@ -145,71 +141,6 @@ async function completed(
   target: string,
 ): Promise<RoundAnswer> {
   return { kind: "complete", result: await definition.toResult(returned, target) };
-}
-
-function hooksFor(core: Core, call: Call, definition: Definition, request: RoundRequest): Hooks {
-  const { environment, logger } = core;
-  const { isDevelopment, now, turns, after, stallMs } = environment;
-  const startedAt = now();
-  return {
-    name: definition.name,
-    get callId() {
-      return call.id();
-    },
-    turns,
-    after,
-    stallMs,
-    canDetach: false,
-    // In the last round there is no later one to hand the work to.
-    canYield: call.roundsLeft > 0,
-    elapsedMs: () => now() - startedAt,
-    stop: request.stop,
-    place: isDevelopment ? callerPlace : undefined,
-    capture: () => AsyncLocalStorage.snapshot(),
-    nesting: isDevelopment || isNestingFree ? bodyNesting() : undefined,
-    onIdle: isDevelopment ? () => hintAtIdling(core, definition) : undefined,
-    report: (mistake) =>
-      logger.error(textOf(mistake), {
-        handler: definition.name,
-        ...(mistake instanceof ParleyError ? { code: mistake.code } : {}),
-      }),
-  };
-}
-
-function factsOf(core: Core, call: Call, request: RoundRequest): CallFacts {
-  const { environment, limits, name } = core;
-  return {
-    get callId() {
-      return call.id();
-    },
-    principal: request.principal,
-    request: request.facts,
-    can: (ability) => call.abilities.includes(ability),
-    ticket: (key, timeoutMs = 0) =>
-      sealTicket(
-        {
-          kind: "url",
-          callId: call.id(),
-          key,
-          principal: request.principal,
-          audience: name,
-          // As long as the question itself, and at least as long as a token.
-          expiresAt: environment.now() + Math.max(limits.tokenTtlMs, timeoutMs),
-        },
-        core.keyring(),
-      ),
-    wait: (ms) => new Promise((resolve) => environment.after(ms, resolve)),
-    now: environment.now,
-    progress: (...update) => request.notify?.progress(...update),
-    log: (level, data) => request.notify?.log(level, data),
-    onSchemaError: (key, error) =>
-      core.logger.error(`The schema of question "${key}" threw: ${textOf(error)}`, {
-        handler: request.target,
-      }),
-    answers: () => accumulated(call.lowLevel, call.answers),
-    state: () => call.lowLevel.state,
-    watch: request.watch,
-  };
 }
 
 // ---------------------------------------------------------------- refusals

@@ -1,0 +1,21 @@
+// That the mutants still fit the source. Running them is a command of its own (`npm run mutants`).
+
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ruleMutants } from "./rules.ts";
+
+const root = new URL("../../", import.meta.url);
+
+test.each(ruleMutants.map((mutant) => [`${mutant.rule}, ${mutant.what}`, mutant] as const))(
+  "%s: its place is there, once",
+  (_, { file, find, put }) => {
+    const source = readFileSync(new URL(file, root), "utf8");
+    expect(source.split(find)).toHaveLength(2);
+    expect(put).not.toBe(find);
+  },
+);
+
+test("every rule of the engine has one", () => {
+  const rules = new Set(ruleMutants.map(({ rule }) => rule));
+  expect(rules).toEqual(new Set(Array.from({ length: 15 }, (_, index) => `R${index + 1}`)));
+});
