@@ -456,6 +456,30 @@ describe("R5 phases", () => {
     expect(seen).toEqual(["a delivered", "b asked", "body"]);
   });
 
+  test("also where that question takes its time to be asked", async () => {
+    const clock = new HandClock();
+    const slow = gate();
+    const body = vi.fn();
+    const running = runOnce(
+      (ops) =>
+        Promise.all([
+          ops.step("s", body),
+          (async () => {
+            await slow.opened;
+            return ops.ask("b", plain("B?"));
+          })(),
+        ]),
+      { entries: [], out: [out("b", "B?")] },
+      [],
+      { stallMs: 5_000, after: clock.after },
+    );
+    while (clock.waiting === 0) await immediate();
+    expect(body).not.toHaveBeenCalled();
+    slow.open();
+    expect(await running).toMatchObject({ kind: "waiting", open: [{ key: "b" }] });
+    expect(body).toHaveBeenCalledTimes(1);
+  });
+
   test("the handler is told whether it is live", async () => {
     const live: boolean[] = [];
     const handler = async (ops: Operations) => {

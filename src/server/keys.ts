@@ -1,7 +1,7 @@
 // Where the keys come from.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { ParleyError } from "../errors.ts";
 import { newKey, parseKeys } from "../token/keyring.ts";
 import type { Keyring } from "../token/keyring.ts";
@@ -14,7 +14,7 @@ export interface KeySource {
   readonly isLocal: boolean;
 }
 
-const developmentFile = ".parley/keys";
+const developmentFile = () => join(process.cwd(), ".parley/keys");
 
 /** The option, PARLEY_KEYS, or a key that is made up once and kept; anything else would break every second round on two instances. */
 export function resolveKeys({
@@ -34,17 +34,18 @@ export function resolveKeys({
 
 /** Kept, so that calls under way survive a restart of the server that is being worked on. */
 function developmentKey(): string {
+  const file = developmentFile();
   try {
-    return readFileSync(developmentFile, "utf8");
+    return readFileSync(file, "utf8");
   } catch {
     const key = newKey("dev");
-    mkdirSync(dirname(developmentFile), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true });
     try {
-      writeFileSync(developmentFile, `${key}\n`, { mode: 0o600, flag: "wx" });
+      writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
       return key;
     } catch {
       // Another process was faster: its key is the one.
-      return readFileSync(developmentFile, "utf8");
+      return readFileSync(file, "utf8");
     }
   }
 }
