@@ -108,6 +108,7 @@ class ParleyApp implements App {
   readonly #listening = new Set<Listening>();
   #keyring: Keyring | undefined;
   #serving: Serving | undefined;
+  #node: App["node"] | undefined;
 
   constructor(options: ParleyOptions) {
     this.#options = options;
@@ -164,7 +165,10 @@ class ParleyApp implements App {
 
   readonly handle: App["handle"] = (request, verified) => this.#serve().handle(request, verified);
 
-  readonly node: App["node"] = (req, res) => nodeHandler(this.#serve())(req, res);
+  readonly node: App["node"] = (req, res) => {
+    this.#node ??= nodeHandler(this.#serve());
+    return this.#node(req, res);
+  };
 
   readonly attach: App["attach"] = (server) => {
     if (server.isConnected()) {
