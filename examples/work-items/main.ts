@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { stdin, stdout } from "node:process";
 import process from "node:process";
 import { createInterface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { start } from "../child.ts";
 import type { Child } from "../child.ts";
@@ -21,24 +22,36 @@ interface Field {
 async function fill(message: string, [name, field]: [string, Field]) {
   const choices = field.enum === undefined ? "" : ` [${field.enum.join(", ")}]`;
   if (!stdin.isTTY) {
-    console.log(
-      `         ${message}${choices}  ${JSON.stringify(script[name])}  (from the script)`,
-    );
+    console.log(`  ${message}${choices}`);
+    console.log(`  > ${JSON.stringify(script[name])}  (from the script)`);
     return { action: "accept" as const, content: { [name]: script[name] ?? "" } };
   }
   const terminal = createInterface({ input: stdin, output: stdout });
-  const answer = (await terminal.question(`         ${message}${choices} `)).trim();
+  console.log(`  ${message}`);
+  const hint = field.enum === undefined ? "" : `${field.enum.join(" / ")} `;
+  const answer = (await terminal.question(`  ${hint}(empty line: decline) > `)).trim();
   terminal.close();
   if (answer === "") return { action: "decline" as const };
   return {
     action: "accept" as const,
-    content: { [name]: field.type === "string" ? answer : Number(answer) },
+    content: { [name]: typed(field, answer) },
   };
 }
 
+/** What is no number is sent as it is: the server says what is wrong with it, and asks again. */
+function typed(field: Field, answer: string): string | number {
+  return field.type === "string" || Number.isNaN(Number(answer)) ? answer : Number(answer);
+}
+
+process.on("uncaughtException", (error: Error & { code?: string }) => {
+  const isInterrupted = error.code === "ABORT_ERR";
+  console.error(isInterrupted ? "\nCancelled." : error);
+  process.exit(isInterrupted ? 130 : 1);
+});
+
 // Three processes. The key is all they share.
 const key = `example:${randomBytes(32).toString("base64url")}`;
-const server = new URL("server.ts", import.meta.url).pathname;
+const server = fileURLToPath(new URL("server.ts", import.meta.url));
 const replicas = [1, 2, 3].map(() => start(server, { PARLEY_KEYS: key }));
 const written: string[] = [];
 const urls = await Promise.all(replicas.map(watch));
@@ -52,7 +65,7 @@ function watch(replica: Child, index: number): Promise<string> {
         if (what === "url") resolve(rest[0] ?? "");
         if (what !== "wrote") continue;
         written.push(rest.join(" "));
-        console.log(`         replica ${index + 1} writes: ${rest.slice(0, -1).join(" ")}`);
+        console.log(`  replica ${index + 1} writes: ${rest.slice(0, -1).join(" ")}`);
       }
       reject(new Error(`replica ${index + 1} ended before it listened`));
     })();

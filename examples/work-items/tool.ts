@@ -1,6 +1,7 @@
 // Resolving a bug in a tracker whose own rules ask for more: a resolution, and for a duplicate the original.
 
 import { parley } from "mcp-parley";
+import type { Logger } from "mcp-parley";
 import { z } from "zod";
 
 const resolutions = ["Fixed", "Won't Fix", "Duplicate", "By Design"] as const;
@@ -10,8 +11,16 @@ export interface Tracker {
   readonly link: (id: number, duplicateOf: number, idempotencyKey: string) => void;
 }
 
+/** The example prints what happens itself. */
+const quiet: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: console.error,
+  error: console.error,
+};
+
 export function workItems(tracker: Tracker) {
-  const app = parley({ name: "work-items", version: "1.0.0" });
+  const app = parley({ name: "work-items", version: "1.0.0", logger: quiet });
   const updateWorkItem = app.tool(
     "update_work_item",
     {

@@ -10,12 +10,23 @@ export interface Named {
   readonly place: string | undefined;
 }
 
-export function notAwaited(question: Named, past: Named | "return"): ParleyError {
+export function stepNotAwaited(step: Named): ParleyError {
+  return new ParleyError(
+    "not_awaited",
+    `${capital(title(step))}${at(step.place)} was begun but not awaited when the handler returned, so nobody knows what becomes of it.\n` +
+      `Write \`await ctx.step("${step.key}", …)\`.`,
+  );
+}
+
+export function notAwaited(
+  question: Named & { readonly asking?: { readonly verb?: string | undefined } },
+  past: Named | "return",
+): ParleyError {
   const when = past === "return" ? "the handler returned" : `${title(past)} began${at(past.place)}`;
   return new ParleyError(
     "not_awaited",
     `${capital(title(question))}${at(question.place)} was asked but not awaited when ${when}, so nothing would wait for the answer.\n` +
-      `Write \`await ctx.confirm("${question.key}", …)\`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).`,
+      `Write \`await ctx.${question.asking?.verb ?? "ask"}("${question.key}", …)\`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).`,
   );
 }
 

@@ -39,6 +39,8 @@ export interface Asking {
   readonly impossible?: Error | undefined;
   /** For the carrier: what to show. */
   readonly shown: unknown;
+  /** The member of `ctx` it was asked with, for messages. */
+  readonly verb?: string | undefined;
 }
 
 export type Reading =

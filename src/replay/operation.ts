@@ -33,6 +33,8 @@ export interface StepOperation extends Settleable {
   readonly options: StepOptions | undefined;
   /** Where the step was requested: its body runs in that branch's asynchronous context, not in that of a turn. */
   readonly within: (<T>(call: () => T) => T) | undefined;
+  /** Somebody waits for it (R10). */
+  isAwaited: boolean;
 }
 
 export interface TimerOperation extends Settleable {
@@ -88,6 +90,14 @@ export class Requested {
   settled(operation: Operation): void {
     operation.state = "settled";
     this.#outstanding.delete(operation);
+  }
+
+  /** A step that nobody waits for and that has not come to an end. */
+  forgottenStep(): StepOperation | undefined {
+    for (const operation of this.#outstanding) {
+      if (operation.kind === "step" && !operation.isAwaited) return operation;
+    }
+    return undefined;
   }
 
   /** The un-awaited questions of this moment. */

@@ -102,8 +102,9 @@ export class Playback {
     return this.#bodies.calling;
   }
 
-  get hasUnawaited(): boolean {
-    return this.#requested.unawaited().length > 0;
+  /** Something nobody waits for, so far. */
+  get hasForgotten(): boolean {
+    return this.#requested.unawaited().length > 0 || this.#requested.forgottenStep() !== undefined;
   }
 
   request(operation: Operation): void {
@@ -150,6 +151,8 @@ export class Playback {
   objection(): Error | undefined {
     const [question] = this.#requested.unawaited();
     if (question !== undefined) return faults.notAwaited(question, "return");
+    const step = this.#requested.forgottenStep();
+    if (step !== undefined) return faults.stepNotAwaited(step);
     const missed = this.#log
       .rest()
       .find((entry) => isEffect(entry) && !this.#requested.has(entry.key));

@@ -1434,7 +1434,18 @@ describe("R10 fatal mistakes", () => {
     expect(error).toMatchObject({
       code: "not_awaited",
       message:
-        'Question "go" (deploy.ts:12) was asked but not awaited when step "deploy" began (deploy.ts:13), so nothing would wait for the answer.\nWrite `await ctx.confirm("go", …)`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).',
+        'Question "go" (deploy.ts:12) was asked but not awaited when step "deploy" began (deploy.ts:13), so nothing would wait for the answer.\nWrite `await ctx.ask("go", …)`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).',
+    });
+    expect(body).not.toHaveBeenCalled();
+  });
+
+  test("a return past a step that nobody waits for", async () => {
+    const body = vi.fn();
+    const error = await fatal((ops) => void ops.step("save", body), { place: () => "x.ts:7" });
+    expect(error).toMatchObject({
+      code: "not_awaited",
+      message:
+        'Step "save" (x.ts:7) was begun but not awaited when the handler returned, so nobody knows what becomes of it.\nWrite `await ctx.step("save", …)`.',
     });
     expect(body).not.toHaveBeenCalled();
   });

@@ -22,7 +22,7 @@ import type {
 import type { Inbox } from "./inbox.ts";
 import { isEffect } from "./journal.ts";
 import type { Journal } from "./journal.ts";
-import type { Operation, QuestionOperation } from "./operation.ts";
+import type { Operation, QuestionOperation, StepOperation } from "./operation.ts";
 import { Playback } from "./playback.ts";
 import { Stopped } from "./stop.ts";
 import type { StopReason } from "./stop.ts";
@@ -117,9 +117,22 @@ class Run<T> implements Operations {
       this.#fail(fault);
       return new Handed(promise);
     }
-    const within = this.#hooks.capture?.();
-    this.#request({ kind: "step", key, place, resolve, reject, state, body, options, within });
-    return new Handed(promise);
+    const operation: StepOperation = {
+      kind: "step",
+      key,
+      place,
+      resolve,
+      reject,
+      state,
+      body,
+      options,
+      within: this.#hooks.capture?.(),
+      isAwaited: false,
+    };
+    this.#request(operation);
+    return new Question(key, promise, () => {
+      operation.isAwaited = true;
+    });
   }
 
   sleep(key: string, ms: number): Promise<unknown> {
@@ -203,7 +216,7 @@ class Run<T> implements Operations {
   // ---------------------------------------------------------------- ends
 
   #returned(value: T, hops = 3): void {
-    if (hops > 0 && this.#playback?.hasUnawaited === true) {
+    if (hops > 0 && this.#playback?.hasForgotten === true) {
       // A question asked in this very moment: `await` calls its `then` a microtask later, and a combinator
       // around it up to three.
       queueMicrotask(() => this.#returned(value, hops - 1));

@@ -14,6 +14,7 @@ import { checkedLimits } from "./core.ts";
 import type { Core, Limits } from "./core.ts";
 import type { Definition } from "./definition.ts";
 import { nodeEnvironment } from "./environment.ts";
+import { textOf } from "./failure.ts";
 import { resolveKeys } from "./keys.ts";
 import { isLoopback, listen, nodeHandler } from "./listen.ts";
 import type { Listening, ListenOptions, NodeRequest } from "./listen.ts";
@@ -114,7 +115,7 @@ class ParleyApp implements App {
     this.#options = options;
     this.#core = {
       name: options.name,
-      keyring: () => this.#keys("app.fetch", false),
+      keyring: () => this.#keys("app.fetch, app.node or app.attach", false),
       limits: checkedLimits(options.limits ?? {}),
       logger: options.logger ?? stderrLogger,
       environment: nodeEnvironment,
@@ -142,7 +143,12 @@ class ParleyApp implements App {
   };
 
   readonly listen: App["listen"] = async (port = 3000, options = {}) => {
-    this.#keys("app.listen", isLoopback(options.host ?? "127.0.0.1"));
+    const { host = "127.0.0.1" } = options;
+    const isLocal = isLoopback(host);
+    this.#keys(
+      isLocal ? "app.listen" : `app.listen on ${host}, which other machines reach,`,
+      isLocal,
+    );
     const opened = await listen(this.#serve(), this.#core.logger, port, options);
     const listening: Listening = {
       url: opened.url,
@@ -211,10 +217,21 @@ class ParleyApp implements App {
     return this.#keyring;
   }
 
+  /** A tool that asks nothing needs no key, so it is no reason to refuse service; but somebody should hear of it now. */
+  #warnOfMissingKeys(): void {
+    try {
+      this.#core.keyring();
+    } catch (error) {
+      this.#core.logger.error(textOf(error), { code: "no_keys" });
+    }
+  }
+
   #serve(): Serving {
+    if (this.#serving !== undefined) return this.#serving;
+    this.#warnOfMissingKeys();
     const { auth, principal } = this.#options;
     const { environment, logger } = this.#core;
-    this.#serving ??= new Serving({
+    this.#serving = new Serving({
       newServer: () => this.#newServer(),
       auth,
       derivePrincipal: principal,

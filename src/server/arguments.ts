@@ -7,6 +7,21 @@ import type { OutputOf, Schema } from "./schema.ts";
 /** As in the SDK: without a schema the handler gets `ctx` alone. */
 export type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
 
+/** For JavaScript, where the types do not say it: a schema that is none would fail every request later. */
+export function checkSchema(owner: string, member: string, schema: unknown): void {
+  if (schema === undefined || isSchema(schema)) return;
+  throw new TypeError(
+    `${owner}: its ${member} is not a Standard Schema with JSON Schema. Write z.object({ … }); valibot: toStandardJsonSchema(schema); plain JSON Schema: fromJsonSchema(schema) of the official SDK.`,
+  );
+}
+
+function isSchema(value: unknown): boolean {
+  const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+  if (!isObject || !("~standard" in value)) return false;
+  const standard = value["~standard"];
+  return typeof standard === "object" && standard !== null && "jsonSchema" in standard;
+}
+
 export async function parseArguments(schema: Schema | undefined, args: unknown): Promise<Parsed> {
   if (schema === undefined) return { ok: true, input: undefined };
   const result = await schema["~standard"].validate(args ?? {});

@@ -151,28 +151,37 @@ export class HandlerContext implements Context {
       schema?: Schema | FormJson,
       options?: QuestionOptions,
       // oxlint-disable-next-line typescript/no-explicit-any -- the overloads say what comes out
-    ): any => this.#form(key, message, () => formOf(key, schema), "throws", options);
+    ): any => this.#form("ask", key, message, () => formOf(key, schema), "throws", options);
   }
 
   get confirm(): Context["confirm"] {
     return (key, message, options) =>
-      this.#form(key, message, () => confirmForm, "is no", { timeoutMs: options?.timeoutMs });
+      this.#form("confirm", key, message, () => confirmForm, "is no", {
+        timeoutMs: options?.timeoutMs,
+      });
   }
 
   get choose(): Context["choose"] {
     return (key, message, choices, options) =>
-      this.#form(key, message, () => choiceForm(key, choices), "throws", options);
+      this.#form("choose", key, message, () => choiceForm(key, choices), "throws", options);
   }
 
   get elicit(): Context["elicit"] {
     return (key, { message, requestedSchema }, options) =>
-      this.#form(key, message, () => formOf(key, requestedSchema), "is an outcome", options);
+      this.#form(
+        "elicit",
+        key,
+        message,
+        () => formOf(key, requestedSchema),
+        "is an outcome",
+        options,
+      );
   }
 
   get openUrl(): Context["openUrl"] {
     return (key, message, url, { until, ...options } = {}) =>
       this.#ask(key, () =>
-        urlQuestion(this.#put(key, options), message, {
+        urlQuestion(this.#put("openUrl", key, options), message, {
           url,
           ticket: () => this.#facts.ticket(key, options.timeoutMs),
           isDone: until && (() => this.#becomesTrue(until)),
@@ -182,11 +191,12 @@ export class HandlerContext implements Context {
 
   get sample(): Context["sample"] {
     return (key, prompt, options) =>
-      this.#ask(key, () => sampleQuestion(this.#put(key, options), prompt));
+      this.#ask(key, () => sampleQuestion(this.#put("sample", key, options), prompt));
   }
 
   get roots(): Context["roots"] {
-    return (key = "roots", options) => this.#ask(key, () => rootsQuestion(this.#put(key, options)));
+    return (key = "roots", options) =>
+      this.#ask(key, () => rootsQuestion(this.#put("roots", key, options)));
   }
 
   get step(): Context["step"] {
@@ -249,18 +259,21 @@ export class HandlerContext implements Context {
   }
 
   #form<T>(
+    verb: string,
     key: string,
     message: string,
     form: () => Form,
     refusal: Refusal,
     options: QuestionOptions | undefined,
   ): Question<T> {
-    return this.#ask(key, () => formQuestion(this.#put(key, options), message, form(), refusal));
+    return this.#ask(key, () =>
+      formQuestion(this.#put(verb, key, options), message, form(), refusal),
+    );
   }
 
-  #put(key: string, options?: QuestionOptions): Put {
+  #put(verb: string, key: string, options?: QuestionOptions): Put {
     const { can, onSchemaError } = this.#facts;
-    return { ...options, key, can, onSchemaError };
+    return { ...options, verb, key, can, onSchemaError };
   }
 
   /** A question that cannot be put as it is written is a mistake, which no `catch` of the author's should hide (R10). */

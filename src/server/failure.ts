@@ -1,6 +1,6 @@
 // What the client is told when a handler did not come to a result.
 
-import { ParleyError, Unanswered } from "../errors.ts";
+import { ParleyError, StepError, Unanswered } from "../errors.ts";
 import { internalError, missingClientCapability } from "../protocol/error-codes.ts";
 import { capabilitiesFor } from "./ability.ts";
 import type { Core } from "./core.ts";
@@ -20,6 +20,11 @@ export function answerToFailure(core: Core, definition: Definition, error: unkno
   }
   if (error instanceof Unanswered) return said(definition, error.message);
   if (error instanceof ParleyError) return mistake(core, definition, error);
+  const where = error instanceof StepError ? ` in step "${error.key}"` : "";
+  core.logger.error(`"${definition.name}" failed${where}: ${textOf(error)}`, {
+    handler: definition.name,
+    ...(error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {}),
+  });
   return said(definition, textOf(error));
 }
 

@@ -1,6 +1,6 @@
 // Where keys come from, and what is said when there are none.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -71,4 +71,14 @@ test("a made-up key is kept for the next start, and for nobody else to read", ()
   const kept = readFileSync(path, "utf8");
   resolveKeys(local);
   expect(readFileSync(path, "utf8")).toBe(kept);
+  expect(readFileSync(join(folder, ".parley/.gitignore"), "utf8")).toBe("*\n");
+});
+
+test("where it cannot be kept, it is good for this process", () => {
+  const noFolder = join(folder, "file");
+  writeFileSync(noFolder, "");
+  vi.spyOn(process, "cwd").mockReturnValue(noFolder);
+  const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  expect(resolveKeys(local).sealing.id).toBe("dev");
+  expect(String(stderr.mock.calls[0]?.[0])).toContain("the development key cannot be kept");
 });

@@ -1,6 +1,6 @@
 // Where the keys come from.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ParleyError } from "../errors.ts";
 import { newKey, parseKeys } from "../token/keyring.ts";
@@ -8,13 +8,11 @@ import type { Keyring } from "../token/keyring.ts";
 
 export interface KeySource {
   readonly keys: string | readonly string[] | undefined;
-  /** How the app is served, as it is called in the message: `app.fetch`. */
+  /** How the app is served, for the message: `app.fetch`, `app.listen on 0.0.0.0`. */
   readonly way: string;
   /** One process on this machine serves it, and in development: a made-up key does no harm. */
   readonly isLocal: boolean;
 }
-
-const developmentFile = () => join(process.cwd(), ".parley/keys");
 
 /** The option, PARLEY_KEYS, or a key that is made up once and kept; anything else would break every second round on two instances. */
 export function resolveKeys({
@@ -34,18 +32,28 @@ export function resolveKeys({
 
 /** Kept, so that calls under way survive a restart of the server that is being worked on. */
 function developmentKey(): string {
-  const file = developmentFile();
+  const file = join(process.cwd(), ".parley/keys");
   try {
-    return readFileSync(file, "utf8");
-  } catch {
+    if (existsSync(file)) return readFileSync(file, "utf8");
     const key = newKey("dev");
     mkdirSync(dirname(file), { recursive: true });
-    try {
-      writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
-      return key;
-    } catch {
-      // Another process was faster: its key is the one.
-      return readFileSync(file, "utf8");
-    }
+    writeFileSync(join(dirname(file), ".gitignore"), "*\n");
+    return kept(file, key);
+  } catch (cause) {
+    // Started from a folder that is not its own, as desktop clients do: good for as long as this process lives.
+    const why = cause instanceof Error ? cause.message : String(cause);
+    process.stderr.write(`parley warn: the development key cannot be kept (${why})\n`);
+    return newKey("dev");
+  }
+}
+
+function kept(file: string, key: string): string {
+  try {
+    writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
+    return key;
+  } catch (error) {
+    // Another process was faster: its key is the one.
+    if (existsSync(file)) return readFileSync(file, "utf8");
+    throw error;
   }
 }

@@ -58,7 +58,7 @@ export async function listen(
   const server = createServer((req, res) => {
     const { pathname } = new URL(req.url ?? "/", "http://localhost");
     if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
-    if (pathname !== path) return void res.writeHead(404).end("Not found\n");
+    if (pathname !== path) return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
     // Each has answered by itself where it says no.
     if (!isHostAllowed(req, res) || !isOriginAllowed(req, res)) return undefined;
     handle(req, res).catch((error: unknown) => {
@@ -100,8 +100,10 @@ async function closed(server: Server, serving: Serving): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const impatience = setTimeout(() => server.closeAllConnections(), patienceMs);
-  // Open subscriptions and sessions would keep it waiting for ever.
+  // Streams that stay open by their nature, subscriptions and sessions, would keep it waiting for nothing.
+  await Promise.race([ended, serving.idle()]);
   await serving.close();
+  server.closeIdleConnections();
   await ended;
   clearTimeout(impatience);
 }

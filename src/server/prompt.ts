@@ -2,7 +2,7 @@
 
 import type { GetPromptResult, Icon, ScopeChallengeHandler } from "@modelcontextprotocol/server";
 import { ParleyError } from "../errors.ts";
-import { callWith, parseArguments } from "./arguments.ts";
+import { callWith, checkSchema, parseArguments } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
 import type { Context } from "./context.ts";
 import type { Definition, WireResult } from "./definition.ts";
@@ -34,6 +34,7 @@ export function definePrompt<In extends Schema | undefined>(
   { argsSchema }: PromptConfig<In>,
   handler: PromptHandler<In>,
 ): Definition {
+  checkSchema(`Prompt "${name}"`, "argsSchema", argsSchema);
   return {
     method: "prompts/get",
     name,

@@ -37,6 +37,8 @@ export interface Put extends QuestionOptions {
   readonly can: (ability: Ability) => boolean;
   /** A schema that throws instead of refusing: the author should hear of it, the client not. */
   readonly onSchemaError: (key: string, error: unknown) => void;
+  /** The member of `ctx`, for messages. */
+  readonly verb: string;
 }
 
 // ---------------------------------------------------------------- forms
@@ -194,7 +196,7 @@ export function rootsQuestion(put: Put): Asking {
 
 // ---------------------------------------------------------------- common parts
 
-type Common = Pick<Asking, "digest" | "timeoutMs" | "unsolicited" | "impossible">;
+type Common = Pick<Asking, "digest" | "timeoutMs" | "unsolicited" | "impossible" | "verb">;
 
 /** The digest covers all the client is shown but the reason for asking again (R7). */
 function common(put: Put, needs: Ability, wording: readonly unknown[]): Common {
@@ -202,6 +204,7 @@ function common(put: Put, needs: Ability, wording: readonly unknown[]): Common {
     digest: digestOf(put.key, [needs, ...wording]),
     timeoutMs: timeLimit(put),
     unsolicited: put.unsolicited,
+    verb: put.verb,
     impossible: put.can(needs) ? undefined : new Unsupported(put.key, needs),
   };
 }

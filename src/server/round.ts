@@ -157,8 +157,10 @@ function refuseArguments(definition: Definition, reason: string): RoundAnswer {
 /** Outwards every refused token looks the same; the log knows why. */
 function refusal(core: Core, definition: Definition, error: unknown): RoundAnswer {
   if (error instanceof TokenError) {
-    core.logger.warn("requestState refused", { handler: definition.name, reason: error.reason });
-    core.telemetry.refused(definition, error.reason);
+    const { reason } = error;
+    const hint = reason === "unknown_key" ? ": is PARLEY_KEYS the same on every instance?" : "";
+    core.logger.warn(`requestState refused${hint}`, { handler: definition.name, reason });
+    core.telemetry.refused(definition, reason);
     return {
       kind: "error",
       code: invalidParams,

@@ -11,6 +11,7 @@ import type {
 import { ParleyError } from "../errors.ts";
 import type { Environment } from "./environment.ts";
 import type { Logger } from "./logger.ts";
+import { textOf } from "./failure.ts";
 import { principalOf } from "./principal.ts";
 import type { PrincipalOf } from "./principal.ts";
 import { LegacySessions } from "./sdk/legacy-sessions.ts";
@@ -33,14 +34,26 @@ export class Serving {
   readonly #options: ServingOptions;
   readonly #modern: McpHttpHandler;
   readonly #sessions: LegacySessions;
+  /** Requests that are being answered; a response that streams on counts as answered. */
+  #underWay = 0;
+  #onIdle: (() => void)[] = [];
   readonly #gate: ((request: Request) => Promise<AuthInfo | Response>) | undefined;
 
   constructor(options: ServingOptions) {
     const { newServer, auth, environment, logger, sessions } = options;
     this.#options = options;
-    this.#modern = createMcpHandler(newServer, {
-      onerror: (error) => logger.debug(`request refused: ${error.message}`),
-    });
+    this.#modern = createMcpHandler(
+      () => {
+        try {
+          return newServer();
+        } catch (error) {
+          // The entry answers 500 and says nothing.
+          logger.error(`No server could be made for a request: ${textOf(error)}`);
+          throw error;
+        }
+      },
+      { onerror: (error) => logger.debug(`request refused: ${error.message}`) },
+    );
     this.#sessions = new LegacySessions(newServer, { ...sessions, ...environment });
     this.#gate = auth && requireBearerAuth(auth);
   }
@@ -68,16 +81,40 @@ export class Serving {
     },
   };
 
+  /** Resolves when no request is being answered. */
+  idle(): Promise<void> {
+    if (this.#underWay === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onIdle.push(resolve));
+  }
+
   /** Verifies the caller where `auth` was given. */
   async fetch(request: Request, parsedBody?: unknown): Promise<Response> {
     if (this.#gate === undefined) return this.handle(request, { parsedBody });
     const verified = await this.#gate(request);
-    if (verified instanceof Response) return verified;
-    return this.handle(request, { authInfo: verified, parsedBody });
+    if (!(verified instanceof Response)) {
+      return this.handle(request, { authInfo: verified, parsedBody });
+    }
+    if (verified.status >= 500) {
+      this.#options.logger.error("The caller could not be verified: the token verifier failed.");
+    }
+    return verified;
   }
 
-  /** The caller is verified, or there is nobody to verify. A legacy request with or for a session goes there. */
-  async handle(request: Request, { authInfo, parsedBody }: Verified): Promise<Response> {
+  /** The caller is verified, or there is nobody to verify. */
+  async handle(request: Request, verified: Verified): Promise<Response> {
+    this.#underWay += 1;
+    try {
+      return await this.#answer(request, verified);
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) {
+        for (const resolve of this.#onIdle.splice(0)) resolve();
+      }
+    }
+  }
+
+  /** A legacy request with or for a session goes there, every other one to the official entry. */
+  async #answer(request: Request, { authInfo, parsedBody }: Verified): Promise<Response> {
     let principal: string | undefined;
     try {
       principal = principalOf(authInfo, this.#options.derivePrincipal);

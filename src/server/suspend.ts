@@ -150,6 +150,6 @@ function tooLarge(
   return new ParleyError(
     "token_too_large",
     `The state of "${name}" is ${kib(bytes)}, over the limit of ${kib(limit)}: ${largest.join(", ")}. ` +
-      "Keep ids instead of contents in step results, or give parley() a store, which then holds it.",
+      "Keep ids instead of contents in step results, or raise parley({ limits: { tokenBytes } }).",
   );
 }

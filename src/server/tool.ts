@@ -8,7 +8,7 @@ import type {
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../errors.ts";
-import { callWith, parseArguments } from "./arguments.ts";
+import { callWith, checkSchema, parseArguments } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
 import type { Context } from "./context.ts";
 import type { Definition } from "./definition.ts";
@@ -69,6 +69,8 @@ export function defineTool<In extends Schema | undefined, Out extends Schema | u
   handler: ToolHandler<In, Out>,
 ): Definition {
   const { inputSchema, outputSchema } = config;
+  checkSchema(`Tool "${name}"`, "inputSchema", inputSchema);
+  checkSchema(`Tool "${name}"`, "outputSchema", outputSchema);
   return {
     method: "tools/call",
     name,

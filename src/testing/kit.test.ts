@@ -63,7 +63,7 @@ describe("play", () => {
 
   test("says which answer is not taken, and why", async () => {
     await expect(play(everything, {}, { ...script, form: { n: "three" } })).rejects.toThrow(
-      /The script's answer to question "form" has not been taken 2 times by round 4: Form\?\s+The last answer did not fit: "n"/,
+      /The script's answer to question "form" was refused 2 times by round 4: Form\?\s+The last answer did not fit: "n"/,
     );
   });
 

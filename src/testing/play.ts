@@ -101,7 +101,7 @@ function refuseRepetition(
   const times = earlier.filter((question) => question.key === key).length;
   if (times < (typeof script === "function" ? 10 : 2)) return;
   throw new Error(
-    `The script's answer to question "${key}" has not been taken ${times} times by round ${round}: ${message}`,
+    `The script's answer to question "${key}" was refused ${times} times by round ${round}: ${message}`,
   );
 }
 

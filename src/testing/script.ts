@@ -87,8 +87,14 @@ async function resolve(question: Asked, script: Script): Promise<Scripted> {
 function formResponse(question: Asked, request: InputRequest, scripted: Scripted): object {
   if (request.method !== "elicitation/create" || request.params.mode !== "form") return {};
   const names = Object.keys(request.params.requestedSchema.properties);
-  // An empty form is a confirmation: to accept it is to say yes.
-  if (names.length === 0) return { action: scripted === false ? "decline" : "accept", content: {} };
+  if (names.length === 0) {
+    // An empty form is a confirmation: to accept it is to say yes.
+    if (typeof scripted === "boolean")
+      return { action: scripted ? "accept" : "decline", content: {} };
+    throw new Error(
+      `The script's answer to "${question.key}" is ${JSON.stringify(scripted)}. A confirmation takes true, false, declined or cancelled.`,
+    );
+  }
   const isObject = typeof scripted === "object" && scripted !== null && !Array.isArray(scripted);
   const content = isObject ? scripted : { [names[0] ?? question.key]: scripted };
   return { action: "accept", content };

@@ -153,7 +153,7 @@ function legacyRefusal(
 ): object {
   const why =
     sessionId === undefined
-      ? `${message} Over stateless HTTP a 2025-11-25 client cannot be asked at all: connect with a session (app.listen and app.node offer one), over stdio, or with a 2026-07-28 client.`
+      ? `${message} Over stateless HTTP a 2025-11-25 client cannot be asked at all: connect with a session (begin with initialize, and keep the Mcp-Session-Id), over stdio, or with a 2026-07-28 client.`
       : message;
   const result = definition.toFailure(why);
   if (result === undefined) throw new ProtocolError(internalError, why);
