@@ -1,0 +1,168 @@
+// app.listen: what it lets in, what it does not, and how it ends.
+
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { parley } from "mcp-parley";
+import type { App, Logger } from "mcp-parley";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { connectV1 } from "../interop/clients.ts";
+import { People } from "../interop/people.ts";
+import { envelope, messagesIn, post } from "../wire/post.ts";
+import { desk } from "./desk.ts";
+
+async function listening(app: App = desk().app, ...args: Parameters<App["listen"]>) {
+  const { url, close } = await app.listen(args[0] ?? 0, args[1]);
+  onTestFinished(() => app.close());
+  return { url, close, port: Number(new URL(url).port) };
+}
+
+/** A request with headers that fetch would not let through. */
+async function raw(url: string, headers: Record<string, string>, method = "POST") {
+  const request = httpRequest(url, { method, headers });
+  request.end(method === "POST" ? "{}" : undefined);
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
+describe("what it answers", () => {
+  test("/healthz says that it is alive, whoever asks", async () => {
+    const { url } = await listening();
+    const response = await fetch(new URL("/healthz", url));
+    expect([response.status, await response.text()]).toEqual([200, "ok\n"]);
+  });
+
+  test("any other path than its own is not found", async () => {
+    const { url } = await listening();
+    expect((await fetch(new URL("/", url), { method: "POST" })).status).toBe(404);
+    expect((await fetch(new URL("/mcp/more", url), { method: "POST" })).status).toBe(404);
+  });
+
+  test("it serves under the path it was given, with a query or without", async () => {
+    const { url } = await listening(undefined, 0, { path: "/tools" });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/tools$/);
+    expect((await post(`${url}?tenant=1`, envelope("tools/list"))).status).toBe(200);
+  });
+
+  test("another Host than this machine's is refused, so that no rebound name reaches it [D17]", async () => {
+    const { url } = await listening();
+    expect(await raw(url, { host: "evil.example" })).toBe(403);
+  });
+
+  test("and is let in where it was allowed by name", async () => {
+    const { url } = await listening(undefined, 0, { allowedHosts: ["desk.example"] });
+    expect(await raw(url, { host: "desk.example", "content-type": "text/plain" })).toBe(415);
+  });
+
+  test.each(["http://evil.example", "https://evil.example:3000", "null", "nonsense"])(
+    "a page of another origin (%s) gets 403 [S51] [D17]",
+    async (origin) => {
+      const { url } = await listening();
+      const response = await post(url, envelope("tools/list"), { headers: { origin } });
+      expect(response.status).toBe(403);
+    },
+  );
+
+  test("a page of this machine, and a client that is no page, are let in", async () => {
+    const { url } = await listening();
+    const origin = "http://localhost:5173";
+    expect((await post(url, envelope("tools/list"), { headers: { origin } })).status).toBe(200);
+    expect((await post(url, envelope("tools/list"))).status).toBe(200);
+  });
+
+  test("a body over 4 MiB gets 413, and one under it is read", async () => {
+    const { url } = await listening();
+    const page = (bytes: number) =>
+      envelope("tools/call", { name: "stamp", arguments: { page: "x".repeat(bytes) } });
+    expect((await post(url, page(4 * 1024 * 1024))).status).toBe(413);
+    expect((await post(url, page(3 * 1024 * 1024))).status).toBe(200);
+  });
+
+  test("a body over 4 MiB that does not say how long it is gets 413 as well", async () => {
+    const { url } = await listening();
+    const request = httpRequest(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", "transfer-encoding": "chunked" },
+    });
+    // The server may hang up while it is being sent.
+    request.on("error", () => {});
+    const answered = once(request, "response") as Promise<[IncomingMessage]>;
+    const chunk = Buffer.alloc(256 * 1024, 0x20);
+    for (let sent = 0; sent <= 5 * 1024 * 1024; sent += chunk.length) request.write(chunk);
+    const [response] = await answered;
+    expect(response.statusCode).toBe(413);
+    request.destroy();
+  });
+
+  test("GET and DELETE without a session are not for it [S59]", async () => {
+    const { url } = await listening();
+    expect((await fetch(url)).status).toBe(405);
+    expect((await fetch(url, { method: "DELETE" })).status).toBe(405);
+  });
+});
+
+describe("where it listens", () => {
+  test("on the loopback address by default, and says so in the log [D17]", async () => {
+    const lines: string[] = [];
+    const note = (line: string) => void lines.push(line);
+    const logger: Logger = { debug: note, info: note, warn: note, error: note };
+    const { url } = await listening(desk({ logger }).app);
+    expect(new URL(url).hostname).toBe("127.0.0.1");
+    expect(lines).toEqual([`listening on ${url}`]);
+  });
+
+  test("an IPv6 address makes a URL that can be used", async () => {
+    const { url } = await listening(undefined, 0, { host: "::1" });
+    expect(url).toMatch(/^http:\/\/\[::1\]:\d+\/mcp$/);
+    expect((await post(url, envelope("tools/list"))).status).toBe(200);
+  });
+
+  test("a port that is taken is an error that says what to do", async () => {
+    const { port } = await listening();
+    await expect(desk().app.listen(port)).rejects.toThrow(
+      `Port ${port} is taken. Pass another one, or 0 for any that is free.`,
+    );
+  });
+
+  test("in production, without keys, it does not start at all [D6]", async () => {
+    vi.stubEnv("NODE_ENV", "production");
+    vi.stubEnv("PARLEY_KEYS", undefined);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const app = parley({ name: "keyless", version: "1.0.0" });
+    await expect(app.listen(0)).rejects.toMatchObject({ code: "no_keys" });
+  });
+});
+
+describe("how it ends", () => {
+  test("idle connections do not hold it up", async () => {
+    const { app } = desk();
+    const { url } = await app.listen(0);
+    await (await post(url, envelope("tools/list"))).text();
+    await app.close();
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
+  test("an open subscription is ended by a result, not cut off [S76]", async () => {
+    const { app } = desk();
+    const { url } = await app.listen(0);
+    const notifications = { toolsListChanged: true };
+    const response = await post(url, envelope("subscriptions/listen", { notifications }));
+    const stream = response.text();
+    await app.close();
+    const messages = messagesIn(await stream);
+    expect(messages.at(0)).toMatchObject({
+      method: "notifications/subscriptions/acknowledged",
+    });
+    expect(messages.at(-1)).toMatchObject({ id: 1, result: { resultType: "complete" } });
+  });
+
+  test("a 2025-11-25 session that is open does not hold it up", async () => {
+    const { app } = desk();
+    const { url } = await app.listen(0);
+    const client = await connectV1({ url }, new People());
+    onTestFinished(() => client.close());
+    expect(await client.tool("whoami")).toMatchObject({ text: "nobody" });
+    await app.close();
+  });
+});

@@ -1,0 +1,193 @@
+// Who is calling: verified credentials with a user in them, or nobody gets in.
+
+import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
+import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
+import { describe, expect, test } from "vitest";
+import { callTool, envelope, exchange, post, textIn } from "./post.ts";
+import { served } from "./served.ts";
+import { till } from "./till.ts";
+
+const users: Readonly<Record<string, Record<string, unknown>>> = {
+  adas: { iss: "https://id.example", sub: "ada" },
+  "the-applications": {},
+  "with-an-empty-user": { sub: "" },
+  "with-a-number": { sub: 7 },
+  eves: { iss: "https://id.example", sub: "eve" },
+};
+
+const auth: BearerAuthOptions = {
+  verifier: {
+    verifyAccessToken: async (token) => {
+      const extra = users[token];
+      if (extra === undefined) throw new OAuthError(OAuthErrorCode.InvalidToken, "unknown token");
+      return {
+        token,
+        clientId: "an-application",
+        scopes: ["pay"],
+        expiresAt: Date.now() / 1000 + 3_600,
+        extra,
+      };
+    },
+  },
+};
+const principal = ({ extra }: AuthInfo) => extra?.["sub"] as string;
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+describe("with auth", () => {
+  test.each([
+    ["no credentials", {}],
+    ["unknown credentials", { authorization: "Bearer nobodys" }],
+    ["credentials of another scheme", { authorization: "Basic adas" }],
+    ["an empty scheme", { authorization: "Bearer " }],
+  ])("%s get 401 and a challenge, and no handler runs [D10]", async (_, headers) => {
+    const { to, called } = await served({ auth, principal });
+    const response = await post(to, envelope("tools/call", { name: "free" }), { headers });
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toMatch(/^Bearer error="invalid_token"/);
+    expect(called).toEqual([]);
+  });
+
+  test.each(["the-applications", "with-an-empty-user", "with-a-number"])(
+    "credentials %s, without a user, get 403: the application alone is nobody [D10] [D15]",
+    async (token) => {
+      const { to, called, logged } = await served({ auth, principal });
+      const response = await post(to, envelope("tools/call", { name: "free" }), bearer(token));
+      expect(response.status).toBe(403);
+      expect(await response.json()).toEqual({
+        error: "invalid_token",
+        error_description: "The token names no user.",
+      });
+      expect(called).toEqual([]);
+      expect(logged.at(-1)).toMatchObject({ level: "error", fields: { code: "no_principal" } });
+    },
+  );
+
+  test("a principal function that throws lets nobody in", async () => {
+    const { to, called } = await served({
+      auth,
+      principal: () => {
+        throw new Error("the directory is down");
+      },
+    });
+    const response = await post(to, envelope("tools/call", { name: "free" }), bearer("adas"));
+    expect(response.status).toBe(403);
+    expect(called).toEqual([]);
+  });
+
+  test("ctx.request has the facts that were verified, and those of this request [D15]", async () => {
+    const { to } = await served({ auth, principal });
+    const meta = {
+      "io.modelcontextprotocol/clientInfo": { name: "mine", version: "2.0.0" },
+      "example.com/trace": "t-1",
+    };
+    const { headers } = bearer("adas");
+    const told = await callTool(
+      to,
+      "facts",
+      {},
+      {
+        meta,
+        headers: { ...headers, "x-tenant": "north" },
+      },
+    );
+    expect(JSON.parse(textIn(told))).toMatchObject({
+      principal: "ada",
+      authInfo: { clientId: "an-application", scopes: ["pay"], extra: users["adas"] },
+      clientInfo: { name: "mine", version: "2.0.0" },
+      meta: { "example.com/trace": "t-1" },
+      header: "north",
+    });
+  });
+
+  test("what a client says of itself is not who it is [S10] [D15]", async () => {
+    const { to } = await served({ auth, principal });
+    const meta = {
+      "io.modelcontextprotocol/clientInfo": { name: "root", version: "1" },
+      principal: "root",
+      sub: "root",
+    };
+    const { headers } = bearer("adas");
+    const told = await callTool(
+      to,
+      "facts",
+      {},
+      { meta, headers: { ...headers, "x-user": "root" } },
+    );
+    expect(JSON.parse(textIn(told))).toMatchObject({ principal: "ada" });
+  });
+
+  test("every request is verified: lists and discovery as well [D10]", async () => {
+    const { to } = await served({ auth, principal });
+    for (const method of ["tools/list", "server/discover", "subscriptions/listen"]) {
+      expect((await post(to, envelope(method))).status).toBe(401);
+    }
+    expect((await fetch(to)).status).toBe(401);
+    expect((await exchange(to, envelope("tools/list"), bearer("adas"))).status).toBe(200);
+  });
+});
+
+describe("a 2025-11-25 session", () => {
+  test("is its user's alone: to another it is as if it did not exist [D10] [D15]", async () => {
+    const { to, called } = await served({
+      auth,
+      principal: ({ token }) => token,
+    });
+    const send = (message: object, user: string, session?: string) =>
+      fetch(to, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...bearer(user).headers,
+          ...(session === undefined ? {} : { "mcp-session-id": session }),
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+      });
+    const initialize = {
+      id: 1,
+      method: "initialize",
+      params: {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "by hand", version: "1.0.0" },
+      },
+    };
+    const opened = await send(initialize, "adas");
+    const session = opened.headers.get("mcp-session-id") ?? "";
+    const call = { id: 2, method: "tools/call", params: { name: "free", arguments: {} } };
+    const stolen = await send(call, "eves", session);
+    const unknown = await send(call, "eves", "no-such-session");
+    expect([stolen.status, await stolen.text()]).toEqual([404, await unknown.text()]);
+    expect(called).toEqual([]);
+    expect((await send(call, "adas", session)).status).toBe(200);
+    expect(called).toEqual(["free"]);
+  });
+});
+
+describe("without auth", () => {
+  test("everybody is the same nobody, whatever header they send", async () => {
+    const { to } = await served();
+    const told = await callTool(to, "facts", {}, bearer("adas"));
+    expect(JSON.parse(textIn(told))).not.toHaveProperty("principal");
+    expect(JSON.parse(textIn(told))).not.toHaveProperty("authInfo");
+  });
+
+  test("a host that verifies says who it is: issuer and subject by default [D10]", async () => {
+    const { app } = till();
+    const authInfo = { token: "t", clientId: "an-application", scopes: [], extra: users["adas"] };
+    const told = await callTool(
+      (request) => app.handle(request, { authInfo: authInfo as AuthInfo }),
+      "facts",
+    );
+    expect(JSON.parse(textIn(told))).toMatchObject({ principal: "https://id.example ada" });
+  });
+
+  test("and is refused where it names the application alone [D10]", async () => {
+    const { app, called } = till();
+    const authInfo = { token: "t", clientId: "an-application", scopes: [] };
+    const request = envelope("tools/call", { name: "free" });
+    const response = await post((sent) => app.handle(sent, { authInfo }), request);
+    expect(response.status).toBe(403);
+    expect(called).toEqual([]);
+  });
+});

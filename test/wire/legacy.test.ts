@@ -1,0 +1,173 @@
+// 2025-11-25 by hand: with a session, in which the server asks by requests of its own, and without one.
+
+import { describe, expect, test } from "vitest";
+import { messagesIn } from "./post.ts";
+import type { Incoming } from "./post.ts";
+import { served } from "./served.ts";
+
+const common = {
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+};
+
+function send(to: string, message: object, session?: string): Promise<Response> {
+  const headers = {
+    ...common,
+    "mcp-protocol-version": "2025-11-25",
+    ...(session === undefined ? {} : { "mcp-session-id": session }),
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+  return fetch(to, { method: "POST", headers, body });
+}
+
+const initialize = (capabilities: object) => ({
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-11-25",
+    capabilities,
+    clientInfo: { name: "by hand", version: "1.0.0" },
+  },
+});
+
+const call = (name: string, args: object = {}) => ({
+  id: 2,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+
+/** A stream of events, message by message. */
+async function* streamed(response: Response): AsyncGenerator<Incoming> {
+  if (response.body === null) throw new Error("no stream");
+  let rest = "";
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const frames = `${rest}${chunk}`.split("\n\n");
+    rest = frames.pop() ?? "";
+    for (const frame of frames) yield* messagesIn(frame);
+  }
+}
+
+describe("with a session", () => {
+  async function opened(capabilities: object = { elicitation: {} }) {
+    const till = await served();
+    const response = await send(till.to, initialize(capabilities));
+    const session = response.headers.get("mcp-session-id") ?? "";
+    expect(session).toMatch(/^[\w-]{22,}$/);
+    const [answer] = messagesIn(await response.text());
+    await send(till.to, { method: "notifications/initialized" }, session);
+    return { ...till, session, initialized: answer?.result };
+  }
+
+  test("the server asks by a request on the stream of the call, and is answered by a response [E1.1] [E1.2] [E1.9]", async () => {
+    const { to, session, ran } = await opened();
+    const stream = streamed(await send(to, call("pay", { amount: 5 }), session));
+    const { value: question } = (await stream.next()) as { value: Incoming };
+    expect(question).toMatchObject({
+      method: "elicitation/create",
+      params: { message: "Pay 5?", requestedSchema: { type: "object", properties: {} } },
+    });
+    const answered = await send(
+      to,
+      { id: question.id, result: { action: "accept", content: {} } },
+      session,
+    );
+    expect(answered.status).toBe(202);
+    const { value: answer } = (await stream.next()) as { value: Incoming };
+    expect(answer).toEqual({
+      jsonrpc: "2.0",
+      id: 2,
+      result: { content: [{ type: "text", text: "nobody paid 5" }] },
+    });
+    expect(ran.map((key) => key.split("/").at(-1))).toEqual(["quote", "pay"]);
+  });
+
+  test("the page's question has the id that 2025-11-25 wants [E1.4]", async () => {
+    const { to, session } = await opened({
+      elicitation: { form: {}, url: {} },
+      sampling: {},
+      roots: {},
+    });
+    const stream = streamed(await send(to, call("every_kind"), session));
+    const asked: Incoming[] = [];
+    while (asked.length < 6) {
+      const { value } = (await stream.next()) as { value: Incoming };
+      asked.push(value);
+    }
+    await stream.return(undefined);
+    expect(asked.find(({ params }) => params?.["mode"] === "url")?.params).toMatchObject({
+      url: "https://example.com/in",
+      elicitationId: expect.stringMatching(/^[\w-]{20,}$/) as string,
+    });
+  });
+
+  test("a client that declared nothing gets a result that says what it lacks, not -32021 [E1.3]", async () => {
+    const { to, session, ran } = await opened({});
+    const [answer] = messagesIn(await (await send(to, call("sampler"), session)).text());
+    expect(answer?.result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("has not declared") as string }],
+    });
+    expect(JSON.stringify(answer)).not.toContain("stateless");
+    expect(ran).toHaveLength(1);
+  });
+
+  test("an unknown session, and one that was ended, is 404", async () => {
+    const { to, session } = await opened();
+    expect((await send(to, call("free"), "no-such-session")).status).toBe(404);
+    const headers = { ...common, "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" };
+    expect((await fetch(to, { method: "DELETE", headers })).status).toBe(200);
+    expect((await send(to, call("free"), session)).status).toBe(404);
+  });
+
+  test("is told 2025-11-25, and none of the vocabulary of later revisions [E1.9]", async () => {
+    const { initialized, to, session } = await opened();
+    expect(initialized).toMatchObject({
+      protocolVersion: "2025-11-25",
+      serverInfo: { name: "till" },
+    });
+    const text = await (await send(to, call("free"), session)).text();
+    expect(text).not.toMatch(/resultType|requestState|inputRequests/);
+  });
+});
+
+describe("without a session", () => {
+  test("a tool that asks answers with a result that says why and what to use [E1.7]", async () => {
+    const { to, called } = await served();
+    const [answer] = messagesIn(await (await send(to, call("age"))).text());
+    expect(answer?.result).toEqual({
+      isError: true,
+      content: [{ type: "text", text: expect.any(String) as string }],
+    });
+    const said = JSON.stringify(answer?.result);
+    expect(said).toContain("Over stateless HTTP a 2025-11-25 client cannot be asked at all");
+    expect(said).toMatch(/connect with a session .*, over stdio, or with a 2026-07-28 client\./);
+    expect(called).toEqual(["age"]);
+  });
+
+  test("a prompt and a resource that ask answer with an error that says so [E1.7]", async () => {
+    const { to } = await served();
+    const requests = [
+      { id: 2, method: "prompts/get", params: { name: "letter", arguments: { tone: "x" } } },
+      { id: 2, method: "resources/read", params: { uri: "diary://today" } },
+    ];
+    for (const request of requests) {
+      const [answer] = messagesIn(await (await send(to, request)).text());
+      expect(answer?.error).toMatchObject({
+        code: -32603,
+        message: expect.stringContaining("connect with a session") as string,
+      });
+    }
+  });
+
+  test("a tool that asks nothing works", async () => {
+    const { to } = await served();
+    const [answer] = messagesIn(await (await send(to, call("free"))).text());
+    expect(answer?.result).toEqual({ content: [{ type: "text", text: "asks nothing" }] });
+  });
+
+  test("a handler that looks first can do without", async () => {
+    const { to } = await served();
+    const [answer] = messagesIn(await (await send(to, call("chooser"))).text());
+    expect(answer?.result).toEqual({ content: [{ type: "text", text: "asked nobody" }] });
+  });
+});

@@ -1,0 +1,162 @@
+// Responses that are lost, requests that come twice, clients that go away.
+
+import { parley } from "mcp-parley";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { keys } from "../interop/errands.ts";
+import { deferred } from "./deferred.ts";
+import { accept, callTool, envelope, post, textIn, tokenIn } from "./post.ts";
+import { served } from "./served.ts";
+import { keepingLogger, till } from "./till.ts";
+
+const amount = { amount: 5 };
+const sure = { sure: accept() };
+const stepIn = (idempotencyKey: string) => idempotencyKey.split("/").at(-1);
+
+describe("a response that is lost", () => {
+  test("repeats the steps of its round alone, under the same idempotency key", async () => {
+    const { to, ran } = await served();
+    const leg = { requestState: tokenIn(await callTool(to, "pay", amount)), inputResponses: sure };
+    await callTool(to, "pay", amount, leg);
+    expect(textIn(await callTool(to, "pay", amount, leg))).toBe("nobody paid 5");
+    expect(ran.map(stepIn)).toEqual(["quote", "pay", "pay"]);
+    expect(ran[2]).toBe(ran[1]);
+  });
+
+  test("of the first round is a new call, with keys of its own", async () => {
+    const { to, ran } = await served();
+    await callTool(to, "pay", amount);
+    await callTool(to, "pay", amount);
+    expect(ran.map(stepIn)).toEqual(["quote", "quote"]);
+    expect(ran[1]).not.toBe(ran[0]);
+  });
+
+  test("of a state-only round repeats nothing that was in its token", async () => {
+    const { to, ran } = await served();
+    const leg = { requestState: tokenIn(await callTool(to, "halves")) };
+    await callTool(to, "halves", {}, leg);
+    await callTool(to, "halves", {}, leg);
+    expect(ran.map(stepIn)).toEqual(["first", "second", "second"]);
+    expect(ran[2]).toBe(ran[1]);
+  });
+});
+
+test("two requests at once with one token are both answered, under one idempotency key", async () => {
+  const { to, ran } = await served();
+  const leg = { requestState: tokenIn(await callTool(to, "pay", amount)), inputResponses: sure };
+  const both = await Promise.all([
+    callTool(to, "pay", amount, { ...leg, id: 2 }),
+    callTool(to, "pay", amount, { ...leg, id: 3 }),
+  ]);
+  expect(both.map(textIn)).toEqual(["nobody paid 5", "nobody paid 5"]);
+  expect(both.map(({ id }) => id)).toEqual([2, 3]);
+  expect(ran.map(stepIn)).toEqual(["quote", "pay", "pay"]);
+  expect(new Set(ran).size).toBe(2);
+});
+
+test("two requests at once with one token and other answers each end as they were answered", async () => {
+  const { to } = await served();
+  const requestState = tokenIn(await callTool(to, "pay", amount));
+  const both = await Promise.all([
+    callTool(to, "pay", amount, { requestState, inputResponses: sure }),
+    callTool(to, "pay", amount, { requestState, inputResponses: { sure: { action: "decline" } } }),
+  ]);
+  expect(both.map(textIn)).toEqual(["nobody paid 5", "not paid"]);
+});
+
+test("many calls at once do not meet: each has its own answers and its own keys [S15]", async () => {
+  const { to, ran } = await served();
+  const amounts = Array.from({ length: 20 }, (_, index) => ({ amount: index }));
+  const texts = await Promise.all(
+    amounts.map(async (args) => {
+      const requestState = tokenIn(await callTool(to, "pay", args));
+      return textIn(await callTool(to, "pay", args, { requestState, inputResponses: sure }));
+    }),
+  );
+  expect(texts).toEqual(amounts.map((args) => `nobody paid ${args.amount}`));
+  expect(new Set(ran).size).toBe(40);
+});
+
+describe("a client that goes away", () => {
+  /** A tool that is under way until it is stopped or let go. */
+  function waiting() {
+    const { logger, logged } = keepingLogger();
+    const app = parley({ name: "waiting", version: "1.0.0", keys, logger });
+    const begun = deferred<{ whole: AbortSignal; body: AbortSignal }>();
+    const letGo = deferred();
+    const released = deferred();
+    const after: string[] = [];
+    app.tool("wait", {}, async (ctx) => {
+      ctx.onRunEnd(() => released.resolve());
+      ctx.progress(1);
+      await ctx.step("wait", async ({ signal }) => {
+        begun.resolve({ whole: ctx.signal, body: signal });
+        await letGo.promise;
+      });
+      after.push("went on");
+      await ctx.step("later", () => void after.push("later"));
+      return "done";
+    });
+    onTestFinished(() => app.close());
+    return {
+      app,
+      begun: begun.promise,
+      letGo: letGo.resolve,
+      released: released.promise,
+      after,
+      logged,
+    };
+  }
+
+  const aborted = (signal: AbortSignal) =>
+    signal.aborted
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => {
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+
+  test("aborts ctx.signal and the body's, and nothing runs after it [S56] [S32]", async () => {
+    const { app, begun, letGo, released, after, logged } = waiting();
+    const { url } = await app.listen(0);
+    const leaving = new AbortController();
+    const request = envelope("tools/call", { name: "wait", arguments: {} });
+    const answer = post(url, request, { signal: leaving.signal });
+    const { whole, body } = await begun;
+    expect(whole.aborted).toBe(false);
+    leaving.abort();
+    await expect(answer).rejects.toThrow("aborted");
+    await Promise.all([aborted(whole), aborted(body), released]);
+    expect(whole.reason).toMatchObject({ reason: "Disconnected" });
+    letGo();
+    // The server still serves, and by then the handler has had every chance to go on.
+    expect((await post(url, envelope("tools/list"))).status).toBe(200);
+    expect(after).toEqual([]);
+    expect(logged.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("while it was being streamed to, the same [S56]", async () => {
+    const { app, begun, letGo, after } = waiting();
+    const { url } = await app.listen(0);
+    const leaving = new AbortController();
+    const meta = { progressToken: 1 };
+    const call = envelope("tools/call", { name: "wait", arguments: {} }, { meta });
+    const { headers, body } = await post(url, call, { signal: leaving.signal });
+    expect(headers.get("content-type")).toBe("text/event-stream");
+    const reader = body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"progress":1');
+    const { whole } = await begun;
+    leaving.abort();
+    await aborted(whole);
+    letGo();
+    expect((await post(url, envelope("tools/list"))).status).toBe(200);
+    expect(after).toEqual([]);
+  });
+});
+
+test("a client that never comes back has left nothing behind [S32] [S37]", async () => {
+  const { app } = till();
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = timers();
+  const asked = await Promise.all(Array.from({ length: 50 }, () => callTool(app, "pay", amount)));
+  expect(asked.map(tokenIn)).toHaveLength(50);
+  expect(timers()).toBeLessThanOrEqual(before);
+});

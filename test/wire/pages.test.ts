@@ -1,0 +1,119 @@
+// A person sent to a page: what the URL carries, and when the call goes on.
+
+import type { AuthInfo } from "@modelcontextprotocol/server";
+import { parley } from "mcp-parley";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { nodeEnvironment } from "../../src/server/environment.ts";
+import { keys, quiet } from "../interop/errands.ts";
+import { callTool, textIn, tokenIn } from "./post.ts";
+import type { Answer } from "./post.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+function signIn(isDone: () => boolean = () => true) {
+  const app = parley({ name: "pages", version: "1.0.0", keys, logger: quiet });
+  app.tool("sign_in", {}, async (ctx) => {
+    await ctx.openUrl("page", "Sign in", (ticket) => `https://example.com/in?state=${ticket}`, {
+      until: isDone,
+    });
+    return "signed in";
+  });
+  const ada = { token: "t", clientId: "c", scopes: [], extra: { sub: "ada" } } as AuthInfo;
+  return { app, to: (request: Request) => app.handle(request, { authInfo: ada }) };
+}
+
+function pageIn({ result = {} }: Answer): { readonly message: string; readonly url: string } {
+  const { page } = result["inputRequests"] as {
+    page: { params: { message: string; url: string } };
+  };
+  return page.params;
+}
+
+const accepted = (requestState: string) => ({
+  requestState,
+  inputResponses: { page: { action: "accept" } },
+});
+
+test.each(["not a url", "/relative", "", "javascript:alert(1)", "file:///etc/passwd"])(
+  "%j is no page: the author is told, and nobody is sent there [S41]",
+  async (url) => {
+    const app = parley({ name: "pages", version: "1.0.0", keys, logger: quiet });
+    app.tool("page", {}, async (ctx) => {
+      await ctx.openUrl("page", "Go", url);
+      return "gone";
+    });
+    const { error } = await callTool(app, "page");
+    expect(error).toMatchObject({ code: -32603, data: { reason: "bad_option" } });
+  },
+);
+
+describe("its ticket", () => {
+  test("tells the page which call, which question and whose [D13]", async () => {
+    const { app, to } = signIn();
+    const { url } = pageIn(await callTool(to, "sign_in"));
+    const ticket = new URL(url).searchParams.get("state") ?? "";
+    expect(app.readTicket(ticket)).toEqual({
+      callId: expect.stringMatching(/^[\w-]{22}$/) as string,
+      key: "page",
+      principal: "ada",
+      expiresAt: expect.any(Date) as Date,
+    });
+  });
+
+  test("shows nothing of it to who sees the URL, and cannot be changed [D12] [D13]", async () => {
+    const { app, to } = signIn();
+    const { url } = pageIn(await callTool(to, "sign_in"));
+    const ticket = new URL(url).searchParams.get("state") ?? "";
+    expect(ticket).toMatch(/^[\w.-]+$/);
+    const inside = Buffer.from(ticket.split(".").at(-1) ?? "", "base64url").toString("latin1");
+    expect(inside).not.toMatch(/ada|page|sign_in/);
+    const changed = `${ticket.slice(0, -8)}${ticket.endsWith("A") ? "B" : "A"}${ticket.slice(-7)}`;
+    expect(() => app.readTicket(changed)).toThrow(expect.objectContaining({ code: "bad_ticket" }));
+    // A round's token is none, nor the other way round.
+    const token = tokenIn(await callTool(to, "sign_in"));
+    expect(() => app.readTicket(token)).toThrow(expect.objectContaining({ code: "bad_ticket" }));
+    const { error } = await callTool(to, "sign_in", {}, accepted(ticket));
+    expect(error?.code).toBe(-32602);
+  });
+});
+
+describe("to accept", () => {
+  test("means that it will be opened; the call goes on when it is done", async () => {
+    let looked = 0;
+    const { to } = signIn(() => (looked += 1) > 2);
+    // Time that passes at once.
+    vi.spyOn(nodeEnvironment, "after").mockImplementation((_, callback) => {
+      const immediate = setImmediate(callback);
+      return () => clearImmediate(immediate);
+    });
+    const asked = await callTool(to, "sign_in");
+    expect(looked).toBe(0);
+    const told = await callTool(to, "sign_in", {}, accepted(tokenIn(asked)));
+    expect([textIn(told), looked]).toEqual(["signed in", 3]);
+  });
+
+  test("and not to come back in twenty seconds puts the question again, and says so", async () => {
+    const { to } = signIn(() => false);
+    let now = Date.now();
+    vi.spyOn(nodeEnvironment, "now").mockImplementation(() => now);
+    vi.spyOn(nodeEnvironment, "after").mockImplementation((ms, callback) => {
+      now += ms;
+      const immediate = setImmediate(callback);
+      return () => clearImmediate(immediate);
+    });
+    const asked = await callTool(to, "sign_in");
+    const began = now;
+    const again = await callTool(to, "sign_in", {}, accepted(tokenIn(asked)));
+    expect(pageIn(again).message).toBe("Not finished yet: Sign in");
+    expect(now - began).toBeLessThanOrEqual(20_000);
+  });
+
+  test("with anything but a page's answer is to be asked again; to decline ends the call [S37]", async () => {
+    const { to } = signIn();
+    const requestState = tokenIn(await callTool(to, "sign_in"));
+    const wrong = { requestState, inputResponses: { page: { roots: [] } } };
+    expect(pageIn(await callTool(to, "sign_in", {}, wrong)).message).toContain("Sign in");
+    const declined = { requestState, inputResponses: { page: { action: "decline" } } };
+    expect((await callTool(to, "sign_in", {}, declined)).result).toMatchObject({ isError: true });
+  });
+});

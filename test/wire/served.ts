@@ -1,0 +1,14 @@
+// A till that listens until the test is over.
+
+import type { ParleyOptions } from "mcp-parley";
+import { onTestFinished } from "vitest";
+import { till } from "./till.ts";
+import type { Till } from "./till.ts";
+
+/** `to` is where it is. */
+export async function served(options?: Partial<ParleyOptions>): Promise<Till & { to: string }> {
+  const made = till(options);
+  const { url } = await made.app.listen(0);
+  onTestFinished(() => made.app.close());
+  return { ...made, to: url };
+}

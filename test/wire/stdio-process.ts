@@ -1,0 +1,73 @@
+// A server as a process of its own, spoken to line by line.
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+export interface StdioProcess {
+  readonly send: (message: object) => void;
+  /** The next line of standard output, parsed: what is no JSON fails the test. */
+  readonly next: () => Promise<Line>;
+  /** Waits for a line like this on standard error. */
+  readonly says: (line: RegExp) => Promise<void>;
+  /** Hangs up, as a client does that is done or dead. */
+  readonly hangUp: () => void;
+  readonly exit: Promise<number | null>;
+}
+
+interface Line {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Ends with the test that starts it; and with the tests' own process, because its input ends then. */
+export function started(
+  file: URL,
+  { cwd = repository, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): StdioProcess {
+  const child = spawn(
+    process.execPath,
+    ["--import", import.meta.resolve("tsx"), fileURLToPath(file)],
+    {
+      cwd,
+      // For a folder outside: "mcp-parley" is the source here, wherever the process runs.
+      env: { ...process.env, TSX_TSCONFIG_PATH: `${repository}/tsconfig.json`, ...env },
+    },
+  );
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const out = linesOf(child.stdout);
+  const errors = linesOf(child.stderr);
+  return {
+    send: (message) =>
+      void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`),
+    next: async () => {
+      const line: Line = JSON.parse(await out.next());
+      return line;
+    },
+    says: async (line) => {
+      while (!line.test(await errors.next())) continue;
+    },
+    hangUp: () => child.stdin.end(),
+    exit: new Promise((resolve) => {
+      child.once("exit", resolve);
+    }),
+  };
+}
+
+function linesOf(stream: Readable): { readonly next: () => Promise<string> } {
+  const lines = createInterface({ input: stream })[Symbol.asyncIterator]();
+  return {
+    next: async () => {
+      const { done, value } = await lines.next();
+      if (done === true) throw new Error("the process has said its last line");
+      return value;
+    },
+  };
+}

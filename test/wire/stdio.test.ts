@@ -1,0 +1,139 @@
+// Standard input and output, line by line: what 2026-07-28 wants of a server there, and how it ends.
+
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { accept, envelope } from "./post.ts";
+import type { Envelope } from "./post.ts";
+import { started } from "./stdio-process.ts";
+
+const till = new URL("stdio-till.ts", import.meta.url);
+const call = (name: string, params: object = {}, own: Envelope = {}) =>
+  envelope("tools/call", { name, arguments: {}, ...params }, own);
+
+test("one message a line and nothing else, both ways, through all rounds of a call [S65]", async () => {
+  const { send, next } = started(till);
+  send(call("age", {}, { id: 1 }));
+  const asked = await next();
+  expect(asked).toMatchObject({ id: 1, result: { resultType: "input_required" } });
+  const requestState = asked.result?.["requestState"];
+  send(call("age", { requestState, inputResponses: { age: accept({ age: 20 }) } }, { id: 2 }));
+  expect(await next()).toMatchObject({ id: 2, result: { content: [{ text: "20" }] } });
+});
+
+test("-32021 and refused tokens are errors there as over HTTP [S11] [S29]", async () => {
+  const { send, next } = started(till);
+  send(call("age", {}, { id: 1, capabilities: {} }));
+  expect(await next()).toMatchObject({ id: 1, error: { code: -32021 } });
+  send(call("age", { requestState: "v1.interop.AAAA" }, { id: 2 }));
+  expect(await next()).toMatchObject({
+    id: 2,
+    error: { code: -32602, data: { reason: "invalid_request_state" } },
+  });
+});
+
+test("what one request says of its client holds for that request alone [S6]", async () => {
+  const { send, next } = started(till);
+  const clientInfo = "io.modelcontextprotocol/clientInfo";
+  send(call("facts", {}, { meta: { [clientInfo]: { name: "first", version: "1" } } }));
+  expect(JSON.stringify(await next())).toContain("first");
+  send(call("facts", {}, { meta: { [clientInfo]: undefined } }));
+  expect(JSON.stringify(await next())).not.toContain("first");
+  send(call("chooser", {}, { capabilities: {} }));
+  expect(await next()).toMatchObject({ result: { content: [{ text: "asked nobody" }] } });
+  send(call("chooser", {}, { capabilities: { sampling: {} } }));
+  expect(await next()).toMatchObject({ result: { resultType: "input_required" } });
+});
+
+test("progress comes before the result it belongs to [S70]", async () => {
+  const { send, next } = started(till);
+  send(call("count", {}, { meta: { progressToken: "p" } }));
+  const lines = [await next(), await next(), await next()];
+  expect(lines.map(({ params }) => params?.["progress"])).toEqual([1, 2, undefined]);
+  expect(lines[2]).toMatchObject({ id: 1, result: { content: [{ text: "counted" }] } });
+});
+
+describe("notifications/cancelled", () => {
+  test("stops the body and the handler, and nothing is answered to it [S66]", async () => {
+    const { send, next, says } = started(till);
+    send(call("wait", {}, { id: "slow" }));
+    await says(/^waiting$/);
+    const cancelled = { method: "notifications/cancelled", params: { requestId: "slow" } };
+    const meta = envelope("x").params["_meta"];
+    send({ ...cancelled, params: { ...cancelled.params, _meta: meta } });
+    await says(/^stopped: Cancelled$/);
+    send(call("free", {}, { id: "after" }));
+    expect(await next()).toMatchObject({ id: "after" });
+  });
+
+  test("for a request nobody knows is ignored [S66]", async () => {
+    const { send, next } = started(till);
+    send(call("free", {}, { id: 1 }));
+    expect(await next()).toMatchObject({ id: 1 });
+    const meta = envelope("x").params["_meta"];
+    send({ method: "notifications/cancelled", params: { requestId: 77, _meta: meta } });
+    send(call("free", {}, { id: 2 }));
+    expect(await next()).toMatchObject({ id: 2 });
+  });
+});
+
+describe("when its input ends", () => {
+  test("it exits by itself [S67]", async () => {
+    const { send, next, hangUp, exit } = started(till);
+    send(call("free"));
+    await next();
+    hangUp();
+    expect(await exit).toBe(0);
+  });
+
+  test("it exits before anything was said [S67]", async () => {
+    const { hangUp, exit } = started(till);
+    hangUp();
+    expect(await exit).toBe(0);
+  });
+
+  test("it stops what is under way and exits [S67]", async () => {
+    const { send, says, hangUp, exit } = started(till);
+    send(call("wait"));
+    await says(/^waiting$/);
+    hangUp();
+    await says(/^stopped: Cancelled$/);
+    expect(await exit).toBe(0);
+  });
+});
+
+describe("its keys", () => {
+  function folder(): string {
+    const made = mkdtempSync(join(tmpdir(), "parley-stdio-"));
+    onTestFinished(() => rmSync(made, { recursive: true }));
+    return made;
+  }
+  const keyless = new URL("stdio-keyless.ts", import.meta.url);
+  const env = { PARLEY_KEYS: "", NODE_ENV: "development" };
+
+  test("are made up once in development, kept for this user alone, and used after a restart [D6]", async () => {
+    const cwd = folder();
+    const before = started(keyless, { cwd, env });
+    before.send(call("ask"));
+    const asked = await before.next();
+    before.hangUp();
+    await before.exit;
+    const path = join(cwd, ".parley/keys");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, "utf8")).toMatch(/^dev:[\w-]{43}\n$/);
+    const after = started(keyless, { cwd, env });
+    const requestState = asked.result?.["requestState"];
+    const inputResponses = { name: accept({ name: "Ada" }) };
+    after.send(call("ask", { requestState, inputResponses }));
+    expect(await after.next()).toMatchObject({ result: { content: [{ text: "Ada" }] } });
+  });
+
+  test("are not made up in production: it does not start, and says why [D6]", async () => {
+    const production = { ...env, NODE_ENV: "production" };
+    const { says, exit } = started(keyless, { cwd: folder(), env: production });
+    await says(/No key to seal state with\. Set PARLEY_KEYS/);
+    await says(/this is app\.stdio with NODE_ENV production\.$/);
+    expect(await exit).toBe(1);
+  });
+});
