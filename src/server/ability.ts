@@ -3,7 +3,7 @@
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 
-export type Ability = "form" | "url" | "sampling" | "sampling.tools" | "roots";
+export type Ability = "form" | "url" | "sampling" | "sampling.tools" | "sampling.context" | "roots";
 
 export function abilitiesOf(capabilities: ClientCapabilities): readonly Ability[] {
   const { elicitation, sampling, roots } = capabilities;
@@ -18,6 +18,7 @@ export function abilitiesOf(capabilities: ClientCapabilities): readonly Ability[
   if (elicitation?.url !== undefined) abilities.push("url");
   if (sampling !== undefined) abilities.push("sampling");
   if (sampling?.tools !== undefined) abilities.push("sampling.tools");
+  if (sampling?.context !== undefined) abilities.push("sampling.context");
   if (roots !== undefined) abilities.push("roots");
   return abilities;
 }
@@ -33,6 +34,8 @@ export function capabilitiesFor(ability: Ability): ClientCapabilities {
       return { sampling: {} };
     case "sampling.tools":
       return { sampling: { tools: {} } };
+    case "sampling.context":
+      return { sampling: { context: {} } };
     case "roots":
       return { roots: {} };
   }

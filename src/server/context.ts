@@ -62,7 +62,7 @@ export interface Context {
       readonly until?: (() => boolean | Promise<boolean>) | undefined;
     },
   ) => Question<void>;
-  /** The client's model. */
+  /** The client's model. (The specification has deprecated sampling and roots; clients serve them until at least 2027-07-28.) */
   readonly sample: (
     key: string,
     prompt: string | SampleParams,

@@ -9,6 +9,7 @@ import { NotJson, toJson } from "../replay/json.ts";
 import type { Json } from "../replay/json.ts";
 import type { Ability } from "./ability.ts";
 import { formOf } from "./form.ts";
+import { pageAt } from "./questions.ts";
 import type { Askable, Schema } from "./schema.ts";
 
 /** What a handler returns to be called again. Made by `inputRequired()`. */
@@ -56,7 +57,7 @@ export const inputRequired: {
     }),
     elicitUrl: ({ message, url }: { message: string; url: string }): InputRequest => ({
       method: "elicitation/create",
-      params: { mode: "url", message, url },
+      params: { mode: "url", message, url: pageAt("elicitUrl", url) },
     }),
     createMessage: (params: CreateMessageRequestParams): InputRequest => ({
       method: "sampling/createMessage",

@@ -134,7 +134,7 @@ export function urlQuestion(put: Put, message: string, options: UrlOptions): Ask
 }
 
 /** A page for a browser: nothing else is worth a person's click. */
-function pageAt(key: string, url: string | URL): string {
+export function pageAt(key: string, url: string | URL): string {
   const text = String(url);
   if (/^https?:/i.test(text) && URL.canParse(text)) return text;
   throw new ParleyError("bad_option", `Question "${key}" needs an http or https URL for its page.`);
@@ -156,7 +156,14 @@ export interface Sample {
 }
 
 export function sampleQuestion(put: Put, prompt: string | SampleParams): Asking {
-  const params = samplingParams(typeof prompt === "string" ? { prompt } : prompt);
+  const { includeContext, ...asked } = samplingParams(
+    typeof prompt === "string" ? { prompt } : prompt,
+  );
+  // A wish that goes only to clients that know it.
+  const params =
+    includeContext === undefined || !put.can("sampling.context")
+      ? asked
+      : { ...asked, includeContext };
   const needs =
     params.tools === undefined && params.toolChoice === undefined ? "sampling" : "sampling.tools";
   return {

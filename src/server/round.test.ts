@@ -156,6 +156,10 @@ const odd = app.tool(
     }
   },
 );
+const curious = app.tool("curious", {}, async (ctx) => {
+  const params = { prompt: "A poem", includeContext: "thisServer" } as const;
+  return (await ctx.sample("poem", params)).text;
+});
 const slowPage = app.tool("slow_page", {}, async (ctx) => {
   const url = (ticket: string) => `https://example.com/?t=${ticket}`;
   await ctx.openUrl("page", "Open", url, { timeoutMs: 24 * 3_600_000 });
@@ -164,6 +168,7 @@ const slowPage = app.tool("slow_page", {}, async (ctx) => {
 
 const definitions = new Map(
   [
+    curious,
     writer,
     releases,
     odd,
@@ -423,6 +428,22 @@ describe("what the client can be asked", () => {
       data: { requiredCapabilities: { sampling: {} } },
     });
   });
+});
+
+test.each([
+  [{}, undefined],
+  [{ context: {} }, "thisServer"],
+])("includeContext goes only to a client that knows it [S26]: %j", async (sampling, sent) => {
+  const request = { ...first, target: "curious", arguments: {}, capabilities: { sampling } };
+  const { inputRequests = {} } = await asked(request);
+  const { poem } = inputRequests;
+  expect(poem?.method === "sampling/createMessage" && poem.params.includeContext).toBe(sent);
+});
+
+test("the low-level form sends nobody to a page that is none [S41]", () => {
+  expect(() => inputRequired.elicitUrl({ message: "Open", url: "javascript:alert(1)" })).toThrow(
+    "needs an http or https URL",
+  );
 });
 
 describe("a page", () => {

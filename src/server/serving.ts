@@ -122,8 +122,9 @@ export class Serving {
       return this.#nobody(error);
     }
     const isOfASession =
-      this.#sessions.has(request) ||
-      (mayBeLegacy(request) && isInitialize(parsedBody ?? (await peek(request))));
+      isLegacy(request) &&
+      (this.#sessions.has(request) ||
+        (request.method === "POST" && isInitialize(parsedBody ?? (await peek(request)))));
     if (isOfASession) return this.#sessions.handle(request, parsedBody, authInfo, principal);
     return this.#modern.fetch(request, {
       ...(authInfo === undefined ? {} : { authInfo }),
@@ -144,9 +145,9 @@ export class Serving {
   }
 }
 
-/** Every request of 2026-07-28 names its method in a header. */
-function mayBeLegacy(request: Request): boolean {
-  return request.method === "POST" && !request.headers.has("mcp-method");
+/** Every request of 2026-07-28 names its method in a header; to it a session id means nothing. */
+function isLegacy(request: Request): boolean {
+  return !request.headers.has("mcp-method");
 }
 
 /** The body, if it is JSON of a decent size; what else it may be is for the official entry to refuse. */
