@@ -17,7 +17,7 @@ import { nodeEnvironment } from "./environment.ts";
 import { textOf } from "./failure.ts";
 import { resolveKeys } from "./keys.ts";
 import { isLoopback, listen, nodeHandler } from "./listen.ts";
-import type { Listening, ListenOptions, NodeRequest } from "./listen.ts";
+import type { Listener, Listening, ListenOptions, NodeRequest } from "./listen.ts";
 import { stderrLogger } from "./logger.ts";
 import type { Logger } from "./logger.ts";
 import type { PrincipalOf } from "./principal.ts";
@@ -106,9 +106,10 @@ class ParleyApp implements App {
   readonly #registry = new Registry();
   readonly #core: Core;
   readonly #configurations: ((server: McpServer) => void)[] = [];
-  readonly #listening = new Set<Listening>();
+  readonly #listeners = new Set<Listener>();
   #keyring: Keyring | undefined;
   #serving: Serving | undefined;
+  #stdio: ReturnType<typeof serveStdio> | undefined;
   #node: App["node"] | undefined;
 
   constructor(options: ParleyOptions) {
@@ -149,22 +150,23 @@ class ParleyApp implements App {
       isLocal ? "app.listen" : `app.listen on ${host}, which other machines reach,`,
       isLocal,
     );
-    const opened = await listen(this.#serve(), this.#core.logger, port, options);
-    const listening: Listening = {
-      url: opened.url,
+    const listener = await listen(this.#serve(), this.#core.logger, port, options);
+    this.#listeners.add(listener);
+    return {
+      url: listener.url,
       close: async () => {
-        this.#listening.delete(listening);
-        await opened.close();
+        this.#listeners.delete(listener);
+        await listener.close();
       },
     };
-    this.#listening.add(listening);
-    return listening;
   };
 
   readonly stdio: App["stdio"] = async () => {
     this.#keys("app.stdio", true);
     const { logger } = this.#core;
-    serveStdio(() => this.#newServer(), { onerror: ({ message }) => logger.debug(message) });
+    this.#stdio = serveStdio(() => this.#newServer(), {
+      onerror: ({ message }) => logger.debug(message),
+    });
   };
 
   readonly fetch: App["fetch"] = (request) => this.#serve().fetch(request);
@@ -203,8 +205,17 @@ class ParleyApp implements App {
   };
 
   readonly close: App["close"] = async () => {
-    await Promise.all([...this.#listening].map((listening) => listening.close()));
-    await this.#serving?.close();
+    const listeners = [...this.#listeners];
+    const serving = this.#serving;
+    this.#listeners.clear();
+    // Whoever comes later is served anew.
+    this.#serving = undefined;
+    this.#node = undefined;
+    await Promise.all(listeners.map((listener) => listener.drain()));
+    const streamsEnd = serving?.close();
+    await Promise.all(listeners.map((listener) => listener.close(async () => streamsEnd)));
+    await streamsEnd;
+    await this.#stdio?.close();
   };
 
   #handle<H extends object>(handle: H, definition: Definition): H {

@@ -9,6 +9,8 @@ export interface Environment {
   readonly now: () => number;
   /** Calls back after a while; returns the function that calls it off. */
   readonly after: (ms: number, callback: () => void) => () => void;
+  /** The same, but no reason for the process to stay. */
+  readonly eventually: (ms: number, callback: () => void) => () => void;
   /** 128 random bits, safe in a URL and in a header. */
   readonly newId: () => string;
   readonly turns: Turns;
@@ -22,6 +24,11 @@ export const nodeEnvironment: Environment = {
   now: Date.now,
   after: (ms, callback) => {
     const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+  eventually: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    timer.unref();
     return () => clearTimeout(timer);
   },
   newId: () => randomBytes(16).toString("base64url"),

@@ -1,5 +1,6 @@
 // HTTP from this process: `node:http`, Origin and Host checked, a place to ask whether it is alive.
 
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
@@ -23,6 +24,15 @@ export interface Listening {
   readonly url: string;
   /** Takes no new request, waits for those under way (10 s), then ends. */
   readonly close: () => Promise<void>;
+}
+
+/** A listening server as the app sees it, which may have others. */
+export interface Listener {
+  readonly url: string;
+  /** Takes no new request and waits for those under way (10 s); streams that stay open are not waited for. */
+  readonly drain: () => Promise<void>;
+  /** Drains, has the streams that stay open ended, or cuts them, and ends. */
+  readonly close: (endStreams?: () => Promise<void>) => Promise<void>;
 }
 
 export type NodeRequest = IncomingMessage & { auth?: AuthInfo; body?: unknown };
@@ -49,18 +59,20 @@ export async function listen(
   logger: Logger,
   port: number,
   options: ListenOptions,
-): Promise<Listening> {
+): Promise<Listener> {
   const { host = "127.0.0.1", path = "/mcp" } = options;
   const hosts = [...localhostAllowedHostnames(), ...(options.allowedHosts ?? [])];
   const isHostAllowed = hostHeaderValidation(hosts);
   const isOriginAllowed = originValidation([...(options.allowedOrigins ?? hosts)]);
   const handle = nodeHandler(serving);
+  const underWay = new Set<ServerResponse>();
   const server = createServer((req, res) => {
-    const { pathname } = new URL(req.url ?? "/", "http://localhost");
+    const pathname = pathOf(req);
     if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
     if (pathname !== path) return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
     // Each has answered by itself where it says no.
     if (!isHostAllowed(req, res) || !isOriginAllowed(req, res)) return undefined;
+    if (!staysOpen(req)) underWay.add(res);
     handle(req, res).catch((error: unknown) => {
       logger.error(`The request could not be served: ${String(error)}`);
       if (!res.headersSent) res.writeHead(500);
@@ -68,11 +80,22 @@ export async function listen(
     });
     return undefined;
   });
+  server.on("request", (_, res) =>
+    res.once("close", () => {
+      underWay.delete(res);
+      // What was kept alive for a next request would otherwise keep a closing server for seconds.
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    }),
+  );
   await listening(server, port, host);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}${path}`;
   logger.info(`listening on ${url}`);
-  return { url, close: () => closed(server, serving) };
+  return { url, ...closing(server, underWay) };
 }
+
+/** Subscriptions of 2026-07-28 and the streams of sessions: they end with the app, not by themselves. */
+const staysOpen = ({ method, headers }: IncomingMessage): boolean =>
+  method === "GET" || headers["mcp-method"] === "subscriptions/listen";
 
 function listening(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -89,6 +112,12 @@ function listening(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
+/** A request line can hold what is no URL ("//"), and anybody can send one. */
+function pathOf({ url = "/" }: IncomingMessage): string | undefined {
+  const base = "http://localhost";
+  return URL.canParse(url, base) ? new URL(url, base).pathname : undefined;
+}
+
 function portOf(server: Server): number {
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
@@ -96,14 +125,28 @@ function portOf(server: Server): number {
 
 const patienceMs = 10_000;
 
-async function closed(server: Server, serving: Serving): Promise<void> {
-  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const impatience = setTimeout(() => server.closeAllConnections(), patienceMs);
-  // Streams that stay open by their nature, subscriptions and sessions, would keep it waiting for nothing.
-  await Promise.race([ended, serving.idle()]);
-  await serving.close();
-  server.closeIdleConnections();
-  await ended;
-  clearTimeout(impatience);
+function closing(
+  server: Server,
+  underWay: ReadonlySet<ServerResponse>,
+): Pick<Listener, "drain" | "close"> {
+  let ended: Promise<void> | undefined;
+  const drain = async () => {
+    ended ??= new Promise((resolve) => {
+      const impatience = setTimeout(() => server.closeAllConnections(), patienceMs);
+      server.close(() => {
+        clearTimeout(impatience);
+        resolve();
+      });
+    });
+    await Promise.all([...underWay].map((res) => once(res, "close")));
+  };
+  return {
+    drain,
+    close: async (endStreams = async () => server.closeAllConnections()) => {
+      await drain();
+      await endStreams();
+      server.closeIdleConnections();
+      await ended;
+    },
+  };
 }

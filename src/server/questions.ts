@@ -164,6 +164,7 @@ export function sampleQuestion(put: Put, prompt: string | SampleParams): Asking 
     includeContext === undefined || !put.can("sampling.context")
       ? asked
       : { ...asked, includeContext };
+  checkHistory(put.key, params.messages);
   const needs =
     params.tools === undefined && params.toolChoice === undefined ? "sampling" : "sampling.tools";
   return {
@@ -186,6 +187,29 @@ function samplingParams(params: SampleParams): CreateMessageRequestParams {
   const asked: CreateMessageRequestParams["messages"] =
     prompt === undefined ? [] : [{ role: "user", content: { type: "text", text: prompt } }];
   return { ...rest, messages: [...messages, ...asked], maxTokens };
+}
+
+/** What every model's interface insists on: a call of tools is followed by their results and nothing else. */
+function checkHistory(key: string, messages: CreateMessageRequestParams["messages"]): void {
+  for (const [index, { content }] of messages.entries()) {
+    const calls = [content]
+      .flat()
+      .flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+    if (calls.length === 0) continue;
+    const next = messages[index + 1];
+    const results = [next?.content ?? []]
+      .flat()
+      .map((block) => (block.type === "tool_result" ? block.toolUseId : undefined));
+    const isAnswered =
+      next?.role === "user" &&
+      results.length === calls.length &&
+      calls.every((id) => results.includes(id));
+    if (isAnswered) continue;
+    throw new ParleyError(
+      "not_askable",
+      `Question "${key}" has a message that calls tools and is not followed by a user message made of their results alone. Add one tool_result for each tool_use.`,
+    );
+  }
 }
 
 export function rootsQuestion(put: Put): Asking {

@@ -34,9 +34,6 @@ export class Serving {
   readonly #options: ServingOptions;
   readonly #modern: McpHttpHandler;
   readonly #sessions: LegacySessions;
-  /** Requests that are being answered; a response that streams on counts as answered. */
-  #underWay = 0;
-  #onIdle: (() => void)[] = [];
   readonly #gate: ((request: Request) => Promise<AuthInfo | Response>) | undefined;
 
   constructor(options: ServingOptions) {
@@ -81,12 +78,6 @@ export class Serving {
     },
   };
 
-  /** Resolves when no request is being answered. */
-  idle(): Promise<void> {
-    if (this.#underWay === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onIdle.push(resolve));
-  }
-
   /** Verifies the caller where `auth` was given. */
   async fetch(request: Request, parsedBody?: unknown): Promise<Response> {
     if (this.#gate === undefined) return this.handle(request, { parsedBody });
@@ -100,21 +91,8 @@ export class Serving {
     return verified;
   }
 
-  /** The caller is verified, or there is nobody to verify. */
-  async handle(request: Request, verified: Verified): Promise<Response> {
-    this.#underWay += 1;
-    try {
-      return await this.#answer(request, verified);
-    } finally {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) {
-        for (const resolve of this.#onIdle.splice(0)) resolve();
-      }
-    }
-  }
-
-  /** A legacy request with or for a session goes there, every other one to the official entry. */
-  async #answer(request: Request, { authInfo, parsedBody }: Verified): Promise<Response> {
+  /** The caller is verified, or there is nobody to verify. A legacy request with or for a session goes there. */
+  async handle(request: Request, { authInfo, parsedBody }: Verified): Promise<Response> {
     let principal: string | undefined;
     try {
       principal = principalOf(authInfo, this.#options.derivePrincipal);

@@ -3,12 +3,15 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { parley } from "mcp-parley";
 import type { App, Logger } from "mcp-parley";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { connectV1 } from "../interop/clients.ts";
+import { keys, quiet } from "../interop/errands.ts";
 import { People } from "../interop/people.ts";
-import { envelope, messagesIn, post } from "../wire/post.ts";
+import { deferred } from "../wire/deferred.ts";
+import { callTool, envelope, messagesIn, post, textIn } from "../wire/post.ts";
 import { desk } from "./desk.ts";
 
 async function listening(app: App = desk().app, ...args: Parameters<App["listen"]>) {
@@ -37,6 +40,15 @@ describe("what it answers", () => {
     const { url } = await listening();
     expect((await fetch(new URL("/", url), { method: "POST" })).status).toBe(404);
     expect((await fetch(new URL("/mcp/more", url), { method: "POST" })).status).toBe(404);
+  });
+
+  test("a request line that is no URL is answered, and it goes on serving", async () => {
+    const { url, port } = await listening();
+    const socket = connect(port, "127.0.0.1");
+    socket.write("GET // HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 404 /);
+    expect((await post(url, envelope("tools/list"))).status).toBe(200);
   });
 
   test("it serves under the path it was given, with a query or without", async () => {
@@ -135,6 +147,71 @@ describe("where it listens", () => {
 });
 
 describe("how it ends", () => {
+  /** An app whose one tool tells of its progress and is under way until it is let go. */
+  function slow() {
+    const app = parley({ name: "slow", version: "1.0.0", keys, logger: quiet });
+    const begun = deferred<AbortSignal>();
+    const letGo = deferred();
+    app.tool("slow", {}, async (ctx) => {
+      ctx.progress(1);
+      await ctx.step("work", async ({ signal }) => {
+        begun.resolve(signal);
+        await letGo.promise;
+      });
+      return "done";
+    });
+    return { app, begun: begun.promise, letGo: letGo.resolve };
+  }
+
+  test.each([
+    ["that answers in one piece", {}],
+    ["that has told of its progress already", { progressToken: 1 }],
+  ])("a request under way %s is waited for, and no other is taken", async (_, meta) => {
+    const { app, begun, letGo } = slow();
+    const { url } = await app.listen(0);
+    const answer = callTool(url, "slow", {}, { meta });
+    const signal = await begun;
+    const closed = app.close();
+    expect(signal.aborted).toBe(false);
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+    letGo();
+    expect(textIn(await answer)).toBe("done");
+    await closed;
+  });
+
+  test("connections that are kept alive do not hold it up", async () => {
+    const { app, begun, letGo } = slow();
+    const { url } = await app.listen(0);
+    const answer = callTool(url, "slow");
+    await begun;
+    const closed = app.close();
+    letGo();
+    await answer;
+    // Node keeps one for five seconds.
+    const began = performance.now();
+    await closed;
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  test("one of two listeners ends without the other", async () => {
+    const { app } = desk();
+    onTestFinished(() => app.close());
+    const one = await app.listen(0);
+    const other = await app.listen(0);
+    await one.close();
+    await expect(fetch(one.url)).rejects.toThrow("fetch failed");
+    expect((await post(other.url, envelope("tools/list"))).status).toBe(200);
+  });
+
+  test("and it can listen again", async () => {
+    const { app } = desk();
+    await app.listen(0);
+    await app.close();
+    const { url } = await app.listen(0);
+    onTestFinished(() => app.close());
+    expect((await post(url, envelope("tools/list"))).status).toBe(200);
+  });
+
   test("idle connections do not hold it up", async () => {
     const { app } = desk();
     const { url } = await app.listen(0);

@@ -186,7 +186,6 @@ export const requirements: readonly Requirement[] = [
     id: "S34",
     says: "Answers are validated; those without structure are an error.",
     test: "%s: %j is asked for again with the reason",
-    open: "the SDK drops an inputResponses that is no object before we see it: it is asked again, not an error",
   },
   {
     id: "S35",
@@ -226,7 +225,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S42",
     says: "In a sampling history every tool_use is followed by its results alone.",
-    later: "ctx.sample sends the author's messages unchecked",
+    test: "has no tool_use without its results: the author is told, and nothing is asked",
   },
   {
     id: "S43",
@@ -316,7 +315,6 @@ export const requirements: readonly Requirement[] = [
     id: "S70",
     says: "Progress names a token of an active request, increases strictly and ends with it.",
     test: "goes out as it is made, strictly increasing, and not again while replaying",
-    open: "through the rounds of one 2025-11-25 request it may go back",
   },
   {
     id: "S71",

@@ -154,6 +154,14 @@ describe("an answer that does not fit", () => {
   });
 });
 
+test.each(["null", '"text"', "[]", "7"])(
+  "answers that are no map, but %s, are an error, not missing [S34]",
+  async (text) => {
+    const { error } = await answering("age", JSON.parse(text));
+    expect(error?.code).toBe(-32602);
+  },
+);
+
 describe("an answer nobody asked for", () => {
   test("under another key, or in further members, is ignored beside the right one [S35]", async () => {
     const told = await answering("age", {

@@ -111,6 +111,12 @@ describe("HTTP", () => {
     expect([response.status, await response.text()]).toEqual([202, ""]);
   });
 
+  test("Mcp-Session-Id and Last-Event-ID of another era mean nothing [S59]", async () => {
+    const { to } = await served();
+    const headers = { "mcp-session-id": "left over", "last-event-id": "7" };
+    expect(textIn(await callTool(to, "free", {}, { headers }))).toBe("asks nothing");
+  });
+
   test("a body that is no JSON is refused, and so is one that is no request [S50]", async () => {
     const { to } = await served();
     const headers = {

@@ -100,6 +100,23 @@ describe("with a session", () => {
     });
   });
 
+  test("progress increases strictly through all rounds of its one request [S70]", async () => {
+    const { to, session } = await opened();
+    const asking = {
+      ...call("tells"),
+      params: { ...call("tells").params, _meta: { progressToken: 1 } },
+    };
+    const stream = streamed(await send(to, asking, session));
+    const seen: unknown[] = [];
+    for await (const { id, method, params } of stream) {
+      if (method === "notifications/progress") seen.push(params["progress"]);
+      if (method !== "elicitation/create") continue;
+      const result = { action: "accept", content: { name: "Ada" } };
+      await send(to, { id, result }, session);
+    }
+    expect(seen).toEqual([2, 3]);
+  });
+
   test("a client that declared nothing gets a result that says what it lacks, not -32021 [E1.3]", async () => {
     const { to, session, ran } = await opened({});
     const [answer] = messagesIn(await (await send(to, call("sampler"), session)).text());

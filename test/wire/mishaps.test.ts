@@ -6,6 +6,7 @@ import { keys } from "../interop/errands.ts";
 import { deferred } from "./deferred.ts";
 import { accept, callTool, envelope, post, textIn, tokenIn } from "./post.ts";
 import { served } from "./served.ts";
+import { started } from "./stdio-process.ts";
 import { keepingLogger, till } from "./till.ts";
 
 const amount = { amount: 5 };
@@ -150,6 +151,11 @@ describe("a client that goes away", () => {
     expect((await post(url, envelope("tools/list"))).status).toBe(200);
     expect(after).toEqual([]);
   });
+});
+
+test("a 2025-11-25 session that is never ended keeps no process alive", async () => {
+  const { exit } = started(new URL("idle-session.ts", import.meta.url));
+  expect(await exit).toBe(0);
 });
 
 test("a client that never comes back has left nothing behind [S32] [S37]", async () => {

@@ -1,7 +1,7 @@
 // A person sent to a page: what the URL carries, and when the call goes on.
 
 import type { AuthInfo } from "@modelcontextprotocol/server";
-import { parley } from "mcp-parley";
+import { inputRequired, parley } from "mcp-parley";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeEnvironment } from "../../src/server/environment.ts";
 import { keys, quiet } from "../interop/errands.ts";
@@ -46,6 +46,15 @@ test.each(["not a url", "/relative", "", "javascript:alert(1)", "file:///etc/pas
     expect(error).toMatchObject({ code: -32603, data: { reason: "bad_option" } });
   },
 );
+
+test("nor is it in the low-level form [S41]", async () => {
+  const app = parley({ name: "pages", version: "1.0.0", keys, logger: quiet });
+  app.tool("page", {}, () => {
+    const page = inputRequired.elicitUrl({ message: "Go", url: "not a url" });
+    return inputRequired({ inputRequests: { page } });
+  });
+  expect((await callTool(app, "page")).error).toMatchObject({ data: { reason: "bad_option" } });
+});
 
 describe("its ticket", () => {
   test("tells the page which call, which question and whose [D13]", async () => {

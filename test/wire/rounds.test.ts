@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { parley } from "mcp-parley";
+import { z } from "zod";
 import { keys, quiet } from "../interop/errands.ts";
 import { accept, callTool, envelope, exchange, post, textIn, tokenIn } from "./post.ts";
 import { served } from "./served.ts";
@@ -146,6 +147,28 @@ describe("a result that asks", () => {
       code: -32603,
       data: { reason: "duplicate_key" },
     });
+  });
+
+  test("has no tool_use without its results: the author is told, and nothing is asked [S42]", async () => {
+    const app = parley({ name: "history", version: "1.0.0", keys, logger: quiet });
+    const call = { type: "tool_use", id: "t", name: "n", input: {} } as const;
+    const outcome = { type: "tool_result" as const, toolUseId: "t", content: [] };
+    const text = { type: "text", text: "and now?" } as const;
+    app.tool("ask", { inputSchema: z.object({ isComplete: z.boolean() }) }, async (args, ctx) => {
+      const { text: said } = await ctx.sample("x", {
+        messages: [
+          { role: "assistant", content: [call] },
+          { role: "user", content: args.isComplete ? [outcome] : [text] },
+        ],
+      });
+      return said;
+    });
+    expect((await callTool(app, "ask", { isComplete: false })).error).toMatchObject({
+      code: -32603,
+      data: { reason: "not_askable" },
+    });
+    const { result } = await callTool(app, "ask", { isComplete: true });
+    expect(result?.["resultType"]).toBe("input_required");
   });
 
   test("lets nobody read what is in its token [D4]", async () => {
@@ -306,6 +329,19 @@ describe("a client that cannot be asked", () => {
     const capabilities = { sampling: { tools: {} } };
     const { result } = await callTool(app, "ask", {}, { capabilities });
     expect(result?.["resultType"]).toBe("input_required");
+  });
+
+  test("is not asked to include context it has not declared [S26]", async () => {
+    const app = parley({ name: "context", version: "1.0.0", keys, logger: quiet });
+    app.tool("ask", {}, async (ctx) => {
+      return (await ctx.sample("x", { prompt: "x", includeContext: "thisServer" })).text;
+    });
+    const asked = async (sampling: object) => {
+      const { result = {} } = await callTool(app, "ask", {}, { capabilities: { sampling } });
+      return (result["inputRequests"] as { x: { params: object } }).x.params;
+    };
+    expect(await asked({})).not.toHaveProperty("includeContext");
+    expect(await asked({ context: {} })).toHaveProperty("includeContext", "thisServer");
   });
 
   test("gets it for a prompt and a resource as well", async () => {

@@ -26,4 +26,8 @@ app.tool("count", {}, async (ctx) => {
   ctx.progress(2);
   return "counted";
 });
+app.tool("close", {}, () => {
+  void app.close();
+  return "closing";
+});
 await app.stdio();

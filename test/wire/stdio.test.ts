@@ -54,6 +54,30 @@ test("progress comes before the result it belongs to [S70]", async () => {
   expect(lines[2]).toMatchObject({ id: 1, result: { content: [{ text: "counted" }] } });
 });
 
+test("a 2025-11-25 client that cannot be asked is told so, and nothing of HTTP [E1.3]", async () => {
+  const { send, next } = started(till);
+  send({
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "by hand", version: "1.0.0" },
+    },
+  });
+  await next();
+  send({ id: 2, method: "tools/call", params: { name: "age", arguments: {} } });
+  const answer = await next();
+  expect(answer.result).toMatchObject({ isError: true });
+  expect(JSON.stringify(answer)).not.toContain("HTTP");
+});
+
+test("app.close ends it", async () => {
+  const { send, exit } = started(till);
+  send(call("close"));
+  expect(await exit).toBe(0);
+});
+
 describe("notifications/cancelled", () => {
   test("stops the body and the handler, and nothing is answered to it [S66]", async () => {
     const { send, next, says } = started(till);

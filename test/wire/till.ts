@@ -125,6 +125,14 @@ export function till(options: Partial<ParleyOptions> = {}): Till {
       header: headers?.get("x-tenant"),
     });
   });
+  app.tool("tells", {}, async (ctx) => {
+    called.push("tells");
+    ctx.progress(2);
+    await ctx.ask("name", "Name?");
+    ctx.progress(1);
+    ctx.progress(3);
+    return "told";
+  });
   app.tool("free", {}, () => {
     called.push("free");
     return "asks nothing";

@@ -110,7 +110,11 @@ function serving(
   return async <R>(ctx: ServerContext, target: string, args: unknown) => {
     const { request, isModern, release } = received(server, ctx, target, args, derivePrincipal);
     try {
-      const answer = await serveRound(core, definition, request);
+      const isMalformed = responses.hadMalformedAnswers(ctx.mcpReq.id);
+      const answer = await serveRound(core, definition, {
+        ...request,
+        ...(isMalformed ? { inputResponses: null } : {}),
+      });
       const result = wire(answer, isModern, definition, responses, ctx);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the definition makes what its method returns; the SDK's types also cover the older era
       return result as R | InputRequiredResult;
@@ -126,7 +130,7 @@ function wire(
   isModern: boolean,
   definition: Definition,
   responses: Responses,
-  { mcpReq, sessionId }: ServerContext,
+  { mcpReq, sessionId, http }: ServerContext,
 ): object {
   switch (answer.kind) {
     case "complete":
@@ -135,7 +139,8 @@ function wire(
     case "error": {
       const { code, message, data } = answer;
       if (!isModern && code === missingClientCapability) {
-        return legacyRefusal(definition, message, sessionId);
+        const isStateless = http !== undefined && sessionId === undefined;
+        return legacyRefusal(definition, message, isStateless);
       }
       if (definition.method !== "tools/call") throw new ProtocolError(code, message, data);
       return responses.fail(mcpReq.id, { code, message, ...(data && { data }) });
@@ -146,15 +151,10 @@ function wire(
 }
 
 /** 2025-11-25 has no code for a missing capability; a tool says it in its result. */
-function legacyRefusal(
-  definition: Definition,
-  message: string,
-  sessionId: string | undefined,
-): object {
-  const why =
-    sessionId === undefined
-      ? `${message} Over stateless HTTP a 2025-11-25 client cannot be asked at all: connect with a session (begin with initialize, and keep the Mcp-Session-Id), over stdio, or with a 2026-07-28 client.`
-      : message;
+function legacyRefusal(definition: Definition, message: string, isStateless: boolean): object {
+  const why = isStateless
+    ? `${message} Over stateless HTTP a 2025-11-25 client cannot be asked at all: connect with a session (begin with initialize, and keep the Mcp-Session-Id), over stdio, or with a 2026-07-28 client.`
+    : message;
   const result = definition.toFailure(why);
   if (result === undefined) throw new ProtocolError(internalError, why);
   return result;

@@ -11,7 +11,7 @@ export interface SessionOptions {
   readonly idleMs: number;
   readonly newId: () => string;
   readonly now: () => number;
-  readonly after: (ms: number, callback: () => void) => () => void;
+  readonly eventually: (ms: number, callback: () => void) => () => void;
 }
 
 interface Session {
@@ -62,6 +62,7 @@ export class LegacySessions {
 
   async close(): Promise<void> {
     this.#callOffSweep?.();
+    this.#callOffSweep = undefined;
     const open = [...this.#sessions.values()];
     this.#sessions.clear();
     await Promise.all(open.map(({ server }) => server.close()));
@@ -97,7 +98,7 @@ export class LegacySessions {
   /** One timer for all of them, and none when there are none. */
   #sweepLater(): void {
     if (this.#sessions.size === 0) return;
-    this.#callOffSweep ??= this.#options.after(this.#options.idleMs, () => {
+    this.#callOffSweep ??= this.#options.eventually(this.#options.idleMs, () => {
       this.#callOffSweep = undefined;
       const deadline = this.#options.now() - this.#options.idleMs;
       for (const [id, session] of this.#sessions) {

@@ -75,14 +75,17 @@ function sentAnswers({ mcpReq }: ServerContext): unknown {
   return { ...inputResponses, ...Object.fromEntries(dropped) };
 }
 
+/** By the signal of its request: the SDK's shim passes the same one to every round of a legacy request. */
+const lastProgress = new WeakMap<AbortSignal, number>();
+
 function notifier({ mcpReq }: ServerContext): RoundRequest["notify"] {
   const progressToken = mcpReq._meta?.progressToken;
-  let last = Number.NEGATIVE_INFINITY;
   return {
     progress: (done, total, message) => {
-      // The specification wants each larger than the one before.
+      // The specification wants each larger than the one before, through all rounds of a legacy request.
+      const last = lastProgress.get(mcpReq.signal) ?? Number.NEGATIVE_INFINITY;
       if (progressToken === undefined || !(done > last)) return;
-      last = done;
+      lastProgress.set(mcpReq.signal, done);
       const params = {
         progressToken,
         progress: done,
