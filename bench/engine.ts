@@ -149,7 +149,9 @@ bar("at once ÷ in turn", median(ratios.slice(2)), 2);
 
 process.exitCode = isMissed ? 1 : 0;
 
-const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+function mean(values: readonly number[]): number {
+  return values.reduce((a, b) => a + b, 0) / values.length;
+}
 
 function fit(xs: readonly number[], ys: readonly number[]) {
   const [mx, my] = [mean(xs), mean(ys)];
