@@ -5,7 +5,7 @@ import { answerMap } from "../protocol/answers.ts";
 import { Inbox } from "../replay/inbox.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
 import type { Json } from "../replay/json.ts";
-import { digest } from "../token/canonical.ts";
+import { digest, shortDigest } from "../token/canonical.ts";
 import type { Binding } from "../token/claims.ts";
 import { TokenError } from "../token/errors.ts";
 import { open } from "../token/open.ts";
@@ -139,10 +139,10 @@ function firstRound(
   };
 }
 
-/** 132 bits of it tell two inputs apart. Undefined for what is no JSON (a Date, a Map): it is not compared. */
+/** Undefined for what is no JSON (a Date, a Map): it is not compared. */
 function digestOfInput(input: unknown): string | undefined {
   try {
-    return input === undefined ? undefined : digest(input).slice(0, 22);
+    return input === undefined ? undefined : shortDigest(input);
   } catch {
     return undefined;
   }

@@ -6,6 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
+import { textOf } from "./failure.ts";
 import type { Logger } from "./logger.ts";
 import type { Serving } from "./serving.ts";
 
@@ -74,7 +75,7 @@ export async function listen(
     if (!isHostAllowed(req, res) || !isOriginAllowed(req, res)) return undefined;
     if (!staysOpen(req)) underWay.add(res);
     handle(req, res).catch((error: unknown) => {
-      logger.error(`The request could not be served: ${String(error)}`);
+      logger.error(`The request could not be served: ${textOf(error)}`);
       if (!res.headersSent) res.writeHead(500);
       res.end();
     });

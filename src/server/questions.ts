@@ -10,7 +10,7 @@ import { ParleyError, Unanswered } from "../errors.ts";
 import { elicitAnswer, rootsAnswer, sampleAnswer } from "../protocol/answers.ts";
 import type { InputRequest } from "../protocol/input-required.ts";
 import type { Asking, Reading } from "../replay/hooks.ts";
-import { digest } from "../token/canonical.ts";
+import { shortDigest } from "../token/canonical.ts";
 import type { Ability } from "./ability.ts";
 import type { Form, Read } from "./form.ts";
 
@@ -242,8 +242,7 @@ function common(put: Put, needs: Ability, wording: readonly unknown[]): Common {
 
 function digestOf(key: string, wording: readonly unknown[]): string {
   try {
-    // 132 bits of it are plenty to tell two questions of one author apart.
-    return digest(wording).slice(0, 22);
+    return shortDigest(wording);
   } catch (cause) {
     const why = "has a message or parameters that are not text and plain data";
     throw new ParleyError("bad_option", `Question "${key}" ${why}.`, { cause });

@@ -115,9 +115,8 @@ export class Serving {
   }
 
   #nobody(error: unknown): Response {
-    const { message, code } =
-      error instanceof ParleyError ? error : { message: String(error), code: "no_principal" };
-    this.#options.logger.error(message, { code });
+    const code = error instanceof ParleyError ? error.code : "no_principal";
+    this.#options.logger.error(textOf(error), { code });
     const body = { error: "invalid_token", error_description: "The token names no user." };
     return Response.json(body, { status: 403 });
   }

@@ -26,16 +26,9 @@ export function suspend(
   { entries, open, unused }: Waiting,
 ): RoundAnswer {
   const now = core.environment.now();
-  const state: CallState = {
-    entries,
-    out: open.map((question) => putOut(question, call.state.out, now)),
-    abilities: call.abilities,
-    unused,
-    lowLevel: call.lowLevel,
-    inputDigest: call.inputDigest(),
-    firstSpan: call.firstSpan,
-  };
-  return ask(core, definition, call, state, open.flatMap(inputRequest));
+  const out = open.map((question) => putOut(question, call.state.out, now));
+  const told = { entries, out, unused, lowLevel: call.lowLevel };
+  return ask(core, definition, call, told, open.flatMap(inputRequest));
 }
 
 /** The same for a handler that drives the rounds itself. */
@@ -59,28 +52,21 @@ export function suspendByHand(
     state: keptState(definition.name, returned),
     asked: inputRequests.map(([key]) => key),
   };
-  const state: CallState = {
-    entries: [],
-    out: [],
-    abilities: call.abilities,
-    unused: [],
-    lowLevel,
-    inputDigest: call.inputDigest(),
-    firstSpan: call.firstSpan,
-  };
-  return ask(core, definition, call, state, inputRequests);
+  return ask(core, definition, call, { entries, out: [], unused: [], lowLevel }, inputRequests);
 }
 
 function ask(
   core: Core,
   definition: Definition,
   call: Call,
-  state: CallState,
+  told: Pick<CallState, "entries" | "out" | "unused" | "lowLevel">,
   inputRequests: readonly (readonly [string, InputRequest])[],
 ): RoundAnswer {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
+  const { abilities, firstSpan } = call;
+  const state: CallState = { ...told, abilities, firstSpan, inputDigest: call.inputDigest() };
   const requestState = sealState(core, definition, call, state);
-  hintAtSize(core, definition, call.round, state.entries);
+  hintAtSize(core, definition, call.round, told.entries);
   return {
     kind: "input_required",
     result: {

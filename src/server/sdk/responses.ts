@@ -55,7 +55,10 @@ export class Responses {
   }
 
   #replaced(message: Message): Message {
-    if (!("result" in message) || message.id === undefined) return message;
+    if ("method" in message || message.id === undefined) return message;
+    // Also of a tool that is not ours and never asked: over a long connection they would add up.
+    this.#malformed.delete(message.id);
+    if (!("result" in message)) return message;
     const error = this.#errors.get(message.id);
     if (error === undefined) return message;
     this.#errors.delete(message.id);
