@@ -1,12 +1,14 @@
 // The examples that are programs, run as programs.
 
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { start } from "./child.ts";
+import { TaskClient } from "./task-client.ts";
 
 const here = import.meta.dirname;
 const run = promisify(execFile);
@@ -54,4 +56,52 @@ test("hello-ask runs as it stands in the README, but for its port", async () => 
   await client.close();
   expect(content).toEqual([{ type: "text", text: "#4522 closed as Duplicate" }]);
   expect((await printed.next()).value).toBe("tracker: close 4522 Duplicate 4301");
+}, 40_000);
+
+const vmProvision = (env: Record<string, string> = {}) =>
+  run(process.execPath, ["--import", "tsx", join(here, "vm-provision/main.ts"), "--auto"], {
+    env: { ...process.env, ...env },
+    timeout: 40_000,
+  });
+
+test("vm-provision: a replica is killed while it creates a VM; the other goes on, and there is one VM", async () => {
+  const { stdout } = await vmProvision();
+  expect(stdout).toContain("result: web-1 runs as vm-1 in the private network, for $70 a month.");
+  expect(stdout).toMatch(/Replica 2 died while .* Replica 1 went on with the task after \d\.\d s/);
+  expect(stdout).toContain("asked for the VM 2 times, under 1 idempotency key, and made 1: vm-1.");
+  expect(stdout).toContain("not done again: 1 price, 2 questions, 1 configuration.");
+  expect(stdout).toContain("Exactly one VM.");
+}, 45_000);
+
+test("vm-provision: with a cloud that forgets idempotency keys there are two, and it says so", async () => {
+  const failed = await vmProvision({ CLOUD_FORGETS: "1" }).catch((error: unknown) => error);
+  expect(failed).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/made 2: vm-1, vm-2\.[^]*THAT IS NOT HOW IT SHOULD BE\./),
+  });
+}, 45_000);
+
+test("deploy-approval: one person's agent asks, another person follows the link", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "deploy-approval-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const server = start(join(here, "deploy-approval/server.ts"), {
+    PORT: "0",
+    PARLEY_KEYS: `test:${"A".repeat(43)}`,
+    TASKS_FILE: join(folder, "tasks.db"),
+    TRAIL_FILE: join(folder, "trail.jsonl"),
+  });
+  onTestFinished(() => server.kill("SIGKILL"));
+  const printed = server.lines[Symbol.asyncIterator]();
+  const [, url = ""] = String((await printed.next()).value).split(" ");
+
+  const client = new TaskClient({ url: `${url}/mcp`, headers: { authorization: "Bearer ada" } });
+  const { taskId = "" } = await client.start("deploy", { service: "shop", version: "1.4.2" });
+  const [, link = "", ...subject] = String((await printed.next()).value).split(" ");
+  expect(subject.join(" ")).toBe("ada wants to deploy shop 1.4.2");
+  const ticket = new URL(link).searchParams.get("ticket") ?? "";
+  const body = new URLSearchParams({ ticket, decision: "approve" });
+  const headers = { cookie: "person=bob" };
+  expect((await fetch(`${url}/approve`, { method: "POST", headers, body })).status).toBe(200);
+  expect(await client.follow(taskId)).toBe("shop 1.4.2 is deployed. bob approved it.");
+  expect((await printed.next()).value).toBe("deploy shop 1.4.2");
 }, 40_000);

@@ -21,6 +21,9 @@ export type ParleyErrorCode =
   | "no_principal"
   | "token_too_large"
   | "too_many_rounds"
+  | "too_many_tasks"
+  | "too_many_questions"
+  | "log_too_large"
   | "bad_ticket";
 
 /** A mistake in a handler or in the set-up. The message says what happened and what to write instead. */

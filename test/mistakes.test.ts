@@ -113,7 +113,7 @@ test("token_too_large", async () => {
   expect(error.code).toBe("token_too_large");
   expect(error.message).toBe(
     'The state of "release_notes" is 38 KiB, over the limit of 32 KiB: step "commits" 29 KiB. ' +
-      "Keep ids instead of contents in step results, or raise parley({ limits: { tokenBytes } }).",
+      "Keep ids instead of contents in step results, or give parley() a store, which then holds it.",
   );
 });
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { start } from "../child.ts";
 import type { Child } from "../child.ts";
-import { roundRobin } from "./round-robin.ts";
+import { roundRobin } from "../round-robin.ts";
 
 const script: Record<string, string | number> = { resolution: "Duplicate", duplicateOfId: 4301 };
 

@@ -2,26 +2,37 @@
 // The command. The only file that reads argv, prints and exits.
 
 import process from "node:process";
-import { newKey } from "../token/keyring.ts";
+import type { Command } from "./command.ts";
+import { Usage } from "./command.ts";
+import { keys } from "./commands/keys.ts";
+import { migrate } from "./commands/migrate.ts";
 
-const help = `mcp-parley keys new [id]   make a key for PARLEY_KEYS
+const commands = new Map<string, Command>(Object.entries({ keys, migrate }));
 
-The first key of PARLEY_KEYS seals, all open: to rotate, put the new one first after every instance knows it.
+const help = `${[...commands.values()].map(({ summary }) => `mcp-parley ${summary}`).join("\n")}
 
-  export PARLEY_KEYS="$(npx mcp-parley keys new 2026-11)"
+mcp-parley <command> --help says more.
 `;
 
-const [group, verb, id] = process.argv.slice(2);
-if (group === "keys" && verb === "new") {
+const [name = "--help", ...args] = process.argv.slice(2);
+const command = commands.get(name);
+const isHelp = (word: string) => word === "--help" || word === "-h";
+if (command !== undefined && !args.some(isHelp)) await run(command);
+else if (command !== undefined) process.stdout.write(command.help);
+else if (isHelp(name)) process.stdout.write(help);
+else complain(`Unknown command: ${name}\n\n${help}`, 2);
+
+async function run({ run: act, help: usage }: Command): Promise<void> {
   try {
-    process.stdout.write(`${newKey(id)}\n`);
+    await act(args, (text) => void process.stdout.write(text));
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 2;
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof Usage) complain(`${message}\n\n${usage}`, 2);
+    else complain(`${message}\n`, 1);
   }
-} else if (group === undefined || group === "--help" || group === "-h") {
-  process.stdout.write(help);
-} else {
-  process.stderr.write(`Unknown command: ${process.argv.slice(2).join(" ")}\n\n${help}`);
-  process.exitCode = 2;
+}
+
+function complain(text: string, exitCode: number): void {
+  process.stderr.write(text);
+  process.exitCode = exitCode;
 }

@@ -15,10 +15,13 @@ const longestPause = 2 ** 31 - 1;
 // A lone surrogate has no UTF-8 form.
 const headerSafe = (key: string) => encodeURIComponent(key.replaceAll(/\p{Surrogate}/gu, "\uFFFD"));
 
+const ended = () => {};
+
 export class Bodies {
   readonly #hooks: Hooks;
   readonly #onFinished: (operation: StepOperation, entry: Entry) => void;
   readonly #onFault: (fault: unknown) => void;
+  readonly #onForbidden: () => void;
   #running = 0;
   #hasRun = false;
   /** The step whose body is being called at this very moment (R10). */
@@ -31,10 +34,12 @@ export class Bodies {
     hooks: Hooks,
     onFinished: (operation: StepOperation, entry: Entry) => void,
     onFault: (fault: unknown) => void,
+    onForbidden: () => void,
   ) {
     this.#hooks = hooks;
     this.#onFinished = onFinished;
     this.#onFault = onFault;
+    this.#onForbidden = onForbidden;
   }
 
   get running(): number {
@@ -66,6 +71,7 @@ export class Bodies {
         within === undefined ? this.#inside(key, call) : within(() => this.#inside(key, call)),
       pause: (ms) => this.#pause(ms),
     });
+    this.#hooks.onBody?.(outcome.then(ended, ended));
     outcome.then(
       (entry) => {
         // After the end nothing is recorded: the next run, or nobody, knows what became of it.
@@ -109,7 +115,9 @@ export class Bodies {
       if (this.#abortedFor !== undefined) return;
       const callOff = this.#hooks.after(Math.min(ms, longestPause), () => {
         this.#pauses.delete(callOff);
-        resolve();
+        // A further attempt is a body like any other, and the lease may be over by now.
+        if (this.#hooks.mayStart?.() === false) this.#onForbidden();
+        else resolve();
       });
       this.#pauses.add(callOff);
     });

@@ -13,6 +13,8 @@ import type { Turns } from "./turns.ts";
 export interface Operations {
   readonly ask: (key: string, asking: Asking) => Question<unknown>;
   readonly step: (key: string, body: Body, options?: StepOptions) => Promise<unknown>;
+  /** A step that belongs to the question of this key: its author has no name for it. */
+  readonly aside: (key: string, body: Body) => Promise<unknown>;
   readonly sleep: (key: string, ms: number) => Promise<unknown>;
   readonly background: (options?: BackgroundOptions) => Promise<unknown>;
   readonly checkpoint: (afterMs?: number) => Promise<unknown>;
@@ -89,16 +91,21 @@ export interface Hooks {
   readonly stallMs: number;
   /** Makes an entry durable. Throwing ends the run as failed, before the entry is delivered. */
   readonly append?: ((entry: Entry) => void | Promise<void>) | undefined;
-  /** Takes back the entries from this index on. */
-  readonly cut?: ((from: number) => void | Promise<void>) | undefined;
+  /** Takes back the entries from this index on. What they told goes back to the inbox as these events. */
+  readonly cut?: ((from: number, back: readonly InboxEvent[]) => void | Promise<void>) | undefined;
   /** Tasks: show what is open while bodies are running. */
   readonly publish?: ((open: readonly Open[]) => void | Promise<void>) | undefined;
   /** What `background()` does: end the run as detached, or go on here. */
   readonly canDetach: boolean;
   /** False: `checkpoint()` goes on here, because there is no further round to go on in. */
   readonly canYield?: boolean | undefined;
-  /** Asked before each body. False ends the run as stopped (tasks: the lease may be over). */
-  readonly mayStart?: (() => boolean) | undefined;
+  /** A body has been started; resolves when it comes to an end, be the run over by then or not. */
+  readonly onBody?: ((end: Promise<void>) => void) | undefined;
+  /**
+   * Asked before each body. False ends the run as stopped (tasks: the lease may be over); "later" as yielded, with
+   * nothing started (`once`: not in a round that can be sent twice).
+   */
+  readonly mayStart?: (() => boolean | "later") | undefined;
   /** How long this run has taken, for `checkpoint({ afterMs })`. */
   readonly elapsedMs?: (() => number) | undefined;
   readonly stop?: Stop | undefined;

@@ -41,8 +41,10 @@ export class Inbox {
   }
 
   /** Entries that were cut off the log become events again, ahead of all that came since (R6). */
-  putBack(entries: readonly Entry[]): void {
-    this.#events.unshift(...entries.flatMap(asEvent));
+  putBack(entries: readonly Entry[]): readonly InboxEvent[] {
+    const events = entries.flatMap(asEvent);
+    this.#events.unshift(...events);
+    return events;
   }
 
   unused(): readonly InboxEvent[] {

@@ -33,6 +33,8 @@ export interface StepOperation extends Settleable {
   readonly options: StepOptions | undefined;
   /** Where the step was requested: its body runs in that branch's asynchronous context, not in that of a turn. */
   readonly within: (<T>(call: () => T) => T) | undefined;
+  /** The engine made its key. */
+  readonly isAside: boolean;
   /** Somebody waits for it (R10). */
   isAwaited: boolean;
 }

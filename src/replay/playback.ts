@@ -67,6 +67,8 @@ export class Playback {
   #misfits: { readonly operation: QuestionOperation; readonly entry: Answered }[] = [];
   /** Entries on their way into the log. */
   readonly #finished: { readonly operation: Operation; readonly entry: Entry }[] = [];
+  /** A body was not to be started in this run: it ends as yielded. */
+  #isPutOff = false;
   /** The operation at which the run will end (R11). */
   #ending: BackgroundOperation | CheckpointOperation | undefined;
   #published = "";
@@ -84,6 +86,7 @@ export class Playback {
         this.#nextTurn("brief");
       },
       (fault) => run.fail(fault),
+      () => run.stop("LostLease"),
     );
     inbox.onArrival = () => {
       this.#calm();
@@ -308,11 +311,11 @@ export class Playback {
   #cut(entry: Entry, notes: readonly Entry[]): void {
     const { from, removed } = this.#log.cut(entry);
     const isSpoilt = notes.length > 0;
-    this.#inbox.putBack(isSpoilt ? removed.slice(1) : removed);
+    const back = this.#inbox.putBack(isSpoilt ? removed.slice(1) : removed);
     // What was asked on the strength of what is cut off may never be asked again.
     this.#out = [];
     this.#whenReady(
-      () => this.#hooks.cut?.(from),
+      () => this.#hooks.cut?.(from, back),
       () => this.#note([...removed.filter(({ kind }) => kind === "changed"), ...notes]),
     );
   }
@@ -332,7 +335,8 @@ export class Playback {
     if (this.#tell(isQuiet)) return;
     const open = this.#requested.waiting("question", "timer").map(asOpen);
     if (this.#bodies.running > 0) return this.#publish(isQuiet, open);
-    if (this.#ending === undefined && open.length === 0) return this.#idle(isQuiet);
+    const hasEnd = this.#ending !== undefined || this.#isPutOff || open.length > 0;
+    if (!hasEnd) return this.#idle(isQuiet);
     if (!isQuiet) return this.#nextTurn("full");
     this.#suspend(open);
   }
@@ -360,9 +364,14 @@ export class Playback {
   /** False where the run may not start any and has ended. */
   #startBodies(): boolean {
     for (const operation of this.#requested.waiting("step")) {
-      if (this.#hooks.mayStart?.() === false) {
+      const may = this.#hooks.mayStart?.() ?? true;
+      if (may === false) {
         this.#run.stop("LostLease");
         return false;
+      }
+      if (may === "later") {
+        this.#isPutOff = true;
+        return true;
       }
       this.#bodies.start(operation);
       if (this.#run.isOver()) return false;
@@ -459,7 +468,8 @@ export class Playback {
       .filter((event) => event.kind === "answer" && event.digest !== undefined)
       .filter(({ key }) => this.#requested.get(key)?.state !== "settled");
     if (ending === undefined) {
-      return this.#run.suspend({ kind: "waiting", entries: this.entries, open, unused });
+      const kind = this.#isPutOff ? "yielded" : "waiting";
+      return this.#run.suspend({ kind, entries: this.entries, open, unused });
     }
     // Its entry is part of what the run hands over, so that the next one goes past it.
     const entries: Entry[] = [...this.entries, { kind: ending.kind, key: ending.key }];

@@ -202,6 +202,7 @@ export async function direct(program: Program): Promise<Json> {
         throw new Error(error instanceof Error ? error.message : "?", { cause: error });
       }
     },
+    aside: () => at(undefined),
     sleep: () => at(undefined),
     background: () => at(undefined),
     checkpoint: () => at(undefined),

@@ -569,7 +569,8 @@ describe("R6 divergence", () => {
       [],
       { cut },
     );
-    expect(cut.mock.calls).toEqual([[1]]);
+    const back = { kind: "answer", key: "gone", value: "answer to gone", digest: "Gone?" };
+    expect(cut.mock.calls).toEqual([[1, [back]]]);
   });
 
   test("with a step ahead it is Diverged, naming both sides, before any new effect", async () => {
@@ -1331,6 +1332,72 @@ describe("R9 steps", () => {
     expect(outcome).toEqual({ kind: "stopped", reason: "LostLease" });
     expect(body).not.toHaveBeenCalled();
   });
+
+  test("the carrier is asked before each attempt of a body, not only before the first", async () => {
+    let attempts = 0;
+    let isHeld = true;
+    const outcome = await runOnce(
+      (ops) =>
+        ops.step(
+          "flaky",
+          () => {
+            attempts += 1;
+            // The process is stopped while it waits to try again.
+            isHeld = false;
+            throw new Error("not yet");
+          },
+          { retries: 1, backoffMs: 1 },
+        ),
+      emptyJournal,
+      [],
+      {
+        mayStart: () => isHeld,
+        after: (_ms, callback) => {
+          const soon = setImmediate(callback);
+          return () => clearImmediate(soon);
+        },
+      },
+    );
+    expect(outcome).toEqual({ kind: "stopped", reason: "LostLease" });
+    expect(attempts).toBe(1);
+  });
+
+  test("the carrier hears when a body ends, also after the run", async () => {
+    const working = gate();
+    const stop = new Stop();
+    const ends: Promise<void>[] = [];
+    const running = runOnce((ops) => ops.step("s", () => working.opened), emptyJournal, [], {
+      stop,
+      onBody: (end) => void ends.push(end),
+    });
+    await immediate();
+    await immediate();
+    stop.stop("Draining");
+    await running;
+    expect(ends).toHaveLength(1);
+    let isOver = false;
+    void ends[0]?.then(() => (isOver = true));
+    await immediate();
+    expect(isOver).toBe(false);
+    working.open();
+    await immediate();
+    expect(isOver).toBe(true);
+  });
+
+  test("a step that belongs to a question has a key no author can use", async () => {
+    const outcome = await runOnce(async (ops) => {
+      const question = ops.ask("q", plain("Q?"));
+      await Promise.all([question, ops.aside("q", () => "told")]);
+    });
+    expect(outcome).toMatchObject({
+      kind: "waiting",
+      entries: [{ kind: "step", key: "q~aside", value: "told" }],
+    });
+    const used = await runOnce((ops) => ops.step("q~aside", () => {}));
+    expect(used).toMatchObject({ kind: "failed", error: { code: "bad_key" } });
+    const bad = await runOnce((ops) => ops.aside("", () => {}));
+    expect(bad).toMatchObject({ kind: "failed", error: { code: "bad_key" } });
+  });
 });
 
 describe("R10 fatal mistakes", () => {
@@ -1805,6 +1872,22 @@ describe("R14 forks", () => {
     expect(await fork("one")).toMatchObject({ kind: "done", value: "one" });
     expect(await fork("two")).toMatchObject({ kind: "done", value: "two" });
     expect(ran).toEqual(["call-1/before", "call-1/after", "call-1/after"]);
+  });
+
+  test("bodies that are put off end the run as yielded, with what is open, and nothing has started", async () => {
+    const body = vi.fn();
+    const outcome = await runOnce(
+      (ops) => Promise.all([ops.ask("q", plain("Q?")), ops.step("s", body)]),
+      emptyJournal,
+      [],
+      { mayStart: () => "later" },
+    );
+    expect(outcome).toMatchObject({ kind: "yielded", entries: [], open: [{ key: "q" }] });
+    const alone = await runOnce((ops) => ops.step("s", body), emptyJournal, [], {
+      mayStart: () => "later",
+    });
+    expect(alone).toMatchObject({ kind: "yielded", entries: [], open: [] });
+    expect(body).not.toHaveBeenCalled();
   });
 });
 

@@ -8,7 +8,6 @@
 // playback.ts; a handler that uses no operation never gets there (R15).
 
 import * as faults from "./faults.ts";
-import type { Named } from "./faults.ts";
 import { Handed, Question } from "./handed.ts";
 import type {
   Asking,
@@ -109,6 +108,19 @@ class Run<T> implements Operations {
   }
 
   step(key: string, body: Body, options?: StepOptions): Promise<unknown> {
+    return this.#step(key, body, options, false);
+  }
+
+  aside(key: string, body: Body): Promise<unknown> {
+    return this.#step(`${key}${asideMark}`, body, undefined, true);
+  }
+
+  #step(
+    key: string,
+    body: Body,
+    options: StepOptions | undefined,
+    isAside: boolean,
+  ): Promise<unknown> {
     const { promise, resolve, reject } = pending();
     const place = this.#hooks.place?.();
     const state = "outstanding";
@@ -127,6 +139,7 @@ class Run<T> implements Operations {
       body,
       options,
       within: this.#hooks.capture?.(),
+      isAside,
       isAwaited: false,
     };
     this.#request(operation);
@@ -280,6 +293,8 @@ class Run<T> implements Operations {
   }
 }
 
+const asideMark = "~aside";
+
 interface Pending {
   readonly promise: Promise<unknown>;
   readonly resolve: (value: unknown) => void;
@@ -298,7 +313,12 @@ function pending(): Pending {
 }
 
 // "~" is kept for the engine's own keys, and for the wire keys of questions that are asked again.
-function isGoodKey({ kind, key }: Named): boolean {
+function isGoodKey(operation: Operation): boolean {
+  const { kind } = operation;
   if (kind === "background" || kind === "checkpoint") return true;
+  const key =
+    kind === "step" && operation.isAside
+      ? operation.key.slice(0, -asideMark.length)
+      : operation.key;
   return typeof key === "string" && key.length > 0 && key.length <= 200 && !key.includes("~");
 }

@@ -2,8 +2,16 @@
 // before it asks does the same in every round.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import { tasksExtension } from "../protocol/task.ts";
 
-export type Ability = "form" | "url" | "sampling" | "sampling.tools" | "sampling.context" | "roots";
+export type Ability =
+  | "form"
+  | "url"
+  | "sampling"
+  | "sampling.tools"
+  | "sampling.context"
+  | "roots"
+  | "task";
 
 export function abilitiesOf(capabilities: ClientCapabilities): readonly Ability[] {
   const { elicitation, sampling, roots } = capabilities;
@@ -20,7 +28,14 @@ export function abilitiesOf(capabilities: ClientCapabilities): readonly Ability[
   if (sampling?.tools !== undefined) abilities.push("sampling.tools");
   if (sampling?.context !== undefined) abilities.push("sampling.context");
   if (roots !== undefined) abilities.push("roots");
+  if (canFollowTasks(capabilities)) abilities.push("task");
   return abilities;
+}
+
+/** Any object declares it: its settings may grow. */
+export function canFollowTasks({ extensions }: ClientCapabilities): boolean {
+  const declared: unknown = extensions?.[tasksExtension];
+  return typeof declared === "object" && declared !== null && !Array.isArray(declared);
 }
 
 /** The capabilities a client would have to declare, for error -32021. */
@@ -38,5 +53,7 @@ export function capabilitiesFor(ability: Ability): ClientCapabilities {
       return { sampling: { context: {} } };
     case "roots":
       return { roots: {} };
+    case "task":
+      return { extensions: { [tasksExtension]: {} } };
   }
 }

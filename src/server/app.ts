@@ -7,14 +7,21 @@ import type {
   Implementation,
   ServerNotifier,
 } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { ParleyError } from "../errors.ts";
+import { NotJson, toJson } from "../replay/json.ts";
+import type { Json } from "../replay/json.ts";
+import type { Store } from "../tasks/store.ts";
 import { openTicket } from "../token/ticket.ts";
+import type { Ticket } from "../token/ticket.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { checkedLimits } from "./core.ts";
 import type { Core, Limits } from "./core.ts";
-import type { Definition } from "./definition.ts";
+import type { Definition, TaskMode } from "./definition.ts";
 import { nodeEnvironment } from "./environment.ts";
 import { textOf } from "./failure.ts";
+import { healthOf } from "./health.ts";
+import type { Health } from "./health.ts";
 import { resolveKeys } from "./keys.ts";
 import { isLoopback, listen, nodeHandler } from "./listen.ts";
 import type { Listener, Listening, ListenOptions, NodeRequest } from "./listen.ts";
@@ -23,21 +30,29 @@ import type { Logger } from "./logger.ts";
 import type { PrincipalOf } from "./principal.ts";
 import { definePrompt } from "./prompt.ts";
 import type { Prompt, PromptConfig, PromptHandler } from "./prompt.ts";
+import { externalDigest } from "./questions.ts";
 import { Registry } from "./registry.ts";
 import { defineResource } from "./resource.ts";
 import type { Resource, ResourceConfig, ResourceHandler } from "./resource.ts";
 import type { InputOf, OutputOf, Schema } from "./schema.ts";
 import { install } from "./sdk/install.ts";
+import { TaskListeningTransport } from "./sdk/task-listen-stdio.ts";
 import { Serving } from "./serving.ts";
 import type { Verified } from "./serving.ts";
+import { beforeEnd } from "./signals.ts";
+import { needsStore, noStore } from "./store-needed.ts";
 import { telemetry } from "./telemetry.ts";
 import { defineTool } from "./tool.ts";
 import type { Tool, ToolConfig, ToolHandler } from "./tool.ts";
+import { Work } from "./work.ts";
+import type { WorkOptions } from "./work.ts";
 
 export type ParleyOptions = Implementation & {
   readonly instructions?: string | undefined;
   /** First seals, all open. Default: PARLEY_KEYS; in development on this machine a kept key. Otherwise an error. */
   readonly keys?: string | readonly string[] | undefined;
+  /** Needed by `task` and `once`. Default in development on this machine: SQLite in .parley/. */
+  readonly store?: Store | undefined;
   readonly limits?: Partial<Limits> | undefined;
   readonly logger?: Logger | undefined;
 } & (
@@ -50,10 +65,11 @@ export interface App {
   readonly tool: <
     In extends Schema | undefined = undefined,
     Out extends Schema | undefined = undefined,
+    const T extends TaskMode | undefined = undefined,
   >(
     name: string,
-    config: ToolConfig<In, Out>,
-    handler: ToolHandler<In, Out>,
+    config: ToolConfig<In, Out, T>,
+    handler: ToolHandler<In, Out, T>,
   ) => Tool<
     In extends Schema ? InputOf<In> : Record<string, never>,
     Out extends Schema ? OutputOf<Out> : undefined
@@ -71,7 +87,7 @@ export interface App {
     handler: ResourceHandler<U>,
   ) => Resource;
 
-  /** HTTP on the loopback address, at /mcp. Logs one line that says where. */
+  /** HTTP on the loopback address, at /mcp, with a task worker where a tool needs one. Logs one line that says where. */
   readonly listen: (port?: number, options?: ListenOptions) => Promise<Listening>;
   readonly stdio: () => Promise<void>;
   /** Web-standard, one argument on purpose: Workers pass `env` second. */
@@ -86,6 +102,10 @@ export interface App {
   readonly onServer: (configure: (server: McpServer) => void) => void;
   /** Tells clients that a list, or a resource, has changed: 2026-07-28 subscribers and open 2025-11-25 sessions of `listen`, `fetch`, `node` and `handle`. Over stdio and `attach`, use the server's own methods. */
   readonly notify: ServerNotifier;
+  /** Runs tasks in this process. `listen` and `stdio` do it by themselves; `fetch`, `node` and `attach` never do. */
+  readonly work: (options?: WorkOptions) => Promise<{ readonly close: () => Promise<void> }>;
+  /** Whether this process can do its work, and how the tasks stand. */
+  readonly health: () => Promise<Health>;
 
   /** Opens a ticket in the page's route. Throws `ParleyError` ("bad_ticket"). */
   readonly readTicket: (ticket: string) => {
@@ -94,6 +114,12 @@ export interface App {
     readonly principal: string | undefined;
     readonly expiresAt: Date;
   };
+  /** Answers a `waitFor`. First wins. Who may, is for the application to check before. */
+  readonly deliver: (
+    ticket: string,
+    value: unknown,
+  ) => Promise<"delivered" | "already answered" | "gone">;
+  /** Takes no new request, waits for those under way, hands the tasks it runs over to others. The store stays open: it may be shared. */
   readonly close: () => Promise<void>;
 }
 
@@ -107,6 +133,10 @@ class ParleyApp implements App {
   readonly #core: Core;
   readonly #configurations: ((server: McpServer) => void)[] = [];
   readonly #listeners = new Set<Listener>();
+  #work: Work | undefined;
+  /** Made here, so closed here. */
+  #ownStore: Store | undefined;
+  #onEnd: (() => void)[] = [];
   #keyring: Keyring | undefined;
   #serving: Serving | undefined;
   #stdio: ReturnType<typeof serveStdio> | undefined;
@@ -114,6 +144,7 @@ class ParleyApp implements App {
 
   constructor(options: ParleyOptions) {
     this.#options = options;
+    const work = () => this.#work;
     this.#core = {
       name: options.name,
       keyring: () => this.#keys("app.fetch, app.node or app.attach", false),
@@ -121,7 +152,14 @@ class ParleyApp implements App {
       logger: options.logger ?? stderrLogger,
       environment: nodeEnvironment,
       telemetry: telemetry(),
+      get tasks() {
+        return work()?.runtime;
+      },
+      get store() {
+        return work()?.store;
+      },
     };
+    if (options.store !== undefined) this.#use(options.store);
   }
 
   readonly tool: App["tool"] = (name, config, handler) => {
@@ -150,8 +188,11 @@ class ParleyApp implements App {
       isLocal ? "app.listen" : `app.listen on ${host}, which other machines reach,`,
       isLocal,
     );
-    const listener = await listen(this.#serve(), this.#core.logger, port, options);
+    await this.#storeByDefault(isLocal);
+    const { logger } = this.#core;
+    const listener = await listen(this.#serve(), logger, port, options, this.health);
     this.#listeners.add(listener);
+    if (options.worker !== false) await this.#workIfNeeded();
     return {
       url: listener.url,
       close: async () => {
@@ -163,8 +204,11 @@ class ParleyApp implements App {
 
   readonly stdio: App["stdio"] = async () => {
     this.#keys("app.stdio", true);
+    await this.#storeByDefault(true);
+    await this.#workIfNeeded();
     const { logger } = this.#core;
     this.#stdio = serveStdio(() => this.#newServer(), {
+      transport: new TaskListeningTransport(new StdioServerTransport(), this.#core),
       onerror: ({ message }) => logger.debug(message),
     });
   };
@@ -194,14 +238,36 @@ class ParleyApp implements App {
     return this.#serve().notify;
   }
 
+  readonly work: App["work"] = async (options) => {
+    const work = this.#work;
+    if (work === undefined) throw noStore("app.work()");
+    this.#keys("app.work", false);
+    await work.start(options);
+    this.#onEnd.push(beforeEnd(this.close));
+    return { close: this.close };
+  };
+
+  readonly health: App["health"] = () => healthOf(this.#core, this.#work);
+
   readonly readTicket: App["readTicket"] = (ticket) => {
-    const { name, environment } = this.#core;
-    const opened = openTicket(ticket, this.#core.keyring(), {
-      audience: name,
-      now: environment.now(),
-    });
-    const { callId, key, principal, expiresAt } = opened;
+    const { callId, key, principal, expiresAt } = this.#openTicket(ticket);
     return { callId, key, principal, expiresAt: new Date(expiresAt) };
+  };
+
+  readonly deliver: App["deliver"] = async (ticket, value) => {
+    const { kind, callId, key } = this.#openTicket(ticket);
+    if (kind !== "external")
+      throw new ParleyError("bad_ticket", "This ticket is for a page, not for a delivery.");
+    const work = this.#work;
+    if (work === undefined) throw noStore("app.deliver()");
+    const outcome = await work.runtime.deliver(
+      callId,
+      key,
+      externalDigest(key),
+      asJson(key, value),
+    );
+    this.#core.logger.info(`"${key}" ${outcome}`, { call: callId, key, outcome });
+    return outcome;
   };
 
   readonly close: App["close"] = async () => {
@@ -212,11 +278,43 @@ class ParleyApp implements App {
     this.#serving = undefined;
     this.#node = undefined;
     await Promise.all(listeners.map((listener) => listener.drain()));
+    for (const takeOff of this.#onEnd.splice(0)) takeOff();
+    await this.#work?.runtime.drain();
     const streamsEnd = serving?.close();
     await Promise.all(listeners.map((listener) => listener.close(async () => streamsEnd)));
     await streamsEnd;
     await this.#stdio?.close();
+    await this.#ownStore?.close();
   };
+
+  #use(store: Store): void {
+    this.#work = new Work(store, this.#core, this.#registry);
+    const read = async () => (await this.health()).tasks;
+    this.#core.telemetry.gauges(read);
+  }
+
+  /** In development on this machine a tool that needs a store gets one. */
+  async #storeByDefault(isLocal: boolean): Promise<void> {
+    if (this.#work !== undefined) return;
+    const needy = [...this.#registry].find(({ definition }) => needsStore(definition));
+    if (needy === undefined) return;
+    if (!isLocal || process.env["NODE_ENV"] === "production") throw noStore(`Tool "${needy.name}"`);
+    const { sqliteStore } = await import("../tasks/stores/sqlite/index.ts");
+    this.#ownStore = sqliteStore();
+    this.#use(this.#ownStore);
+  }
+
+  async #workIfNeeded(): Promise<void> {
+    const work = this.#work;
+    if (work === undefined || !work.hasTools) return;
+    await work.start();
+    this.#onEnd.push(beforeEnd(this.close));
+  }
+
+  #openTicket(ticket: string): Ticket {
+    const { name, environment } = this.#core;
+    return openTicket(ticket, this.#core.keyring(), { audience: name, now: environment.now() });
+  }
 
   #handle<H extends object>(handle: H, definition: Definition): H {
     registered.set(handle, { core: this.#core, definition });
@@ -241,13 +339,11 @@ class ParleyApp implements App {
     if (this.#serving !== undefined) return this.#serving;
     this.#warnOfMissingKeys();
     const { auth, principal } = this.#options;
-    const { environment, logger } = this.#core;
     this.#serving = new Serving({
       newServer: () => this.#newServer(),
       auth,
       derivePrincipal: principal,
-      environment,
-      logger,
+      core: this.#core,
       sessions: { most: 1_000, idleMs: 30 * 60_000 },
     });
     return this.#serving;
@@ -270,6 +366,15 @@ class ParleyApp implements App {
       registrations: this.#registry,
       derivePrincipal: this.#options.principal,
     });
+  }
+}
+
+function asJson(key: string, value: unknown): Json {
+  try {
+    return toJson(value) ?? null;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new ParleyError("not_json", `The value delivered for "${key}" has ${error.message}.`);
   }
 }
 
@@ -305,7 +410,8 @@ export function registeredAs(handle: object): Registered {
 /** Another instance of the same app: it shares the definitions and what is given here, nothing else. */
 export function anotherInstance(
   core: Core,
-  own: Pick<Core, "environment" | "logger"> & { readonly keyring: Keyring },
+  own: Pick<Core, "environment" | "logger"> &
+    Partial<Pick<Core, "store" | "tasks">> & { readonly keyring: Keyring },
 ): Core {
-  return { ...core, ...own, keyring: () => own.keyring };
+  return { ...core, store: undefined, tasks: undefined, ...own, keyring: () => own.keyring };
 }

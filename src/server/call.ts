@@ -13,6 +13,7 @@ import { abilitiesOf } from "./ability.ts";
 import type { Ability } from "./ability.ts";
 import type { Core } from "./core.ts";
 import type { Definition } from "./definition.ts";
+import { fetchSpilled } from "./spill.ts";
 import { noLowLevelState } from "./low-level.ts";
 import type { LowLevelState } from "./low-level.ts";
 import type { RoundRequest } from "./round.ts";
@@ -25,6 +26,8 @@ export interface Call {
   readonly id: () => string;
   readonly round: number;
   readonly roundsLeft: number;
+  /** Of the token that brought it here. Undefined in the first round. */
+  readonly tokenExpiresAt: number | undefined;
   /** What a token is good for: this request of this caller to this server. Made when a token is. */
   readonly binding: () => Binding;
   readonly abilities: readonly Ability[];
@@ -40,12 +43,12 @@ export interface Call {
 }
 
 /** Throws TokenError for a requestState that does not belong here, BadArguments for arguments no token can be bound to. */
-export function openCall(
+export async function openCall(
   core: Core,
   definition: Definition,
   request: RoundRequest,
   input: unknown,
-): Call {
+): Promise<Call> {
   const answers = answerMap(request.inputResponses);
   if (answers === undefined) throw new MalformedAnswers();
   if (request.requestState === undefined)
@@ -57,14 +60,18 @@ export function openCall(
     now: environment.now(),
     maxBytes: limits.tokenBytes,
   });
-  if (claims.state.kind === "spilled") throw new TokenError("malformed");
-  const state = readState(claims.state.value);
+  const packed =
+    claims.state.kind === "inline"
+      ? claims.state.value
+      : await fetchSpilled(core, claims.callId, claims.state.pointer);
+  const state = readState(packed);
   const inputDigest = digestOfInput(input);
   if (inputDigest !== state.inputDigest) throw inputChanged(definition.name);
   return {
     id: () => claims.callId,
     round: claims.round + 1,
     roundsLeft: claims.roundsLeft - 1,
+    tokenExpiresAt: claims.expiresAt,
     binding: () => binding,
     abilities: state.abilities,
     state,
@@ -128,6 +135,7 @@ function firstRound(
     id: () => (id ??= core.environment.newId()),
     round: 1,
     roundsLeft: core.limits.rounds - 1,
+    tokenExpiresAt: undefined,
     binding: bind,
     abilities: abilitiesOf(request.capabilities),
     state: { entries: [], out: [] },

@@ -12,6 +12,7 @@ import { bodyNesting, callerPlace, isNestingFree } from "./development.ts";
 import { textOf } from "./failure.ts";
 import { hintAtIdling } from "./hints.ts";
 import { accumulated } from "./low-level.ts";
+import { runtimeFor } from "./promote.ts";
 import type { RoundRequest } from "./round.ts";
 
 /** For the engine. Rounds keep no log of their own: the token does. */
@@ -32,7 +33,7 @@ export function hooksFor(
     turns,
     after,
     stallMs,
-    canDetach: false,
+    canDetach: runtimeFor(core, definition, request) !== undefined,
     // In the last round there is no later one to hand the work to.
     canYield: call.roundsLeft > 0,
     elapsedMs: () => now() - startedAt,
@@ -50,7 +51,12 @@ export function hooksFor(
 }
 
 /** For `ctx`. */
-export function factsOf(core: Core, call: Call, request: RoundRequest): CallFacts {
+export function factsOf(
+  core: Core,
+  call: Call,
+  request: RoundRequest,
+  onBackground: () => void,
+): CallFacts {
   const { environment, limits, name } = core;
   return {
     get callId() {
@@ -59,10 +65,10 @@ export function factsOf(core: Core, call: Call, request: RoundRequest): CallFact
     principal: request.principal,
     request: request.facts,
     can: (ability) => call.abilities.includes(ability),
-    ticket: (key, timeoutMs = 0) =>
+    ticket: (kind, key, timeoutMs = 0) =>
       sealTicket(
         {
-          kind: "url",
+          kind,
           callId: call.id(),
           key,
           principal: request.principal,
@@ -84,6 +90,7 @@ export function factsOf(core: Core, call: Call, request: RoundRequest): CallFact
       }),
     answers: () => accumulated(call.lowLevel, call.answers),
     state: () => call.lowLevel.state,
+    onBackground,
     watch: request.watch,
   };
 }

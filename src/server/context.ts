@@ -8,13 +8,26 @@ import type {
   Root,
 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../errors.ts";
-import type { Question } from "../replay/handed.ts";
-import type { Asking, Operations, StepInfo, StepOptions } from "../replay/hooks.ts";
+import { Question } from "../replay/handed.ts";
+import type {
+  Asking,
+  BackgroundOptions,
+  Operations,
+  StepInfo,
+  StepOptions,
+} from "../replay/hooks.ts";
+import type { Ticket } from "../token/ticket.ts";
 import type { FormJson } from "../protocol/form.ts";
 import type { Ability } from "./ability.ts";
 import { choiceForm, confirmForm, formOf } from "./form.ts";
 import type { Form } from "./form.ts";
-import { formQuestion, rootsQuestion, sampleQuestion, urlQuestion } from "./questions.ts";
+import {
+  externalQuestion,
+  formQuestion,
+  rootsQuestion,
+  sampleQuestion,
+  urlQuestion,
+} from "./questions.ts";
 import type { Put, QuestionOptions, Refusal, Sample, SampleParams } from "./questions.ts";
 import { reasonOf } from "./issues.ts";
 import type { Askable, AnswerOf, Json, OutputOf, Schema, Stored } from "./schema.ts";
@@ -83,19 +96,38 @@ export interface Context {
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
   /** May this client be asked this? */
-  readonly can: (what: "form" | "url" | "sampling" | "roots") => boolean;
-  /** Who is calling: the same string in every round. */
+  readonly can: (what: "form" | "url" | "sampling" | "roots" | "task") => boolean;
+  /** Who is calling: the same string in every round, and in the task. */
   readonly principal: string | undefined;
   readonly callId: string;
   readonly signal: AbortSignal;
   /** Runs when this run ends, suspended or not: release what it holds. `signal` does not abort on suspend. */
   readonly onRunEnd: (release: () => void) => void;
-  /** This round's request. */
-  readonly request: RequestFacts;
+  /** This round's request. Absent inside a task: what a task needs from it must be taken before `background()`. */
+  readonly request: RequestFacts | undefined;
 
   /** Low-level form: all answers so far, for the SDK's `acceptedContent` and `inputResponse`; the state returned last, checked. */
   readonly answers: InputResponses;
   readonly state: <S extends Schema>(schema: S) => OutputOf<S> | undefined;
+}
+
+/** A tool with `task` in its config has this. */
+export interface TaskContext extends Context {
+  /** From here on this call is a task, if the client can follow one; otherwise it goes on as it is. */
+  readonly background: (options?: BackgroundOptions) => Promise<void>;
+  /** A timer that outlives this process. */
+  readonly sleep: (key: string, ms: number) => Promise<void>;
+  /** Waits for someone who is not the caller. `notify` runs once with a ticket; `app.deliver(ticket, value)` answers. */
+  readonly waitFor: <S extends Schema>(
+    key: string,
+    schema: S,
+    options: {
+      readonly notify: (ticket: string) => void | Promise<void>;
+      readonly timeoutMs?: number | undefined;
+    },
+  ) => Question<OutputOf<S>>;
+  /** The task this call has become, once it has. */
+  readonly task: { readonly id: string } | undefined;
 }
 
 export interface RequestFacts {
@@ -105,14 +137,17 @@ export interface RequestFacts {
   readonly headers?: Headers | undefined;
 }
 
-/** What one round knows of its call. */
+type TicketKind = Ticket["kind"];
+
+/** What one round, or one run of a task, knows of its call. */
 export interface CallFacts {
   readonly callId: string;
   readonly principal: string | undefined;
-  readonly request: RequestFacts;
+  readonly request: RequestFacts | undefined;
+  readonly task?: { readonly id: string } | undefined;
   readonly can: (ability: Ability) => boolean;
   /** A sealed reference to one question of this call. */
-  readonly ticket: (key: string, timeoutMs: number | undefined) => string;
+  readonly ticket: (kind: TicketKind, key: string, timeoutMs: number | undefined) => string;
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
   readonly progress: (done: number, total?: number, message?: string) => void;
@@ -120,6 +155,8 @@ export interface CallFacts {
   readonly onSchemaError: (key: string, error: unknown) => void;
   readonly answers: () => InputResponses;
   readonly state: () => Json | undefined;
+  /** `background()` was called, replayed or not. */
+  readonly onBackground?: (() => void) | undefined;
   readonly watch?: Watch | undefined;
 }
 
@@ -135,7 +172,7 @@ export interface Watch {
  * Getters on a class: a handler that takes `({ id }, { ask })` gets plain functions, and one that uses
  * nothing pays for nothing but this object (R15).
  */
-export class HandlerContext implements Context {
+export class HandlerContext implements TaskContext {
   readonly #operations: Operations;
   readonly #facts: CallFacts;
 
@@ -183,7 +220,7 @@ export class HandlerContext implements Context {
       this.#ask(key, () =>
         urlQuestion(this.#put("openUrl", key, options), message, {
           url,
-          ticket: () => this.#facts.ticket(key, options.timeoutMs),
+          ticket: () => this.#facts.ticket("url", key, options.timeoutMs),
           isDone: until && (() => this.#becomesTrue(until)),
         }),
       );
@@ -212,6 +249,42 @@ export class HandlerContext implements Context {
   get checkpoint(): Context["checkpoint"] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
     return (options) => this.#operations.checkpoint(options?.afterMs) as Promise<void>;
+  }
+
+  get background(): TaskContext["background"] {
+    return (options) => {
+      this.#facts.onBackground?.();
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
+      return this.#operations.background(options) as Promise<void>;
+    };
+  }
+
+  get sleep(): TaskContext["sleep"] {
+    return (key, ms) => {
+      if (!(ms >= 0 && ms <= longestSleep)) {
+        const range = "a number of milliseconds from 0 to ten years";
+        const mistake = new ParleyError("bad_option", `Sleep "${key}" of ${ms} ms: ${range}.`);
+        return this.#operations.refuse(key, mistake).then(() => {});
+      }
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
+      return this.#operations.sleep(key, ms) as Promise<void>;
+    };
+  }
+
+  get waitFor(): TaskContext["waitFor"] {
+    return (key, schema, { notify, timeoutMs }) => {
+      const wait = this.#ask<OutputOf<typeof schema>>(key, () =>
+        externalQuestion(this.#put("waitFor", key, { timeoutMs }), schema),
+      );
+      const notice = this.#operations.aside(key, () =>
+        notify(this.#facts.ticket("external", key, timeoutMs)),
+      );
+      return together(wait, notice);
+    };
+  }
+
+  get task(): TaskContext["task"] {
+    return this.#facts.task;
   }
 
   get progress(): Context["progress"] {
@@ -246,7 +319,7 @@ export class HandlerContext implements Context {
     return (release) => this.#operations.onRunEnd(release);
   }
 
-  get request(): RequestFacts {
+  get request(): RequestFacts | undefined {
     return this.#facts.request;
   }
 
@@ -305,6 +378,27 @@ export class HandlerContext implements Context {
     }
     return true;
   }
+}
+
+const longestSleep = 10 * 366 * 24 * 3_600_000;
+
+/**
+ * A question and the notice that goes with it: over when both are, failed when either is. The question counts as
+ * awaited when this one is (R10), no sooner.
+ */
+function together<T>(question: Question<T>, notice: Promise<unknown>): Question<T> {
+  let settle: ((both: Promise<T>) => void) | undefined;
+  const both = new Promise<T>((resolve) => {
+    settle = resolve;
+  });
+  let isAwaited = false;
+  // Awaited or not, it is the engine's, not the author's to wait for.
+  notice.catch(() => {});
+  return new Question(question.key, both, () => {
+    if (isAwaited) return;
+    isAwaited = true;
+    settle?.(Promise.all([question, notice]).then(([value]) => value));
+  });
 }
 
 /** Sealed by us, so it is what was returned last; a deployment may still have changed what is expected. */

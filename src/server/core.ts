@@ -1,5 +1,8 @@
 // What a round needs of the app that serves it, without the app's ways in.
 
+import { defaultTaskLimits } from "../tasks/limits.ts";
+import type { TaskRuntime } from "../tasks/runtime.ts";
+import type { TaskStore } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
 import type { Environment } from "./environment.ts";
 import type { Logger } from "./logger.ts";
@@ -14,6 +17,9 @@ export interface Core {
   readonly logger: Logger;
   readonly environment: Environment;
   readonly telemetry: Telemetry;
+  /** Where there is a store. */
+  readonly tasks: TaskRuntime | undefined;
+  readonly store: TaskStore | undefined;
 }
 
 export interface Limits {
@@ -24,6 +30,16 @@ export interface Limits {
   readonly tokenTtlMs: number;
   /** Smaller tokens, at the price that their length tells something of what is in them. */
   readonly deflate: boolean;
+  /** How long a call goes on in its request that would be in the background, for a client that cannot follow a task. */
+  readonly inlineMs: number;
+  /** Live tasks of one caller. */
+  readonly tasksPerPrincipal: number;
+  /** How long a task may last, and lasts where `background({ ttlMs })` says nothing else. */
+  readonly taskTtlMs: number;
+  /** What a task may remember, sealed; also a call whose state is too large for a token. */
+  readonly taskLogBytes: number;
+  /** Questions a task may have open at once. */
+  readonly taskQuestions: number;
 }
 
 /** Throws a RangeError that names the limit. */
@@ -32,9 +48,14 @@ export function checkedLimits(given: Partial<Limits>): Limits {
   const bounds = {
     rounds: 1e6,
     tokenBytes: 64 * 1024 * 1024,
-    tokenTtlMs: 10 * 366 * 24 * 3_600_000,
+    tokenTtlMs: tenYears,
+    inlineMs: tenYears,
+    tasksPerPrincipal: 1e9,
+    taskTtlMs: tenYears,
+    taskLogBytes: 1024 * 1024 * 1024,
+    taskQuestions: 1_000,
   };
-  for (const name of ["rounds", "tokenBytes", "tokenTtlMs"] as const) {
+  for (const name of boundedLimits) {
     const value = limits[name];
     if (Number.isInteger(value) && value >= 1 && value <= bounds[name]) continue;
     throw new RangeError(`limits.${name} is ${value}: a whole number from 1 to ${bounds[name]}`);
@@ -42,10 +63,29 @@ export function checkedLimits(given: Partial<Limits>): Limits {
   return limits;
 }
 
+const tenYears = 10 * 366 * 24 * 3_600_000;
+
+const boundedLimits = [
+  "rounds",
+  "tokenBytes",
+  "tokenTtlMs",
+  "inlineMs",
+  "tasksPerPrincipal",
+  "taskTtlMs",
+  "taskLogBytes",
+  "taskQuestions",
+] as const;
+
 const defaultLimits: Limits = {
   rounds: 50,
   tokenBytes: 32 * 1024,
   // A minute over the ten in which the official client gives up on a person.
   tokenTtlMs: 11 * 60_000,
   deflate: false,
+  // Ten seconds under the minute in which the official client gives up on a request.
+  inlineMs: 50_000,
+  tasksPerPrincipal: defaultTaskLimits.tasksPerPrincipal,
+  taskTtlMs: defaultTaskLimits.taskTtlMs,
+  taskLogBytes: defaultTaskLimits.logBytes,
+  taskQuestions: defaultTaskLimits.questions,
 };

@@ -5,9 +5,16 @@ import type { HandlerContext } from "./context.ts";
 
 type Method = "tools/call" | "prompts/get" | "resources/read";
 
+/** "required": only for clients that can follow a task. */
+export type TaskMode = "optional" | "required";
+
 export interface Definition {
   readonly method: Method;
   readonly name: string;
+  /** May become a task. */
+  readonly task?: TaskMode | undefined;
+  /** A round sent again gets the recorded response (R14). */
+  readonly once?: boolean | undefined;
   /** Checks and parses what the request names and brings along. */
   readonly parse: (target: string, args: unknown) => Parsed | Promise<Parsed>;
   readonly invoke: (input: unknown, ctx: HandlerContext) => unknown;

@@ -21,7 +21,8 @@ export interface Environment {
 }
 
 export const nodeEnvironment: Environment = {
-  now: Date.now,
+  // Looked up each time: a test may have put another clock in its place.
+  now: () => Date.now(),
   after: (ms, callback) => {
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);

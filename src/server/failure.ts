@@ -1,5 +1,6 @@
 // What the client is told when a handler did not come to a result.
 
+import { ProtocolError } from "@modelcontextprotocol/server";
 import { ParleyError, StepError, Unanswered } from "../errors.ts";
 import { internalError, missingClientCapability } from "../protocol/error-codes.ts";
 import { capabilitiesFor } from "./ability.ts";
@@ -18,6 +19,11 @@ export function answerToFailure(core: Core, definition: Definition, error: unkno
       cause: error,
     };
   }
+  // The author means an error of the protocol, not a result that says so.
+  if (error instanceof ProtocolError) {
+    const { code, message, data } = error;
+    return { kind: "error", code, message, ...(isRecord(data) ? { data } : {}), cause: error };
+  }
   if (error instanceof Unanswered) return said(definition, error.message);
   if (error instanceof ParleyError) return mistake(core, definition, error);
   const where = error instanceof StepError ? ` in step "${error.key}"` : "";
@@ -27,6 +33,9 @@ export function answerToFailure(core: Core, definition: Definition, error: unkno
   });
   return said(definition, textOf(error));
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
 
 /** What was thrown, in words. Never throws, whatever the thing does when it is looked at. */
 export function textOf(thrown: unknown): string {

@@ -7,6 +7,7 @@ import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcon
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { textOf } from "./failure.ts";
+import type { Health } from "./health.ts";
 import type { Logger } from "./logger.ts";
 import type { Serving } from "./serving.ts";
 
@@ -19,6 +20,8 @@ export interface ListenOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Host names of pages that may call it. Default: those of `allowedHosts`. */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /** False: this process serves, and leaves running tasks to others. */
+  readonly worker?: boolean | undefined;
 }
 
 export interface Listening {
@@ -60,6 +63,7 @@ export async function listen(
   logger: Logger,
   port: number,
   options: ListenOptions,
+  health: () => Promise<Health>,
 ): Promise<Listener> {
   const { host = "127.0.0.1", path = "/mcp" } = options;
   const hosts = [...localhostAllowedHostnames(), ...(options.allowedHosts ?? [])];
@@ -70,6 +74,7 @@ export async function listen(
   const server = createServer((req, res) => {
     const pathname = pathOf(req);
     if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
+    if (pathname === "/readyz") return void readiness(health, res);
     if (pathname !== path) return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
     // Each has answered by itself where it says no.
     if (!isHostAllowed(req, res) || !isOriginAllowed(req, res)) return undefined;
@@ -92,6 +97,12 @@ export async function listen(
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}${path}`;
   logger.info(`listening on ${url}`);
   return { url, ...closing(server, underWay) };
+}
+
+/** What is wrong is for the log: anybody may ask here. */
+async function readiness(health: () => Promise<Health>, res: ServerResponse): Promise<void> {
+  const { ready } = await health();
+  res.writeHead(ready ? 200 : 503).end(ready ? "ready\n" : "not ready\n");
 }
 
 /** Subscriptions of 2026-07-28 and the streams of sessions: they end with the app, not by themselves. */

@@ -13,6 +13,8 @@ import type { Asking, Reading } from "../replay/hooks.ts";
 import { shortDigest } from "../token/canonical.ts";
 import type { Ability } from "./ability.ts";
 import type { Form, Read } from "./form.ts";
+import { reasonOf } from "./issues.ts";
+import type { Schema } from "./schema.ts";
 
 export interface QuestionOptions {
   /** Throws `Unanswered` ("timed_out") when no answer came by then. */
@@ -138,6 +140,41 @@ export function pageAt(key: string, url: string | URL): string {
   const text = String(url);
   if (/^https?:/i.test(text) && URL.canParse(text)) return text;
   throw new ParleyError("bad_option", `Question "${key}" needs an http or https URL for its page.`);
+}
+
+// ---------------------------------------------------------------- someone else
+
+/** What is shown of it: nothing, to nobody. */
+export const external = "external";
+
+/** The same whatever the schema: who delivers knows only the ticket, and a value that does not fit is left aside. */
+export const externalDigest = (key: string): string => shortDigest([external, key]);
+
+export function externalQuestion(put: Put, schema: Schema): Asking {
+  const check = (raw: unknown): Reading | Promise<Reading> => {
+    const result = schema["~standard"].validate(raw);
+    return result instanceof Promise ? result.then(delivered) : delivered(result);
+  };
+  return {
+    digest: externalDigest(put.key),
+    timeoutMs: timeLimit(put),
+    verb: put.verb,
+    impossible: put.can("task") ? undefined : new Unsupported(put.key, "task"),
+    read: check,
+    admit: async (raw) => {
+      const read = await check(raw);
+      if (read.kind === "invalid") put.onSchemaError(put.key, new Error(read.reason));
+      return read;
+    },
+    shown: external,
+  };
+}
+
+type StandardResult = Awaited<ReturnType<Schema["~standard"]["validate"]>>;
+
+function delivered(result: StandardResult): Reading {
+  if (result.issues === undefined) return { kind: "value", value: result.value };
+  return { kind: "invalid", reason: reasonOf(result.issues) };
 }
 
 // ---------------------------------------------------------------- the client's model and roots

@@ -4,12 +4,15 @@
 // official SDK, an HTTP server or a test, brings it here and takes the answer away.
 
 import type { ClientCapabilities, LoggingLevel } from "@modelcontextprotocol/server";
-import { invalidParams } from "../protocol/error-codes.ts";
+import { invalidParams, missingClientCapability } from "../protocol/error-codes.ts";
 import type { InputRequired } from "../protocol/input-required.ts";
-import type { Outcome } from "../replay/hooks.ts";
+import type { Hooks, Outcome } from "../replay/hooks.ts";
 import { run } from "../replay/run.ts";
-import type { Stop } from "../replay/stop.ts";
+import type { Handler } from "../replay/run.ts";
+import { Stop } from "../replay/stop.ts";
+import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import { TokenError } from "../token/errors.ts";
+import { canFollowTasks, capabilitiesFor } from "./ability.ts";
 import { BadArguments, MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
 import { factsOf, hooksFor } from "./carrier.ts";
@@ -18,7 +21,11 @@ import type { RequestFacts, Watch } from "./context.ts";
 import type { Core } from "./core.ts";
 import type { Definition, WireResult } from "./definition.ts";
 import { answerToFailure } from "./failure.ts";
+import { Inline, tookTooLong } from "./inline.ts";
 import { isInputRequired } from "./low-level.ts";
+import { runOnce } from "./once.ts";
+import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
+import { needsStore, noStore } from "./store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
 
 export interface RoundRequest {
@@ -45,6 +52,8 @@ interface Notify {
 export type RoundAnswer =
   | { readonly kind: "complete"; readonly result: WireResult }
   | { readonly kind: "input_required"; readonly result: InputRequired }
+  /** From here on it is a task. */
+  | { readonly kind: "task"; readonly task: TaskSnapshot }
   | {
       readonly kind: "error";
       readonly code: number;
@@ -62,13 +71,19 @@ export async function serveRound(
   request: RoundRequest,
 ): Promise<RoundAnswer> {
   try {
+    if (definition.task === "required" && !canFollowTasks(request.capabilities)) {
+      return needsTasks(definition);
+    }
     const parsed = await definition.parse(request.target, request.arguments);
     if (!parsed.ok) return refuseArguments(definition, parsed.reason);
     const [input, kept] = handedOver(parsed.input);
-    const opened = openCall(core, definition, request, kept);
+    if (needsStore(definition) && core.store === undefined) {
+      throw noStore(`Tool "${definition.name}"`);
+    }
+    const opened = await openCall(core, definition, request, kept);
     const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan);
     const call = { ...opened, firstSpan: trace.first };
-    const answer = await trace.within(() => runCall(core, definition, call, request, input));
+    const answer = await trace.within(() => runOrRepeat(core, definition, call, request, input));
     trace.answered(answer);
     return answer;
   } catch (error) {
@@ -90,48 +105,82 @@ function isPlainObject(value: unknown): value is object {
   );
 }
 
+async function runOrRepeat(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  request: RoundRequest,
+  input: unknown,
+): Promise<RoundAnswer> {
+  const { store } = core;
+  if (definition.once !== true || store === undefined) {
+    return runCall(core, definition, call, request, input);
+  }
+  await core.tasks?.ready();
+  return runOnce(core, store, call, request, (resumed, stoppable, hooks) =>
+    runCall(core, definition, resumed, stoppable, input, hooks),
+  );
+}
+
 async function runCall(
   core: Core,
   definition: Definition,
   call: Call,
   request: RoundRequest,
   parsed: unknown,
+  more: Partial<Hooks> = {},
 ): Promise<RoundAnswer> {
-  const facts = factsOf(core, call, request);
-  const outcome = await run(
-    (input, operations) => definition.invoke(input, new HandlerContext(operations, facts)),
-    parsed,
-    call.state,
-    call.inbox,
-    hooksFor(core, call, definition, request),
-  );
+  const inline = inlineFor(core, definition, request);
+  const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
+  const facts = factsOf(core, call, stoppable, () => inline?.begin());
+  const handler: Handler<unknown, unknown> = (input, operations) =>
+    definition.invoke(input, new HandlerContext(operations, facts));
+  const hooks = { ...hooksFor(core, call, definition, stoppable), ...more };
   try {
+    const outcome = await (inline === undefined
+      ? run(handler, parsed, call.state, call.inbox, hooks)
+      : inline.run(handler, parsed, call, hooks));
     return await answerTo(core, definition, call, request, outcome);
   } catch (error) {
     return answerToFailure(core, definition, error);
+  } finally {
+    inline?.end();
   }
+}
+
+/** For a tool that may go to the background and a client that cannot follow it there. */
+function inlineFor(core: Core, definition: Definition, request: RoundRequest): Inline | undefined {
+  if (definition.task === undefined || runtimeFor(core, definition, request)) return undefined;
+  return new Inline(core, request.stop ?? new Stop());
 }
 
 function answerTo(
   core: Core,
   definition: Definition,
   call: Call,
-  { target }: RoundRequest,
+  request: RoundRequest,
   outcome: Outcome<unknown>,
 ): RoundAnswer | Promise<RoundAnswer> {
+  const runtime = runtimeFor(core, definition, request);
   switch (outcome.kind) {
     case "done":
       return isInputRequired(outcome.value)
         ? suspendByHand(core, definition, call, outcome.value, outcome.entries)
-        : completed(definition, outcome.value, target);
+        : completed(definition, outcome.value, request.target);
     case "failed":
       return answerToFailure(core, definition, outcome.error);
     case "waiting":
+      if (runtime === undefined || !waitsForOthers(outcome)) {
+        return suspend(core, definition, call, outcome);
+      }
+      return promote(runtime, definition, call, request, outcome, {});
     case "yielded":
-    case "detached":
       return suspend(core, definition, call, outcome);
+    case "detached":
+      if (runtime === undefined) throw new Error("only what can become a task is detached");
+      return promote(runtime, definition, call, request, outcome, outcome.options);
     case "stopped":
-      return { kind: "none" };
+      return outcome.reason === "Deadline" ? tookTooLong(core, definition) : { kind: "none" };
   }
 }
 
@@ -144,6 +193,15 @@ async function completed(
 }
 
 // ---------------------------------------------------------------- refusals
+
+function needsTasks(definition: Definition): RoundAnswer {
+  return {
+    kind: "error",
+    code: missingClientCapability,
+    message: `"${definition.name}" runs as a task, and needs a client that declares the tasks extension`,
+    data: { requiredCapabilities: capabilitiesFor("task") },
+  };
+}
 
 function badParams(message: string): RoundAnswer {
   return { kind: "error", code: invalidParams, message };

@@ -9,19 +9,19 @@ import type {
   ServerNotifier,
 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../errors.ts";
-import type { Environment } from "./environment.ts";
-import type { Logger } from "./logger.ts";
+import type { Core } from "./core.ts";
 import { textOf } from "./failure.ts";
 import { principalOf } from "./principal.ts";
 import type { PrincipalOf } from "./principal.ts";
 import { LegacySessions } from "./sdk/legacy-sessions.ts";
+import { TaskStreams } from "./sdk/task-listen-http.ts";
+import { taskListenOf } from "./sdk/task-listen.ts";
 
 export interface ServingOptions {
   readonly newServer: () => McpServer;
   readonly auth: BearerAuthOptions | undefined;
   readonly derivePrincipal: PrincipalOf | undefined;
-  readonly environment: Environment;
-  readonly logger: Logger;
+  readonly core: Core;
   readonly sessions: { readonly most: number; readonly idleMs: number };
 }
 
@@ -34,10 +34,12 @@ export class Serving {
   readonly #options: ServingOptions;
   readonly #modern: McpHttpHandler;
   readonly #sessions: LegacySessions;
+  readonly #tasks: TaskStreams;
   readonly #gate: ((request: Request) => Promise<AuthInfo | Response>) | undefined;
 
   constructor(options: ServingOptions) {
-    const { newServer, auth, environment, logger, sessions } = options;
+    const { newServer, auth, core, sessions } = options;
+    const { environment, logger } = core;
     this.#options = options;
     this.#modern = createMcpHandler(
       () => {
@@ -51,6 +53,7 @@ export class Serving {
       },
       { onerror: (error) => logger.debug(`request refused: ${error.message}`) },
     );
+    this.#tasks = new TaskStreams(core);
     this.#sessions = new LegacySessions(newServer, { ...sessions, ...environment });
     this.#gate = auth && requireBearerAuth(auth);
   }
@@ -86,7 +89,9 @@ export class Serving {
       return this.handle(request, { authInfo: verified, parsedBody });
     }
     if (verified.status >= 500) {
-      this.#options.logger.error("The caller could not be verified: the token verifier failed.");
+      this.#options.core.logger.error(
+        "The caller could not be verified: the token verifier failed.",
+      );
     }
     return verified;
   }
@@ -104,23 +109,31 @@ export class Serving {
       (this.#sessions.has(request) ||
         (request.method === "POST" && isInitialize(parsedBody ?? (await peek(request)))));
     if (isOfASession) return this.#sessions.handle(request, parsedBody, authInfo, principal);
-    return this.#modern.fetch(request, {
+    const listen = isListen(request)
+      ? taskListenOf(parsedBody ?? (await peek(request)))
+      : undefined;
+    const served = await this.#modern.fetch(request, {
       ...(authInfo === undefined ? {} : { authInfo }),
       ...(parsedBody === undefined ? {} : { parsedBody }),
     });
+    return listen === undefined ? served : this.#tasks.serve(listen, principal, served);
   }
 
   async close(): Promise<void> {
+    this.#tasks.close();
     await Promise.all([this.#modern.close(), this.#sessions.close()]);
   }
 
   #nobody(error: unknown): Response {
     const code = error instanceof ParleyError ? error.code : "no_principal";
-    this.#options.logger.error(textOf(error), { code });
+    this.#options.core.logger.error(textOf(error), { code });
     const body = { error: "invalid_token", error_description: "The token names no user." };
     return Response.json(body, { status: 403 });
   }
 }
+
+const isListen = (request: Request): boolean =>
+  request.headers.get("mcp-method") === "subscriptions/listen";
 
 /** Every request of 2026-07-28 names its method in a header; to it a session id means nothing. */
 function isLegacy(request: Request): boolean {

@@ -4,6 +4,7 @@ import { ParleyError } from "../errors.ts";
 import type { InputRequest } from "../protocol/input-required.ts";
 import type { Open, Outcome } from "../replay/hooks.ts";
 import type { Entry } from "../replay/journal.ts";
+import type { State } from "../token/claims.ts";
 import { TokenTooLarge } from "../token/errors.ts";
 import { seal } from "../token/seal.ts";
 import type { Call } from "./call.ts";
@@ -14,6 +15,7 @@ import { abilityFor, accumulated, keptState } from "./low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "./low-level.ts";
 import { isShown, Unsupported } from "./questions.ts";
 import type { RoundAnswer } from "./round.ts";
+import { spill } from "./spill.ts";
 import { packState } from "./state.ts";
 import type { CallState, PackedState, PutOut } from "./state.ts";
 
@@ -24,7 +26,7 @@ export function suspend(
   definition: Definition,
   call: Call,
   { entries, open, unused }: Waiting,
-): RoundAnswer {
+): Promise<RoundAnswer> {
   const now = core.environment.now();
   const out = open.map((question) => putOut(question, call.state.out, now));
   const told = { entries, out, unused, lowLevel: call.lowLevel };
@@ -38,7 +40,7 @@ export function suspendByHand(
   call: Call,
   returned: InputRequiredResult,
   entries: readonly Entry[],
-): RoundAnswer {
+): Promise<RoundAnswer> {
   if (entries.length > 0) throw mixedStyles(definition.name);
   const inputRequests = Object.entries(returned.inputRequests ?? {});
   for (const [key, request] of inputRequests) {
@@ -55,17 +57,17 @@ export function suspendByHand(
   return ask(core, definition, call, { entries, out: [], unused: [], lowLevel }, inputRequests);
 }
 
-function ask(
+async function ask(
   core: Core,
   definition: Definition,
   call: Call,
   told: Pick<CallState, "entries" | "out" | "unused" | "lowLevel">,
   inputRequests: readonly (readonly [string, InputRequest])[],
-): RoundAnswer {
+): Promise<RoundAnswer> {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
   const { abilities, firstSpan } = call;
   const state: CallState = { ...told, abilities, firstSpan, inputDigest: call.inputDigest() };
-  const requestState = sealState(core, definition, call, state);
+  const requestState = await sealState(core, definition, call, state);
   hintAtSize(core, definition, call.round, told.entries);
   return {
     kind: "input_required",
@@ -87,27 +89,37 @@ function inputRequest({ key, shown, reason }: Open): [string, InputRequest][] {
   return isShown(shown) ? [[key, shown.request(reason)]] : [];
 }
 
-function sealState(core: Core, definition: Definition, call: Call, state: CallState): string {
+async function sealState(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  state: CallState,
+): Promise<string> {
   const { limits, environment } = core;
   const longestWait = Math.max(0, ...state.out.map(({ dueAt = 0 }) => dueAt));
-  const packed: PackedState = packState(state);
-  try {
-    return seal<PackedState>(
+  // A minute more than the longest question: its answer should meet a timeout, not a refused token.
+  const expiresAt = Math.max(environment.now() + limits.tokenTtlMs, longestWait + 60_000);
+  const packed = packState(state);
+  const sealed = (held: State<PackedState>) =>
+    seal<PackedState>(
       {
         ...call.binding(),
         callId: call.id(),
         round: call.round,
         roundsLeft: call.roundsLeft,
-        // A minute more than the longest question: its answer should meet a timeout, not a refused token.
-        expiresAt: Math.max(environment.now() + limits.tokenTtlMs, longestWait + 60_000),
-        state: { kind: "inline", value: packed },
+        expiresAt,
+        state: held,
       },
       core.keyring(),
       { maxBytes: limits.tokenBytes, deflate: limits.deflate },
     );
+  try {
+    return sealed({ kind: "inline", value: packed });
   } catch (error) {
-    if (error instanceof TokenTooLarge) throw tooLarge(definition.name, error, state.entries);
-    throw error;
+    if (!(error instanceof TokenTooLarge)) throw error;
+    const pointer = await spill(core, call.id(), packed, expiresAt);
+    if (pointer === undefined) throw tooLarge(core, definition.name, error, state.entries);
+    return sealed({ kind: "spilled", pointer });
   }
 }
 
@@ -126,6 +138,7 @@ function tooManyRounds(name: string, limit: number): ParleyError {
 }
 
 function tooLarge(
+  { store }: Core,
   name: string,
   { bytes, limit }: TokenTooLarge,
   entries: readonly Entry[],
@@ -136,6 +149,9 @@ function tooLarge(
   return new ParleyError(
     "token_too_large",
     `The state of "${name}" is ${kib(bytes)}, over the limit of ${kib(limit)}: ${largest.join(", ")}. ` +
-      "Keep ids instead of contents in step results, or raise parley({ limits: { tokenBytes } }).",
+      "Keep ids instead of contents in step results, " +
+      (store === undefined
+        ? "or give parley() a store, which then holds it."
+        : "or raise parley({ limits: { taskLogBytes } }): it is too large for the store, too."),
   );
 }

@@ -41,18 +41,30 @@ interface Api {
     readonly active: () => unknown;
     readonly with: <T>(context: unknown, run: () => T) => T;
   };
-  readonly metrics: {
-    readonly getMeter: (name: string) => {
-      readonly createCounter: (
-        name: string,
-        options: { readonly description: string },
-      ) => { readonly add: (value: number, attributes: Attributes) => void };
-      readonly createHistogram: (
-        name: string,
-        options: { readonly description: string },
-      ) => { readonly record: (value: number, attributes: Attributes) => void };
-    };
-  };
+  readonly metrics: { readonly getMeter: (name: string) => Meter };
+}
+
+interface Meter {
+  readonly createCounter: (
+    name: string,
+    options: { readonly description: string },
+  ) => { readonly add: (value: number, attributes: Attributes) => void };
+  readonly createHistogram: (
+    name: string,
+    options: { readonly description: string },
+  ) => { readonly record: (value: number, attributes: Attributes) => void };
+  readonly createObservableGauge: (
+    name: string,
+    options: { readonly description: string },
+  ) => object;
+  readonly addBatchObservableCallback: (callback: Collect, instruments: object[]) => void;
+  readonly removeBatchObservableCallback: (callback: Collect, instruments: object[]) => void;
+}
+
+type Collect = (result: BatchResult) => Promise<void>;
+
+interface BatchResult {
+  readonly observe: (instrument: object, value: number) => void;
 }
 
 const serverKind = 1;
@@ -75,11 +87,31 @@ export interface Telemetry {
   ) => RoundTrace;
   /** A token was refused: there is no round. */
   readonly refused: (definition: Definition, reason: string) => void;
+  readonly task: (event: "created" | "completed" | "failed" | "lease_lost", tool: string) => void;
+  readonly storeFailed: (store: string) => void;
+  /** Asked whenever metrics are collected. Returns the function that ends it. */
+  readonly gauges: (read: () => Promise<Readonly<Record<Gauge, number>> | undefined>) => () => void;
 }
+
+type Gauge = "live" | "parked" | "held" | "due" | "oldestDueMs";
+
+const gauges: Record<Gauge, readonly [name: string, description: string]> = {
+  live: ["parley.tasks.live", "Tasks that are not over"],
+  parked: ["parley.tasks.parked", "Tasks that wait for an answer, a delivery or a time"],
+  held: ["parley.tasks.held", "Tasks in the hands of a worker"],
+  due: ["parley.tasks.due", "Tasks that no worker has taken up yet"],
+  oldestDueMs: ["parley.tasks.oldest_due", "For how long the oldest of these has been due, in ms"],
+};
 
 const silent: RoundTrace = { within: (run) => run(), first: undefined, answered: () => {} };
 
-const noTelemetry: Telemetry = { begin: () => silent, refused: () => {} };
+const noTelemetry: Telemetry = {
+  begin: () => silent,
+  refused: () => {},
+  task: () => {},
+  storeFailed: () => {},
+  gauges: () => () => {},
+};
 
 /** With the API that is installed, or without any. */
 export function telemetry(): Telemetry {
@@ -94,7 +126,16 @@ export function telemetry(): Telemetry {
   const perCall = meter.createHistogram("parley.call.rounds", {
     description: "Rounds a finished call took",
   });
+  const tasks = meter.createCounter("parley.tasks", {
+    description: "Tasks created, completed, failed, and leases lost",
+  });
+  const storeErrors = meter.createCounter("parley.store.errors", {
+    description: "Failures of the task store",
+  });
   return {
+    task: (event, tool) => tasks.add(1, { event, "parley.handler": tool }),
+    storeFailed: (store) => storeErrors.add(1, { store }),
+    gauges: (read) => observe(meter, read),
     refused: (definition, reason) => refusals.add(1, { ...attributesOf(definition), reason }),
     begin: (definition, round, first) => {
       const attributes = attributesOf(definition);
@@ -120,6 +161,24 @@ export function telemetry(): Telemetry {
       };
     },
   };
+}
+
+/** One look at the store for all of them. */
+function observe(meter: Meter, read: Parameters<Telemetry["gauges"]>[0]): () => void {
+  const made = Object.entries(gauges).map(([key, [name, description]]) => ({
+    key,
+    gauge: meter.createObservableGauge(name, { description }),
+  }));
+  const instruments = made.map(({ gauge }) => gauge);
+  const callback = async (result: BatchResult) => {
+    const values: Readonly<Record<string, number>> = (await read()) ?? {};
+    for (const { key, gauge } of made) {
+      const value = values[key];
+      if (value !== undefined) result.observe(gauge, value);
+    }
+  };
+  meter.addBatchObservableCallback(callback, instruments);
+  return () => meter.removeBatchObservableCallback(callback, instruments);
 }
 
 function attributesOf({ method, name }: Definition): Attributes {

@@ -10,14 +10,14 @@ import type {
 import { ParleyError } from "../errors.ts";
 import { callWith, checkSchema, parseArguments } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
-import type { Context } from "./context.ts";
-import type { Definition } from "./definition.ts";
+import type { Context, TaskContext } from "./context.ts";
+import type { Definition, TaskMode } from "./definition.ts";
 import { reasonOf } from "./issues.ts";
 import type { InputRequiredResult } from "./low-level.ts";
 import type { InputOf, Schema } from "./schema.ts";
 
-/** The SDK's `registerTool` config. */
-export interface ToolConfig<In, Out> {
+/** The SDK's `registerTool` config, plus `task` and `once`. */
+export interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode | undefined> {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema?: In | undefined;
@@ -26,6 +26,10 @@ export interface ToolConfig<In, Out> {
   readonly icons?: Icon[] | undefined;
   readonly scopeChallenge?: ScopeChallengeHandler | undefined;
   readonly _meta?: Record<string, unknown> | undefined;
+  /** May become a task. Gives the handler `background`, `sleep` and `waitFor`; needs a store. "required": -32021 for a client that cannot follow one. */
+  readonly task?: T | undefined;
+  /** A repeated round gets the recorded response, never a second execution. Needs a store. */
+  readonly once?: boolean | undefined;
 }
 
 /** A tool without `task` in its config: the names are there so that the error can say what is missing. */
@@ -37,6 +41,8 @@ export interface ToolContext extends Context {
 interface Missing<What extends string> {
   readonly "~add": What;
 }
+
+type ContextFor<T> = [T] extends [TaskMode] ? TaskContext : ToolContext;
 
 /** Text, or a full result; with an `outputSchema` the structured content itself, or a full result. (Only the last part may be conditional: else `type: "text"` widens.) */
 type ToolReturn<Out> =
@@ -59,21 +65,23 @@ export interface Tool<In = unknown, Out = unknown> {
   readonly "~types"?: { readonly in: In; readonly out: Out };
 }
 
-export type ToolHandler<In, Out> = (
-  ...args: HandlerArgs<In, ToolContext>
+export type ToolHandler<In, Out, T> = (
+  ...args: HandlerArgs<In, ContextFor<T>>
 ) => ToolReturn<Out> | Promise<ToolReturn<Out>>;
 
-export function defineTool<In extends Schema | undefined, Out extends Schema | undefined>(
-  name: string,
-  config: ToolConfig<In, Out>,
-  handler: ToolHandler<In, Out>,
-): Definition {
-  const { inputSchema, outputSchema } = config;
+export function defineTool<
+  In extends Schema | undefined,
+  Out extends Schema | undefined,
+  T extends TaskMode | undefined,
+>(name: string, config: ToolConfig<In, Out, T>, handler: ToolHandler<In, Out, T>): Definition {
+  const { inputSchema, outputSchema, task, once } = config;
   checkSchema(`Tool "${name}"`, "inputSchema", inputSchema);
   checkSchema(`Tool "${name}"`, "outputSchema", outputSchema);
   return {
     method: "tools/call",
     name,
+    task,
+    once,
     parse: (_target, args) => parseArguments(inputSchema, args),
     invoke: callWith(handler, inputSchema),
     toResult: (returned) => toolResult(name, outputSchema, returned),

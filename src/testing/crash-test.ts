@@ -6,6 +6,7 @@ import { registeredAs } from "../server/app.ts";
 import type { WireResult } from "../server/definition.ts";
 import { answer, requiredOf, resultOf } from "./play.ts";
 import type { ArgsOf, Handler, PlayOptions } from "./play.ts";
+import { playTask } from "./play-task.ts";
 import type { Script } from "./script.ts";
 import { Table } from "./table.ts";
 import type { Death, Execution, Leg, Served } from "./table.ts";
@@ -50,7 +51,7 @@ export async function crashTest<H extends Handler>(
   const expected = await model.finish();
   const repeats: Repeat[] = [];
   const problems: string[] = [];
-  const mishaps = allMishaps(model.rounds);
+  const mishaps = [...allMishaps(model.rounds), ...taskDeaths(model.taskRuns)];
   for (const mishap of mishaps) {
     const game = await start();
     try {
@@ -97,6 +98,9 @@ interface Round {
 class Game {
   readonly table: Table;
   readonly rounds: Round[] = [];
+  /** How many bodies each run of the task has executed. */
+  readonly taskRuns: number[] = [];
+  deathInTask: { readonly run: number; readonly death: Death } | undefined;
   readonly #script: Script;
   readonly #executions: Execution[] = [];
   #next: Leg = {};
@@ -119,11 +123,23 @@ class Game {
   /** Takes an answer: the call goes on from there. */
   async take(served: Served): Promise<WireResult | undefined> {
     this.rounds.push({ leg: this.#next, executions: served.executions.length });
+    if (served.answer.kind === "task") return this.#work(served.answer.task.id);
     const result = resultOf(served);
     if (result === undefined) {
       this.#next = await answer(requiredOf(served), this.rounds.length, this.#script);
     }
     return result;
+  }
+
+  async #work(id: string): Promise<WireResult> {
+    this.taskRuns.length = 0;
+    return playTask(this.table, id, this.#script, {
+      deathIn: (run) => (run === this.deathInTask?.run ? this.deathInTask.death : undefined),
+      onRun: ({ executions }) => {
+        this.taskRuns.push(executions.length);
+        this.#executions.push(...executions);
+      },
+    });
   }
 
   /** Plays on, until so many rounds are over or the call is. */
@@ -201,6 +217,21 @@ function deaths(round: number, executions: number): Mishap[] {
     }
   }
   return mishaps;
+}
+
+/** A worker killed at each body of the task. */
+function taskDeaths(runs: readonly number[]): Mishap[] {
+  return runs.flatMap((executions, index) =>
+    Array.from({ length: executions }, (_, place) => place + 1).flatMap((body) =>
+      (["before", "after"] as const).map((when) => ({
+        when: `worker killed ${when} body ${body} of run ${index + 1} of the task`,
+        play: (game: Game) => {
+          game.deathInTask = { run: index + 1, death: { body, when } };
+          return game.finish();
+        },
+      })),
+    ),
+  );
 }
 
 function sentTwice(round: number): Mishap {

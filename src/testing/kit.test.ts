@@ -146,3 +146,87 @@ describe("crashTest", () => {
     expect(reset).toHaveBeenCalledTimes(plays);
   });
 });
+
+describe("a call that goes to the background", () => {
+  const background = parley({ name: "kit", version: "1.0.0" });
+  const rent = background.tool(
+    "rent",
+    { inputSchema: z.object({ size: z.string() }), task: "optional" },
+    async ({ size }, ctx) => {
+      if (!(await ctx.confirm("ok", `Rent a ${size}?`))) return "not rented";
+      await ctx.background();
+      await ctx.step("rent", ({ idempotencyKey }) => idempotencyKey.length);
+      await ctx.sleep("boot", 3_600_000);
+      const name = await ctx.ask("name", "What is it called?", z.string().max(5));
+      const boss = await ctx.waitFor("boss", z.boolean(), { notify: () => {} });
+      return `${name} ${boss}`;
+    },
+  );
+  const answers = { ok: true, name: "vm-1", boss: true };
+
+  test("is played as a task: steps once, sleeps in no time, questions and deliveries from the script", async () => {
+    const played = await play(rent, { size: "XL" }, answers, { as: "task" });
+    expect(played.text).toBe("vm-1 true");
+    expect(played.rounds).toBe(2);
+    expect(played.ran("rent")).toBe(1);
+    expect(played.task?.statuses).toEqual(["working", "input_required", "working", "completed"]);
+    expect(played.asked.map(({ key, kind }) => [key, kind])).toEqual([
+      ["ok", "form"],
+      ["name", "form"],
+      ["boss", "external"],
+    ]);
+    expect(played.transcript).toMatchInlineSnapshot(`
+      "rent {"size":"XL"}
+      round 1
+        asks    ok: Rent a XL?
+        told    {"action":"accept","content":{}}
+      round 2
+      in the background
+        runs    rent
+      in the background
+        replays rent
+        asks    name: What is it called?
+        told    {"action":"accept","content":{"name":"vm-1"}}
+      in the background
+        replays rent
+        asks    boss (external): Waits for a delivery
+        told    true
+      in the background
+        replays rent
+      done: vm-1 true"
+    `);
+  });
+
+  test("an answer that does not fit is asked for again, under the same key for the script", async () => {
+    const names = ["far too long", "vm-2"];
+    const played = await play(
+      rent,
+      { size: "XL" },
+      { ...answers, name: () => names.shift() ?? "" },
+      { as: "task" },
+    );
+    expect(played.text).toBe("vm-2 true");
+  });
+
+  test("to a client that cannot follow it, it is played in rounds", async () => {
+    const played = await play(rent, { size: "XL" }, { ...answers, ok: false });
+    expect(played.text).toBe("not rented");
+    expect(played.task).toBeUndefined();
+  });
+
+  test("crashTest kills its worker at every body, and finds one that is not safe to repeat", async () => {
+    const { plays, repeats } = await crashTest(rent, { size: "XL" }, answers, { as: "task" });
+    expect(plays).toBe(10);
+    expect(
+      repeats.some(({ step, when }) => step === "rent" && when.startsWith("worker killed after")),
+    ).toBe(true);
+  });
+
+  test("a tool that is a task or nothing is played as one by itself", async () => {
+    const only = background.tool("only", { task: "required" }, async (ctx) => {
+      await ctx.background();
+      return ctx.task === undefined ? "no" : "yes";
+    });
+    expect((await play(only, {})).text).toBe("yes");
+  });
+});

@@ -11,6 +11,7 @@ import type { WireResult } from "../server/definition.ts";
 import type { Prompt } from "../server/prompt.ts";
 import type { Resource } from "../server/resource.ts";
 import type { Tool } from "../server/tool.ts";
+import { playTask } from "./play-task.ts";
 import { asked, responseTo } from "./script.ts";
 import type { Asked, Script } from "./script.ts";
 import { Table } from "./table.ts";
@@ -32,6 +33,8 @@ export interface Played<R, D> {
   readonly ran: (step: string) => number;
   /** How large the token was after each round that asked, in bytes. */
   readonly tokenBytes: readonly number[];
+  /** What the call has become, if it went to the background. */
+  readonly task: { readonly id: string; readonly statuses: readonly string[] } | undefined;
   /** The call as text, for a snapshot. */
   readonly transcript: string;
 }
@@ -66,7 +69,25 @@ export async function play<H extends Handler>(
     const served = await table.send(leg);
     executions.push(...served.executions);
     transcript.round(round, served);
-    const result = resultOf(served);
+    const task = served.answer.kind === "task" ? { id: served.answer.task.id } : undefined;
+    const statuses: string[] = [];
+    const result =
+      task === undefined
+        ? resultOf(served)
+        : await playTask(table, task.id, script, {
+            onRun: (run) => {
+              executions.push(...run.executions);
+              transcript.run(run);
+            },
+            onStatus: (status) => {
+              if (statuses.at(-1) !== status) statuses.push(status);
+            },
+            onAnswer: (question, response) => {
+              refuseRepetition(question, questions, script);
+              questions.push(question);
+              transcript.answered(question, response);
+            },
+          });
     if (result !== undefined) {
       const summary = summaryOf(result);
       transcript.end(summary);
@@ -76,6 +97,7 @@ export async function play<H extends Handler>(
         asked: questions,
         ran: (step) => executions.filter((execution) => execution.step === step).length,
         tokenBytes,
+        task: task && { ...task, statuses },
         transcript: transcript.text,
       };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this kind of handler

@@ -23,7 +23,8 @@ export type Script =
 
 export interface Asked {
   readonly key: string;
-  readonly kind: "form" | "url" | "sampling" | "roots";
+  /** "external": a `waitFor`, delivered by someone who is not the client. */
+  readonly kind: "form" | "url" | "sampling" | "roots" | "external";
   readonly message: string;
   readonly schema?: FormJson;
   readonly url?: string;
@@ -67,7 +68,19 @@ export async function responseTo(
       return typeof scripted === "string" ? completion(scripted) : object(question, scripted);
     case "roots":
       return Array.isArray(scripted) ? { roots: scripted } : object(question, scripted);
+    case "external":
+      throw new Error(`"${question.key}" is delivered, not answered.`);
   }
+}
+
+/** What someone delivers, as it is. */
+export async function externalValue(question: Asked, script: Script): Promise<Json> {
+  const scripted = await resolve(question, script);
+  if (scripted === declined || scripted === cancelled) {
+    throw new Error(`"${question.key}" is delivered by someone: the script gives the value.`);
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is no JSON is the test's mistake
+  return scripted as Json;
 }
 
 async function resolve(question: Asked, script: Script): Promise<Scripted> {

@@ -2,9 +2,12 @@
 // real tokens.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import { tasksExtension } from "../protocol/task.ts";
 import type { StepInfo } from "../replay/hooks.ts";
 import { Stop } from "../replay/stop.ts";
+import { MemoryStore } from "../tasks/stores/memory.ts";
 import { anotherInstance } from "../server/app.ts";
+import type { Watch } from "../server/context.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/definition.ts";
 import { nodeEnvironment } from "../server/environment.ts";
@@ -12,9 +15,11 @@ import type { Environment } from "../server/environment.ts";
 import { stderrLogger } from "../server/logger.ts";
 import type { Logger } from "../server/logger.ts";
 import { serveRound } from "../server/round.ts";
+import { needsStore } from "../server/store-needed.ts";
 import type { RoundAnswer } from "../server/round.ts";
 import { newKey, parseKeys } from "../token/keyring.ts";
 import type { Keyring } from "../token/keyring.ts";
+import { TaskTable } from "./task-table.ts";
 
 /** What differs from one request of a call to the next. */
 export interface Leg {
@@ -45,7 +50,8 @@ export interface Death {
 }
 
 export interface Player {
-  readonly as?: "modern" | "no-elicitation" | "no-sampling" | undefined;
+  /** "task": one that can follow a task. The default for a tool that is one or nothing. */
+  readonly as?: "modern" | "task" | "no-elicitation" | "no-sampling" | undefined;
   readonly principal?: string | undefined;
   /** Run every round on a fresh instance that shares only the keys. Default true. */
   readonly fresh?: boolean | undefined;
@@ -58,6 +64,9 @@ export class Table {
   readonly #player: Player;
   readonly #keyring: Keyring;
   readonly #clock = new SkippingClock();
+  /** What becomes of a call that goes to the background. */
+  readonly tasks: TaskTable;
+  readonly #store = new MemoryStore({ now: () => this.#clock.environment.now() });
   #instance: Core | undefined;
 
   constructor(core: Core, definition: Definition, args: unknown, player: Player) {
@@ -66,6 +75,12 @@ export class Table {
     this.#args = args;
     this.#player = player;
     this.#keyring = parseKeys(newKey("test"));
+    this.tasks = new TaskTable(
+      this.#store,
+      definition,
+      () => this.#serving(),
+      (ms) => this.#clock.skip(ms),
+    );
   }
 
   get clock(): SkippingClock {
@@ -84,37 +99,40 @@ export class Table {
       ...targetOf(this.#definition, this.#args),
       requestState: leg.requestState,
       inputResponses: leg.inputResponses,
-      capabilities: capabilitiesOf(this.#player.as),
+      capabilities: capabilitiesOf(
+        this.#player.as ?? (this.#definition.task === "required" ? "task" : "modern"),
+      ),
       principal: this.#player.principal,
       facts: { meta: {} },
       stop,
-      watch: {
-        onStep: (key) => void reached.push(key),
-        runBody: (step, info, body) => {
-          const count = executions.length + 1;
-          if (death?.when === "before" && death.body === count) return die(stop);
-          const execution = watched(step, info);
-          // A further try of its own is part of the same execution.
-          if (info.attempt === 1) executions.push(execution.record);
-          if (death?.body !== count) return body(execution.info);
-          return new Promise((resolve) => resolve(body(execution.info))).then(
-            () => die(stop),
-            () => die(stop),
-          );
-        },
-      },
+      watch: watching(executions, reached, death, () => stop.stop("Draining")),
     });
-    const ran = new Set(executions.map(({ step }) => step));
-    return { answer, executions, replayed: reached.filter((key) => !ran.has(key)) };
+    return { answer, ...told(executions, reached) };
+  }
+
+  /** The next run of a task, whose process may die in it: then its lease has to run out. */
+  async runTask(id: string, death?: Death): Promise<Omit<Served, "answer">> {
+    const executions: Execution[] = [];
+    const reached: string[] = [];
+    let stop: (() => void) | undefined;
+    const watch = watching(executions, reached, death, () => stop?.());
+    await this.tasks.run(id, watch, (end) => {
+      stop = end;
+    });
+    return told(executions, reached);
   }
 
   #serving(): Core {
+    const hasStore = this.#core.store !== undefined || needsStore(this.#definition);
     if (this.#player.fresh !== false || this.#instance === undefined) {
-      this.#instance = anotherInstance(this.#core, {
+      const instance = anotherInstance(this.#core, {
         environment: this.#clock.environment,
         keyring: this.#keyring,
         logger,
+        // With a store a state that is too large for a token is no mistake: only where the app would have one.
+        store: hasStore ? this.#store : undefined,
       });
+      this.#instance = { ...instance, tasks: hasStore ? this.tasks.runtime(instance) : undefined };
     }
     return this.#instance;
   }
@@ -166,10 +184,38 @@ export class SkippingClock {
   }
 }
 
-/** What is left of a process that dies: nobody records and nobody answers. */
-function die(stop: Stop): Promise<never> {
-  stop.stop("Draining");
-  return new Promise(() => {});
+/** Notes which bodies run, and lets the process die at one of them. */
+function watching(
+  executions: Execution[],
+  reached: string[],
+  death: Death | undefined,
+  stop: () => void,
+): Watch {
+  // What is left of a process that dies: nobody records and nobody answers.
+  const die = (): Promise<never> => {
+    stop();
+    return new Promise(() => {});
+  };
+  return {
+    onStep: (key) => void reached.push(key),
+    runBody: (step, info, body) => {
+      const count = executions.length + 1;
+      if (death?.when === "before" && death.body === count) return die();
+      const execution = watched(step, info);
+      // A further try of its own is part of the same execution.
+      if (info.attempt === 1) executions.push(execution.record);
+      if (death?.body !== count) return body(execution.info);
+      return new Promise((resolve) => resolve(body(execution.info))).then(die, die);
+    },
+  };
+}
+
+function told(
+  executions: readonly Execution[],
+  reached: readonly string[],
+): Pick<Served, "executions" | "replayed"> {
+  const ran = new Set(executions.map(({ step }) => step));
+  return { executions, replayed: reached.filter((key) => !ran.has(key)) };
 }
 
 function watched(step: string, info: StepInfo): { record: Execution; info: StepInfo } {
@@ -196,6 +242,7 @@ function capabilitiesOf(as: Player["as"] = "modern"): ClientCapabilities {
     sampling: { tools: {}, context: {} },
     roots: {},
   };
+  if (as === "task") everything.extensions = { [tasksExtension]: {} };
   if (as === "no-elicitation") delete everything.elicitation;
   if (as === "no-sampling") delete everything.sampling;
   return everything;

@@ -23,7 +23,14 @@ export class Transcript {
     }
   }
 
-  answered({ key, message, kind }: Asked, response: object): void {
+  /** Of a task. */
+  run({ executions, replayed }: Omit<Served, "answer">): void {
+    this.#lines.push("in the background");
+    for (const step of replayed) this.#line("replays", step);
+    for (const { step } of executions) this.#line("runs", step);
+  }
+
+  answered({ key, message, kind }: Asked, response: unknown): void {
     this.#line("asks", kind === "form" ? `${key}: ${message}` : `${key} (${kind}): ${message}`);
     this.#line("told", JSON.stringify(response));
   }

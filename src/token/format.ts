@@ -9,27 +9,34 @@ import { decrypt, encrypt, type RandomBytes } from "./aead.ts";
 import { decodeBase64url } from "./base64url.ts";
 import type { Keyring } from "./keyring.ts";
 
-/** `v1` for a token, `t1` for a ticket. */
-export type Word = "v1" | "t1";
+/** `v1` for a token, `t1` for a ticket, `r1` for what is kept in a store. */
+export type Word = "v1" | "t1" | "r1";
 
 export type Reading =
   | { readonly kind: "read"; readonly payload: Buffer }
   | { readonly kind: "refused"; readonly reason: "malformed" | "unknown_key" | "forged" };
 
-export function write(word: Word, payload: Buffer, keyring: Keyring, random: RandomBytes): string {
+/** The place is not in the text, but authenticated: what is sealed for one place does not open at another. */
+export function write(
+  word: Word,
+  payload: Buffer,
+  keyring: Keyring,
+  random: RandomBytes,
+  place = "",
+): string {
   const { id, secret } = keyring.sealing;
   const head = `${word}.${id}`;
-  return `${head}.${encrypt(secret, head, payload, random).toString("base64url")}`;
+  return `${head}.${encrypt(secret, head + place, payload, random).toString("base64url")}`;
 }
 
-export function read(word: Word, text: string, keyring: Keyring): Reading {
+export function read(word: Word, text: string, keyring: Keyring, place = ""): Reading {
   // The second dot ends the head. A third one would be in the body, where F2 refuses it.
   const headEnd = Math.max(0, text.indexOf(".", text.indexOf(".") + 1));
   const head = text.slice(0, headEnd);
   const { bytes, exact } = decodeBase64url(text.slice(headEnd + 1));
   const wellFormed = exact && head.startsWith(`${word}.`);
   const secret = wellFormed ? keyring.opening.get(head.slice(word.length + 1)) : undefined;
-  const payload = decrypt(secret ?? keyring.decoy, head, bytes);
+  const payload = decrypt(secret ?? keyring.decoy, head + place, bytes);
 
   if (!wellFormed) return { kind: "refused", reason: "malformed" };
   if (secret === undefined) return { kind: "refused", reason: "unknown_key" };

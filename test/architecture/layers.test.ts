@@ -12,9 +12,10 @@ const mayImport: Record<string, readonly string[]> = {
   protocol: [],
   replay: [],
   token: [],
-  server: ["protocol", "replay", "token"],
-  testing: ["protocol", "replay", "token", "server"],
-  cli: ["token"],
+  tasks: ["replay"],
+  server: ["protocol", "replay", "token", "tasks"],
+  testing: ["protocol", "replay", "token", "tasks", "server"],
+  cli: ["token", "tasks"],
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(

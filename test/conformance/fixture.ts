@@ -1,12 +1,11 @@
 // The server that the official conformance suite wants to meet, written with Parley. What its tools are called
 // and what they do is the suite's business: `conformance list` names the scenarios, and each describes its own.
-//
-// The scenarios `tasks-*` are not served: tasks are not there yet.
 
 import type { McpServer, ServerNotifier } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
-import type { App, Logger } from "mcp-parley";
+import type { App, Logger, Store } from "mcp-parley";
 import { addProbes, addRounds, addSessionQuestions } from "./asking.ts";
+import { addTasks } from "./tasks.ts";
 import { addContents, addPrompts, addResources, addSchemas } from "./plain.ts";
 
 export const identity = { name: "parley-conformance", version: "1.0.0" };
@@ -22,10 +21,10 @@ const logger: Logger = {
 };
 
 /** `notify` is of whoever serves it: the app itself, or the handler it is attached to. */
-export function conformanceApp(notify: (app: App) => ServerNotifier): App {
+export function conformanceApp(notify: (app: App) => ServerNotifier, store: Store): App {
   // Open to all, and on purpose: what this server seals is worth nothing.
   const keys = `conformance:${Buffer.alloc(32, "parley").toString("base64url")}`;
-  const app = parley({ ...identity, keys, logger });
+  const app = parley({ ...identity, keys, logger, store });
   addContents(app);
   addSchemas(app);
   addPrompts(app);
@@ -33,6 +32,7 @@ export function conformanceApp(notify: (app: App) => ServerNotifier): App {
   addRounds(app);
   addProbes(app);
   addSessionQuestions(app);
+  addTasks(app);
   app.tool("test_trigger_tool_change", { description: "Says that the tools changed" }, () => {
     notify(app).toolsChanged();
     return "Told.";

@@ -14,18 +14,20 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import type { Listening } from "mcp-parley";
+import type { Listening, Store } from "mcp-parley";
 import { configure, conformanceApp, identity } from "./fixture.ts";
 
 export const ways = {
-  direct: async (port: number): Promise<Listening> => {
-    const app = conformanceApp(({ notify }) => notify);
+  direct: async (port: number, store: Store): Promise<Listening> => {
+    const app = conformanceApp(({ notify }) => notify, store);
     app.onServer(configure);
-    return app.listen(port);
+    const { url } = await app.listen(port);
+    return { url, close: app.close };
   },
 
-  attached: async (port: number): Promise<Listening> => {
-    const app = conformanceApp(() => modern.notify);
+  attached: async (port: number, store: Store): Promise<Listening> => {
+    const app = conformanceApp(() => modern.notify, store);
+    await app.work();
     const newServer = () => {
       const server = new McpServer(identity);
       configure(server);
@@ -41,6 +43,7 @@ export const ways = {
       close: async () => {
         await Promise.all([modern.close(), legacy.close()]);
         await listening.close();
+        await app.close();
       },
     };
   },

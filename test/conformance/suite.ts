@@ -24,14 +24,19 @@ export interface Run {
 const patienceMs = 60_000;
 
 /** Everything that a revision requires of a server, and what the suite runs besides without scoring it. */
-export async function runSuite(
-  { node, folder }: Suite,
-  url: string,
-  revision: string,
-): Promise<Run> {
+export function runSuite(suite: Suite, url: string, revision: string): Promise<Run> {
+  return run(suite, url, ["--requirements", revision]);
+}
+
+/** One by name, whatever requires it. */
+export function runScenario(suite: Suite, url: string, scenario: string): Promise<Run> {
+  return run(suite, url, ["--scenario", scenario]);
+}
+
+async function run({ node, folder }: Suite, url: string, which: readonly string[]): Promise<Run> {
   const output = mkdtempSync(join(tmpdir(), "parley-conformance-"));
   const suite = ["--import", endWithUs, join(folder, "dist/index.js")];
-  const command = ["server", "--url", url, "--requirements", revision, "-o", output];
+  const command = ["server", "--url", url, ...which, "-o", output];
   try {
     const { exitCode, said } = await finished(node, [...suite, ...command]);
     const scenarios = writtenTo(output);

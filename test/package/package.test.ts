@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -33,9 +33,11 @@ beforeAll(() => {
     "@modelcontextprotocol",
     "@hono",
     "hono",
-    "@types",
+    // No driver, and no types of one: a consumer without them must compile.
+    "@types/node",
     "undici-types",
   ]) {
+    mkdirSync(dirname(join(modules, dependency)), { recursive: true });
     symlinkSync(join(root, "node_modules", dependency), join(modules, dependency));
   }
   cpSync(join(import.meta.dirname, "consumer"), folder, { recursive: true });
@@ -62,7 +64,7 @@ test("a consumer compiles with library checks on, and runs", () => {
 test("it can be required from CommonJS", () => {
   const code = 'console.log(Object.keys(require("mcp-parley")).sort().join(" "))';
   expect(run("node", ["--no-warnings", "-e", code], folder).trim()).toBe(
-    "ParleyError StepError Unanswered inputRequired parley",
+    "ParleyError StepError Unanswered inputRequired memoryStore parley",
   );
 });
 
@@ -72,6 +74,7 @@ test("each entry exports exactly these names", async () => {
     "StepError",
     "Unanswered",
     "inputRequired",
+    "memoryStore",
     "parley",
   ]);
   expect(Object.keys(await import("mcp-parley/testing")).toSorted()).toEqual([
@@ -80,6 +83,32 @@ test("each entry exports exactly these names", async () => {
     "declined",
     "play",
   ]);
+  expect(Object.keys(await import("mcp-parley/sqlite")).toSorted()).toEqual([
+    "migrationSql",
+    "sqliteStore",
+  ]);
+  expect(Object.keys(await import("mcp-parley/postgres")).toSorted()).toEqual([
+    "StoreUnavailable",
+    "migrationSql",
+    "postgresStore",
+  ]);
+});
+
+test("a store whose driver is not installed says what to install", () => {
+  const message = (code: string) =>
+    run("node", ["--input-type=module", "--no-warnings", "-e", code], folder).trim();
+  const postgres = `import { postgresStore } from "mcp-parley/postgres";
+    postgresStore("postgres://localhost/x").migrate().catch((error) => console.log(error.message));`;
+  expect(message(postgres)).toBe("Postgres needs the package pg: npm install pg");
+  const sqlite = `import { sqliteStore } from "mcp-parley/sqlite";
+    sqliteStore("x.db").migrate().then(() => console.log("here"), (error) => console.log(error.message));`;
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const hasSqlite = major > 22 || (major === 22 && minor >= 13);
+  expect(message(sqlite)).toBe(
+    hasSqlite
+      ? "here"
+      : "SQLite needs Node 22.13 or later, or the package libsql on older ones: npm install libsql",
+  );
 });
 
 test("publint and attw have nothing to say", () => {
@@ -96,5 +125,7 @@ test("it depends on the official SDK and nothing else", () => {
   expect(Object.keys(manifest.peerDependencies)).toEqual([
     "@modelcontextprotocol/server",
     "@opentelemetry/api",
+    "libsql",
+    "pg",
   ]);
 });

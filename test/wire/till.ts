@@ -116,7 +116,7 @@ export function till(options: Partial<ParleyOptions> = {}): Till {
   });
   app.tool("facts", {}, (ctx) => {
     called.push("facts");
-    const { authInfo, clientInfo, meta, headers } = ctx.request;
+    const { authInfo, clientInfo, meta, headers } = ctx.request ?? { meta: {} };
     return JSON.stringify({
       principal: ctx.principal,
       authInfo,

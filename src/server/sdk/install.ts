@@ -10,16 +10,23 @@ import type {
   ReadResourceResult,
   ServerContext,
 } from "@modelcontextprotocol/server";
-import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
+import {
+  internalError,
+  methodNotFound,
+  missingClientCapability,
+} from "../../protocol/error-codes.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../definition.ts";
 import type { PrincipalOf } from "../principal.ts";
 import type { Registration, RegisteredResource } from "../registry.ts";
+import { createTaskResult } from "../task-wire.ts";
+import type { LegacyTasks } from "./legacy-tasks.ts";
 import { serveRound } from "../round.ts";
 import type { RoundAnswer } from "../round.ts";
 import { passThrough } from "./pass-through.ts";
 import { received } from "./request.ts";
 import { Responses } from "./responses.ts";
+import { installTasks } from "./task-methods.ts";
 
 export interface Installation {
   readonly core: Core;
@@ -31,25 +38,37 @@ export function install(server: McpServer, installation: Installation): void {
   const responses = new Responses(server);
   // Without it the SDK drops what `ctx.log` sends, and says nothing.
   server.server.registerCapabilities({ logging: {} });
-  const serve = (definition: Definition) => serving(server, responses, installation, definition);
+  const hasTasks = [...installation.registrations].some(
+    ({ definition }) => definition.task !== undefined,
+  );
+  const legacyTasks = hasTasks
+    ? installTasks(server, installation.core, responses, installation.derivePrincipal)
+    : undefined;
+  const serve = (definition: Definition) =>
+    serving({ server, responses, legacyTasks, installation }, definition);
   for (const registration of installation.registrations) {
     switch (registration.kind) {
       case "tool": {
         const { name, config, definition } = registration;
-        const { inputSchema, outputSchema, ...rest } = config;
+        const { inputSchema, outputSchema, task: _task, once: _once, ...rest } = config;
         const answer = serve(definition);
+        const isTask = definition.task !== undefined;
         const described = {
           ...defined(rest),
           ...(outputSchema === undefined ? {} : { outputSchema: passThrough(outputSchema) }),
         };
         if (inputSchema === undefined) {
-          server.registerTool(name, described, (ctx) => answer<CallToolResult>(ctx, name, {}));
+          const tool = server.registerTool(name, described, (ctx) =>
+            answer<CallToolResult>(ctx, name, {}),
+          );
+          if (isTask) tool.execution = { taskSupport: definition.task };
         } else {
-          server.registerTool(
+          const tool = server.registerTool(
             name,
             { ...described, inputSchema: passThrough(inputSchema) },
             (args, ctx) => answer<CallToolResult>(ctx, name, args),
           );
+          if (isTask) tool.execution = { taskSupport: definition.task };
         }
         break;
       }
@@ -101,15 +120,32 @@ function installResource(server: McpServer, resource: RegisteredResource, answer
   );
 }
 
+interface Installed {
+  readonly server: McpServer;
+  readonly responses: Responses;
+  readonly legacyTasks: LegacyTasks | undefined;
+  readonly installation: Installation;
+}
+
 function serving(
-  server: McpServer,
-  responses: Responses,
-  { core, derivePrincipal }: Installation,
+  { server, responses, legacyTasks, installation }: Installed,
   definition: Definition,
 ): Answer {
+  const { core, derivePrincipal } = installation;
   return async <R>(ctx: ServerContext, target: string, args: unknown) => {
     const { request, isModern, release } = received(server, ctx, target, args, derivePrincipal);
     try {
+      const wish = isModern ? undefined : responses.wishForTask(ctx.mcpReq.id);
+      if (legacyTasks !== undefined && wish !== undefined && definition.task !== undefined) {
+        const created = await legacyTasks.create(definition, request, wish);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a placeholder; see responses.ts
+        return responses.answer(ctx.mcpReq.id, created) as R;
+      }
+      if (!isModern && definition.task === "required") {
+        const message = `"${target}" runs as a task only: send params.task`;
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a placeholder; see responses.ts
+        return responses.fail(ctx.mcpReq.id, { code: methodNotFound, message }) as R;
+      }
       const isMalformed = responses.hadMalformedAnswers(ctx.mcpReq.id);
       const answer = await serveRound(core, definition, {
         ...request,
@@ -136,6 +172,8 @@ function wire(
     case "complete":
     case "input_required":
       return answer.result;
+    case "task":
+      return responses.answer(mcpReq.id, createTaskResult(answer.task));
     case "error": {
       const { code, message, data } = answer;
       if (!isModern && code === missingClientCapability) {

@@ -43,7 +43,7 @@ export function received(
       arguments: args,
       requestState: mcpReq.requestState(),
       inputResponses: sentAnswers(context),
-      capabilities: capabilities ?? server.server.getClientCapabilities() ?? {},
+      capabilities: capabilities ?? legacyCapabilities(server),
       principal: principalOf(authInfo, derivePrincipal),
       facts: {
         authInfo,
@@ -57,6 +57,12 @@ export function received(
   };
 }
 
+/** 2025-11-25 knows no extensions, whatever a client may say. */
+function legacyCapabilities(server: McpServer): ClientCapabilities {
+  const { extensions: _extensions, ...known } = server.server.getClientCapabilities() ?? {};
+  return known;
+}
+
 interface Envelope {
   readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
   readonly [CLIENT_INFO_META_KEY]?: Implementation;
@@ -68,7 +74,7 @@ function envelopeOf(envelope: object = {}): Envelope {
 }
 
 /** What the SDK dropped for its structure was an answer all the same: one that does not fit. */
-function sentAnswers({ mcpReq }: ServerContext): unknown {
+export function sentAnswers({ mcpReq }: ServerContext): unknown {
   const { inputResponses, droppedInputResponseKeys = [] } = mcpReq;
   if (droppedInputResponseKeys.length === 0) return inputResponses;
   const dropped = droppedInputResponseKeys.map((key) => [key, {}]);

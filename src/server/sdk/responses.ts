@@ -5,6 +5,11 @@
 
 import type { McpServer, RequestId, Transport } from "@modelcontextprotocol/server";
 
+/** `params.task` of 2025-11-25. */
+export interface TaskWish {
+  readonly ttl: unknown;
+}
+
 export interface RpcError {
   readonly code: number;
   readonly message: string;
@@ -16,7 +21,9 @@ type Message = Parameters<Transport["send"]>[0];
 /** Responses to requests of one server, by request id. */
 export class Responses {
   readonly #errors = new Map<RequestId, RpcError>();
+  readonly #results = new Map<RequestId, object>();
   readonly #malformed = new Set<RequestId>();
+  readonly #wishes = new Map<RequestId, TaskWish>();
 
   constructor(server: McpServer) {
     const connect = server.connect.bind(server);
@@ -33,9 +40,22 @@ export class Responses {
     return { content: [], isError: true };
   }
 
+  /** The same for a result of another kind than the SDK knows. */
+  answer(id: RequestId, result: object): { content: []; isError: true } {
+    this.#results.set(id, result);
+    return { content: [], isError: true };
+  }
+
   /** Whether its answers were no map at all: the SDK hands on none then, as if none had been sent. */
   hadMalformedAnswers(id: RequestId): boolean {
     return this.#malformed.delete(id);
+  }
+
+  /** What a 2025-11-25 client has sent as `params.task`, which the SDK does not hand on. */
+  wishForTask(id: RequestId): TaskWish | undefined {
+    const wish = this.#wishes.get(id);
+    this.#wishes.delete(id);
+    return wish;
   }
 
   #watch(transport: Transport): void {
@@ -44,6 +64,10 @@ export class Responses {
     transport.onmessage = (message, extra) => {
       if ("method" in message && "id" in message && hasMalformedAnswers(message.params)) {
         this.#malformed.add(message.id);
+      }
+      if ("method" in message && "id" in message && message.method === "tools/call") {
+        const wish = taskWish(message.params);
+        if (wish !== undefined) this.#wishes.set(message.id, wish);
       }
       onmessage?.call(transport, message, extra);
     };
@@ -58,12 +82,30 @@ export class Responses {
     if ("method" in message || message.id === undefined) return message;
     // Also of a tool that is not ours and never asked: over a long connection they would add up.
     this.#malformed.delete(message.id);
+    this.#wishes.delete(message.id);
     if (!("result" in message)) return message;
+    const result = this.#results.get(message.id);
+    if (result !== undefined) {
+      this.#results.delete(message.id);
+      const { _meta } = message.result;
+      return {
+        jsonrpc: "2.0",
+        id: message.id,
+        result: { ...result, ...(_meta === undefined ? {} : { _meta }) },
+      };
+    }
     const error = this.#errors.get(message.id);
     if (error === undefined) return message;
     this.#errors.delete(message.id);
     return { jsonrpc: "2.0", id: message.id, error };
   }
+}
+
+function taskWish(params: object = {}): TaskWish | undefined {
+  if (!("task" in params) || typeof params.task !== "object" || params.task === null) {
+    return undefined;
+  }
+  return { ttl: "ttl" in params.task ? params.task.ttl : undefined };
 }
 
 function hasMalformedAnswers(params: object = {}): boolean {

@@ -1,7 +1,10 @@
 // A stranger's project: compiled against the packed tarball, with library checks on and no optional peer.
 
 import { parley, ParleyError, StepError, Unanswered } from "mcp-parley";
-import type { Context, Tool } from "mcp-parley";
+import type { Context, Store, Tool } from "mcp-parley";
+import { postgresStore } from "mcp-parley/postgres";
+import { sqliteStore } from "mcp-parley/sqlite";
+import type { TaskStore } from "mcp-parley/store";
 import { crashTest, declined, play } from "mcp-parley/testing";
 import { z } from "zod";
 
@@ -29,4 +32,7 @@ await crashTest(order, { item: "hat" }, { count: { count: 2 }, size: "M" });
 if (![ParleyError, StepError, Unanswered].every((one) => one.prototype instanceof Error)) {
   throw new Error("the errors are not errors");
 }
+const stores: readonly Store[] = [sqliteStore("x.db"), postgresStore("postgres://localhost/x")];
+const names: readonly TaskStore["~store"][] = stores.map((store) => store["~store"]);
+if (names.join(" ") !== "sqlite postgres") throw new Error(names.join(" "));
 console.log("consumer ok");

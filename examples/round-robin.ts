@@ -1,4 +1,4 @@
-// The load balancer of the example: each request goes to the next replica, whoever served the one before.
+// The load balancer of the examples: each request goes to the next replica, whoever served the one before.
 
 import { createServer, request } from "node:http";
 
@@ -9,14 +9,14 @@ export interface RoundRobin {
 
 export function roundRobin(
   replicas: readonly string[],
-  onRequest: (replica: number) => void,
+  onRequest: (replica: number, method: string) => void,
 ): Promise<RoundRobin> {
   let next = 0;
   const server = createServer((incoming, response) => {
     const replica = next % replicas.length;
     next += 1;
-    onRequest(replica);
     const { method, headers } = incoming;
+    onRequest(replica, String(headers["mcp-method"]));
     const forwarded = request(replicas[replica] ?? "", { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);

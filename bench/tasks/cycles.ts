@@ -1,0 +1,204 @@
+// Create, park, answer, complete: how many of these a second, against bare transactions and against openworkflow.
+//
+// All contenders take turns in one process, and every ratio is taken within one round of turns: what else the
+// machine does then weighs on all of them.
+
+import { randomBytes } from "node:crypto";
+import type { Bare, Bed } from "./bed.ts";
+import { Engine } from "./engine.ts";
+import { short, shown, table } from "./figures.ts";
+import type { Figures } from "./figures.ts";
+import { loop } from "./loop.ts";
+import type { Rate } from "./loop.ts";
+import type { OpenWorkflowEngine } from "./openworkflow.ts";
+
+/** How many tasks a worker runs at once, in both engines: enough for the most lanes. */
+const workerConcurrency = 64;
+const lanesOf = [1, 16, 64];
+const rounds = 7;
+const turnMs = 2_000;
+
+interface Contender {
+  readonly name: string;
+  /** Of each turn: how many a second of what it does. */
+  readonly rates: number[];
+  readonly cpuMs: number[];
+  readonly turn: (lanes: number) => Promise<Rate>;
+}
+
+export async function measureCycles(bed: Bed, figures: Figures, tasks: number): Promise<void> {
+  console.log(`\nCreate, park, answer, complete on ${bed.about}`);
+  const store = await bed.store();
+  const engine = new Engine(store);
+  const bares = await bed.bare();
+  const other = await bed.openWorkflow();
+  const ledgers = new Map(bares.map((bare) => [bare, { inserts: 0, updates: 0 }]));
+  const turns = { count: tasks, ms: turnMs };
+
+  await engine.start(workerConcurrency);
+  await loop(8, { count: 200, ms: turnMs }, engine.cycle);
+  const perCycle = await anatomy(bed, engine, figures);
+  await engine.stop();
+  if (typeof other === "string") console.log(`  openworkflow is not compared here: ${other}`);
+
+  for (const lanes of lanesOf) {
+    const ours = contender("parley", async () => {
+      await engine.start(workerConcurrency);
+      const rate = await loop(lanes, turns, engine.cycle);
+      await engine.stop();
+      return rate;
+    });
+    const bare = bares.map((one) =>
+      contender(one.name, () => bareTurn(one, lanes, tasks * perCycle, perCycle, ledgers.get(one))),
+    );
+    const theirs =
+      typeof other === "string"
+        ? []
+        : [contender("openworkflow", () => otherTurn(other, lanes, tasks))];
+    const all = [ours, ...bare, ...theirs];
+    let commits = 0;
+    let cycles = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      // A different one begins each time.
+      for (let index = 0; index < all.length; index += 1) {
+        const one = all[(round + index) % all.length];
+        if (one === undefined) continue;
+        const before = one === ours ? await bed.commits() : 0;
+        const { perSecond, count, cpuMs } = await one.turn(lanes);
+        one.rates.push(perSecond);
+        one.cpuMs.push(cpuMs);
+        if (one !== ours) continue;
+        commits += (await bed.commits()) - before;
+        cycles += count;
+      }
+    }
+    report(bed, figures, {
+      lanes,
+      ours,
+      bare,
+      theirs: theirs[0],
+      perCycle,
+      commits: commits / cycles,
+    });
+  }
+
+  await checkLedgers(bares, ledgers);
+  if (typeof other !== "string") await other.close();
+}
+
+const contender = (name: string, turn: Contender["turn"]): Contender => ({
+  name,
+  rates: [],
+  cpuMs: [],
+  turn,
+});
+
+/** What one cycle sends to the database, one cycle at a time: nothing is shared then. */
+async function anatomy(bed: Bed, engine: Engine, figures: Figures): Promise<number> {
+  const before = await bed.commits();
+  bed.count.reset();
+  const { count } = await loop(1, { count: 100, ms: 20_000 }, engine.cycle);
+  const statements = bed.count.all();
+  const commits = ((await bed.commits()) - before) / count;
+  const total = [...statements.values()].reduce((sum, each) => sum + each, 0) / count;
+  figures.add(`${bed.name}: commits a cycle, one at a time`, commits);
+  figures.add(`${bed.name}: statements a cycle, one at a time`, total);
+  console.log(`  one cycle, alone: ${short(commits)} commits, ${short(total)} statements:`);
+  for (const [label, times] of [...statements].toSorted((one, two) => two[1] - one[1])) {
+    if (times / count >= 0.05) console.log(`    ${short(times / count).padStart(6)}  ${label}`);
+  }
+  return Math.round(commits);
+}
+
+interface Ledger {
+  inserts: number;
+  updates: number;
+}
+
+/** As many transactions as a cycle has commits: an insert, and updates of that row. */
+async function bareTurn(
+  bare: Bare,
+  lanes: number,
+  count: number,
+  perCycle: number,
+  ledger: Ledger | undefined,
+): Promise<Rate> {
+  if (ledger === undefined) throw new Error("no ledger");
+  const rows = Array.from({ length: lanes }, () => ({ id: "", left: 0 }));
+  const state = randomBytes(150).toString("base64");
+  return loop(lanes, { count, ms: turnMs }, async (lane) => {
+    const row = rows[lane];
+    if (row === undefined) return;
+    if (row.left === 0) {
+      row.id = randomBytes(16).toString("base64url");
+      row.left = perCycle - 1;
+      ledger.inserts += 1;
+      await bare.insert(row.id, state);
+    } else {
+      row.left -= 1;
+      ledger.updates += 1;
+      await bare.update(row.id, state);
+    }
+  });
+}
+
+async function otherTurn(other: OpenWorkflowEngine, lanes: number, tasks: number): Promise<Rate> {
+  await other.start(workerConcurrency);
+  const rate = await loop(lanes, { count: tasks, ms: turnMs }, other.cycle);
+  await other.stop();
+  return rate;
+}
+
+async function checkLedgers(
+  bares: readonly Bare[],
+  ledgers: ReadonlyMap<Bare, Ledger>,
+): Promise<void> {
+  // All bare contenders write to one table.
+  const sum = (of: keyof Ledger) =>
+    bares.reduce((all, one) => all + (ledgers.get(one)?.[of] ?? 0), 0);
+  const found = await bares[0]?.counted();
+  if (found?.rows !== sum("inserts") || found.updates !== sum("updates")) {
+    throw new Error(`bare transactions are missing: ${JSON.stringify(found)}`);
+  }
+}
+
+interface Measured {
+  readonly lanes: number;
+  readonly ours: Contender;
+  readonly bare: readonly Contender[];
+  readonly theirs: Contender | undefined;
+  readonly perCycle: number;
+  readonly commits: number;
+}
+
+function report(
+  bed: Bed,
+  figures: Figures,
+  { lanes, ours, bare, theirs, perCycle, commits }: Measured,
+): void {
+  const at = `${bed.name}, ${lanes} at once`;
+  const ratios = (of: Contender, by: number) =>
+    ours.rates.map((rate, round) => (rate * by) / (of.rates[round] ?? Number.NaN));
+  figures.add(`${at}: commits a cycle`, commits);
+  const speed = (name: string, { rates, cpuMs }: Contender) => [
+    shown(figures.add(`${at}: ${name}/s`, ...rates)),
+    shown(figures.add(`${at}: CPU ms of this process, ${name}`, ...cpuMs)),
+  ];
+  const against = (name: string, of: Contender, by: number) =>
+    shown(figures.add(`${at}: ${by === 1 ? "" : `${by} × `}cycles ÷ ${name}`, ...ratios(of, by)));
+  const each = `cycles (${short(commits)} commits each)`;
+  const rows = [
+    ["", "a second", "CPU ms each", "cycles ÷ these", `${perCycle} × cycles ÷ these`],
+    [each, ...speed("cycles", ours), "", ""],
+  ];
+  for (const one of bare) {
+    const label = `${one.name} transactions`;
+    rows.push([label, ...speed(label, one), against(label, one, 1), against(label, one, perCycle)]);
+  }
+  if (theirs !== undefined) {
+    const label = "openworkflow cycles";
+    rows.push([label, ...speed(label, theirs), against(label, theirs, 1), ""]);
+  }
+  console.log(`\n  ${lanes} at once, medians of ${rounds} turns each`);
+  table(rows);
+}

@@ -1,0 +1,155 @@
+// Our task engine without MCP around it, as an app runs it otherwise: real sealing, a worker that polls and sweeps
+// as often as `app.work()` does.
+
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { Json } from "../../src/replay/json.ts";
+import { nodeTurns } from "../../src/replay/turns.ts";
+import { defaultTaskLimits } from "../../src/tasks/limits.ts";
+import type { Program } from "../../src/tasks/program.ts";
+import { TaskRuntime } from "../../src/tasks/runtime.ts";
+import type { TaskStore } from "../../src/tasks/store.ts";
+import type { Watcher } from "../../src/tasks/watcher.ts";
+import { newKey, parseKeys } from "../../src/token/keyring.ts";
+import { openRecord, sealRecord } from "../../src/token/vault.ts";
+
+const tool = "approve";
+const key = "go";
+const answer = "yes, do";
+
+const read = (value: Json) => ({ kind: "value" as const, value });
+
+/** Asks one question and returns what it was given and what was answered. */
+const program: Program = {
+  prepare: ({ input }) => ({
+    handler: async (given, ops) => {
+      return { given, answer: await ops.ask(key, { digest: key, shown: key, read }) };
+    },
+    input,
+    hooks: {
+      name: tool,
+      turns: nodeTurns,
+      after: (ms, callback) => {
+        const timer = setTimeout(callback, ms);
+        return () => clearTimeout(timer);
+      },
+      stallMs: 5_000,
+    },
+    shown: () => ({
+      kind: "question",
+      request: { message: "Go on?", properties: { go: "string" } },
+    }),
+  }),
+  ending: (outcome) =>
+    outcome.kind === "done"
+      ? // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is what the handler above returns
+        { status: "completed", result: outcome.value as Json }
+      : { status: "failed", error: { code: -32603, message: String(outcome.error) } },
+};
+
+const wrong = (what: string) => (): never => {
+  throw new Error(`the engine told of something that must not happen here: ${what}`);
+};
+
+/** As the engine tells it. */
+export let leasesLost = 0;
+
+const watcher: Watcher = {
+  created: () => {},
+  finished: () => {},
+  leaseLost: () => void (leasesLost += 1),
+  couldNotRun: (_, error) => console.warn("  a task could not be run:", error),
+  gaveUp: wrong("given up"),
+  storeFailed: (error) => console.warn("  the store failed:", error),
+  storeBack: () => {},
+};
+
+export class Engine {
+  readonly runtime: TaskRuntime;
+  #tasks = 0;
+
+  constructor(store: TaskStore) {
+    const keyring = parseKeys([newKey("bench")]);
+    this.runtime = new TaskRuntime({
+      store,
+      vault: {
+        seal: (text, place) => sealRecord(text, `bench/${place}`, keyring),
+        open: (sealed, place) => openRecord(sealed, `bench/${place}`, keyring),
+      },
+      programs: { names: () => [tool], get: (name) => (name === tool ? program : undefined) },
+      limits: defaultTaskLimits,
+      watcher,
+      newId,
+    });
+  }
+
+  readonly start = (concurrency: number): Promise<void> =>
+    this.runtime.start({ name: newId(), concurrency, pollMs: 1_000, sweepMs: 30_000 });
+
+  readonly stop = (): Promise<void> => this.runtime.drain();
+
+  /** Create, see it parked, answer, see it completed, look at the result. */
+  readonly cycle = async (): Promise<void> => {
+    const { id, number } = await this.#create("");
+    await this.#follow(id, number);
+  };
+
+  /** Only created: nobody watches how it comes to its question. A principal has a hundred of them. */
+  readonly park = (): Promise<Parked> => this.#create(`principal ${Math.floor(this.#tasks / 100)}`);
+
+  /** Answers one that is parked: milliseconds from there to when its completion is seen. */
+  readonly complete = async ({ id, number }: Parked): Promise<number> => {
+    const start = performance.now();
+    await this.#follow(id, number);
+    return performance.now() - start;
+  };
+
+  async #create(principal: string): Promise<Parked> {
+    const number = (this.#tasks += 1);
+    const { id } = await this.runtime.create({
+      callId: newId(),
+      tool,
+      principal,
+      input: inputOf(number),
+      entries: [],
+      unused: [],
+      ttlMs: undefined,
+    });
+    return { id, number };
+  }
+
+  async #follow(id: string, number: number): Promise<void> {
+    const ending = new AbortController();
+    const watch = this.runtime.watch(id, 0, ending.signal);
+    const timeout = setTimeout(() => ending.abort(), 60_000);
+    try {
+      for await (const { status, questions, result } of watch) {
+        if (status === "completed") return check(result, number);
+        if (!questions.has(key)) continue;
+        const taken = await this.runtime.update(id, new Map([[key, answer]]));
+        if (taken?.accepted[0] !== key) throw new Error("the answer was not accepted");
+      }
+    } finally {
+      clearTimeout(timeout);
+    }
+    throw new Error(`task ${number} was not completed`);
+  }
+}
+
+const inputOf = (number: number) => ({ number, text: "some forty characters of arguments, or so" });
+
+export interface Parked {
+  readonly id: string;
+  readonly number: number;
+}
+
+function check(result: Json | undefined, number: number): void {
+  const right = { given: inputOf(number), answer };
+  if (!isDeepStrictEqual(result, right)) {
+    throw new Error(`wrong result of task ${number}: ${JSON.stringify(result)}`);
+  }
+}
+
+function newId(): string {
+  return randomBytes(16).toString("base64url");
+}

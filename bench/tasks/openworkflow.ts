@@ -1,0 +1,126 @@
+// The same work on openworkflow: a workflow that waits for one signal and returns it.
+//
+// It has no push. So that its client is not judged by how often it polls, it is told here, in the process, when its
+// backend has parked a run and when it has completed one. Our own engine gets no such help: it is watched through
+// the store. What is left of polling is its worker's, as it is shipped: 100 ms after nothing was to be had, up to 1 s.
+
+import { OpenWorkflow } from "openworkflow";
+
+type Backend = ConstructorParameters<typeof OpenWorkflow>[0]["backend"];
+
+interface Input {
+  readonly number: number;
+  readonly text: string;
+}
+
+export class OpenWorkflowEngine {
+  readonly #backend: Backend;
+  readonly #flow;
+  readonly #client: OpenWorkflow;
+  readonly #parked = new Gates();
+  readonly #completed = new Gates();
+  #worker: ReturnType<OpenWorkflow["newWorker"]> | undefined;
+  #runs = 0;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.#tellOf("sleepWorkflowRun", this.#parked);
+    this.#tellOf("completeWorkflowRun", this.#completed);
+    this.#client = new OpenWorkflow({ backend });
+    this.#flow = this.#client.defineWorkflow<Input, unknown>(
+      { name: "approve" },
+      async ({ input, step }) => {
+        const answer = await step.waitForSignal({ name: "go", signal: `go:${input.number}` });
+        return { given: input, answer };
+      },
+    );
+  }
+
+  readonly start = async (concurrency: number): Promise<void> => {
+    this.#worker = this.#client.newWorker({ concurrency });
+    await this.#worker.start();
+  };
+
+  readonly stop = async (): Promise<void> => {
+    await this.#worker?.stop();
+    this.#worker = undefined;
+  };
+
+  readonly close = async (): Promise<void> => {
+    await this.stop();
+    await this.#backend.stop();
+  };
+
+  readonly cycle = async (): Promise<void> => {
+    const number = (this.#runs += 1);
+    const text = "some forty characters of arguments, or so";
+    const { workflowRun } = await this.#flow.run({ number, text });
+    const { id } = workflowRun;
+    await this.#parked.passed(id);
+    const sent = await this.#client.sendSignal({ signal: `go:${number}`, data: "go" });
+    if (sent.workflowRunIds[0] !== id) throw new Error(`run ${number} did not get its signal`);
+    await this.#completed.passed(id);
+    const run = await this.#backend.getWorkflowRun({ workflowRunId: id });
+    check(run, number);
+  };
+
+  #tellOf(name: "sleepWorkflowRun" | "completeWorkflowRun", gates: Gates): void {
+    const backend = this.#backend;
+    const original = backend[name].bind(backend);
+    backend[name] = async (params: never) => {
+      const done = await original(params);
+      gates.open(done.id);
+      return done;
+    };
+  }
+}
+
+/** A text: why its backend cannot be used here. */
+export async function openOpenWorkflow(
+  what: { readonly sqlite: string } | { readonly postgres: string; readonly schema: string },
+): Promise<OpenWorkflowEngine | string> {
+  // By a name that is not looked into: its types need the package `postgres`, and its code Node 22.
+  const from: string = "sqlite" in what ? "openworkflow/sqlite" : "openworkflow/postgres";
+  try {
+    const module: Partial<Record<string, { connect: (...args: unknown[]) => Promise<Backend> }>> =
+      await import(from);
+    const backend =
+      "sqlite" in what
+        ? await module["BackendSqlite"]?.connect(what.sqlite)
+        : await module["BackendPostgres"]?.connect(what.postgres, { schema: what.schema });
+    if (backend === undefined) return `${from} has no backend`;
+    return new OpenWorkflowEngine(backend);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
+  }
+}
+
+/** What happened to a run, whether somebody waits for it already or not. */
+class Gates {
+  readonly #open = new Set<string>();
+  readonly #waiting = new Map<string, () => void>();
+
+  readonly open = (id: string): void => {
+    const go = this.#waiting.get(id);
+    if (go === undefined) this.#open.add(id);
+    else go();
+    this.#waiting.delete(id);
+  };
+
+  readonly passed = (id: string): Promise<void> =>
+    this.#open.delete(id)
+      ? Promise.resolve()
+      : new Promise((resolve) => void this.#waiting.set(id, resolve));
+}
+
+function check(run: unknown, number: number): void {
+  const { status, output } = (run ?? {}) as {
+    status?: string;
+    output?: { given?: Input; answer?: { data?: unknown } };
+  };
+  const isRight = output?.given?.number === number && output.answer?.data === "go";
+  if (status !== "completed" || !isRight) {
+    throw new Error(`wrong result of run ${number}: ${JSON.stringify(run)}`);
+  }
+}

@@ -1,0 +1,166 @@
+// What parked tasks cost while nobody answers them, and how one among many is answered.
+
+import process from "node:process";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { Bed } from "./bed.ts";
+import { Engine } from "./engine.ts";
+import type { Parked } from "./engine.ts";
+import { quantile, short, table } from "./figures.ts";
+import type { Figures } from "./figures.ts";
+import { loop } from "./loop.ts";
+
+const idleMs = 12_000;
+const answers = 300;
+const few = 1_000;
+const enough = 50_000;
+const leastBytes = 16;
+
+interface Look {
+  readonly parked: number;
+  readonly heapBytes: number;
+  readonly statements: number;
+  readonly cpu: number;
+}
+
+export async function measureParked(bed: Bed, figures: Figures, many: number): Promise<void> {
+  console.log(`\nParked tasks on ${bed.about}`);
+  const store = await bed.store();
+  const engine = new Engine(store);
+  await engine.start(64);
+  // Code that runs for the first time takes memory of its own.
+  await loop(64, { count: 1_500, ms: 60_000 }, engine.cycle);
+
+  const looks: Look[] = [await look(bed, 0)];
+  const latencies = new Map<number, readonly number[]>();
+  let parked = 0;
+  for (const count of [few, many]) {
+    const chosen = await park(engine, parked, count - parked);
+    parked = count;
+    looks.push(await look(bed, parked));
+    const diskBytes = await bed.diskBytes();
+    if (count === many) report(bed, figures, looks, diskBytes);
+    latencies.set(count, await answerSome(engine, chosen));
+    parked -= chosen.length;
+    await settle(engine, parked);
+  }
+  const rows = [...latencies].map(([count, ms]) => [
+    `among ${count}`,
+    short(
+      figures.add(`${bed.name}: answer to completion among ${count}, p50 ms`, quantile(ms, 0.5))
+        .value,
+    ),
+    short(
+      figures.add(`${bed.name}: answer to completion among ${count}, p95 ms`, quantile(ms, 0.95))
+        .value,
+    ),
+    String(ms.length),
+  ]);
+  console.log("\n  answer to completion, one after the other, every result checked");
+  table([["", "p50 ms", "p95 ms", "n"], ...rows]);
+  await engine.stop();
+}
+
+/** Keeps only those that will be answered: the others are to leave nothing behind. */
+async function park(engine: Engine, before: number, count: number): Promise<readonly Parked[]> {
+  const chosen: Parked[] = [];
+  const every = Math.max(1, Math.floor(count / answers));
+  let made = 0;
+  const start = performance.now();
+  await loop(64, { count, ms: Infinity }, async () => {
+    const task = await engine.park();
+    made += 1;
+    if (made % every === 0 && chosen.length < answers) chosen.push(task);
+  });
+  await settle(engine, before + count);
+  const seconds = (performance.now() - start) / 1_000;
+  console.log(`  parked ${count} more through the engine in ${short(seconds)} s`);
+  return chosen;
+}
+
+/** Until the store has it so, by its own account. */
+async function settle(engine: Engine, parked: number): Promise<void> {
+  let least = Infinity;
+  for (let seconds = 0; seconds < 30; seconds += 1) {
+    const figures = await engine.runtime.figures();
+    const { live, held, due, inputRequired } = figures;
+    if (live !== parked) throw new Error(`${parked} should be live: ${JSON.stringify(figures)}`);
+    if (figures.parked === parked && inputRequired === parked && held + due === 0) return;
+    // As long as there are fewer every time it is only slow.
+    if (held + due < least) [least, seconds] = [held + due, 0];
+    await wait(1_000);
+  }
+  throw new Error(`${least} tasks are due, and for 30 s the worker has taken up none of them`);
+}
+
+async function answerSome(engine: Engine, chosen: readonly Parked[]): Promise<readonly number[]> {
+  const latencies: number[] = [];
+  for (const task of chosen) latencies.push(await engine.complete(task));
+  return latencies;
+}
+
+async function look(bed: Bed, parked: number): Promise<Look> {
+  const heapBytes = await heap();
+  bed.count.reset();
+  const before = process.cpuUsage();
+  const start = performance.now();
+  await wait(idleMs);
+  const { user, system } = process.cpuUsage(before);
+  const ms = performance.now() - start;
+  return {
+    parked,
+    heapBytes,
+    statements: (bed.count.total() * 1_000) / ms,
+    cpu: (user + system) / 1_000 / ms,
+  };
+}
+
+/** The least of several: what is only waiting to be collected does not count. */
+async function heap(): Promise<number> {
+  setFlagsFromString("--expose-gc");
+  const gc: () => void = runInNewContext("gc");
+  let least = Infinity;
+  for (let times = 0; times < 6; times += 1) {
+    gc();
+    await wait(50);
+    least = Math.min(least, process.memoryUsage().heapUsed);
+  }
+  return least;
+}
+
+function report(bed: Bed, figures: Figures, looks: readonly Look[], diskBytes: number): void {
+  const [none] = looks;
+  const rows = looks.map(({ parked, heapBytes, statements, cpu }) => {
+    const perTask = parked === 0 ? Number.NaN : (heapBytes - (none?.heapBytes ?? 0)) / parked;
+    figures.add(`${bed.name}: heap MiB, ${parked} parked`, heapBytes / 2 ** 20);
+    if (parked > 0) figures.add(`${bed.name}: heap bytes a task, ${parked} parked`, perTask);
+    figures.add(`${bed.name}: idle statements/s, ${parked} parked`, statements);
+    figures.add(`${bed.name}: idle CPU, share of a core, ${parked} parked`, cpu);
+    return [
+      String(parked),
+      (heapBytes / 2 ** 20).toFixed(2),
+      short(perTask),
+      short(statements),
+      `${(cpu * 100).toFixed(2)} %`,
+    ];
+  });
+  table([["parked", "heap MiB", "bytes a task", "statements/s", "CPU"], ...rows]);
+  const last = looks.at(-1) ?? none;
+  const most = last?.parked ?? 1;
+  const [fewer] = looks.filter(({ parked }) => parked > 0);
+  // Nothing can be kept for a task in so little. Among few the noise is larger than that.
+  const heapPerTask = ((last?.heapBytes ?? 0) - (none?.heapBytes ?? 0)) / most;
+  if (most >= enough) figures.bar("heap bytes a parked task", heapPerTask, leastBytes);
+  figures.bar(
+    `idle statements a second, ${most} parked, beyond those with ${fewer?.parked}`,
+    (last?.statements ?? 0) - (fewer?.statements ?? 0),
+    // What the window happens to begin and end with. A poll a task, once a minute, would be hundreds.
+    2,
+  );
+  figures.add(`${bed.name}: disk bytes a task`, diskBytes / most);
+  console.log(
+    `  on disk: ${short(diskBytes / 2 ** 20)} MiB, ${short(diskBytes / most)} bytes a task, indexes included`,
+  );
+}
+
+const wait = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));

@@ -1,0 +1,99 @@
+import pg from "pg";
+import type { TaskStore } from "../../src/tasks/store.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { startPostgres } from "../../test/postgres/start.ts";
+import type { Bare, Bed } from "./bed.ts";
+import { Count, countPool } from "./count.ts";
+import { openOpenWorkflow } from "./openworkflow.ts";
+
+/** Of our pool, as the store makes one; postgres.js makes the same for openworkflow. */
+const connections = 10;
+
+export async function postgresBed(): Promise<Bed> {
+  const postgres = await startPostgres();
+  const count = new Count();
+  const pools: pg.Pool[] = [];
+  const stores: TaskStore[] = [];
+  const poolOf = (max: number): pg.Pool => {
+    const pool = new pg.Pool({ connectionString: postgres.url, max, keepAlive: true });
+    pool.on("error", () => {});
+    pools.push(pool);
+    return pool;
+  };
+  const admin = poolOf(1);
+  const ask = async (text: string): Promise<Readonly<Record<string, string>>> =>
+    (await admin.query<Record<string, string>>(text)).rows[0] ?? {};
+  let schemas = 0;
+  let schema = "";
+
+  const store = async (): Promise<TaskStore> => {
+    schema = `parley_${(schemas += 1)}`;
+    const pool = poolOf(connections);
+    countPool(pool, count);
+    const made = new PostgresStore(pool, { schema });
+    stores.push(made);
+    await made.migrate();
+    return made;
+  };
+
+  const bare = async (): Promise<readonly Bare[]> => {
+    const pool = poolOf(connections);
+    const name = `bare_${(schemas += 1)}`;
+    await admin.query(
+      `create table ${name} (id text collate "C" primary key, state text not null, updates integer not null)
+        with (fillfactor = 80)`,
+    );
+    const insert = `insert into ${name} values ($1, $2, 0)`;
+    const update = `update ${name} set state = $2, updates = updates + 1 where id = $1`;
+    return [
+      {
+        name: "bare",
+        insert: async (id, state) =>
+          void (await pool.query({ name: "insert", text: insert, values: [id, state] })),
+        update: async (id, state) =>
+          void (await pool.query({ name: "update", text: update, values: [id, state] })),
+        counted: async () => {
+          const row = await ask(
+            `select count(*) as rows, coalesce(sum(updates), 0) as updates from ${name}`,
+          );
+          return { rows: Number(row["rows"]), updates: Number(row["updates"]) };
+        },
+      },
+    ];
+  };
+
+  const { v, f, s } = await ask(
+    "select current_setting('server_version') v, current_setting('fsync') f, current_setting('synchronous_commit') s",
+  );
+  let looks = 0;
+  return {
+    name: "postgres",
+    about: `Postgres ${v}, fsync=${f}, synchronous_commit=${s}, pools of ${connections}`,
+    count,
+    store,
+    bare,
+    openWorkflow: () =>
+      openOpenWorkflow({ postgres: postgres.url, schema: `other_${(schemas += 1)}` }),
+    // Every transaction that writes gets an id, and so does this one. NOTIFY gets one, too: it writes nothing
+    // that is waited for, and is left out.
+    commits: async () => {
+      const row = await ask("select pg_current_xact_id()::text as id");
+      looks += 1;
+      return Number(row["id"]) - looks - count.ever(notify);
+    },
+    diskBytes: async () => {
+      const row = await ask(
+        `select sum(pg_total_relation_size(oid)) as bytes from pg_class
+          where relnamespace = '${schema}'::regnamespace and relkind = 'r'`,
+      );
+      return Number(row["bytes"]);
+    },
+    close: async () => {
+      for (const one of stores) await one.close();
+      await Promise.all(pools.map((pool) => pool.end()));
+      await postgres.stop();
+    },
+  };
+}
+
+const notify = "select pg_notify($1, $2)";

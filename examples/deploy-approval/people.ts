@@ -1,0 +1,31 @@
+// In place of a directory and a sign-in: who there is, who may approve, and whose token or cookie that is.
+
+import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
+import type { BearerAuthOptions } from "@modelcontextprotocol/server";
+
+export interface Person {
+  readonly name: string;
+  readonly mayApprove: boolean;
+}
+
+const people: readonly Person[] = [
+  { name: "ada", mayApprove: false },
+  { name: "bob", mayApprove: true },
+  { name: "carol", mayApprove: true },
+];
+
+/** Here the name is all it takes. Yours is a session. */
+export const personNamed = (name: string | undefined): Person | undefined =>
+  people.find((person) => person.name === name);
+
+/** For agents. Here a person's token is the person's name. */
+export const auth: BearerAuthOptions = {
+  verifier: {
+    verifyAccessToken: async (token) => {
+      const person = personNamed(token);
+      if (person === undefined) throw new OAuthError(OAuthErrorCode.InvalidToken, "Unknown token");
+      const expiresAt = Date.now() / 1000 + 3_600;
+      return { token, clientId: "an-agent", scopes: [], expiresAt, extra: { sub: person.name } };
+    },
+  },
+};

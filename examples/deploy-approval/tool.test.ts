@@ -1,0 +1,42 @@
+// The handler without a wire: what the page would deliver comes from the script.
+
+import { parley } from "mcp-parley";
+import { crashTest, play } from "mcp-parley/testing";
+import { beforeEach, expect, test } from "vitest";
+import { deployTool } from "./tool.ts";
+
+const done: string[] = [];
+const app = parley({ name: "deploy-approval", version: "1.0.0" });
+const deploy = deployTool(app, {
+  announce: ({ requester, what }) => void done.push(`announce ${requester} ${what}`),
+  deploy: ({ what }, by, idempotencyKey) => {
+    done.push(`deploy ${what} for ${by} ${idempotencyKey !== ""}`);
+  },
+  giveUp: ({ what }) => void done.push(`give up ${what}`),
+});
+const shop = { service: "shop", version: "1.4.2" };
+const yes = { approval: { isApproved: true, by: "bob" } };
+
+beforeEach(() => {
+  done.length = 0;
+});
+
+test("what is approved is deployed", async () => {
+  const call = await play(deploy, shop, yes, { principal: "ada" });
+  expect(call.text).toBe("shop 1.4.2 is deployed. bob approved it.");
+  expect(done).toEqual(["announce ada shop 1.4.2", "deploy shop 1.4.2 for bob true"]);
+  // Whoever asked has nothing to do meanwhile.
+  expect(call.task?.statuses).toEqual(["working", "completed"]);
+});
+
+test("what is refused is not", async () => {
+  const call = await play(deploy, shop, { approval: { isApproved: false, by: "bob" } });
+  expect(call.text).toBe("shop 1.4.2 was not deployed: bob said no.");
+  expect(call.ran("deploy")).toBe(0);
+});
+
+test("whatever is lost on the way, a deployment is repeated under its own idempotency key only", async () => {
+  const { repeats } = await crashTest(deploy, shop, yes);
+  expect(repeats.every(({ usesKey }) => usesKey)).toBe(true);
+  expect(repeats.map(({ step }) => step)).toContain("deploy");
+});

@@ -1,0 +1,164 @@
+// A tool as the task engine runs it: the same handler, the same ctx, another carrier.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { ParleyError } from "../errors.ts";
+import { internalError } from "../protocol/error-codes.ts";
+import type { Json } from "../replay/json.ts";
+import type { Ended, Ending, Prepared, Program, TaskFacts } from "../tasks/program.ts";
+import { shortDigest } from "../token/canonical.ts";
+import { sealTicket } from "../token/ticket.ts";
+import type { Ability } from "./ability.ts";
+import { HandlerContext } from "./context.ts";
+import type { CallFacts, Watch } from "./context.ts";
+import type { Core } from "./core.ts";
+import type { Definition } from "./definition.ts";
+import { bodyNesting, callerPlace, isNestingFree } from "./development.ts";
+import { answerToFailure, textOf } from "./failure.ts";
+import { hintAtIdling } from "./hints.ts";
+import { isInputRequired } from "./low-level.ts";
+import { external, isShown } from "./questions.ts";
+
+/** What a task needs of the call it was, in every run. */
+export interface TaskInput {
+  readonly arguments: Json;
+  readonly abilities: readonly Ability[];
+  readonly inputDigest?: string | undefined;
+}
+
+export function programOf(core: Core, definition: Definition, watch?: Watch): Program {
+  return {
+    prepare: (task) => prepare(core, definition, task, watch),
+    ending: (outcome) => endingOf(core, definition, outcome),
+  };
+}
+
+async function prepare(
+  core: Core,
+  definition: Definition,
+  task: TaskFacts,
+  watch: Watch | undefined,
+): Promise<Prepared> {
+  const input = inputOf(task);
+  const parsed = await definition.parse(definition.name, input.arguments);
+  if (!parsed.ok || digestOf(parsed.input) !== input.inputDigest) throw changed(definition.name);
+  const facts = { ...factsOf(core, definition, task, input), watch };
+  const { environment, logger } = core;
+  const { isDevelopment, turns, after, stallMs } = environment;
+  return {
+    handler: (given, operations) => definition.invoke(given, new HandlerContext(operations, facts)),
+    input: parsed.input,
+    hooks: {
+      name: definition.name,
+      turns,
+      after,
+      stallMs,
+      place: isDevelopment ? callerPlace : undefined,
+      capture: () => AsyncLocalStorage.snapshot(),
+      nesting: isDevelopment || isNestingFree ? bodyNesting() : undefined,
+      onIdle: isDevelopment ? () => hintAtIdling(core, definition) : undefined,
+      report: (mistake) => logger.error(textOf(mistake), { handler: definition.name }),
+    },
+    shown: ({ key, shown, reason }) => {
+      if (shown === external) return { kind: "external" };
+      if (!isShown(shown)) throw new TypeError(`question "${key}" shows nothing`);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an input request is made of JSON
+      return { kind: "question", request: shown.request(reason) as unknown as Json };
+    },
+  };
+}
+
+function inputOf({ input }: TaskFacts): TaskInput {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by us, so it is what `promote` wrote
+  return input as unknown as TaskInput;
+}
+
+function digestOf(input: unknown): string | undefined {
+  try {
+    return input === undefined ? undefined : shortDigest(input);
+  } catch {
+    return undefined;
+  }
+}
+
+function changed(name: string): ParleyError {
+  return new ParleyError(
+    "history_changed",
+    `The inputSchema of "${name}" makes something else of this task's arguments than it did when the call began. Nothing was run again.\n` +
+      "Let it depend on the arguments alone, and while tasks are under way accept what it accepted before.",
+  );
+}
+
+function factsOf(core: Core, definition: Definition, task: TaskFacts, input: TaskInput): CallFacts {
+  const { environment, limits, name } = core;
+  const principal = task.principal === "" ? undefined : task.principal;
+  return {
+    callId: task.callId,
+    principal,
+    request: undefined,
+    task: { id: task.id },
+    can: (ability) => input.abilities.includes(ability),
+    ticket: (kind, key, timeoutMs = limits.taskTtlMs) =>
+      sealTicket(
+        {
+          kind,
+          callId: task.callId,
+          key,
+          principal,
+          audience: name,
+          expiresAt: environment.now() + Math.min(timeoutMs, limits.taskTtlMs),
+        },
+        core.keyring(),
+      ),
+    wait: (ms) => new Promise((resolve) => environment.after(ms, resolve)),
+    now: environment.now,
+    // Nothing but the task's own state leaves a task.
+    progress: (done, total, message) =>
+      task.report(message ?? (total === undefined ? String(done) : `${done} of ${total}`)),
+    log: (_level, data) => task.report(typeof data === "string" ? data : JSON.stringify(data)),
+    onSchemaError: (key, error) =>
+      core.logger.warn(`The value for "${key}" was left aside: ${textOf(error)}`, {
+        handler: definition.name,
+      }),
+    answers: () => ({}),
+    state: () => undefined,
+  };
+}
+
+async function endingOf(core: Core, definition: Definition, outcome: Ended): Promise<Ending> {
+  const answer =
+    outcome.kind === "failed"
+      ? answerToFailure(core, definition, outcome.error)
+      : await resultOf(core, definition, outcome.value);
+  if (answer.kind === "complete") {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire is JSON
+    return { status: "completed", result: answer.result as unknown as Json };
+  }
+  const { code, message, data } =
+    answer.kind === "error"
+      ? answer
+      : { code: internalError, message: "No result", data: undefined };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- likewise
+  const json = data as Json | undefined;
+  return {
+    status: "failed",
+    error: { code, message, ...(data === undefined ? {} : { data: json }) },
+  };
+}
+
+async function resultOf(
+  core: Core,
+  definition: Definition,
+  returned: unknown,
+): Promise<ReturnType<typeof answerToFailure>> {
+  try {
+    if (isInputRequired(returned)) {
+      throw new ParleyError(
+        "mixed_styles",
+        `"${definition.name}" returned inputRequired(…) in a task. In the background ask with ctx.ask and the like.`,
+      );
+    }
+    return { kind: "complete", result: await definition.toResult(returned, definition.name) };
+  } catch (error) {
+    return answerToFailure(core, definition, error);
+  }
+}

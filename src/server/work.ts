@@ -1,0 +1,194 @@
+// The app's durable side: its store, the task engine on it, and the worker in this process, if there is one.
+
+import { hostname } from "node:os";
+import { ParleyError } from "../errors.ts";
+import type { TaskLimits } from "../tasks/limits.ts";
+import { defaultTaskLimits } from "../tasks/limits.ts";
+import type { Program } from "../tasks/program.ts";
+import { TaskRuntime } from "../tasks/runtime.ts";
+import type { Store, TaskStore } from "../tasks/store.ts";
+import type { Vault } from "../tasks/vault.ts";
+import type { Watcher } from "../tasks/watcher.ts";
+import { openRecord, sealRecord } from "../token/vault.ts";
+import type { Core } from "./core.ts";
+import { textOf } from "./failure.ts";
+import type { Registration } from "./registry.ts";
+import { programOf } from "./task-program.ts";
+
+export interface WorkOptions {
+  /** Tasks run at once. Default 16. */
+  readonly concurrency?: number | undefined;
+}
+
+const pollMs = 1_000;
+const sweepMs = 30_000;
+/** A worker is seen every third of a lease: one that was not for so long is gone. */
+export const workerSilenceMs = 30_000;
+
+export class Work {
+  readonly store: TaskStore;
+  readonly runtime: TaskRuntime;
+  readonly #core: Core;
+  readonly #registrations: Iterable<Registration>;
+  readonly #programs = new Map<string, Program>();
+  #leaseLosses = 0;
+  #storeErrors = 0;
+  #isDown = false;
+  #lookedForWorkerAt = Number.NEGATIVE_INFINITY;
+
+  constructor(store: Store, core: Core, registrations: Iterable<Registration>) {
+    if (!isTaskStore(store)) {
+      throw new TypeError(
+        "parley({ store }) takes what sqliteStore(), postgresStore() or memoryStore() returns.",
+      );
+    }
+    this.store = store;
+    this.#core = core;
+    this.#registrations = registrations;
+    this.runtime = new TaskRuntime({
+      store,
+      vault: vaultOf(core),
+      programs: { names: () => this.#names(), get: (tool) => this.#program(tool) },
+      limits: limitsOf(core),
+      watcher: this.#watcher(),
+      newId: core.environment.newId,
+    });
+  }
+
+  get leaseLosses(): number {
+    return this.#leaseLosses;
+  }
+
+  get storeErrors(): number {
+    return this.#storeErrors;
+  }
+
+  /** Whether there is anything a worker could do. */
+  get hasTools(): boolean {
+    return this.#names().length > 0;
+  }
+
+  async start({ concurrency = 16 }: WorkOptions = {}): Promise<void> {
+    if (!Number.isInteger(concurrency) || concurrency < 1) {
+      throw new RangeError(`concurrency is ${concurrency}: a whole number from 1`);
+    }
+    // Unlike any other, also after a restart under the same process id.
+    const chance = this.#core.environment.newId().slice(0, 6);
+    const name = `${hostname()}-${process.pid}-${chance}`;
+    await this.runtime.start({ name, concurrency, pollMs, sweepMs });
+  }
+
+  #names(): string[] {
+    return [...this.#registrations]
+      .filter(({ definition }) => definition.task !== undefined)
+      .map(({ name }) => name);
+  }
+
+  #program(tool: string): Program | undefined {
+    const known = this.#programs.get(tool);
+    if (known !== undefined) return known;
+    const found = [...this.#registrations].find(
+      ({ kind, name, definition }) =>
+        kind === "tool" && name === tool && definition.task !== undefined,
+    );
+    if (found === undefined) return undefined;
+    const program = programOf(this.#core, found.definition);
+    this.#programs.set(tool, program);
+    return program;
+  }
+
+  // ---------------------------------------------------------------- what there is to tell
+
+  #watcher(): Watcher {
+    const { logger, telemetry } = this.#core;
+    return {
+      created: ({ id, tool }) => {
+        telemetry.task("created", tool);
+        if (this.runtime.worker === undefined) void this.#lookForWorker(id);
+      },
+      finished: ({ tool }, status) => telemetry.task(status, tool),
+      leaseLost: ({ id, tool }) => {
+        this.#leaseLosses += 1;
+        telemetry.task("lease_lost", tool);
+        logger.warn(
+          "A task's lease was lost: this process was too slow, or paused. It goes on elsewhere.",
+          {
+            task: shortId(id),
+            handler: tool,
+          },
+        );
+      },
+      couldNotRun: ({ id, tool, fruitless }, error) =>
+        logger.error(`A task could not be run: ${textOf(error)}`, {
+          task: shortId(id),
+          handler: tool,
+          attempt: fruitless,
+        }),
+      gaveUp: ({ id, tool }) =>
+        logger.error("A task was given up: it was taken up again and again and got nowhere.", {
+          task: shortId(id),
+          handler: tool,
+        }),
+      storeFailed: (error) => {
+        this.#storeErrors += 1;
+        telemetry.storeFailed(this.store["~store"]);
+        // Once, not with every try.
+        if (!this.#isDown) logger.error(`The task store fails: ${textOf(error)}`);
+        this.#isDown = true;
+      },
+      storeBack: () => {
+        this.#isDown = false;
+        logger.info("The task store answers again.");
+      },
+    };
+  }
+
+  /** A task that nobody runs is the first thing to go wrong behind `app.fetch`: it should be said. */
+  async #lookForWorker(id: string): Promise<void> {
+    const { environment, logger } = this.#core;
+    const now = environment.now();
+    if (now - this.#lookedForWorkerAt < workerSilenceMs) return;
+    this.#lookedForWorkerAt = now;
+    try {
+      const figures = await this.runtime.figures();
+      const { workerSeenAt = 0 } = figures;
+      if (figures.now - workerSeenAt <= workerSilenceMs) return;
+      const problem = noWorker(id);
+      logger.error(problem.message, { code: problem.code });
+    } catch (error) {
+      logger.debug(`Whether there is a worker could not be found out: ${textOf(error)}`);
+    }
+  }
+}
+
+function noWorker(id: string): ParleyError {
+  return new ParleyError(
+    "no_worker",
+    `Task ${shortId(id)} was created, but no worker has been seen on this store for ${workerSilenceMs / 1_000} s. ` +
+      "Call app.work() in a long-lived process; app.fetch, app.node and app.attach start none.",
+  );
+}
+
+/** A whole one, in a log, is half of what it takes to read the task. */
+const shortId = (id: string) => `${id.slice(0, 6)}…`;
+
+export function vaultOf(core: Core): Vault {
+  return {
+    seal: (text, place) => sealRecord(text, `${core.name}/${place}`, core.keyring()),
+    open: (sealed, place) => openRecord(sealed, `${core.name}/${place}`, core.keyring()),
+  };
+}
+
+export function limitsOf({ limits }: Core): TaskLimits {
+  return {
+    ...defaultTaskLimits,
+    tasksPerPrincipal: limits.tasksPerPrincipal,
+    taskTtlMs: limits.taskTtlMs,
+    logBytes: limits.taskLogBytes,
+    questions: limits.taskQuestions,
+  };
+}
+
+function isTaskStore(store: Store): store is TaskStore {
+  return "claim" in store && "append" in store && "leaseMs" in store;
+}

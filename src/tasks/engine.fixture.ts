@@ -1,0 +1,182 @@
+// A task engine without MCP around it: handlers on bare operations, a vault that only checks the places.
+
+import { randomBytes } from "node:crypto";
+import type { Operations } from "../replay/hooks.ts";
+import type { Json } from "../replay/json.ts";
+import { nodeTurns } from "../replay/turns.ts";
+import { defaultTaskLimits } from "./limits.ts";
+import type { TaskLimits } from "./limits.ts";
+import type { Program } from "./program.ts";
+import { TaskRuntime } from "./runtime.ts";
+import type { Promotion } from "./runtime.ts";
+import type { TaskSnapshot } from "./snapshot.ts";
+import type { TaskStore } from "./store.ts";
+import type { Vault } from "./vault.ts";
+import type { Watcher } from "./watcher.ts";
+import type { WorkerOptions } from "./worker.ts";
+
+export type Handler = (input: Json, ops: Operations, report: (message: string) => void) => unknown;
+export type Handlers = Readonly<Record<string, Handler>>;
+
+export const openVault: Vault = {
+  seal: (text, place) =>
+    `${Buffer.from(place).toString("base64url")}.${Buffer.from(text).toString("base64url")}`,
+  open: (sealed, place) => {
+    const [where = "", what = ""] = sealed.split(".");
+    if (Buffer.from(where, "base64url").toString() !== place) throw new Error("another place");
+    return Buffer.from(what, "base64url").toString();
+  },
+};
+
+const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+function programOf(name: string, handler: Handler, stallMs: number): Program {
+  return {
+    prepare: ({ input, report }) => ({
+      handler: (given, ops) => handler(given as Json, ops, report),
+      input,
+      hooks: {
+        name,
+        turns: nodeTurns,
+        after: (ms, callback) => {
+          const timer = setTimeout(callback, ms);
+          return () => clearTimeout(timer);
+        },
+        stallMs,
+      },
+      shown: ({ key, shown }) =>
+        shown === "external" ? { kind: "external" } : { kind: "question", request: { ask: key } },
+    }),
+    ending: (outcome) =>
+      outcome.kind === "done"
+        ? { status: "completed", result: (outcome.value ?? null) as Json }
+        : { status: "failed", error: { code: -32603, message: textOf(outcome.error) } },
+  };
+}
+
+export interface Told {
+  readonly event: string;
+  readonly error?: unknown;
+}
+
+export class Engine {
+  readonly runtime: TaskRuntime;
+  readonly store: TaskStore;
+  readonly told: Told[] = [];
+
+  constructor(
+    store: TaskStore,
+    handlers: Handlers,
+    options: {
+      readonly limits?: Partial<TaskLimits>;
+      readonly vault?: Vault;
+      readonly stallMs?: number;
+    } = {},
+  ) {
+    this.store = store;
+    const programs = new Map(
+      Object.entries(handlers).map(([name, handler]) => [
+        name,
+        programOf(name, handler, options.stallMs ?? 20),
+      ]),
+    );
+    const tell =
+      (event: string) =>
+      (_task: unknown, error?: unknown): void =>
+        void this.told.push({ event, error });
+    const watcher: Watcher = {
+      created: tell("created"),
+      finished: tell("finished"),
+      leaseLost: tell("leaseLost"),
+      couldNotRun: tell("couldNotRun"),
+      gaveUp: tell("gaveUp"),
+      storeFailed: (error) => void this.told.push({ event: "storeFailed", error }),
+      storeBack: () => void this.told.push({ event: "storeBack" }),
+    };
+    this.runtime = new TaskRuntime({
+      store,
+      vault: options.vault ?? openVault,
+      programs: { names: () => [...programs.keys()], get: (name) => programs.get(name) },
+      limits: { ...defaultTaskLimits, ...options.limits },
+      watcher,
+      newId: () => randomBytes(16).toString("base64url"),
+    });
+  }
+
+  start(options: Partial<WorkerOptions> = {}): Promise<void> {
+    return this.runtime.start({
+      name: `w-${randomBytes(4).toString("hex")}`,
+      concurrency: 16,
+      pollMs: 250,
+      sweepMs: 1_000,
+      ...options,
+    });
+  }
+
+  create(tool: string, input: Json = null, more: Partial<Promotion> = {}): Promise<TaskSnapshot> {
+    return this.runtime.create({
+      callId: randomBytes(16).toString("base64url"),
+      tool,
+      principal: undefined,
+      input,
+      entries: [],
+      unused: [],
+      ttlMs: undefined,
+      ...more,
+    });
+  }
+
+  /** Follows the task until it looks like this; fails after a while. */
+  async until(
+    id: string,
+    isIt: (task: TaskSnapshot) => boolean,
+    ms = 10_000,
+  ): Promise<TaskSnapshot> {
+    let last: TaskSnapshot | undefined;
+    for await (const task of this.runtime.watch(id, 0, AbortSignal.timeout(ms))) {
+      last = task;
+      if (isIt(task)) return task;
+    }
+    throw new Error(`not within ${ms} ms; last seen: ${JSON.stringify(last)}`);
+  }
+
+  over(id: string): Promise<TaskSnapshot> {
+    return this.until(id, ({ status }) => !["working", "input_required"].includes(status));
+  }
+
+  asked(id: string, ...wires: string[]): Promise<TaskSnapshot> {
+    return this.until(id, ({ questions }) => wires.every((wire) => questions.has(wire)));
+  }
+
+  answer(id: string, answers: Readonly<Record<string, Json>>): Promise<unknown> {
+    return this.runtime.update(id, new Map(Object.entries(answers)));
+  }
+
+  async close(): Promise<void> {
+    await this.runtime.drain();
+  }
+}
+
+/** A question whose answer is a text; "bad" is refused. */
+export function ask(
+  ops: Operations,
+  key: string,
+  options: { timeoutMs?: number; wording?: string } = {},
+) {
+  return ops.ask(key, {
+    digest: options.wording ?? key,
+    timeoutMs: options.timeoutMs,
+    read: (raw) =>
+      raw === "bad" ? { kind: "invalid", reason: "bad" } : { kind: "value", value: raw },
+    shown: "question",
+  });
+}
+
+export function external(ops: Operations, key: string) {
+  return ops.ask(key, {
+    digest: `external ${key}`,
+    read: (raw) =>
+      raw === "bad" ? { kind: "invalid", reason: "bad" } : { kind: "value", value: raw },
+    shown: "external",
+  });
+}

@@ -1,0 +1,705 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { Engine, ask, external } from "./engine.fixture.ts";
+import type { Handlers } from "./engine.fixture.ts";
+import type { TaskStore } from "./store.ts";
+import { MemoryStore } from "./stores/memory.ts";
+import { SqliteStore } from "./stores/sqlite/store.ts";
+
+const engines: Engine[] = [];
+
+function engineOn(
+  store: TaskStore,
+  handlers: Handlers,
+  options?: ConstructorParameters<typeof Engine>[2],
+): Engine {
+  const engine = new Engine(store, handlers, options);
+  engines.push(engine);
+  return engine;
+}
+
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.close()));
+});
+
+/** Resolves when `open` is called. */
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe("a task", () => {
+  test("runs steps, asks, sleeps and ends", async () => {
+    const ran: string[] = [];
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (input, ops) => {
+        const one = await ops.step("one", () => (ran.push("one"), 1));
+        const name = await ask(ops, "name");
+        await ops.sleep("nap", 5);
+        const two = await ops.step("two", () => (ran.push("two"), 2));
+        return { input, one, name, two };
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool", { a: 1 });
+    const asked = await engine.asked(id, "name");
+    expect(asked.status).toBe("input_required");
+    expect(asked.questions.get("name")).toEqual({ ask: "name" });
+    await engine.answer(id, { name: "Ada" });
+    const over = await engine.over(id);
+    expect(over).toMatchObject({
+      status: "completed",
+      result: { input: { a: 1 }, one: 1, name: "Ada", two: 2 },
+    });
+    expect(ran).toEqual(["one", "two"]);
+  });
+
+  test("asks in parallel and takes the answers one by one", async () => {
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (_input, ops) => Promise.all([ask(ops, "a"), ask(ops, "b"), ask(ops, "c")]),
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "a", "b", "c");
+    await engine.answer(id, { b: "B" });
+    const partly = await engine.until(id, ({ questions }) => !questions.has("b"));
+    expect([...partly.questions.keys()].toSorted()).toEqual(["a", "c"]);
+    expect(partly.status).toBe("input_required");
+    await engine.answer(id, { a: "A", c: "C" });
+    expect((await engine.over(id)).result).toEqual(["A", "B", "C"]);
+  });
+
+  test("a refused answer is asked for again under a fresh wire key, and the old one counts no more", async () => {
+    const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "size") });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "size");
+    await engine.answer(id, { size: "bad" });
+    await engine.asked(id, "size~2");
+    expect(await engine.answer(id, { size: "late" })).toEqual({ accepted: [] });
+    await engine.answer(id, { "size~2": "bad" });
+    await engine.asked(id, "size~3");
+    await engine.answer(id, { "size~3": "XL" });
+    expect((await engine.over(id)).result).toBe("XL");
+  });
+
+  test("a question's time limit passes while it is parked, and a late answer is not used", async () => {
+    let now = 1_000_000;
+    const engine = engineOn(new MemoryStore({ now: () => now }), {
+      tool: async (_input, ops) => {
+        try {
+          return await ask(ops, "quick", { timeoutMs: 60_000 });
+        } catch (error) {
+          return String(error);
+        }
+      },
+    });
+    const { id } = await engine.create("tool");
+    await engine.start({ pollMs: 20 });
+    await engine.asked(id, "quick");
+    now += 60_001;
+    await engine.answer(id, { quick: "late" });
+    expect((await engine.over(id)).result).toBe(
+      'Unanswered: Question "quick" was not answered in time.',
+    );
+  });
+
+  test("an answer that came in time wins, however late it is looked at", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now });
+    const handlers: Handlers = { tool: (_input, ops) => ask(ops, "quick", { timeoutMs: 60_000 }) };
+    const first = engineOn(store, handlers);
+    await first.start();
+    const { id } = await first.create("tool");
+    await first.asked(id, "quick");
+    await first.runtime.drain();
+    now += 59_000;
+    await first.answer(id, { quick: "in time" });
+    now += 3_600_000;
+    const second = engineOn(store, handlers);
+    await second.start();
+    expect((await second.over(id)).result).toBe("in time");
+  });
+
+  test("answers reach a handler whose step is still running", async () => {
+    const { opened, open } = gate();
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (_input, ops) => {
+        const slow = ops.step("slow", () => opened);
+        const answer = ask(ops, "while").then((value) => {
+          open();
+          return value;
+        });
+        const [, value] = await Promise.all([slow, answer]);
+        return value;
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "while");
+    await engine.answer(id, { while: "now" });
+    expect((await engine.over(id)).result).toBe("now");
+  });
+
+  test("races are won by whoever came first, and won again by the same on every replay", async () => {
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (_input, ops) => {
+        const first = await Promise.race([
+          ask(ops, "a"),
+          ops.sleep("nap", 3_600_000).then(() => "slept"),
+        ]);
+        const later = await ask(ops, "later");
+        return [first, later];
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "a");
+    await engine.answer(id, { a: "A" });
+    await engine.asked(id, "later");
+    await engine.answer(id, { later: "T" });
+    expect((await engine.over(id)).result).toEqual(["A", "T"]);
+  });
+
+  test("reports what it is at", async () => {
+    const { opened, open } = gate();
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (_input, ops, report) => {
+        report("10 %");
+        await ops.step("slow", () => opened);
+        return "done";
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await engine.until(id, ({ statusMessage }) => statusMessage === "10 %");
+    open();
+    await engine.over(id);
+  });
+
+  test("fails with the handler's error, and says it", async () => {
+    const engine = engineOn(new MemoryStore(), {
+      tool: async () => {
+        throw new Error("no disk");
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    expect(await engine.over(id)).toMatchObject({
+      status: "failed",
+      error: { message: "no disk" },
+      statusMessage: "no disk",
+    });
+  });
+
+  test("is one per call: creating it again gives the same", async () => {
+    const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "a") });
+    const callId = "call-1";
+    const one = await engine.create("tool", 1, { callId });
+    const other = await engine.create("tool", 2, { callId });
+    expect(other.id).toBe(one.id);
+  });
+
+  test("goes on from the journal that was gathered in rounds: nothing is asked or run again", async () => {
+    let ran = 0;
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (_input, ops) => {
+        const name = await ask(ops, "name");
+        const made = await ops.step("make", () => (ran += 1));
+        await ops.background();
+        return [name, made, await ask(ops, "more")];
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool", null, {
+      entries: [
+        { kind: "answer", key: "name", digest: "name", value: "Ada" },
+        { kind: "step", key: "make", value: 7 },
+        { kind: "background", key: "~background-1" },
+      ],
+      unused: [{ kind: "answer", key: "more", digest: "more", value: "early" }],
+    });
+    expect((await engine.over(id)).result).toEqual(["Ada", 7, "early"]);
+    expect(ran).toBe(0);
+  });
+});
+
+describe("cancelling", () => {
+  test("a parked task: it is over, and answers to it are not taken", async () => {
+    const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "a") });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "a");
+    expect((await engine.runtime.cancel(id))?.status).toBe("cancelled");
+    expect(await engine.answer(id, { a: "A" })).toEqual({ accepted: [] });
+    expect((await engine.runtime.get(id))?.status).toBe("cancelled");
+  });
+
+  test("a running body on another replica: its signal aborts within a third of a lease", async () => {
+    const store = new MemoryStore({ leaseMs: 900 });
+    const { opened: started, open: start } = gate();
+    const { opened: aborted, open: abort } = gate();
+    let reason: unknown;
+    const handlers: Handlers = {
+      tool: async (_input, ops) => {
+        await ops.step("long", ({ signal }) => {
+          signal.addEventListener("abort", () => {
+            reason = (signal.reason as Error).name;
+            abort();
+          });
+          start();
+          return new Promise(() => {});
+        });
+      },
+    };
+    const b = engineOn(store, handlers);
+    await b.start();
+    const a = engineOn(store, {});
+    const { id } = await b.create("tool");
+    await started;
+    const before = performance.now();
+    await a.runtime.cancel(id);
+    await aborted;
+    expect(performance.now() - before).toBeLessThan(300);
+    expect(reason).toBe("Cancelled");
+    expect((await a.runtime.get(id))?.status).toBe("cancelled");
+  });
+});
+
+describe("waiting for someone else", () => {
+  test("a delivery answers it, once, and the client cannot", async () => {
+    const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => external(ops, "boss") });
+    await engine.start();
+    const callId = "call-1";
+    const { id } = await engine.create("tool", null, { callId });
+    await engine.until(id, ({ revision }) => revision > 1);
+    expect((await engine.runtime.get(id))?.status).toBe("working");
+    expect(await engine.answer(id, { boss: "mine" })).toEqual({ accepted: [] });
+    const deliver = (value: string) =>
+      engine.runtime.deliver(callId, "boss", "external boss", value);
+    expect(await deliver("yes")).toBe("delivered");
+    expect(["already answered", "gone"]).toContain(await deliver("no"));
+    expect((await engine.over(id)).result).toBe("yes");
+    expect(await deliver("no")).toBe("gone");
+  });
+
+  test("a delivery that comes before the question is put is kept for it", async () => {
+    const callId = "call-1";
+    const told: string[] = [];
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (_input, ops) => {
+        const wait = external(ops, "boss");
+        const notice = ops.aside("boss", async () => {
+          told.push(await engine.runtime.deliver(callId, "boss", "external boss", "at once"));
+          told.push(await engine.runtime.deliver(callId, "boss", "external boss", "twice"));
+        });
+        const [value] = await Promise.all([wait, notice]);
+        return value;
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool", null, { callId });
+    expect((await engine.over(id)).result).toBe("at once");
+    expect(told).toEqual(["delivered", "already answered"]);
+  });
+
+  test("a value the handler refuses is not taken, and the wait goes on", async () => {
+    const callId = "call-1";
+    const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => external(ops, "boss") });
+    await engine.start();
+    const { id } = await engine.create("tool", null, { callId });
+    const first = await engine.until(id, ({ revision }) => revision > 1);
+    await engine.runtime.deliver(callId, "boss", "external boss", "bad");
+    await engine.until(id, ({ revision }) => revision > first.revision + 1);
+    expect(await engine.runtime.deliver(callId, "boss", "external boss", "good")).toBe("delivered");
+    expect((await engine.over(id)).result).toBe("good");
+  });
+});
+
+describe("limits", () => {
+  test("live tasks of one principal", async () => {
+    const engine = engineOn(
+      new MemoryStore(),
+      { tool: (_input, ops) => ask(ops, "a") },
+      { limits: { tasksPerPrincipal: 2 } },
+    );
+    const { id } = await engine.create("tool", null, { principal: "ada" });
+    await engine.create("tool", null, { principal: "ada" });
+    await expect(engine.create("tool", null, { principal: "ada" })).rejects.toThrow(
+      '"tool" cannot become a task: this caller has 2 under way, which is the limit.',
+    );
+    await engine.create("tool", null, { principal: "bob" });
+    await engine.runtime.cancel(id);
+    await engine.create("tool", null, { principal: "ada" });
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, 10_001])("a task's life: %s ms is refused", async (ttlMs) => {
+    const engine = engineOn(
+      new MemoryStore(),
+      { tool: () => 1 },
+      { limits: { taskTtlMs: 10_000 } },
+    );
+    await expect(engine.create("tool", null, { ttlMs })).rejects.toThrow(
+      "a whole number from 1 to 10000",
+    );
+  });
+
+  test("a log that grows too large fails the task, and its body does not run again", async () => {
+    let ran = 0;
+    const engine = engineOn(
+      new MemoryStore(),
+      {
+        tool: async (_input, ops) => {
+          await ops.step("big", () => {
+            ran += 1;
+            return "x".repeat(2_000);
+          });
+        },
+      },
+      { limits: { logBytes: 1_000 } },
+    );
+    await engine.start();
+    const { id } = await engine.create("tool");
+    expect((await engine.over(id)).error?.message).toContain("over the limit of 1000");
+    expect(ran).toBe(1);
+  });
+
+  test("questions open at once", async () => {
+    const engine = engineOn(
+      new MemoryStore(),
+      { tool: (_input, ops) => Promise.all(["a", "b", "c"].map((key) => ask(ops, key))) },
+      { limits: { questions: 2 } },
+    );
+    await engine.start();
+    const { id } = await engine.create("tool");
+    expect((await engine.over(id)).error?.message).toContain("has 3 questions open at once");
+  });
+
+  test("time: an unfinished task fails when it is over, is remembered for a while, then forgotten", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now });
+    const engine = engineOn(
+      store,
+      { tool: (_input, ops) => ask(ops, "a") },
+      { limits: { keepMs: 5_000 } },
+    );
+    await engine.start({ sweepMs: 10, pollMs: 10 });
+    const { id } = await engine.create("tool", null, { ttlMs: 1_000 });
+    await engine.asked(id, "a");
+    now += 1_001;
+    expect((await engine.over(id)).error).toMatchObject({ data: { reason: "task_expired" } });
+    expect((await store.read(id))?.input).toBe("");
+    now += 5_001;
+    await expect.poll(() => store.read(id)).toBeUndefined();
+  });
+});
+
+describe("workers", () => {
+  test("claim only what they know", async () => {
+    const store = new MemoryStore();
+    const other = engineOn(store, { other: () => 1 });
+    await other.start();
+    const knows = engineOn(store, { tool: () => "here" });
+    const { id } = await other.create("tool");
+    await other.create("other").then(({ id: known }) => other.over(known));
+    expect((await other.runtime.get(id))?.status).toBe("working");
+    await knows.start();
+    expect((await knows.over(id)).result).toBe("here");
+  });
+
+  test("hand over at once when drained; a body is told, and does not count as a failure", async () => {
+    const store = new MemoryStore({ leaseMs: 60_000 });
+    const { opened: started, open: start } = gate();
+    const attempts: string[] = [];
+    const handlers = (name: string): Handlers => ({
+      tool: async (_input, ops) =>
+        ops.step("body", ({ signal }) => {
+          attempts.push(name);
+          if (name === "b") return name;
+          start();
+          return new Promise((_resolve, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason as Error));
+          });
+        }),
+    });
+    const a = engineOn(store, handlers("a"));
+    const b = engineOn(store, handlers("b"));
+    await a.start();
+    const { id } = await a.create("tool");
+    await started;
+    await b.start();
+    await a.runtime.drain();
+    expect((await b.over(id)).result).toBe("b");
+    expect(attempts).toEqual(["a", "b"]);
+  });
+
+  test("run no more at once than they may", async () => {
+    const { opened, open } = gate();
+    let running = 0;
+    let most = 0;
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (_input, ops) => {
+        await ops.step("slow", async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await opened;
+          running -= 1;
+        });
+        return "done";
+      },
+    });
+    await engine.start({ concurrency: 2 });
+    const tasks = await Promise.all([1, 2, 3, 4, 5].map(() => engine.create("tool")));
+    open();
+    await Promise.all(tasks.map(({ id }) => engine.over(id)));
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  test("take up what came while there was no room, when there is some", async () => {
+    const { opened, open } = gate();
+    const engine = engineOn(new MemoryStore(), {
+      slow: (_input, ops) => ops.step("s", () => opened),
+      quick: () => "ok",
+    });
+    await engine.start({ concurrency: 1, pollMs: 3_600_000 });
+    const slow = await engine.create("slow");
+    const quick = await engine.create("quick");
+    await expect.poll(async () => (await engine.runtime.figures()).due).toBe(1);
+    open();
+    await engine.over(slow.id);
+    expect((await engine.over(quick.id)).result).toBe("ok");
+  });
+
+  test("a task that gets nowhere, claim after claim, is failed with the last cause", async () => {
+    const engine = engineOn(
+      new MemoryStore({ leaseMs: 60 }),
+      { tool: async (_input, ops) => ops.step("crash", () => new Promise(() => {})) },
+      { limits: { fruitlessClaims: 3, drainMs: 0 } },
+    );
+    // A worker that dies: what it holds is not renewed, and nothing is released.
+    const { id } = await engine.create("tool");
+    for (let claim = 0; claim < 3; claim += 1) {
+      await expect
+        .poll(
+          async () =>
+            (await engine.store.claim({ worker: "doomed", tools: ["tool"], most: 1, leaseMs: 1 }))
+              .claimed.length,
+        )
+        .toBe(1);
+    }
+    await engine.start({ pollMs: 10 });
+    const { error } = await engine.over(id);
+    expect(error).toMatchObject({ data: { reason: "task_stuck" } });
+    expect(error?.message).toBe(
+      "Given up: taken up 3 times without getting anywhere. The last time: worker doomed went away without a word.",
+    );
+  });
+
+  test("a record that does not open is not run; after some tries the task is failed with that cause", async () => {
+    const store = new MemoryStore();
+    const { id } = await engineOn(store, {}).create("tool");
+    let ran = 0;
+    const blind = engineOn(
+      store,
+      { tool: () => (ran += 1) },
+      {
+        vault: {
+          seal: (text) => `sealed ${text}`,
+          open: (sealed) => {
+            if (sealed.startsWith("sealed ")) return sealed.slice(7);
+            throw new Error("key 2026 is not in the ring");
+          },
+        },
+        limits: { fruitlessClaims: 1 },
+      },
+    );
+    await blind.start({ pollMs: 10 });
+    const { error } = await blind.over(id);
+    expect(error?.message).toContain("The last time: key 2026 is not in the ring.");
+    expect(ran).toBe(0);
+  });
+
+  test("a write that the store refuses again and again is given up: the task fails with what it says", async () => {
+    const store = new MemoryStore({ leaseMs: 60 });
+    Object.assign(store, { append: () => Promise.reject(new Error("value out of range")) });
+    let ran = 0;
+    const engine = engineOn(
+      store,
+      { tool: (_input, ops) => ops.step("s", () => (ran += 1)) },
+      { limits: { fruitlessClaims: 1 } },
+    );
+    await engine.start({ pollMs: 10 });
+    const { id } = await engine.create("tool");
+    const { error } = await engine.over(id);
+    expect(error?.message).toContain("The last time: value out of range.");
+    expect(ran).toBe(1);
+  });
+
+  test("back off while the store is down, and go on when it is back", async () => {
+    const store = new MemoryStore();
+    let isDown = true;
+    const claim = store.claim;
+    Object.assign(store, {
+      claim: (wanted: Parameters<typeof claim>[0]) =>
+        isDown ? Promise.reject(new Error("down")) : claim(wanted),
+    });
+    const engine = engineOn(store, { tool: () => "back" });
+    await engine.start({ concurrency: 1 });
+    const other = engineOn(store, {});
+    const { id } = await other.create("tool");
+    await expect
+      .poll(() => engine.told.filter(({ event }) => event === "storeFailed").length)
+      .toBeGreaterThan(1);
+    isDown = false;
+    expect((await engine.over(id)).result).toBe("back");
+    expect(engine.told.map(({ event }) => event)).toContain("storeBack");
+  });
+});
+
+// Each of these was found by the chaos harness (test/chaos).
+describe("found by chaos", () => {
+  function sqlite(): SqliteStore {
+    const folder = mkdtempSync(join(tmpdir(), "parley-found-"));
+    const store = new SqliteStore({ path: join(folder, "tasks.db") });
+    onTestFinished(async () => {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    return store;
+  }
+
+  test("a timer's time is a whole number, or SQLite does not take it", async () => {
+    const engine = engineOn(sqlite(), {
+      tool: async (_input, ops) => {
+        await ops.sleep("nap", 5);
+        return "slept";
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    expect((await engine.over(id)).result).toBe("slept");
+  });
+
+  test("so is that of a task that is given back to be tried again later", async () => {
+    const store = sqlite();
+    const engine = engineOn(
+      store,
+      { tool: () => 1 },
+      {
+        vault: {
+          seal: (text) => text,
+          open: () => {
+            throw new Error("key 2026 is not in the ring");
+          },
+        },
+        limits: { fruitlessClaims: 1_000 },
+      },
+    );
+    const { id } = await engineOn(store, {}).create("tool");
+    await engine.start({ pollMs: 20 });
+    await expect
+      .poll(async () => (await store.read(id))?.cause, { timeout: 5_000 })
+      .toContain("2026");
+  });
+
+  test("a refused answer among good ones is asked for again under a fresh wire key", async () => {
+    const engine = engineOn(new MemoryStore(), {
+      tool: async (_input, ops) => Promise.all([ask(ops, "a"), ask(ops, "b"), ask(ops, "c")]),
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "a", "b", "c");
+    // b is looked at, and refused, before c is recorded: that append takes both off the inbox.
+    await engine.answer(id, { a: "A", b: "bad", c: "C" });
+    const again = await engine.until(
+      id,
+      ({ questions, status }) => status === "input_required" && questions.size === 1,
+    );
+    expect([...again.questions.keys()]).toEqual(["b~2"]);
+  });
+
+  test("a delivery is not turned away because its question is put at that very moment", async () => {
+    const callId = "call-1";
+    const store = new MemoryStore();
+    const engine = engineOn(store, { tool: (_input, ops) => external(ops, "boss") });
+    const { id } = await engine.create("tool", null, { callId });
+    // The question is put between the look at the task and the answer.
+    const racing: TaskStore = Object.assign(Object.create(store) as MemoryStore, {
+      readByCall: async (wanted: string) => {
+        const before = await store.readByCall(wanted);
+        if (engine.runtime.worker === undefined) {
+          await engine.start();
+          await engine.until(id, ({ revision }) => revision > 1);
+        }
+        return before;
+      },
+    });
+    const other = engineOn(racing, {});
+    expect(await other.runtime.deliver(callId, "boss", "external boss", "yes")).toBe("delivered");
+    expect((await engine.over(id)).result).toBe("yes");
+  });
+
+  test("a worker that is drained while it starts, does not start", async () => {
+    const engine = engineOn(new MemoryStore(), { tool: () => 1 });
+    const starting = engine.start();
+    await engine.runtime.drain();
+    await starting;
+    expect(engine.runtime.worker).toBeUndefined();
+  });
+
+  test("a worker that could not start, because the store was down, can be started again", async () => {
+    const store = new MemoryStore();
+    let isDown = true;
+    const engine = engineOn(
+      Object.assign(store, {
+        migrate: async () => {
+          if (isDown) throw new Error("down");
+        },
+      }),
+      { tool: () => "up" },
+    );
+    await expect(engine.start()).rejects.toThrow("down");
+    isDown = false;
+    await engine.start();
+    const { id } = await engine.create("tool");
+    expect((await engine.over(id)).result).toBe("up");
+  });
+
+  test("an answer that the store had in time counts, though the worker learns of it late", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now });
+    // Hints come late, as they do from another process.
+    const deaf = Object.assign(store, { subscribe: () => () => {} });
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const engine = engineOn(deaf, {
+      tool: async (_input, ops) => {
+        const slow = ops.step("slow", () => opened);
+        const quick = ask(ops, "quick", { timeoutMs: 300 })
+          .then(
+            (value) => value,
+            (error: unknown) => String(error),
+          )
+          .finally(open);
+        const [, value] = await Promise.all([slow, quick]);
+        return value;
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await expect.poll(async () => (await store.read(id))?.waits.length).toBe(1);
+    await engine.answer(id, { quick: "in time" });
+    now += 1_000;
+    await expect
+      .poll(async () => (await store.read(id))?.status, { timeout: 9_000 })
+      .toBe("completed");
+    expect((await engine.runtime.get(id))?.result).toBe("in time");
+  });
+});

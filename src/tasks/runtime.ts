@@ -1,0 +1,246 @@
+// The task engine as the server sees it: create, get, update, cancel, deliver, watch; start and drain a worker.
+// Everything goes in and comes out in the clear here; below, the store has it sealed.
+
+import type { Entry } from "../replay/journal.ts";
+import type { InboxEvent } from "../replay/inbox.ts";
+import type { Json } from "../replay/json.ts";
+import { StoreClock } from "./clock.ts";
+import { tooManyTasks, ttlTooLong } from "./limits.ts";
+import type { TaskLimits } from "./limits.ts";
+import { entryRecord } from "./log.ts";
+import { snapshotOf } from "./snapshot.ts";
+import type { TaskSnapshot } from "./snapshot.ts";
+import type { Creation, Figures, TaskStore } from "./store.ts";
+import type { Arrived, NewTask, TaskRecord, Wait } from "./task.ts";
+import { isLive } from "./task.ts";
+import { places, sealJson } from "./vault.ts";
+import type { Vault } from "./vault.ts";
+import { Watch } from "./watch.ts";
+import type { Watcher } from "./watcher.ts";
+import { madeUp } from "./waits.ts";
+import { Worker } from "./worker.ts";
+import type { Programs, Reservation, WorkerOptions } from "./worker.ts";
+
+export interface RuntimeOptions {
+  readonly store: TaskStore;
+  readonly vault: Vault;
+  readonly programs: Programs;
+  readonly limits: TaskLimits;
+  readonly watcher: Watcher;
+  /** 128 random bits, safe in a URL and in a header. */
+  readonly newId: () => string;
+}
+
+/** A call on its way into the background. */
+export interface Promotion {
+  readonly callId: string;
+  readonly tool: string;
+  readonly principal: string | undefined;
+  /** What its program needs in every run: arguments and the like. */
+  readonly input: Json;
+  /** What the handler has been told in rounds. It is not told again, nor asked. */
+  readonly entries: readonly Entry[];
+  readonly unused: readonly InboxEvent[];
+  readonly ttlMs: number | undefined;
+}
+
+export type Delivery = "delivered" | "already answered" | "gone";
+
+export class TaskRuntime {
+  readonly #options: RuntimeOptions;
+  readonly #clock = new StoreClock();
+  #worker: Worker | undefined;
+  #watch: Watch | undefined;
+  #ready: Promise<void> | undefined;
+
+  constructor(options: RuntimeOptions) {
+    this.#options = options;
+  }
+
+  /** The store's tables are there and up to date. Tried again at the next call where it failed. */
+  ready(): Promise<void> {
+    this.#ready ??= this.#options.store.migrate().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  // ---------------------------------------------------------------- for anyone
+
+  /** One task a call: the same call again gets the same task. Throws ParleyError for what goes beyond a limit. */
+  async create(call: Promotion): Promise<TaskSnapshot> {
+    await this.ready();
+    const { store, vault, limits, newId, watcher } = this.#options;
+    const { callId, tool, input, entries } = call;
+    const ttlMs = call.ttlMs ?? limits.taskTtlMs;
+    if (!Number.isInteger(ttlMs) || ttlMs < 1 || ttlMs > limits.taskTtlMs) {
+      throw ttlTooLong(tool, ttlMs, limits.taskTtlMs);
+    }
+    const log = entries.map((entry, seq) => entryRecord(vault, callId, seq, entry));
+    // Where there is room it goes on here, without a detour over the store.
+    const place = this.#worker?.reserve(tool);
+    const task: NewTask = {
+      id: newId(),
+      callId,
+      tool,
+      principal: call.principal ?? "",
+      input: sealJson(vault, input, places.input(callId)),
+      log,
+      inbox: this.#kept(callId, call.unused),
+      ttlMs,
+      claimedBy: place && { worker: place.worker, leaseMs: store.leaseMs },
+    };
+    const creation = await this.#created(task, place);
+    if (creation.kind === "too many") throw tooManyTasks(tool, limits.tasksPerPrincipal);
+    if (creation.kind === "created") watcher.created(creation.task);
+    return snapshotOf(vault, creation.task);
+  }
+
+  async #created(task: NewTask, place: Reservation | undefined): Promise<Creation> {
+    const { store, limits } = this.#options;
+    let creation: Creation | undefined;
+    try {
+      creation = await store.create(task, limits.tasksPerPrincipal);
+      return creation;
+    } finally {
+      if (creation?.kind === "created") {
+        place?.adopt({ task: creation.task, log: task.log, before: undefined });
+      } else {
+        place?.giveUp();
+      }
+    }
+  }
+
+  async get(id: string): Promise<TaskSnapshot | undefined> {
+    await this.ready();
+    const { store, vault } = this.#options;
+    const task = await store.read(id);
+    return task && snapshotOf(vault, task);
+  }
+
+  /** Newest first. */
+  async list(
+    principal: string | undefined,
+    after: { readonly createdAt: number; readonly id: string } | undefined,
+    limit: number,
+  ): Promise<readonly TaskSnapshot[]> {
+    await this.ready();
+    const { store, vault } = this.#options;
+    const tasks = await store.list({ principal: principal ?? "", after, limit });
+    return tasks.map((task) => snapshotOf(vault, task));
+  }
+
+  /**
+   * Answers the client's questions, by wire key. Keys that are unknown, answered, or not the client's to answer
+   * are ignored. Undefined: no such task.
+   */
+  async update(
+    id: string,
+    answers: ReadonlyMap<string, Json>,
+  ): Promise<{ readonly accepted: readonly string[] } | undefined> {
+    await this.ready();
+    const { store, vault } = this.#options;
+    const task = await store.read(id);
+    if (task === undefined) return undefined;
+    const given = task.waits.flatMap(({ kind, key, wire }) => {
+      const value = answers.get(wire);
+      if (kind !== "question" || value === undefined) return [];
+      return [{ wire, value: sealJson(vault, value, places.answer(task.callId, key)) }];
+    });
+    if (given.length === 0) return { accepted: [] };
+    const answered = await store.answer(id, given);
+    return answered && { accepted: answered.accepted };
+  }
+
+  /** Undefined: no such task. One that is over stays as it is. */
+  async cancel(id: string): Promise<TaskSnapshot | undefined> {
+    await this.ready();
+    const { store, vault, limits } = this.#options;
+    const task = await store.cancel(id, limits.keepMs);
+    return task && snapshotOf(vault, task);
+  }
+
+  /** Answers what waits for someone who is not the caller. First wins. */
+  async deliver(callId: string, key: string, digest: string, value: Json): Promise<Delivery> {
+    await this.ready();
+    const { store, vault } = this.#options;
+    const sealed = sealJson(vault, value, places.answer(callId, key));
+    let task = await store.readByCall(callId);
+    // Again where the question was put, or put anew, between a look and the answer.
+    for (let tries = 0; tries < 10; tries += 1) {
+      if (task === undefined || !isLive(task)) return "gone";
+      const wait = externalWait(task, key);
+      const answered = await store.answer(task.id, [
+        wait === undefined
+          ? { wire: madeUp(`early-${key}`), value: sealed, early: { key, digest } }
+          : { wire: wait.wire, value: sealed },
+      ]);
+      const arrived = answered?.task.inbox.find(({ id }) => answered.accepted.includes(id));
+      // The time limit has won already (R7): whoever delivers should not believe otherwise.
+      if (arrived?.dueAt !== undefined && arrived.dueAt <= arrived.at) return "gone";
+      if (arrived !== undefined) return "delivered";
+      task = answered?.task;
+      if (task !== undefined && isLive(task) && externalWait(task, key) === undefined) break;
+    }
+    return "already answered";
+  }
+
+  /** Every state a watcher can tell from the one before, from `since` on, until the task is over or the signal aborts. */
+  watch(id: string, since: number, signal: AbortSignal): AsyncIterable<TaskSnapshot> {
+    const { store, vault, watcher } = this.#options;
+    this.#watch ??= new Watch(store, (error) => watcher.storeFailed(error));
+    return this.#watch.follow(id, since, signal, (task) => snapshotOf(vault, task));
+  }
+
+  // ---------------------------------------------------------------- for this process
+
+  async start(options: WorkerOptions): Promise<void> {
+    const { store, vault, limits, watcher, programs } = this.#options;
+    if (this.#worker !== undefined) return;
+    const clock = this.#clock;
+    const worker = new Worker(programs, options, { store, vault, clock, limits, watcher });
+    this.#worker = worker;
+    try {
+      await this.ready();
+    } catch (error) {
+      // To be started again.
+      if (this.#worker === worker) this.#worker = undefined;
+      throw error;
+    }
+    // Drained meanwhile: it does not start at all.
+    if (this.#worker === worker) worker.start();
+  }
+
+  get worker(): Worker | undefined {
+    return this.#worker;
+  }
+
+  /** Stops working here; the tasks go on elsewhere. */
+  async drain(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.drain();
+  }
+
+  async figures(): Promise<Figures> {
+    await this.ready();
+    return this.#options.store.figures();
+  }
+
+  // ----------------------------------------------------------------
+
+  #kept(callId: string, unused: readonly InboxEvent[]): Arrived[] {
+    const { vault } = this.#options;
+    return unused.flatMap((event, index): Arrived[] => {
+      if (event.kind !== "answer" || event.digest === undefined) return [];
+      const { key, digest, value } = event;
+      const sealed = sealJson(vault, value, places.answer(callId, key));
+      return [{ id: madeUp(`round-${index}`), key, digest, value: sealed, at: 0 }];
+    });
+  }
+}
+
+function externalWait({ waits }: TaskRecord, key: string): Wait | undefined {
+  return waits.find((wait) => wait.kind === "external" && wait.key === key);
+}

@@ -1,0 +1,13 @@
+import { describeTaskStore } from "../store.contract.fixture.ts";
+import { MemoryStore } from "./memory.ts";
+
+describeTaskStore("MemoryStore", async ({ startsAt }) => {
+  let now = startsAt;
+  const store = new MemoryStore({ now: () => now });
+  return {
+    store,
+    another: async () => store,
+    advance: async (ms) => void (now += ms),
+    close: () => store.close(),
+  };
+});

@@ -1,0 +1,314 @@
+// Tasks in this process's memory: for tests. Nothing here outlives the process.
+
+import type {
+  Claimed,
+  Creation,
+  Hint,
+  RoundClaim,
+  RoundClaimed,
+  Store,
+  Swept,
+  TaskStore,
+} from "../store.ts";
+import * as moves from "../task.ts";
+import type { Ref, Sealed, TaskRecord } from "../task.ts";
+
+export function memoryStore(): Store {
+  return new MemoryStore();
+}
+
+interface Round {
+  readonly callId: string;
+  readonly round: number;
+  readonly answers: string;
+  readonly epoch: number;
+  readonly leaseUntil: number;
+  readonly log: readonly Sealed[];
+  readonly response: Sealed | undefined;
+  readonly expiresAt: number;
+}
+
+const dayMs = 24 * 3_600_000;
+
+export class MemoryStore implements TaskStore {
+  readonly "~store" = "memory";
+  readonly leaseMs: number;
+  readonly #now: () => number;
+  readonly #tasks = new Map<string, TaskRecord>();
+  readonly #logs = new Map<string, Sealed[]>();
+  readonly #workers = new Map<string, number>();
+  readonly #spills = new Map<string, { readonly state: Sealed; readonly expiresAt: number }>();
+  readonly #rounds = new Map<string, Round>();
+  readonly #listeners = new Set<(hint: Hint) => void>();
+
+  constructor(options: { readonly leaseMs?: number; readonly now?: () => number } = {}) {
+    this.leaseMs = options.leaseMs ?? 10_000;
+    this.#now = options.now ?? Date.now;
+  }
+
+  readonly close: TaskStore["close"] = async () => this.#listeners.clear();
+  readonly migrate: TaskStore["migrate"] = async () => {};
+
+  // ---------------------------------------------------------------- anyone
+
+  readonly create: TaskStore["create"] = async (task, most): Promise<Creation> => {
+    const existing = this.#byCall(task.callId);
+    if (existing !== undefined) return { kind: "exists", task: existing };
+    const isOwn = ({ principal }: TaskRecord) => principal === task.principal;
+    if (this.#live().filter(isOwn).length >= most) return { kind: "too many" };
+    this.#logs.set(task.id, [...task.log]);
+    return { kind: "created", task: this.#put(moves.created(task, this.#now())) };
+  };
+
+  readonly read: TaskStore["read"] = async (id) => this.#tasks.get(id);
+  readonly readByCall: TaskStore["readByCall"] = async (callId) => this.#byCall(callId);
+  readonly readLog: TaskStore["readLog"] = async (id) => [...(this.#logs.get(id) ?? [])];
+
+  readonly list: TaskStore["list"] = async ({ principal, after, limit }) =>
+    [...this.#tasks.values()]
+      .filter(({ rest }) => rest === undefined)
+      .filter((task) => principal === undefined || task.principal === principal)
+      .toSorted(newestFirst)
+      .filter((task) => after === undefined || newestFirst(task, after) > 0)
+      .slice(0, limit);
+
+  readonly answer: TaskStore["answer"] = async (id, answers) => {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return undefined;
+    const next = moves.answered(task, answers, this.#now());
+    if (next === undefined) return { task, accepted: [] };
+    const before = new Set(task.inbox);
+    const accepted = next.inbox.filter((arrived) => !before.has(arrived));
+    return { task: this.#put(next), accepted: accepted.map(({ id: wire }) => wire) };
+  };
+
+  readonly cancel: TaskStore["cancel"] = async (id, keepMs) => {
+    const task = this.#tasks.get(id);
+    const next = task && moves.cancelled(task, this.#now(), keepMs);
+    return next === undefined ? task : this.#put(next);
+  };
+
+  readonly revisions: TaskStore["revisions"] = async (ids) =>
+    new Map(
+      ids.flatMap((id) => {
+        const revision = this.#tasks.get(id)?.revision;
+        return revision === undefined ? [] : [[id, revision]];
+      }),
+    );
+
+  readonly subscribe: TaskStore["subscribe"] = (listener) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  // ---------------------------------------------------------------- workers
+
+  readonly claim: TaskStore["claim"] = async ({ worker, tools, most, leaseMs }) => {
+    const now = this.#now();
+    const claimed: Claimed[] = [];
+    const due = () =>
+      this.#live()
+        .filter((task) => tools.includes(task.tool))
+        .toSorted(earliestDue);
+    for (const task of due().slice(0, most)) {
+      const next = moves.claimed(task, worker, leaseMs, now);
+      if (next === undefined) break;
+      const log = [...(this.#logs.get(task.id) ?? [])];
+      claimed.push({ task: this.#put(next, "unseen"), log, before: task.worker });
+    }
+    return { claimed, nextDueAt: due()[0]?.dueAt, now };
+  };
+
+  readonly renew: TaskStore["renew"] = async (worker, refs, leaseMs) => {
+    const now = this.#now();
+    this.#workers.set(worker, now);
+    const held = refs.flatMap((ref) => {
+      const task = this.#tasks.get(ref.id);
+      const next = task && moves.renewed(task, ref, leaseMs, now);
+      if (next === undefined) return [];
+      this.#put(next, "unseen");
+      return [{ id: next.id, inbox: next.inbox }];
+    });
+    return { held, now };
+  };
+
+  readonly append: TaskStore["append"] = async (ref, more) => {
+    const task = this.#tasks.get(ref.id);
+    if (task !== undefined && moves.wasAppended(task, ref, more)) return true;
+    const next = task && moves.appended(task, ref, more);
+    if (next === undefined) return false;
+    this.#logs.get(ref.id)?.push(...more.records);
+    this.#put(next, "unseen");
+    return true;
+  };
+
+  readonly publish: TaskStore["publish"] = async (ref, waiting) =>
+    this.#move(ref, (task) => moves.published(task, ref, waiting, this.#now()));
+
+  readonly park: TaskStore["park"] = async (ref, waiting) =>
+    this.#move(ref, (task) => moves.parked(task, ref, waiting, this.#now()));
+
+  readonly release: TaskStore["release"] = async (ref, why) =>
+    this.#move(ref, (task) => moves.released(task, ref, why, this.#now()));
+
+  readonly report: TaskStore["report"] = async (ref, message) =>
+    this.#move(ref, (task) => moves.reported(task, ref, message, this.#now()));
+
+  readonly finish: TaskStore["finish"] = async (ref, finish) => {
+    const task = this.#tasks.get(ref.id);
+    if (task?.epoch === ref.epoch && task.status === finish.status) return true;
+    return this.#move(ref, (held) => moves.finished(held, ref, finish, this.#now()));
+  };
+
+  readonly leave: TaskStore["leave"] = async (worker) => void this.#workers.delete(worker);
+
+  readonly sweep: TaskStore["sweep"] = async (limit, keepMs): Promise<Swept> => {
+    const now = this.#now();
+    const forgotten = [...this.#tasks.values()]
+      .filter((task) => moves.isForgotten(task, now))
+      .slice(0, limit);
+    for (const { id } of forgotten) this.#tasks.delete(id);
+    const resting = [...this.#tasks.values()].flatMap((task) => {
+      const next = moves.laidToRest(task, now, keepMs);
+      return next === undefined ? [] : [next];
+    });
+    for (const task of resting.slice(0, limit)) {
+      this.#logs.delete(task.id);
+      this.#put(task);
+    }
+    for (const [id, { expiresAt }] of this.#spills) if (expiresAt <= now) this.#spills.delete(id);
+    for (const [id, { expiresAt }] of this.#rounds) if (expiresAt <= now) this.#rounds.delete(id);
+    for (const [id, seenAt] of this.#workers) if (seenAt <= now - dayMs) this.#workers.delete(id);
+    const swept = resting.slice(0, limit);
+    return {
+      expired: swept.filter(({ rest }) => rest === "expired").length,
+      removed: swept.filter(({ rest }) => rest === "removed").length,
+      forgotten: forgotten.length,
+    };
+  };
+
+  // ---------------------------------------------------------------- operators
+
+  readonly figures: TaskStore["figures"] = async () => {
+    const now = this.#now();
+    const live = this.#live();
+    const due = live
+      .filter(({ dueAt }) => dueAt !== undefined && dueAt <= now)
+      .toSorted(earliestDue);
+    const seen = [...this.#workers.values()];
+    return {
+      now,
+      live: live.length,
+      held: live.filter(({ worker }) => worker !== undefined).length,
+      parked: live.filter(({ worker, dueAt }) => worker === undefined && (dueAt ?? Infinity) > now)
+        .length,
+      inputRequired: live.filter(({ status }) => status === "input_required").length,
+      due: due.length,
+      oldestDueAt: due[0]?.dueAt,
+      workerSeenAt: seen.length === 0 ? undefined : Math.max(...seen),
+    };
+  };
+
+  // ---------------------------------------------------------------- rounds
+
+  readonly spill: TaskStore["spill"] = async (id, state, ttlMs) =>
+    void this.#spills.set(id, { state, expiresAt: this.#now() + ttlMs });
+
+  readonly spilled: TaskStore["spilled"] = async (id) => {
+    const spill = this.#spills.get(id);
+    return spill === undefined || spill.expiresAt <= this.#now() ? undefined : spill.state;
+  };
+
+  readonly claimRound: TaskStore["claimRound"] = async (
+    claim: RoundClaim,
+  ): Promise<RoundClaimed> => {
+    const { callId, round, answers, leaseMs, ttlMs } = claim;
+    const now = this.#now();
+    const before = this.#rounds.get(callId);
+    const isLater = before === undefined || before.round < round;
+    if (!isLater) {
+      if (before.round > round || before.answers !== answers) return { kind: "superseded" };
+      if (before.response !== undefined) return { kind: "ended", response: before.response };
+      if (before.leaseUntil > now) return { kind: "running" };
+    }
+    const epoch = (before?.epoch ?? 0) + 1;
+    const log = isLater ? [] : before.log;
+    const leaseUntil = now + leaseMs;
+    // A token of an earlier round may be good for longer.
+    const expiresAt = Math.max(before?.expiresAt ?? 0, now + ttlMs);
+    const response = undefined;
+    this.#rounds.set(callId, {
+      callId,
+      round,
+      answers,
+      epoch,
+      leaseUntil,
+      log,
+      response,
+      expiresAt,
+    });
+    return { kind: "run", ref: { id: callId, epoch }, log };
+  };
+
+  readonly renewRound: TaskStore["renewRound"] = async (ref, leaseMs) =>
+    this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() + leaseMs }));
+
+  readonly appendToRound: TaskStore["appendToRound"] = async (ref, at, record) => {
+    const round = this.#rounds.get(ref.id);
+    if (round?.epoch === ref.epoch && round.log.length === at + 1) return true;
+    if (round?.log.length !== at) return false;
+    return this.#moveRound(ref, (held) => ({ ...held, log: [...held.log, record] }));
+  };
+
+  readonly endRound: TaskStore["endRound"] = async (ref, response) =>
+    this.#moveRound(ref, (round) => ({ ...round, response }));
+
+  readonly releaseRound: TaskStore["releaseRound"] = async (ref) =>
+    this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() }));
+
+  // ----------------------------------------------------------------
+
+  #live(): TaskRecord[] {
+    return [...this.#tasks.values()].filter(moves.isLive);
+  }
+
+  #byCall(callId: string): TaskRecord | undefined {
+    return [...this.#tasks.values()].find((task) => task.callId === callId);
+  }
+
+  #move({ id }: Ref, move: (task: TaskRecord) => TaskRecord | undefined): boolean {
+    const task = this.#tasks.get(id);
+    const next = task && move(task);
+    if (next !== undefined) this.#put(next, "holder's");
+    return next !== undefined;
+  }
+
+  #moveRound({ id, epoch }: Ref, move: (round: Round) => Round): boolean {
+    const round = this.#rounds.get(id);
+    if (round?.epoch !== epoch || round.response !== undefined) return false;
+    this.#rounds.set(id, move(round));
+    return true;
+  }
+
+  #put(task: TaskRecord, change: "seen" | "holder's" | "unseen" = "seen"): TaskRecord {
+    this.#tasks.set(task.id, task);
+    if (change !== "unseen") {
+      const isNews = change === "seen";
+      const isDue = moves.isDue(task, this.#now());
+      queueMicrotask(() => {
+        for (const listener of this.#listeners) listener({ id: task.id, isDue, isNews });
+      });
+    }
+    return task;
+  }
+}
+
+type Placed = Pick<TaskRecord, "createdAt" | "id">;
+
+function newestFirst(one: Placed, other: Placed): number {
+  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
+}
+
+function earliestDue(one: TaskRecord, other: TaskRecord): number {
+  return (one.dueAt ?? Infinity) - (other.dueAt ?? Infinity) || (one.id < other.id ? -1 : 1);
+}

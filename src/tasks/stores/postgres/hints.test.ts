@@ -1,0 +1,149 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { create, newTask } from "../../contract/opened.fixture.ts";
+import type { Hint, TaskStore } from "../../store.ts";
+import { TestServer } from "./server.fixture.ts";
+import type { TestSchema } from "./server.fixture.ts";
+import { PostgresStore } from "./store.ts";
+
+// Starting a server can take its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let server: TestServer;
+beforeAll(async () => void (server = await TestServer.start()));
+afterAll(() => server.stop());
+
+let opened: TestSchema;
+beforeEach(async () => void (opened = await server.open()));
+afterEach(() => opened.close());
+
+/** What a store was told, and waiting for more of it. */
+class Ear {
+  readonly heard: (string | undefined)[] = [];
+  readonly end: () => void;
+  #look = () => {};
+
+  constructor(store: TaskStore) {
+    this.end = store.subscribe(({ id }: Hint) => {
+      this.heard.push(id);
+      this.#look();
+    });
+  }
+
+  /** Whatever comes first is the "any" that says: listening. */
+  readonly until = (isEnough: (heard: readonly (string | undefined)[]) => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      this.#look = () => {
+        if (isEnough(this.heard)) resolve();
+      };
+      this.#look();
+    });
+}
+
+const listening = (heard: readonly unknown[]) => heard.length > 0;
+
+const notify = (payload: string) =>
+  server.admin.query("select pg_notify($1, $2)", [opened.schema, payload]);
+
+async function endListener(): Promise<void> {
+  const { rows } = await server.admin.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%'",
+  );
+  expect(rows.length).toBe(1);
+}
+
+test("many changes go out as few notifications", async () => {
+  const listener = new pg.Client(server.postgres.url);
+  await listener.connect();
+  const payloads: string[] = [];
+  let heard = new Set<string>();
+  const all = new Promise<void>((resolve) => {
+    listener.on("notification", ({ payload = "" }) => {
+      payloads.push(payload);
+      // Created and claimed by nobody: all of them are due.
+      const { due } = JSON.parse(payload) as { due: string[] };
+      heard = new Set([...heard, ...due]);
+      if (heard.size === 40) resolve();
+    });
+  });
+  await listener.query(`listen "${opened.schema}"`);
+  const names = Array.from({ length: 40 }, (_, n) => `${n}`);
+  await Promise.all(names.map((name) => create(opened.store, name)));
+  await all;
+  expect(payloads.length).toBeLessThan(20);
+  await listener.end();
+});
+
+test("more ids than a notification holds become one that says: any", async () => {
+  const ear = new Ear(opened.another());
+  await ear.until(listening);
+  const long = "x".repeat(200);
+  const names = Array.from({ length: 60 }, (_, n) => `${long}${n}`);
+  // All become known in the same moment: they expire together.
+  await Promise.all(names.map((name) => opened.store.create(newTask(name, { ttlMs: 0 }), 1_000)));
+  await ear.until((heard) => new Set(heard).size > 60);
+  ear.heard.length = 0;
+  expect((await opened.store.sweep(100, 1_000)).expired).toBe(60);
+  await ear.until((heard) => heard.includes(undefined));
+  ear.end();
+});
+
+test("a connection that is lost is made again, and says that anything may have changed", async () => {
+  const ear = new Ear(opened.another());
+  await ear.until(listening);
+  ear.heard.length = 0;
+  await endListener();
+  await ear.until(listening);
+  expect(ear.heard).toEqual([undefined]);
+  const { id } = await create(opened.store, "a");
+  await ear.until((heard) => heard.includes(id));
+  ear.end();
+});
+
+test.each(["", "{", "null", "7", '{"ids":[7]}', '{"ids":"x"}', "[]"])(
+  "a notification that is none of ours says: any (%j)",
+  async (payload) => {
+    const ear = new Ear(opened.store);
+    await ear.until(listening);
+    ear.heard.length = 0;
+    await notify(payload);
+    await ear.until(listening);
+    expect(ear.heard).toEqual([undefined]);
+    ear.end();
+  },
+);
+
+test("our own changes are told once", async () => {
+  const ear = new Ear(opened.store);
+  await ear.until(listening);
+  ear.heard.length = 0;
+  await create(opened.store, "a");
+  const other = opened.another();
+  await create(other, "b");
+  await ear.until((heard) => heard.includes("task-b"));
+  expect(ear.heard).toEqual(["task-a", "task-b"]);
+  ear.end();
+});
+
+test("a pool of one connection has none to spare for listening", async () => {
+  const pool = new pg.Pool({ connectionString: server.postgres.url, max: 1 });
+  const store = new PostgresStore(pool, { schema: opened.schema });
+  const ear = new Ear(store);
+  const { id } = await create(store, "a");
+  await ear.until((heard) => heard.includes(id));
+  await store.close();
+  await pool.end();
+});
+
+test("after the last listener has left, no connection is kept for it", async () => {
+  const store = opened.another();
+  const ears = [new Ear(store), new Ear(store)];
+  await ears[0]!.until(listening);
+  for (const ear of ears) ear.end();
+  const count = async () =>
+    (await server.admin.query("select from pg_stat_activity where query like 'listen%'")).rows
+      .length;
+  let left = await count();
+  for (let tries = 0; tries < 2_000 && left > 0; tries++) left = await count();
+  expect(left).toBe(0);
+});

@@ -1,0 +1,109 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { create } from "../../contract/opened.fixture.ts";
+import { migrationSql, postgresStore } from "./index.ts";
+import { TestServer } from "./server.fixture.ts";
+import { PostgresStore } from "./store.ts";
+
+// Starting a server can take its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let server: TestServer;
+beforeAll(async () => void (server = await TestServer.start()));
+afterAll(() => server.stop());
+
+/** All that is in a schema, without its name. */
+async function shapeOf(schema: string): Promise<unknown> {
+  const ask = async (text: string) => (await server.admin.query(text, [schema])).rows;
+  const shape = {
+    columns: await ask(
+      `select table_name, column_name, data_type, is_nullable, collation_name
+      from information_schema.columns where table_schema = $1 order by 1, ordinal_position`,
+    ),
+    indexes: await ask(
+      `select indexname, indexdef from pg_indexes where schemaname = $1 order by 1`,
+    ),
+    routines: await ask(
+      `select routine_name from information_schema.routines where routine_schema = $1`,
+    ),
+    done: (await server.admin.query(`select number, is_breaking from "${schema}".migrations`)).rows,
+  };
+  return JSON.parse(JSON.stringify(shape).replaceAll(schema, "it"));
+}
+
+test("many handles may do it at once", async () => {
+  const url = server.postgres.url;
+  const stores = Array.from({ length: 5 }, () => new PostgresStore(url, { schema: "at_once" }));
+  await Promise.all(stores.map((store) => store.migrate()));
+  await Promise.all(stores.map((store, n) => create(store, `${n}`)));
+  await Promise.all(stores.map((store) => store.close()));
+});
+
+test("done again it changes nothing", async () => {
+  const { store, schema, close } = await server.open();
+  await create(store, "a");
+  const before = await shapeOf(schema);
+  await store.migrate();
+  expect(await shapeOf(schema)).toEqual(before);
+  expect(await store.read("task-a")).toBeDefined();
+  await close();
+});
+
+test("the text for operators makes the same tables, also when it is run twice", async () => {
+  const { schema, close } = await server.open();
+  await server.admin.query(migrationSql("by_hand"));
+  await server.admin.query(migrationSql("by_hand"));
+  expect(await shapeOf("by_hand")).toEqual(await shapeOf(schema));
+  await close();
+});
+
+test("a role that may only read and write can start, once the tables are there", async () => {
+  await server.admin.query(migrationSql("granted"));
+  await server.admin.query(`
+    create role clerk login;
+    grant usage on schema granted to clerk;
+    grant select, insert, update, delete on all tables in schema granted to clerk;`);
+  const url = server.postgres.url.replace("postgres@", "clerk@");
+  const store = new PostgresStore(url, { schema: "granted" });
+  await store.migrate();
+  expect((await create(store, "a")).id).toBe("task-a");
+  await store.close();
+});
+
+test("tables that are newer than the code will do", async () => {
+  const { store, schema, close } = await server.open();
+  await server.admin.query(`insert into "${schema}".migrations values (999, false)`);
+  await store.migrate();
+  await create(store, "a");
+  await close();
+});
+
+test("unless they were changed in a way that breaks it", async () => {
+  const { store, schema, close } = await server.open();
+  await server.admin.query(`insert into "${schema}".migrations values (999, true)`);
+  await expect(store.migrate()).rejects.toThrow(
+    "The tables in Postgres were changed by a newer version of mcp-parley (migration 999) in a way that this one cannot work with. Update mcp-parley here, too.",
+  );
+  await close();
+});
+
+test("a step that fails leaves nothing half done", async () => {
+  await server.admin.query(
+    `create schema "in_the_way"; create view "in_the_way".rounds as select 1`,
+  );
+  const store = new PostgresStore(server.postgres.url, { schema: "in_the_way" });
+  await expect(store.migrate()).rejects.toThrow(pg.DatabaseError);
+  const { rows } = await server.admin.query(
+    `select to_regclass('in_the_way.tasks') as tasks, (select count(*)::int from "in_the_way".migrations) as done`,
+  );
+  expect(rows).toEqual([{ tasks: null, done: 0 }]);
+  await store.close();
+});
+
+test.each(["", "Parley", 'a"b', "a-b", "1a", "a b", "a.b", "a".repeat(64), "ä", "a\n"])(
+  "%j is no name for a schema",
+  (schema) => {
+    expect(() => postgresStore("postgres://localhost", { schema })).toThrow(/is no name for one/);
+    expect(() => migrationSql(schema)).toThrow(/is no name for one/);
+  },
+);

@@ -1,0 +1,90 @@
+// A server that dies and comes back.
+
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { claimAll, create, leaseMs, newTask } from "../../contract/opened.fixture.ts";
+import { StoreUnavailable } from "./errors.ts";
+import { TestServer } from "./server.fixture.ts";
+import type { TestSchema } from "./server.fixture.ts";
+import { PostgresStore } from "./store.ts";
+
+// Starting a server can take its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let server: TestServer;
+let opened: TestSchema;
+beforeEach(async () => {
+  server = await TestServer.start();
+  opened = await server.open();
+});
+afterEach(() => server.stop());
+
+test("kill -9 of the server under load loses no task whose creation was acknowledged", async () => {
+  const { store } = opened;
+  const acknowledged: string[] = [];
+  const enough = 300;
+  const load = Array.from({ length: 16 }, async (_, lane) => {
+    for (let n = 0; n < 5_000; n++) {
+      try {
+        acknowledged.push((await create(store, `${lane}-${n}`)).id);
+      } catch (error) {
+        return error;
+      }
+      if (acknowledged.length === enough) server.postgres.kill();
+    }
+    return undefined;
+  });
+  const ends = await Promise.all(load);
+  expect(ends.every((end) => end instanceof StoreUnavailable)).toBe(true);
+  expect(acknowledged.length).toBeGreaterThanOrEqual(enough);
+  await server.postgres.restart();
+  const found = await store.revisions(acknowledged);
+  expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
+  await store.close();
+});
+
+test("while the server is away every operation says so; idle connections do no harm", async () => {
+  const { store } = opened;
+  // Several idle connections, all of which will report their end.
+  await Promise.all(Array.from({ length: 5 }, () => store.figures()));
+  server.postgres.kill();
+  const ref = { id: "t", epoch: 1 };
+  const waits = { waits: [], asked: {}, taken: [] };
+  const outcomes = await Promise.allSettled([
+    store.create(newTask("a"), 10),
+    store.read("t"),
+    store.claim({ worker: "w", tools: ["tool"], most: 1, leaseMs }),
+    store.renew("w", [ref], leaseMs),
+    store.park(ref, waits),
+    store.sweep(10, 1),
+    store.migrate(),
+  ]);
+  for (const outcome of outcomes) {
+    expect(outcome.status === "rejected" && outcome.reason).toBeInstanceOf(StoreUnavailable);
+  }
+  await server.postgres.restart();
+  await create(store, "a");
+  expect((await claimAll(store)).claimed.length).toBe(1);
+  await store.close();
+});
+
+test("a store whose server is not there yet says so, and works once it is", async () => {
+  server.postgres.kill();
+  const store = new PostgresStore(server.postgres.url, { schema: "later" });
+  store.subscribe(() => {});
+  await expect(store.migrate()).rejects.toThrow(
+    /^The task store \(Postgres\) cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:\d+$/,
+  );
+  await server.postgres.restart();
+  await store.migrate();
+  expect((await create(store, "a")).id).toBe("task-a");
+  await store.close();
+});
+
+test("a user that does not exist is said as it is", async () => {
+  const { port } = server.postgres;
+  const store = new PostgresStore(`postgres://nobody@127.0.0.1:${port}/postgres`);
+  await expect(store.read("t")).rejects.toThrow(
+    'The task store (Postgres) cannot be reached: role "nobody" does not exist',
+  );
+  await store.close();
+});

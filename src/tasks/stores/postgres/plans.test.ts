@@ -1,0 +1,96 @@
+// With 100 000 parked tasks: what is asked all the time is found by an index.
+
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { quoted } from "./schema.ts";
+import { TestServer } from "./server.fixture.ts";
+import type { TestSchema } from "./server.fixture.ts";
+import { taskStatements } from "./statements.ts";
+import type { TaskStatement } from "./statements.ts";
+
+// Starting a server can take its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let server: TestServer;
+let opened: TestSchema;
+
+beforeAll(async () => {
+  server = await TestServer.start();
+  opened = await server.open();
+  await server.admin.query(`
+    insert into "${opened.schema}".tasks
+    select
+      'task-' || n, 'call-' || n, 'tool-' || n % 7, 'principal-' || n % 2000, 'input_required', 3, 1, null,
+      -- A few are due, a few will be.
+      case when n % 1000 = 0 then n when n % 1000 = 1 then 4000000000000 end,
+      '[]', '[]', '{}', 0, 0, 0, null, 'input', null, null, null, n, n, 4000000000000 + n
+    from generate_series(1, 100000) as n`);
+  await server.admin.query(`analyze "${opened.schema}".tasks`);
+});
+afterAll(() => server.stop());
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** How the tasks are found, by a plan for these values or by one for any. */
+async function scans(name: TaskStatement, values: string, mode: string): Promise<string[]> {
+  const client = await server.admin.connect();
+  try {
+    const text = taskStatements(quoted(opened.schema))[name];
+    await client.query(`set plan_cache_mode = ${mode}`);
+    await client.query(`prepare it as ${text}`);
+    const { rows } = await client.query(`explain (format json) execute it (${values})`);
+    const [{ Plan: plan }] = rows[0]["QUERY PLAN"] as [{ Plan: Plan }];
+    const found = nodesOf(plan).flatMap((node) => {
+      if (node["Index Name"] !== undefined) return [node["Index Name"]];
+      return node["Node Type"] === "Seq Scan" ? [`all of ${node["Relation Name"]}`] : [];
+    });
+    return [...new Set(found)].toSorted();
+  } finally {
+    client.release(true);
+  }
+}
+
+const newTask =
+  "'t', 'c', 'tool', 'principal-7', 'input', '[]', 0, 0, null, 0, 0, 1000, array[]::text[], 100";
+
+describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
+  test.each<[TaskStatement, string, string[]]>([
+    ["claim", "'w', array['tool-1', 'tool-0'], 8, 10000", ["log_pkey", "tasks_due", "tasks_pkey"]],
+    ["create", newTask, ["tasks_live"]],
+    ["expired", "100", ["tasks_expiry"]],
+    ["forget", "100", ["tasks_expiry", "tasks_pkey"]],
+    ["listOwn", "'principal-7', 5000000000000, '', 50", ["tasks_own"]],
+    ["listAll", "null, 5000000000000, '', 50", ["tasks_all"]],
+    ["answer", "'task-1', '[]'", ["tasks_pkey"]],
+    ["park", "'task-1', 1, '[]', '{}', array[]::text[]", ["tasks_pkey"]],
+    ["append", "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]'", ["tasks_pkey"]],
+    ["finish", "'task-1', 1, 'completed', 'r', null, 0", ["tasks_pkey"]],
+    ["renew", "'w', array['task-1', 'task-2'], array[1, 1], 1000", ["tasks_pkey"]],
+    ["revisions", "array['task-1', 'task-2']", ["tasks_pkey"]],
+    ["readByCall", "'call-1'", ["tasks_call_id_key"]],
+  ])("%s", async (name, values, indexes) => {
+    expect(await scans(name, values, mode)).toEqual(indexes);
+  });
+});
+
+test("a claim with nothing to do reads a handful of pages", async () => {
+  const client = await server.admin.connect();
+  try {
+    await client.query("begin");
+    await client.query(`prepare it as ${taskStatements(quoted(opened.schema)).claim}`);
+    const { rows } = await client.query(
+      "explain (analyze, buffers, format json) execute it ('w', array['nothing'], 8, 10000)",
+    );
+    const [{ Plan: plan }] = rows[0]["QUERY PLAN"] as [{ Plan: Record<string, number> }];
+    const pages = (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+    expect(pages).toBeLessThan(30);
+  } finally {
+    client.release(true);
+  }
+});

@@ -1,0 +1,80 @@
+// A server for a test file, and in it a fresh schema for each test.
+
+import pg from "pg";
+import { startPostgres } from "../../../../test/postgres/start.ts";
+import type { Postgres, StartOptions } from "../../../../test/postgres/start.ts";
+import type { Opened } from "../../store.contract.fixture.ts";
+import { PostgresStore } from "./store.ts";
+import type { PostgresOptions } from "./store.ts";
+
+export class TestServer {
+  readonly postgres: Postgres;
+  readonly admin: pg.Pool;
+  #schemas = 0;
+
+  static readonly start = async (options?: StartOptions): Promise<TestServer> =>
+    new TestServer(await startPostgres(options));
+
+  constructor(postgres: Postgres) {
+    this.postgres = postgres;
+    this.admin = new pg.Pool({ connectionString: postgres.url, max: 5 });
+    this.admin.on("error", () => {});
+  }
+
+  readonly stop = async (): Promise<void> => {
+    await this.admin.end();
+    await this.postgres.stop();
+  };
+
+  /** Tables of its own. */
+  readonly open = async (options: PostgresOptions = {}): Promise<TestSchema> => {
+    const schema = `test_${++this.#schemas}`;
+    const opened = new TestSchema(this, schema, options);
+    await opened.store.migrate();
+    return opened;
+  };
+
+  /** The same, with a clock that stands still. */
+  readonly openAt = async (startsAt: number, options?: PostgresOptions): Promise<Opened> => {
+    const { schema, store, another, close } = await this.open(options);
+    let now = startsAt;
+    const set = () =>
+      this.admin.query(
+        `create or replace function "${schema}".parley_now() returns bigint language sql stable as 'select ${now}::bigint'`,
+      );
+    await set();
+    const advance = async (ms: number) => {
+      now += ms;
+      await set();
+    };
+    return { store, another: async () => another(), advance, close };
+  };
+}
+
+export class TestSchema {
+  readonly schema: string;
+  readonly store: PostgresStore;
+  readonly #server: TestServer;
+  readonly #options: PostgresOptions;
+  readonly #handles: PostgresStore[] = [];
+
+  constructor(server: TestServer, schema: string, options: PostgresOptions) {
+    this.schema = schema;
+    this.#server = server;
+    this.#options = options;
+    this.store = this.another();
+  }
+
+  /** A handle on the same tables, with a pool of its own. */
+  readonly another = (): PostgresStore => {
+    const options = { ...this.#options, schema: this.schema };
+    const store = new PostgresStore(this.#server.postgres.url, options);
+    this.#handles.push(store);
+    return store;
+  };
+
+  readonly close = async (): Promise<void> => {
+    await Promise.all(this.#handles.map((store) => store.close()));
+    await this.#server.admin.query(`drop schema "${this.schema}" cascade`);
+  };
+}

@@ -1,0 +1,14 @@
+import { afterAll, beforeAll, vi } from "vitest";
+import { describeTaskStore } from "../../store.contract.fixture.ts";
+import { TestServer } from "./server.fixture.ts";
+
+// Starting a server can take its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let server: TestServer;
+// What is on the disk is looked at in outages.test.ts.
+const settings = { fsync: "off" };
+beforeAll(async () => void (server = await TestServer.start({ settings })));
+afterAll(() => server.stop());
+
+describeTaskStore("Postgres", ({ startsAt }) => server.openAt(startsAt));

@@ -1,0 +1,353 @@
+// Tasks in Postgres, for many replicas. What each statement does is in statements.ts, why it is enough in task.ts.
+
+import type {
+  Claimed,
+  Creation,
+  Figures,
+  Renewal,
+  RoundClaim,
+  RoundClaimed,
+  Swept,
+  TaskStore,
+} from "../../store.ts";
+import { bytesOf } from "../../task.ts";
+import type { Arrived, Ref, Sealed, TaskRecord, Waiting } from "../../task.ts";
+import { Database } from "./database.ts";
+import { isStorable, storable } from "./errors.ts";
+import { Hints } from "./hints.ts";
+import { migrate } from "./migrations.ts";
+import { connect, sizeOf } from "./pool.ts";
+import type { Pool } from "./pool.ts";
+import { roundStatements } from "./round-statements.ts";
+import type { RoundStatement } from "./round-statements.ts";
+import { parsed, recordOf, wide } from "./rows.ts";
+import type { JsonColumn, TaskRow, Wide } from "./rows.ts";
+import { defaultSchema, quoted } from "./schema.ts";
+import { taskStatements } from "./statements.ts";
+import type { TaskStatement } from "./statements.ts";
+
+export interface PostgresOptions {
+  /** Where the tables are. "parley" if not given. */
+  readonly schema?: string | undefined;
+  /** How long a worker holds a task without renewing. 10 s if not given. */
+  readonly leaseMs?: number | undefined;
+  /** False for a pooler that cannot keep prepared statements. */
+  readonly prepare?: boolean | undefined;
+}
+
+type Name = TaskStatement | RoundStatement;
+type Logged = { readonly log: JsonColumn<readonly Sealed[]> };
+
+export class PostgresStore implements TaskStore {
+  readonly "~store" = "postgres";
+  readonly leaseMs: number;
+  readonly #schema: string;
+  readonly #database: Database<Name>;
+  readonly #hints: Hints;
+
+  constructor(connection: string | Pool, options: PostgresOptions = {}) {
+    const { schema = defaultSchema, leaseMs = 10_000, prepare = true } = options;
+    const name = quoted(schema);
+    const texts = { ...taskStatements(name), ...roundStatements(name) };
+    const database = new Database(connection, texts, prepare);
+    this.#database = database;
+    this.#schema = schema;
+    this.leaseMs = leaseMs;
+    this.#hints = new Hints(schema, {
+      notify: async (payload) =>
+        (await database.pool()).query("select pg_notify($1, $2)", [schema, payload]),
+      connect: async () => {
+        const pool = await database.pool();
+        // The only connection is needed for everything else; polling finds what a hint would have told.
+        return sizeOf(pool) > 1 ? connect(pool) : undefined;
+      },
+    });
+  }
+
+  readonly migrate: TaskStore["migrate"] = () =>
+    this.#database.withClient((client) => migrate(client, this.#schema));
+
+  readonly close: TaskStore["close"] = async () => {
+    await this.#hints.close();
+    await this.#database.close();
+  };
+
+  // ---------------------------------------------------------------- anyone
+
+  readonly create: TaskStore["create"] = async (task, most): Promise<Creation> => {
+    const { claimedBy } = task;
+    const values = [
+      storable(task.id),
+      storable(task.callId),
+      storable(task.tool),
+      storable(task.principal),
+      task.input,
+      JSON.stringify(task.inbox),
+      task.log.length,
+      bytesOf(task.log),
+      claimedBy?.worker ?? null,
+      claimedBy === undefined ? 0 : 1,
+      whole(claimedBy?.leaseMs ?? 0),
+      whole(task.ttlMs),
+      task.log,
+      Number.isFinite(most) ? whole(most) : null,
+    ];
+    // Once is enough, unless the task that was in the way is forgotten before it is read.
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const [row] = await this.#run<{ fits: boolean } & TaskRow>("create", values);
+      if (row !== undefined && row.id !== null) {
+        this.#hints.changed([task.id], claimedBy === undefined);
+        return { kind: "created", task: recordOf(row) };
+      }
+      const existing = await this.readByCall(task.callId);
+      if (existing !== undefined) return { kind: "exists", task: existing };
+      if (row?.fits === false) return { kind: "too many" };
+    }
+    throw new Error(`The id of a new task is in use already: ${task.id}`);
+  };
+
+  readonly read: TaskStore["read"] = async (id) => this.#one("read", id);
+  readonly readByCall: TaskStore["readByCall"] = async (callId) => this.#one("readByCall", callId);
+
+  readonly readLog: TaskStore["readLog"] = async (id) => {
+    if (!isStorable(id)) return [];
+    const [row] = await this.#run<Logged>("readLog", [id]);
+    return row === undefined ? [] : parsed(row.log);
+  };
+
+  readonly list: TaskStore["list"] = async ({ principal, after, limit }) => {
+    if (!isStorable(principal ?? "")) return [];
+    const { createdAt, id } = after ?? { createdAt: Number.MAX_SAFE_INTEGER, id: "" };
+    const rows = await this.#run<TaskRow>(principal === undefined ? "listAll" : "listOwn", [
+      principal ?? null,
+      createdAt,
+      id,
+      limit,
+    ]);
+    return rows.map(recordOf);
+  };
+
+  readonly answer: TaskStore["answer"] = async (id, answers) => {
+    if (!isStorable(id)) return undefined;
+    // Wire keys come from clients. One that cannot be kept has not been asked.
+    const possible = answers.filter(({ wire }) => isStorable(wire));
+    const [row] = await this.#run<TaskRow & { accepted: JsonColumn<readonly string[]> }>("answer", [
+      id,
+      JSON.stringify(possible),
+    ]);
+    if (row === undefined) return undefined;
+    const accepted = parsed(row.accepted);
+    const task = recordOf(row);
+    if (accepted.length > 0) this.#hints.changed([id], task.worker === undefined);
+    return { task, accepted };
+  };
+
+  readonly cancel: TaskStore["cancel"] = async (id, keepMs) => {
+    const task = await this.#one("cancel", id, whole(keepMs));
+    if (task === undefined) return this.read(id);
+    this.#hints.changed([id]);
+    return task;
+  };
+
+  readonly revisions: TaskStore["revisions"] = async (ids) => {
+    const rows = await this.#run<Pick<TaskRow, "id" | "revision">>("revisions", [
+      ids.filter(isStorable),
+    ]);
+    return new Map(rows.map(({ id, revision }) => [id, Number(revision)]));
+  };
+
+  readonly subscribe: TaskStore["subscribe"] = (listener) => this.#hints.subscribe(listener);
+
+  // ---------------------------------------------------------------- workers
+
+  readonly claim: TaskStore["claim"] = async ({ worker, tools, most, leaseMs }) => {
+    type Row = TaskRow & Logged & { now: Wide; next_due_at: Wide | null; before: string | null };
+    const rows = await this.#run<Row>("claim", [worker, tools, most, whole(leaseMs)]);
+    const [{ now, next_due_at: nextDueAt } = { now: 0, next_due_at: null }] = rows;
+    const claimed = rows
+      .filter(({ id }) => id !== null)
+      .map(async (row): Promise<Claimed> => {
+        const task = recordOf(row);
+        const log = parsed(row.log);
+        // The worker before added to it after our statement began. Now that the task is ours, nobody can.
+        const isWhole = log.length === task.logLength;
+        return {
+          task,
+          log: isWhole ? log : await this.readLog(task.id),
+          before: row.before ?? undefined,
+        };
+      });
+    return { claimed: await Promise.all(claimed), nextDueAt: wide(nextDueAt), now: Number(now) };
+  };
+
+  readonly renew: TaskStore["renew"] = async (worker, refs, leaseMs): Promise<Renewal> => {
+    type Row = { now: Wide; id: string | null; inbox: JsonColumn<readonly Arrived[]> };
+    const ids = refs.map(({ id }) => id);
+    const epochs = refs.map(({ epoch }) => epoch);
+    const rows = await this.#run<Row>("renew", [worker, ids, epochs, whole(leaseMs)]);
+    const inboxes = new Map(rows.map(({ id, inbox }) => [id, inbox]));
+    const held = ids.flatMap((id) => {
+      const inbox = inboxes.get(id);
+      return inbox === undefined ? [] : [{ id, inbox: parsed(inbox) }];
+    });
+    return { held, now: Number(rows[0]?.now) };
+  };
+
+  readonly append: TaskStore["append"] = async (ref, { at, records, taken, returned }) => {
+    const values = [at, records, bytesOf(records), taken, JSON.stringify(returned)];
+    return this.#isDone("append", [ref.id, ref.epoch, ...values]);
+  };
+
+  readonly publish: TaskStore["publish"] = (ref, waiting) =>
+    this.#move("publish", ref, waitingValues(waiting));
+
+  readonly park: TaskStore["park"] = (ref, waiting) =>
+    this.#move("park", ref, waitingValues(waiting));
+
+  readonly release: TaskStore["release"] = (ref, { afterMs, isFruitless, cause }) =>
+    this.#move("release", ref, [whole(afterMs), isFruitless, cause ?? null]);
+
+  readonly report: TaskStore["report"] = (ref, statusMessage) =>
+    this.#move("report", ref, [statusMessage]);
+
+  readonly finish: TaskStore["finish"] = async (ref, { status, result, statusMessage, keepMs }) => {
+    const values = [ref.id, ref.epoch, status, result, statusMessage ?? null, whole(keepMs)];
+    type Row = { is_finished: boolean; was_finished: boolean };
+    const [row] = await this.#run<Row>("finish", values);
+    if (row?.is_finished === true) this.#hints.changed([ref.id], false, false);
+    return row?.is_finished === true || row?.was_finished === true;
+  };
+
+  readonly leave: TaskStore["leave"] = async (worker) => void (await this.#run("leave", [worker]));
+
+  readonly sweep: TaskStore["sweep"] = async (limit, keepMs): Promise<Swept> => {
+    const forgotten = await this.#run("forget", [limit]);
+    type Rested = Pick<TaskRow, "id" | "rest">;
+    const swept = await this.#database.together(async (run) => {
+      const expired = await run<Pick<TaskRow, "id">>("expired", [limit]);
+      if (expired.length === 0) return [];
+      return run<Rested>("layToRest", [expired.map(({ id }) => id), whole(keepMs)]);
+    });
+    this.#hints.changed(swept.map(({ id }) => id));
+    await this.#run("forgetSpills", [limit]);
+    await this.#run("forgetRounds", [limit]);
+    await this.#run("forgetWorkers", []);
+    return {
+      expired: swept.filter(({ rest }) => rest === "expired").length,
+      removed: swept.filter(({ rest }) => rest === "removed").length,
+      forgotten: forgotten.length,
+    };
+  };
+
+  // ---------------------------------------------------------------- operators
+
+  readonly figures: TaskStore["figures"] = async (): Promise<Figures> => {
+    const [row] = await this.#run<Readonly<Record<string, Wide | null>>>("figures", []);
+    const count = (name: string): number => Number(row?.[name] ?? 0);
+    return {
+      now: count("now"),
+      live: count("live"),
+      held: count("held"),
+      parked: count("parked"),
+      inputRequired: count("input_required"),
+      due: count("due"),
+      oldestDueAt: wide(row?.["oldest_due_at"]),
+      workerSeenAt: wide(row?.["worker_seen_at"]),
+    };
+  };
+
+  // ---------------------------------------------------------------- rounds
+
+  readonly spill: TaskStore["spill"] = async (id, state, ttlMs) =>
+    void (await this.#run("spill", [id, state, whole(ttlMs)]));
+
+  readonly spilled: TaskStore["spilled"] = async (id) => {
+    if (!isStorable(id)) return undefined;
+    const [row] = await this.#run<{ state: Sealed }>("spilled", [id]);
+    return row?.state;
+  };
+
+  readonly claimRound: TaskStore["claimRound"] = async (
+    claim: RoundClaim,
+  ): Promise<RoundClaimed> => {
+    const { callId, round, answers, leaseMs, ttlMs } = claim;
+    const values = [storable(callId), round, answers, whole(leaseMs), whole(ttlMs)];
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const [claimed] = await this.#run<Logged & { epoch: number }>("claimRound", values);
+      if (claimed !== undefined) {
+        const ref = { id: callId, epoch: Number(claimed.epoch) };
+        return { kind: "run", ref, log: parsed(claimed.log) };
+      }
+      type Row = { round: number; answers: string; response: Sealed | null };
+      const [before] = await this.#run<Row>("readRound", [callId]);
+      // Its time was up and it was swept away in between.
+      if (before === undefined) continue;
+      if (Number(before.round) > round || before.answers !== answers) return { kind: "superseded" };
+      const { response } = before;
+      return response === null ? { kind: "running" } : { kind: "ended", response };
+    }
+    return { kind: "running" };
+  };
+
+  readonly renewRound: TaskStore["renewRound"] = (ref, leaseMs) =>
+    this.#changes("renewRound", [ref.id, ref.epoch, whole(leaseMs)]);
+
+  readonly appendToRound: TaskStore["appendToRound"] = (ref, at, record) =>
+    this.#isDone("appendToRound", [ref.id, ref.epoch, at, record]);
+
+  readonly endRound: TaskStore["endRound"] = (ref, response) =>
+    this.#changes("endRound", [ref.id, ref.epoch, response]);
+
+  readonly releaseRound: TaskStore["releaseRound"] = (ref) =>
+    this.#changes("releaseRound", [ref.id, ref.epoch]);
+
+  // ----------------------------------------------------------------
+
+  #run<Row>(name: Name, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#database.run<Row>(name, values);
+  }
+
+  async #one(
+    name: "read" | "readByCall" | "cancel",
+    id: string,
+    ...more: readonly unknown[]
+  ): Promise<TaskRecord | undefined> {
+    if (!isStorable(id)) return undefined;
+    const [row] = await this.#run<TaskRow>(name, [id, ...more]);
+    return row === undefined ? undefined : recordOf(row);
+  }
+
+  /** A change that watchers can see. */
+  async #move(
+    name: "publish" | "park" | "release" | "report",
+    { id, epoch }: Ref,
+    values: readonly unknown[],
+  ): Promise<boolean> {
+    type Moved = { readonly is_due?: boolean | null };
+    const [row] = await this.#run<Moved>(name, [id, epoch, ...values]);
+    if (row === undefined) return false;
+    this.#hints.changed([id], row.is_due === true, false);
+    return true;
+  }
+
+  async #changes(name: Name, values: readonly unknown[]): Promise<boolean> {
+    return (await this.#run(name, values)).length > 0;
+  }
+
+  async #isDone(name: "append" | "appendToRound", values: readonly unknown[]): Promise<boolean> {
+    const [row] = await this.#run<{ is_done: boolean }>(name, values);
+    return row?.is_done === true;
+  }
+}
+
+function waitingValues({ waits, asked, taken }: Waiting): readonly unknown[] {
+  return [JSON.stringify(waits), JSON.stringify(asked), taken];
+}
+
+/** The columns hold whole milliseconds: rather a moment later than one too early. */
+function whole(ms: number): number {
+  return Math.ceil(Math.max(-longest, Math.min(ms, longest)));
+}
+
+/** Thirty thousand years, for "for ever". */
+const longest = 1e15;

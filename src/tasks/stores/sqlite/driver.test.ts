@@ -1,0 +1,79 @@
+import { expect, onTestFinished, test } from "vitest";
+import { isBusy, isText, loadDriver } from "./driver.ts";
+import { newPath } from "./folder.fixture.ts";
+
+const open = await loadDriver();
+const absent = async () => {
+  throw new Error("Cannot find package 'libsql'");
+};
+
+test("no driver: one clear error", async () => {
+  const none = { builtIn: () => undefined, libsql: absent };
+  await expect(loadDriver(none)).rejects.toThrow(
+    "SQLite needs Node 22.13 or later, or the package libsql on older ones: npm install libsql",
+  );
+});
+
+test("Node's own goes before libsql", async () => {
+  const made: string[] = [];
+  class DatabaseSync {
+    constructor(path: string) {
+      made.push(path);
+    }
+    exec() {}
+    prepare() {}
+    close() {}
+  }
+  const driver = await loadDriver({ builtIn: () => ({ DatabaseSync }), libsql: absent });
+  driver("path");
+  expect(made).toEqual(["path"]);
+});
+
+function database(path = newPath()) {
+  const opened = open(path);
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+test("values come back as they were", () => {
+  const { exec, prepare } = database();
+  exec("create table kept (a text, b integer) strict");
+  const insert = prepare("insert into kept (a, b) values (?, ?)");
+  const values = [0, -1, 2 ** 31, 1_800_000_000_000, Number.MAX_SAFE_INTEGER, null];
+  for (const value of values) insert.run("é👍", value);
+  const rows = prepare("select a, b from kept order by rowid").all();
+  expect(rows.map(({ b }) => b)).toEqual(values);
+  expect(new Set(rows.map(({ a }) => a))).toEqual(new Set(["é👍"]));
+  expect(prepare("select ? as only").all(null)).toMatchObject([{ only: null }]);
+  const many = prepare("insert into kept (a, b) values (?, 7) returning b");
+  expect(many.all("x").map(({ b }) => b)).toEqual([7]);
+});
+
+test.each(["a\0b", "\ud800", "\udc00x"])("a text that would not is refused: %j", (text) => {
+  const { exec, prepare } = database();
+  exec("create table kept (a text)");
+  expect(isText(text)).toBe(false);
+  expect(() => prepare("insert into kept (a) values (?)").run(text)).toThrow(
+    "SQLite cannot keep a text with a NUL or half a character in it.",
+  );
+});
+
+test("busy is told from other errors", () => {
+  const path = newPath();
+  const [one, other] = [database(path), database(path)];
+  one.exec("create table kept (a text unique)");
+  one.exec("insert into kept values ('a'); begin immediate");
+  const errorOf = (sql: string) => {
+    try {
+      other.exec(sql);
+    } catch (error) {
+      return error;
+    }
+  };
+  other.exec("pragma busy_timeout = 1");
+  expect(isBusy(errorOf("begin immediate"))).toBe(true);
+  one.exec("commit");
+  expect(isBusy(errorOf("insert into kept values ('a')"))).toBe(false);
+  expect(isBusy(errorOf("nonsense"))).toBe(false);
+  expect(isBusy(undefined)).toBe(false);
+});

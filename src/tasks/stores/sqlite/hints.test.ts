@@ -1,0 +1,97 @@
+import { expect, test, vi } from "vitest";
+import type { Hint } from "../../store.ts";
+import { Hints } from "./hints.ts";
+
+/** Others' commits are counted in `version`; time is the test's. */
+function listening(first: number | undefined = 1) {
+  vi.useFakeTimers();
+  let version: number | undefined | Error = first;
+  let looks = 0;
+  const hints = new Hints(() => {
+    looks += 1;
+    if (version instanceof Error) throw version;
+    return version;
+  });
+  const heard: Hint[] = [];
+  const listen = () => hints.subscribe((hint) => void heard.push(hint));
+  return {
+    hints,
+    heard,
+    listen,
+    looks: () => looks,
+    set: (next: number | undefined | Error) => void (version = next),
+    tick: () => vi.advanceTimersByTimeAsync(50),
+  };
+}
+
+test("others' commits are noticed within a twentieth of a second, once each", async () => {
+  const { heard, listen, set, tick } = listening();
+  const end = listen();
+  await tick();
+  expect(heard).toEqual([]);
+  set(2);
+  await tick();
+  await tick();
+  expect(heard).toEqual([{ id: undefined }]);
+  end();
+});
+
+test("nobody looks while nobody listens", async () => {
+  const { heard, listen, looks, set, tick } = listening();
+  await tick();
+  expect(looks()).toBe(0);
+  const [one, other] = [listen(), listen()];
+  one();
+  one();
+  await tick();
+  const before = looks();
+  expect(before).toBeGreaterThan(1);
+  other();
+  set(2);
+  await tick();
+  expect([looks(), vi.getTimerCount(), heard]).toEqual([before, 0, []]);
+  // What changed meanwhile is nobody's news: who listens now looks for himself first.
+  listen()();
+  expect(heard).toEqual([]);
+});
+
+test("a look that fails is made again", async () => {
+  const { heard, listen, set, tick } = listening();
+  const end = listen();
+  set(new Error("database is locked"));
+  await tick();
+  set(2);
+  await tick();
+  expect(heard).toEqual([{ id: undefined }]);
+  end();
+});
+
+test("what was changed before the database was open may have been missed, so it is hinted", async () => {
+  const { heard, listen, set, tick } = listening();
+  set(undefined);
+  const end = listen();
+  await tick();
+  set(1);
+  await tick();
+  expect(heard).toEqual([{ id: undefined }]);
+  end();
+});
+
+test("own changes are told at once, by their id, and not within the operation", async () => {
+  const { hints, heard, listen } = listening();
+  const end = listen();
+  hints.tell({ id: "a" });
+  expect(heard).toEqual([]);
+  await Promise.resolve();
+  expect(heard).toEqual([{ id: "a" }]);
+  end();
+});
+
+test("looking keeps no process alive", () => {
+  vi.useRealTimers();
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = timers();
+  const end = new Hints(() => 1).subscribe(() => {});
+  expect(timers()).toBe(before);
+  end();
+});

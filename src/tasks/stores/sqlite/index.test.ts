@@ -1,0 +1,115 @@
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { newTask } from "../../contract/opened.fixture.ts";
+import type { TaskStore } from "../../store.ts";
+import { loadDriver } from "./driver.ts";
+import { newPath } from "./folder.fixture.ts";
+import { sqliteStore } from "./index.ts";
+import { openDatabase } from "./open.ts";
+import { SqliteStore } from "./store.ts";
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+function storeAt(path: string): TaskStore {
+  const store = sqliteStore(path) as SqliteStore;
+  onTestFinished(() => store.close());
+  return store;
+}
+
+test("is a store, with a lease that can be set", () => {
+  expect(sqliteStore()).toBeInstanceOf(SqliteStore);
+  expect(sqliteStore()).toMatchObject({ "~store": "sqlite", leaseMs: 10_000 });
+  expect(sqliteStore("some.db", { leaseMs: 5 })).toMatchObject({ leaseMs: 5 });
+});
+
+test("makes file and folder when first needed, for this user alone", async () => {
+  const folder = join(dirname(newPath()), "deep", "deeper");
+  const path = join(folder, "parley.db");
+  const store = storeAt(path);
+  expect(existsSync(folder)).toBe(false);
+  await store.migrate();
+  expect(modeOf(path)).toBe(0o600);
+  expect(modeOf(folder)).toBe(0o700);
+  expect(modeOf(dirname(folder))).toBe(0o700);
+  await store.create(newTask("a"), 10);
+  expect(modeOf(`${path}-wal`)).toBe(0o600);
+  expect(modeOf(`${path}-shm`)).toBe(0o600);
+});
+
+test("the first operation opens it too, and what is there stays", async () => {
+  const path = newPath();
+  const first = storeAt(path);
+  await first.create(newTask("a"), 10);
+  await first.close();
+  expect(await storeAt(path).read("task-a")).toMatchObject({ input: "input of a" });
+});
+
+test("a commit is on the disk when it returns, and no lock blocks for long", async () => {
+  const database = await openDatabase(newPath());
+  onTestFinished(() => database.close());
+  const pragma = (name: string) => Object.values(database.prepare(`pragma ${name}`).all()[0] ?? {});
+  expect(pragma("journal_mode")).toEqual(["wal"]);
+  expect(pragma("synchronous")).toEqual([2]);
+  expect(pragma("foreign_keys")).toEqual([1]);
+  expect(pragma("busy_timeout")).toEqual([100]);
+});
+
+test("opening waits for one who has the file to himself", async () => {
+  const path = newPath();
+  const other = (await loadDriver())(path);
+  onTestFinished(() => other.close());
+  other.exec("begin exclusive; create table theirs (a text)");
+  // The wait before the second attempt.
+  const waits = vi.spyOn(globalThis, "setTimeout").mockImplementationOnce((callback) => {
+    other.exec("commit");
+    return setTimeout(callback, 0);
+  });
+  onTestFinished(() => waits.mockRestore());
+  await storeAt(path).migrate();
+  expect(waits).toHaveBeenCalled();
+});
+
+test.each(["", ":memory:"])("a path that is no file is refused: %j", (path) => {
+  expect(() => sqliteStore(path)).toThrow(
+    "sqliteStore() keeps tasks in a file: give it a path, or use memoryStore() in tests.",
+  );
+});
+
+test("a file that is no database is told of, and may be put right", async () => {
+  const path = newPath();
+  writeFileSync(path, "This is not a database, but a text of some length.".repeat(40));
+  const store = storeAt(path);
+  await expect(store.read("a")).rejects.toThrow("not a database");
+  writeFileSync(path, "");
+  expect(await store.read("a")).toBeUndefined();
+});
+
+test("closing lets what has been called come to its end, and refuses what comes after", async () => {
+  const path = newPath();
+  const store = storeAt(path);
+  const creating = store.create(newTask("a"), 10);
+  await store.close();
+  expect(await creating).toMatchObject({ kind: "created" });
+  await expect(store.read("task-a")).rejects.toThrow("The SQLite store is closed.");
+  await store.close();
+  expect(await storeAt(path).read("task-a")).toBeDefined();
+});
+
+test("closing one that was never opened opens nothing", async () => {
+  const path = newPath();
+  await storeAt(path).close();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a text that cannot be kept is refused, and nothing is half done", async () => {
+  const store = storeAt(newPath());
+  const [good, bad] = await Promise.allSettled([
+    store.create(newTask("a"), 10),
+    store.create(newTask("b", { log: ["one", "two\0"] }), 10),
+  ]);
+  expect(good).toMatchObject({ value: { kind: "created" } });
+  expect(bad).toMatchObject({ status: "rejected" });
+  expect(await store.read("task-b")).toBeUndefined();
+  expect(await store.readLog("task-b")).toEqual([]);
+});

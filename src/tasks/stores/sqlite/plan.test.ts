@@ -1,0 +1,44 @@
+// A hundred thousand parked tasks cost nothing: what runs often goes by an index, past none of them.
+
+import { expect, onTestFinished, test } from "vitest";
+import { loadDriver } from "./driver.ts";
+import { newPath } from "./folder.fixture.ts";
+import { migrate } from "./migrations.ts";
+import { taskStatements } from "./task-table.ts";
+
+const open = await loadDriver();
+
+/** How SQLite finds the rows. What it says of the columns is worded otherwise from version to version. */
+const plans: Record<string, string> = {
+  byId: "SEARCH tasks USING INDEX sqlite_autoindex_tasks_1 (id=?",
+  byCall: "SEARCH tasks USING INDEX sqlite_autoindex_tasks_2 (call_id=?",
+  countLive: "SEARCH tasks USING COVERING INDEX tasks_live (principal=?",
+  due: "SEARCH tasks USING COVERING INDEX tasks_due (tool=? AND due_at<?",
+  nextDue: "SEARCH tasks USING COVERING INDEX tasks_due (tool=?",
+  expired: "SEARCH tasks USING INDEX tasks_expiring (expires_at<?",
+  forget: "SEARCH tasks USING INDEX tasks_expiring (expires_at<?",
+  list: "SEARCH tasks USING INDEX tasks_listed (principal=?",
+  listAll: "SEARCH tasks USING INDEX tasks_listed_for_all (",
+};
+
+function planOf(name: string): readonly string[] {
+  const database = open(newPath());
+  onTestFinished(() => database.close());
+  migrate(database);
+  const sql = Object.entries(taskStatements).find(([key]) => key === name)?.[1];
+  const rows = database.prepare(`explain query plan ${sql}`).all();
+  return rows.map(({ detail }) => String(detail));
+}
+
+test.each(Object.entries(plans))("%s", (name, wanted) => {
+  const plan = planOf(name);
+  expect(plan.filter((detail) => detail.startsWith(wanted))).toHaveLength(1);
+  expect(plan.filter((detail) => /SCAN tasks|TEMP B-TREE/.test(detail))).toEqual([]);
+});
+
+test("revisions look up each task, the figures read indexes only", () => {
+  expect(planOf("revisions").join("\n")).toContain("SEARCH tasks USING INDEX");
+  const figures = planOf("figures").filter((detail) => / tasks /.test(detail));
+  expect(figures).toHaveLength(3);
+  for (const detail of figures) expect(detail).toMatch(/COVERING INDEX tasks_(live|due|held)/);
+});

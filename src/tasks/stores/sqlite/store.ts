@@ -1,0 +1,351 @@
+// Tasks in a SQLite file, which several processes of one machine may share. A write reads the row, makes the move
+// of task.ts and writes the row, in one transaction that begins with the write lock.
+
+import type { Claimed, Creation, Hint, RoundClaimed, Swept, TaskStore } from "../../store.ts";
+import * as moves from "../../task.ts";
+import type { Ref, TaskRecord } from "../../task.ts";
+import type { Database } from "./driver.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { Hints } from "./hints.ts";
+import { openDatabase } from "./open.ts";
+import { patiently } from "./patience.ts";
+import { RoundTable } from "./round-table.ts";
+import type { Round } from "./round-table.ts";
+import { SpillTable } from "./spill-table.ts";
+import { TaskTable } from "./task-table.ts";
+import { WorkerTable } from "./worker-table.ts";
+
+export interface SqliteOptions {
+  readonly path: string;
+  readonly leaseMs?: number | undefined;
+  /** All processes that share the file are on one machine, and so have one clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+interface Tables {
+  readonly tasks: TaskTable;
+  readonly rounds: RoundTable;
+  readonly spills: SpillTable;
+  readonly workers: WorkerTable;
+}
+
+interface Connection extends Tables {
+  readonly database: Database;
+  readonly commits: GroupCommit;
+  readonly version: () => number;
+}
+
+/** What a write changed that others may be watching. */
+type Changed = (task: TaskRecord, isNews?: boolean) => TaskRecord;
+
+export class SqliteStore implements TaskStore {
+  readonly "~store" = "sqlite";
+  readonly leaseMs: number;
+  readonly #path: string;
+  readonly #now: () => number;
+  readonly #hints = new Hints(() => this.#connection?.version());
+  #connecting: Promise<Connection> | undefined;
+  #connection: Connection | undefined;
+  /** Operations that have been called and have not come to their end. */
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  constructor({ path, leaseMs, now }: SqliteOptions) {
+    this.#path = path;
+    this.leaseMs = leaseMs ?? 10_000;
+    this.#now = now ?? Date.now;
+  }
+
+  readonly migrate: TaskStore["migrate"] = async () => void (await this.#open());
+
+  /** What has been called comes to its end first. */
+  readonly close: TaskStore["close"] = async () => {
+    this.#isClosed = true;
+    this.#hints.end();
+    await Promise.allSettled([this.#connecting, ...this.#underWay]);
+    this.#connection?.database.close();
+    this.#connection = undefined;
+    this.#connecting = undefined;
+  };
+
+  // ---------------------------------------------------------------- anyone
+
+  readonly create: TaskStore["create"] = (task, most) =>
+    this.#write(({ tasks }, changed): Creation => {
+      const existing = tasks.byCall(task.callId);
+      if (existing !== undefined) return { kind: "exists", task: existing };
+      if (tasks.hasAsManyLive(task.principal, most)) return { kind: "too many" };
+      const next = moves.created(task, this.#now());
+      tasks.insert(next);
+      tasks.appendLog(task.id, 0, task.log);
+      return { kind: "created", task: changed(next) };
+    });
+
+  readonly read: TaskStore["read"] = (id) => this.#read(({ tasks }) => tasks.byId(id));
+  readonly readByCall: TaskStore["readByCall"] = (id) =>
+    this.#read(({ tasks }) => tasks.byCall(id));
+  readonly readLog: TaskStore["readLog"] = (id) => this.#read(({ tasks }) => tasks.log(id));
+  readonly list: TaskStore["list"] = (page) => this.#read(({ tasks }) => tasks.list(page));
+  readonly revisions: TaskStore["revisions"] = (ids) =>
+    this.#read(({ tasks }) => tasks.revisions(ids));
+
+  readonly answer: TaskStore["answer"] = (id, answers) =>
+    this.#write(({ tasks }, changed) => {
+      const task = tasks.byId(id);
+      if (task === undefined) return undefined;
+      const next = moves.answered(task, answers, this.#now());
+      if (next === undefined) return { task, accepted: [] };
+      const before = new Set(task.inbox);
+      const accepted = next.inbox.filter((arrived) => !before.has(arrived));
+      tasks.update(changed(next));
+      return { task: next, accepted: accepted.map(({ id: wire }) => wire) };
+    });
+
+  readonly cancel: TaskStore["cancel"] = (id, keepMs) =>
+    this.#write(({ tasks }, changed) => {
+      const task = tasks.byId(id);
+      const next = task && moves.cancelled(task, this.#now(), keepMs);
+      if (next === undefined) return task;
+      tasks.update(changed(next));
+      return next;
+    });
+
+  readonly subscribe: TaskStore["subscribe"] = (listener) => {
+    // Others' changes are seen through an open database; whoever calls next is told if it cannot be opened.
+    this.#open().catch(() => {});
+    return this.#hints.subscribe(listener);
+  };
+
+  // ---------------------------------------------------------------- workers
+
+  readonly claim: TaskStore["claim"] = async ({ worker, most, leaseMs, ...wanted }) => {
+    const tools = new Set(wanted.tools);
+    // Most of the time nothing is due, and looking takes no lock.
+    const idle = await this.#read(({ tasks }) => {
+      const now = this.#now();
+      if (most > 0 && tasks.due(tools, now, 1).length > 0) return undefined;
+      return { claimed: [], nextDueAt: tasks.nextDueAt(tools), now };
+    });
+    if (idle !== undefined) return idle;
+    return this.#write(({ tasks }) => {
+      const now = this.#now();
+      const claimed = tasks.due(tools, now, most).flatMap((id): Claimed[] => {
+        const task = tasks.byId(id);
+        const next = task && moves.claimed(task, worker, leaseMs, now);
+        if (next === undefined) return [];
+        tasks.update(next);
+        return [{ task: next, log: tasks.log(id), before: task?.worker }];
+      });
+      return { claimed, nextDueAt: tasks.nextDueAt(tools), now };
+    });
+  };
+
+  readonly renew: TaskStore["renew"] = (worker, refs, leaseMs) =>
+    this.#write(({ tasks, workers }) => {
+      const now = this.#now();
+      workers.seen(worker, now);
+      const held = refs.flatMap((ref) => {
+        const task = tasks.byId(ref.id);
+        const next = task && moves.renewed(task, ref, leaseMs, now);
+        if (next === undefined) return [];
+        tasks.renew(next);
+        return [{ id: next.id, inbox: next.inbox }];
+      });
+      return { held, now };
+    });
+
+  readonly append: TaskStore["append"] = (ref, more) =>
+    this.#write(({ tasks }) => {
+      const task = tasks.byId(ref.id);
+      if (task !== undefined && moves.wasAppended(task, ref, more)) return true;
+      const next = task && moves.appended(task, ref, more);
+      if (next === undefined) return false;
+      tasks.appendLog(ref.id, more.at, more.records);
+      tasks.update(next);
+      return true;
+    });
+
+  readonly publish: TaskStore["publish"] = (ref, waiting) =>
+    this.#move(ref, (task) => moves.published(task, ref, waiting, this.#now()));
+
+  readonly park: TaskStore["park"] = (ref, waiting) =>
+    this.#move(ref, (task) => moves.parked(task, ref, waiting, this.#now()));
+
+  readonly release: TaskStore["release"] = (ref, why) =>
+    this.#move(ref, (task) => moves.released(task, ref, why, this.#now()));
+
+  readonly report: TaskStore["report"] = (ref, message) =>
+    this.#move(ref, (task) => moves.reported(task, ref, message, this.#now()));
+
+  readonly finish: TaskStore["finish"] = (ref, finish) =>
+    this.#move(
+      ref,
+      (task) => moves.finished(task, ref, finish, this.#now()),
+      (task) => task.epoch === ref.epoch && task.status === finish.status,
+    );
+
+  readonly leave: TaskStore["leave"] = (worker) =>
+    this.#write(({ workers }) => workers.leave(worker));
+
+  readonly sweep: TaskStore["sweep"] = (limit, keepMs) =>
+    this.#write(({ tasks, rounds, spills, workers }, changed): Swept => {
+      const now = this.#now();
+      const forgotten = tasks.forget(now, limit);
+      const resting = tasks.expired(now, limit).flatMap((task) => {
+        const next = moves.laidToRest(task, now, keepMs);
+        return next === undefined ? [] : [next];
+      });
+      for (const task of resting) {
+        tasks.deleteLog(task.id);
+        tasks.update(changed(task));
+      }
+      spills.sweep(now, limit);
+      rounds.sweep(now, limit);
+      workers.sweep(now);
+      const expired = resting.filter(({ rest }) => rest === "expired").length;
+      return { expired, removed: resting.length - expired, forgotten };
+    });
+
+  // ---------------------------------------------------------------- operators
+
+  readonly figures: TaskStore["figures"] = () =>
+    this.#read(({ tasks }) => tasks.figures(this.#now()));
+
+  // ---------------------------------------------------------------- rounds
+
+  readonly spill: TaskStore["spill"] = (id, state, ttlMs) =>
+    this.#write(({ spills }) => spills.put(id, state, this.#now() + ttlMs));
+
+  readonly spilled: TaskStore["spilled"] = (id) =>
+    this.#read(({ spills }) => spills.read(id, this.#now()));
+
+  readonly claimRound: TaskStore["claimRound"] = ({ callId, round, answers, leaseMs, ttlMs }) =>
+    this.#write(({ rounds }): RoundClaimed => {
+      const now = this.#now();
+      const before = rounds.byCall(callId);
+      const isLater = before === undefined || before.round < round;
+      if (!isLater) {
+        if (before.round > round || before.answers !== answers) return { kind: "superseded" };
+        if (before.response !== undefined) return { kind: "ended", response: before.response };
+        if (before.leaseUntil > now) return { kind: "running" };
+      }
+      if (isLater) rounds.deleteLog(callId);
+      const epoch = (before?.epoch ?? 0) + 1;
+      const log = rounds.log(callId);
+      rounds.put({
+        callId,
+        round,
+        answers,
+        epoch,
+        leaseUntil: now + leaseMs,
+        logLength: log.length,
+        response: undefined,
+        expiresAt: Math.max(before?.expiresAt ?? 0, now + ttlMs),
+      });
+      return { kind: "run", ref: { id: callId, epoch }, log };
+    });
+
+  readonly renewRound: TaskStore["renewRound"] = (ref, leaseMs) =>
+    this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() + leaseMs }));
+
+  readonly appendToRound: TaskStore["appendToRound"] = (ref, at, record) =>
+    this.#write(({ rounds }) => {
+      const round = rounds.byCall(ref.id);
+      if (round?.epoch !== ref.epoch) return false;
+      if (round.logLength === at + 1) return true;
+      if (round.logLength !== at || round.response !== undefined) return false;
+      rounds.appendLog(ref.id, at, record);
+      rounds.put({ ...round, logLength: at + 1 });
+      return true;
+    });
+
+  readonly endRound: TaskStore["endRound"] = (ref, response) =>
+    this.#moveRound(ref, (round) => ({ ...round, response }));
+
+  readonly releaseRound: TaskStore["releaseRound"] = (ref) =>
+    this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() }));
+
+  // ----------------------------------------------------------------
+
+  #move(
+    { id }: Ref,
+    move: (task: TaskRecord) => TaskRecord | undefined,
+    wasDone: (task: TaskRecord) => boolean = () => false,
+  ): Promise<boolean> {
+    return this.#write(({ tasks }, changed) => {
+      const task = tasks.byId(id);
+      if (task === undefined) return false;
+      if (wasDone(task)) return true;
+      const next = move(task);
+      if (next === undefined) return false;
+      tasks.update(changed(next, false));
+      return true;
+    });
+  }
+
+  #moveRound({ id, epoch }: Ref, move: (round: Round) => Round): Promise<boolean> {
+    return this.#write(({ rounds }) => {
+      const round = rounds.byCall(id);
+      if (round?.epoch !== epoch || round.response !== undefined) return false;
+      rounds.put(move(round));
+      return true;
+    });
+  }
+
+  #read<T>(operation: (tables: Tables) => T): Promise<T> {
+    return this.#do((connection) => patiently(() => operation(connection)));
+  }
+
+  async #write<T>(operation: (tables: Tables, changed: Changed) => T): Promise<T> {
+    const { value, hints } = await this.#do((connection) =>
+      connection.commits.run(() => {
+        // Afresh each time: what was rolled back has changed nothing.
+        const seen: Hint[] = [];
+        const changed: Changed = (task, isNews = true) => {
+          seen.push({ id: task.id, isDue: moves.isDue(task, this.#now()), isNews });
+          return task;
+        };
+        return { value: operation(connection, changed), hints: seen };
+      }),
+    );
+    for (const hint of hints) this.#hints.tell(hint);
+    return value;
+  }
+
+  async #do<T>(operation: (connection: Connection) => Promise<T>): Promise<T> {
+    const doing = this.#open().then(operation);
+    this.#underWay.add(doing);
+    try {
+      return await doing;
+    } finally {
+      this.#underWay.delete(doing);
+    }
+  }
+
+  async #open(): Promise<Connection> {
+    if (this.#isClosed) throw new Error("The SQLite store is closed.");
+    this.#connecting ??= this.#connect();
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<Connection> {
+    try {
+      const database = await openDatabase(this.#path);
+      const version = database.prepare("pragma data_version");
+      this.#connection = {
+        database,
+        commits: new GroupCommit(database),
+        version: () => Number(version.all()[0]?.["data_version"]),
+        tasks: new TaskTable(database),
+        rounds: new RoundTable(database),
+        spills: new SpillTable(database),
+        workers: new WorkerTable(database),
+      };
+      return this.#connection;
+    } catch (error) {
+      // Whoever calls next tries again.
+      this.#connecting = undefined;
+      throw error;
+    }
+  }
+}

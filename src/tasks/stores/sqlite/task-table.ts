@@ -1,0 +1,158 @@
+// The statements on tasks and their logs. All of them run inside a transaction of the caller's, or read one
+// snapshot by themselves.
+
+import type { Figures, Page } from "../../store.ts";
+import type { Sealed, TaskRecord } from "../../task.ts";
+import type { Database, Row, Statement } from "./driver.ts";
+import { isText } from "./driver.ts";
+import { fixedColumns, movingColumns, recordOf, valuesOf } from "./row.ts";
+
+/** Word for word as in the partial index, or SQLite does not see that it may use it. */
+const isLive = "status in ('working', 'input_required')";
+
+const moving = Object.keys(movingColumns);
+const columns = [...Object.keys(fixedColumns), ...moving];
+const page = "(created_at, id) < (?, ?) order by created_at desc, id desc limit ?";
+
+type TaskStatement =
+  | ("insert" | "update" | "byId" | "byCall" | "countLive" | "list" | "listAll" | "revisions")
+  | ("due" | "nextDue" | "renew" | "expired" | "forget" | "figures")
+  | ("readLog" | "appendLog" | "deleteLog");
+
+export const taskStatements: Readonly<Record<TaskStatement, string>> = {
+  insert: `insert into tasks (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+  update: `update tasks set ${moving.map((column) => `${column} = ?`).join(", ")} where id = ?`,
+  byId: "select * from tasks where id = ?",
+  byCall: "select * from tasks where call_id = ?",
+  /** No more of them than matter. */
+  countLive: `select count(*) as live from (select 1 from tasks where principal = ? and ${isLive} limit ?)`,
+  list: `select * from tasks where rest is null and principal = ? and ${page}`,
+  listAll: `select * from tasks where rest is null and ${page}`,
+  revisions: "select id, revision from tasks where id in (select value from json_each(?))",
+  /** Of one tool: so the index gives them in order and no other tool's are passed by. */
+  due: "select id, due_at from tasks where tool = ? and due_at <= ? order by due_at, id limit ?",
+  nextDue: "select min(due_at) as due_at from tasks where tool = ? and due_at is not null",
+  /** A row written whole would be written with all its contents. */
+  renew: "update tasks set due_at = ? where id = ?",
+  expired: `select * from tasks where rest is null and expires_at <= ? order by expires_at limit ?`,
+  forget: `delete from tasks where id in (
+    select id from tasks where rest is not null and expires_at <= ? order by expires_at limit ?
+  ) returning id`,
+  /** One statement: one snapshot, so that the figures fit together. */
+  figures: `select * from
+    (select count(*) as live, coalesce(sum(status = 'input_required'), 0) as input_required
+      from tasks where ${isLive}),
+    (select count(*) as due, min(due_at) as oldest_due_at from tasks where due_at <= ?1),
+    (select count(*) as held, coalesce(sum(due_at <= ?1), 0) as held_and_due
+      from tasks where worker is not null),
+    (select max(seen_at) as worker_seen_at from workers)`,
+  readLog: "select record from task_log where task_id = ? order by seq",
+  appendLog: "insert into task_log (task_id, seq, record) values (?, ?, ?)",
+  deleteLog: "delete from task_log where task_id = ?",
+};
+
+export class TaskTable {
+  readonly #do: Readonly<Record<TaskStatement, Statement>>;
+
+  constructor(database: Database) {
+    this.#do = prepareAll(database, taskStatements);
+  }
+
+  readonly byId = (id: string): TaskRecord | undefined =>
+    isText(id) ? first(this.#do.byId.all(id)) : undefined;
+
+  readonly byCall = (callId: string): TaskRecord | undefined =>
+    isText(callId) ? first(this.#do.byCall.all(callId)) : undefined;
+
+  readonly insert = (task: TaskRecord): void => {
+    this.#do.insert.run(...valuesOf(fixedColumns, task), ...valuesOf(movingColumns, task));
+  };
+
+  readonly update = (task: TaskRecord): void => {
+    this.#do.update.run(...valuesOf(movingColumns, task), task.id);
+  };
+
+  readonly renew = ({ id, dueAt }: TaskRecord): void => {
+    this.#do.renew.run(dueAt ?? null, id);
+  };
+
+  readonly hasAsManyLive = (principal: string, most: number): boolean =>
+    numberOf(this.#do.countLive.all(principal, most)[0], "live") >= most;
+
+  readonly list = ({ principal, after, limit }: Page): readonly TaskRecord[] => {
+    const from = [after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? "", limit];
+    const rows =
+      principal === undefined
+        ? this.#do.listAll.all(...from)
+        : this.#do.list.all(principal, ...from);
+    return rows.map(recordOf);
+  };
+
+  readonly revisions = (ids: readonly string[]): ReadonlyMap<string, number> =>
+    new Map(
+      this.#do.revisions
+        .all(JSON.stringify(ids))
+        .map((row) => [String(row["id"]), numberOf(row, "revision")]),
+    );
+
+  /** The longest due first. */
+  readonly due = (tools: ReadonlySet<string>, now: number, most: number): readonly string[] =>
+    [...tools]
+      .flatMap((tool) => this.#do.due.all(tool, now, most))
+      .map((row) => ({ id: String(row["id"]), dueAt: numberOf(row, "due_at") }))
+      .toSorted((one, other) => one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1))
+      .slice(0, most)
+      .map(({ id }) => id);
+
+  readonly nextDueAt = (tools: ReadonlySet<string>): number | undefined => {
+    const times = [...tools].map((tool) => timeOf(this.#do.nextDue.all(tool)[0], "due_at"));
+    const next = Math.min(...times.map((time) => time ?? Infinity));
+    return next === Infinity ? undefined : next;
+  };
+
+  readonly expired = (now: number, limit: number): readonly TaskRecord[] =>
+    this.#do.expired.all(now, limit).map(recordOf);
+
+  readonly forget = (now: number, limit: number): number => this.#do.forget.all(now, limit).length;
+
+  readonly figures = (now: number): Figures => {
+    const [row] = this.#do.figures.all(now);
+    const [live, held, due] = [numberOf(row, "live"), numberOf(row, "held"), numberOf(row, "due")];
+    return {
+      now,
+      live,
+      held,
+      due,
+      parked: live - held - (due - numberOf(row, "held_and_due")),
+      inputRequired: numberOf(row, "input_required"),
+      oldestDueAt: timeOf(row, "oldest_due_at"),
+      workerSeenAt: timeOf(row, "worker_seen_at"),
+    };
+  };
+
+  readonly log = (id: string): readonly Sealed[] =>
+    isText(id) ? this.#do.readLog.all(id).map((row) => String(row["record"])) : [];
+
+  readonly appendLog = (id: string, at: number, records: readonly Sealed[]): void => {
+    for (const [index, record] of records.entries()) this.#do.appendLog.run(id, at + index, record);
+  };
+
+  readonly deleteLog = (id: string): void => this.#do.deleteLog.run(id);
+}
+
+function prepareAll<Name extends string>(
+  { prepare }: Database,
+  statements: Readonly<Record<Name, string>>,
+): Readonly<Record<Name, Statement>> {
+  const prepared: Partial<Record<Name, Statement>> = {};
+  for (const name in statements) prepared[name] = prepare(statements[name]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every name has been gone through
+  return prepared as Record<Name, Statement>;
+}
+
+const first = ([row]: readonly Row[]) => (row === undefined ? undefined : recordOf(row));
+const timeOf = (row: Row | undefined, column: string): number | undefined => {
+  const time = row?.[column];
+  return typeof time === "number" ? time : undefined;
+};
+const numberOf = (row: Row | undefined, column: string): number => Number(row?.[column]);

@@ -1,0 +1,321 @@
+// Runs tasks in this process: claims what is due, keeps its leases, sweeps. It holds nothing for a parked task:
+// one timer for the next that is due, one for the leases, whatever their number.
+
+import { backOff } from "./back-off.ts";
+import type { StoreClock } from "./clock.ts";
+import { Execution } from "./execution.ts";
+import type { ExecutionDeps } from "./execution.ts";
+import { Lease } from "./lease.ts";
+import type { Program } from "./program.ts";
+import type { Claimed, Hint } from "./store.ts";
+
+export interface Programs {
+  readonly names: () => readonly string[];
+  readonly get: (tool: string) => Program | undefined;
+}
+
+export interface WorkerOptions {
+  /** For operators: whose lease it is. */
+  readonly name: string;
+  /** Tasks run at once. */
+  readonly concurrency: number;
+  /** How often to look even if nobody hints at anything. */
+  readonly pollMs: number;
+  readonly sweepMs: number;
+}
+
+/** Below this, hints that come in a row share one renewal. */
+const renewalGapMs = 20;
+const sweepBatch = 500;
+
+/** A place in a worker for a task that is claimed for it when it is created. */
+export interface Reservation {
+  readonly worker: string;
+  readonly adopt: (claimed: Claimed) => void;
+  readonly giveUp: () => void;
+}
+
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #programs: Programs;
+  readonly #deps: ExecutionDeps & { readonly clock: StoreClock };
+  readonly #leaseClocks = [() => performance.now(), Date.now];
+  readonly #running = new Map<
+    string,
+    { readonly execution: Execution; readonly end: Promise<void> }
+  >();
+  #state: "new" | "working" | "draining" = "new";
+  #unsubscribe: (() => void) | undefined;
+  #timers: { claim?: () => void; renew?: () => void; sweep?: () => void } = {};
+  /** The claim under way; woken again meanwhile. */
+  #claiming: Promise<void> | undefined;
+  #isWoken = false;
+  #renewing: Promise<void> | undefined;
+  #sweeping: Promise<void> | undefined;
+  /** A renewal is to follow shortly, for what it brings along. */
+  #isRenewalNear = false;
+  #failures = 0;
+  #reserved = 0;
+  /** When the next look at the store is due, by the store's clock. */
+  #claimAt = Infinity;
+  /** There was more to do than there was room for. */
+  #hasMore = false;
+
+  constructor(
+    programs: Programs,
+    options: WorkerOptions,
+    deps: ExecutionDeps & { readonly clock: StoreClock },
+  ) {
+    this.#programs = programs;
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  get isWorking(): boolean {
+    return this.#state === "working";
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** How many more could be run here at once. */
+  get #room(): number {
+    return this.isWorking ? this.#options.concurrency - this.#running.size - this.#reserved : 0;
+  }
+
+  /** Keeps a place for a task of this tool that is about to be created, if there is one. */
+  reserve(tool: string): Reservation | undefined {
+    // What has been due for longer comes first.
+    if (this.#room <= 0 || this.#hasMore || this.#programs.get(tool) === undefined)
+      return undefined;
+    this.#reserved += 1;
+    const mark = this.#mark();
+    return {
+      worker: this.name,
+      adopt: (claimed) => {
+        this.#reserved -= 1;
+        this.#run(claimed, mark);
+      },
+      giveUp: () => {
+        this.#reserved -= 1;
+        this.#roomMade();
+      },
+    };
+  }
+
+  start(): void {
+    if (this.#state !== "new") return;
+    this.#state = "working";
+    this.#unsubscribe = this.#deps.store.subscribe((hint) => this.#hinted(hint));
+    this.#renew();
+    this.#sweep();
+    this.#wake();
+  }
+
+  /** Claims nothing more, and hands over what it has: at once, or when the bodies under way have come to an end. */
+  async drain(): Promise<void> {
+    if (this.#state === "draining") return;
+    this.#state = "draining";
+    this.#unsubscribe?.();
+    this.#timers.claim?.();
+    this.#timers.sweep?.();
+    await this.#claiming;
+    const ends = [...this.#running.values()].map(({ execution, end }) => {
+      execution.stop("Draining");
+      return end;
+    });
+    await Promise.all(ends);
+    this.#timers.renew?.();
+    // Whoever drains may close the store next.
+    await Promise.all([this.#renewing, this.#sweeping]);
+    await this.#deps.store.leave(this.name).catch((error: unknown) => this.#failed(error));
+  }
+
+  // ---------------------------------------------------------------- claims
+
+  #hinted({ id, isDue, isNews }: Hint): void {
+    const isOurs = id === undefined ? this.#running.size > 0 : this.#running.has(id);
+    if (isOurs && isNews !== false) this.#renewSoon();
+    if (isDue !== false) this.#wake();
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    if (this.#claiming !== undefined || this.#room <= 0) return;
+    this.#claiming = this.#claimAll().finally(() => {
+      this.#claiming = undefined;
+      if (this.#isWoken && this.#failures === 0) this.#wake();
+    });
+  }
+
+  /** There may be something for it: known to be left over, or hinted at while there was none. */
+  #roomMade(): void {
+    if (this.#hasMore || this.#isWoken) this.#wake();
+  }
+
+  async #claimAll(): Promise<void> {
+    this.#timers.claim?.();
+    let waitMs = this.#options.pollMs;
+    try {
+      while (this.#isWoken && this.#room > 0) {
+        this.#isWoken = false;
+        waitMs = await this.#claim();
+      }
+      this.#succeeded();
+    } catch (error) {
+      this.#failed(error);
+      waitMs = backOff(this.#failures, { firstMs: 100, mostMs: 5_000 });
+    }
+    this.#claimAt = Infinity;
+    this.#lookIn(waitMs);
+  }
+
+  #lookIn(ms: number): void {
+    const at = this.#deps.clock.now() + ms;
+    if (!this.isWorking || at >= this.#claimAt) return;
+    this.#claimAt = at;
+    this.#at("claim", ms, () => {
+      this.#claimAt = Infinity;
+      this.#wake();
+    });
+  }
+
+  /** Returns how long there is nothing to do. */
+  async #claim(): Promise<number> {
+    const { store, clock } = this.#deps;
+    const mark = this.#mark();
+    const most = this.#room;
+    const tools = this.#programs.names();
+    const { claimed, nextDueAt, now } = await store.claim({
+      worker: this.name,
+      tools,
+      most,
+      leaseMs: store.leaseMs,
+    });
+    clock.set(now);
+    for (const one of claimed) this.#run(one, mark);
+    this.#hasMore = nextDueAt !== undefined && nextDueAt <= now;
+    if (this.#hasMore) this.#isWoken = true;
+    const untilDue = nextDueAt === undefined ? Infinity : nextDueAt - now;
+    return Math.min(this.#options.pollMs, Math.max(0, untilDue));
+  }
+
+  #run(claimed: Claimed, mark: readonly number[]): void {
+    const { task } = claimed;
+    const program = this.#programs.get(task.tool);
+    if (program === undefined) return;
+    const lease = new Lease(this.#leaseClocks, this.#deps.store.leaseMs);
+    lease.renew(mark, this.#deps.store.leaseMs);
+    const execution = new Execution(claimed, program, lease, this.#deps);
+    const end = execution.run().then((nextDueAt) => {
+      if (this.#running.get(task.id)?.execution === execution) this.#running.delete(task.id);
+      this.#roomMade();
+      if (nextDueAt !== undefined) this.#lookIn(Math.max(0, nextDueAt - this.#deps.clock.now()));
+    });
+    this.#running.set(task.id, { execution, end });
+    if (this.#state === "draining") execution.stop("Draining");
+  }
+
+  // ---------------------------------------------------------------- leases
+
+  /** One statement for all tasks held here; it also says that this worker is there. */
+  #renew(): void {
+    this.#isRenewalNear = false;
+    if (this.#renewing !== undefined) return this.#renewSoon();
+    this.#renewing = this.#renewAll().then((waitMs) => {
+      this.#renewing = undefined;
+      const isNeeded = this.isWorking || this.#running.size > 0;
+      if (isNeeded && !this.#isRenewalNear) this.#at("renew", waitMs, () => this.#renew());
+    });
+  }
+
+  /** Returns when the next is due. */
+  async #renewAll(): Promise<number> {
+    const { store, clock } = this.#deps;
+    const held = [...this.#running.values()].map(({ execution }) => execution);
+    let waitMs = store.leaseMs / 3;
+    try {
+      const mark = this.#mark();
+      const refs = held.map(({ ref }) => ref);
+      const renewal = await store.renew(this.name, refs, store.leaseMs);
+      clock.set(renewal.now);
+      const still = new Map(renewal.held.map(({ id, inbox }) => [id, inbox]));
+      for (const execution of held) {
+        const inbox = still.get(execution.ref.id);
+        if (inbox === undefined) void this.#lost(execution);
+        else {
+          execution.renewed(mark, store.leaseMs);
+          execution.arrived(inbox);
+        }
+      }
+      this.#succeeded();
+    } catch (error) {
+      this.#failed(error);
+      // Sooner than usual: the leases run meanwhile.
+      waitMs = Math.min(waitMs, backOff(this.#failures, { firstMs: 50, mostMs: 1_000 }));
+    }
+    return waitMs;
+  }
+
+  #renewSoon(): void {
+    if (this.#isRenewalNear) return;
+    this.#isRenewalNear = true;
+    this.#at("renew", renewalGapMs, () => this.#renew());
+  }
+
+  /** Unless it has ended by itself meanwhile, somebody has cancelled it or taken it over. */
+  async #lost(execution: Execution): Promise<void> {
+    const isRunning = () => this.#running.get(execution.ref.id)?.execution === execution;
+    if (isRunning()) await execution.lose();
+  }
+
+  // ---------------------------------------------------------------- sweeping
+
+  #sweep(): void {
+    this.#sweeping = this.#sweepAll().then(() => {
+      this.#sweeping = undefined;
+      // Apart from the other replicas'.
+      const waitMs = this.#options.sweepMs * (0.75 + Math.random() / 2);
+      if (this.isWorking) this.#at("sweep", waitMs, () => this.#sweep());
+    });
+  }
+
+  async #sweepAll(): Promise<void> {
+    const { store, limits } = this.#deps;
+    try {
+      for (let isMore = true; isMore && this.isWorking;) {
+        const { expired, removed, forgotten } = await store.sweep(sweepBatch, limits.keepMs);
+        isMore = Math.max(expired + removed, forgotten) >= sweepBatch;
+      }
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  // ----------------------------------------------------------------
+
+  /** Before a request that claims or renews: a lease counts from here. */
+  #mark(): readonly number[] {
+    return this.#leaseClocks.map((clock) => clock());
+  }
+
+  #at(name: "claim" | "renew" | "sweep", ms: number, callback: () => void): void {
+    this.#timers[name]?.();
+    this.#timers[name] = this.#deps.clock.after(ms, callback);
+  }
+
+  #failed(error: unknown): void {
+    this.#failures += 1;
+    this.#deps.watcher.storeFailed(error);
+  }
+
+  #succeeded(): void {
+    if (this.#failures > 0) this.#deps.watcher.storeBack();
+    this.#failures = 0;
+  }
+}

@@ -1,0 +1,302 @@
+// The client: creates the tasks, answers what they ask, and remembers what it was promised.
+
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { TaskRuntime } from "../../src/tasks/runtime.ts";
+import type { Promotion } from "../../src/tasks/runtime.ts";
+import type { TaskSnapshot } from "../../src/tasks/snapshot.ts";
+import type { TaskStore } from "../../src/tasks/store.ts";
+import { isLive } from "../../src/tasks/task.ts";
+import type { Arrived, Wait } from "../../src/tasks/task.ts";
+import type { Vault } from "../../src/tasks/vault.ts";
+import type { Chance } from "./chance.ts";
+import type { GivenAnswer } from "./invariants.ts";
+import type { Log, Replicas } from "./replicas.ts";
+import { limits, silentWatcher } from "./setting.ts";
+import { badAnswer, digestOf } from "./witness.ts";
+
+const pollMs = 50;
+/** How long to wait for a replica's word before another is asked. */
+const patienceMs = 2_000;
+/** A task that has not moved for so long is looked at closely. */
+const quietMs = 2_000;
+
+interface Followed {
+  readonly callId: string;
+  readonly tool: string;
+  readonly id: string;
+  revision: number;
+  movedAt: number;
+  /** Nothing will ever happen to it again, though it is not over. */
+  isStuck: boolean;
+  readonly planned: Set<string>;
+}
+
+export interface ClientOptions {
+  readonly store: TaskStore;
+  readonly vault: Vault;
+  readonly replicas: Replicas;
+  readonly chance: Chance;
+  readonly log: Log;
+  readonly tasks: number;
+  readonly tools: readonly string[];
+  /** Tasks under way at once. */
+  readonly most: number;
+}
+
+export class Client {
+  readonly calls: readonly { readonly callId: string; readonly tool: string }[];
+  readonly answers: GivenAnswer[] = [];
+  readonly #options: ClientOptions;
+  readonly #runtime: TaskRuntime;
+  readonly #live = new Map<string, Followed>();
+  /** What the store made of an answer that it took, by task and wire key. */
+  readonly #arrivals = new Map<string, Arrived>();
+  /** When the store's word came, by task and wire key. */
+  readonly #acknowledged = new Map<string, number>();
+  /** When a delivery was made, with whatever outcome, by task and key. */
+  readonly #delivered = new Map<string, number>();
+  #created = 0;
+  #creating = 0;
+  #over = 0;
+  #isClosed = false;
+
+  constructor(options: ClientOptions) {
+    const { store, vault, chance, tasks, tools } = options;
+    this.#options = options;
+    const draw = chance.of("calls");
+    this.calls = Array.from({ length: tasks }, (_, index) => ({
+      callId: `call-${index}-${Math.floor(draw.between(0, 1e9)).toString(36)}`,
+      tool: tools[index % tools.length] ?? "",
+    }));
+    this.#runtime = new TaskRuntime({
+      store: { ...store, answer: (id, answers) => this.#noted(id, answers) },
+      vault,
+      programs: { names: () => tools, get: () => undefined },
+      limits,
+      watcher: silentWatcher,
+      newId: () => randomBytes(16).toString("base64url"),
+    });
+  }
+
+  get over(): number {
+    return this.#over;
+  }
+
+  get stuck(): number {
+    return [...this.#live.values()].filter(({ isStuck }) => isStuck).length;
+  }
+
+  /** Until every task is over, or will never be, or the signal aborts. */
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted && this.#over + this.stuck < this.calls.length) {
+      this.#topUp();
+      await this.#look().catch((error: unknown) => this.#failed(error));
+      await pause(pollMs);
+    }
+    this.#isClosed = true;
+  };
+
+  // ---------------------------------------------------------------- creating
+
+  #topUp(): void {
+    while (this.#live.size - this.stuck + this.#creating < this.#options.most) {
+      const call = this.calls[this.#created];
+      if (call === undefined) return;
+      this.#created += 1;
+      this.#creating += 1;
+      void this.#create(call).finally(() => {
+        this.#creating -= 1;
+      });
+    }
+  }
+
+  async #create({ callId, tool }: { callId: string; tool: string }): Promise<void> {
+    const chance = this.#options.chance.of(`create ${callId}`);
+    const call: Promotion = {
+      callId,
+      tool,
+      principal: undefined,
+      input: null,
+      entries: [],
+      unused: [],
+      ttlMs: undefined,
+    };
+    for (let isCreated = false; !isCreated;) {
+      if (this.#isClosed) return;
+      // By a replica, which goes on with it at once; or by this process, which runs no tasks.
+      const replica = chance.isIt(0.5) ? chance.pick(this.#options.replicas.present()) : undefined;
+      isCreated = await (
+        replica === undefined
+          ? this.#runtime.create(call).then(() => true)
+          : Promise.race([
+              replica.create(call).then(() => true),
+              Promise.race([replica.exited, pause(patienceMs)]).then(() => false),
+            ])
+      ).catch((error: unknown) => this.#failed(error));
+    }
+    const task = await this.#patiently(() => this.#options.store.readByCall(callId));
+    // Acknowledged, and not there: it shows in the end.
+    if (task === undefined) return;
+    const { id } = task;
+    this.#live.set(id, {
+      callId,
+      tool,
+      id,
+      revision: 0,
+      movedAt: performance.now(),
+      isStuck: false,
+      planned: new Set(),
+    });
+    if (tool === "other") void this.#deliver(callId, id, "boss");
+  }
+
+  // ---------------------------------------------------------------- following
+
+  async #look(): Promise<void> {
+    const revisions = await this.#options.store.revisions([...this.#live.keys()]);
+    const now = performance.now();
+    const changed = [...this.#live.values()].filter(
+      ({ id, revision }) => (revisions.get(id) ?? 0) > revision,
+    );
+    await Promise.all(changed.map((task) => this.#changed(task)));
+    const quiet = [...this.#live.values()].filter(({ movedAt }) => now - movedAt > quietMs);
+    await Promise.all(quiet.map((task) => this.#lookForStuck(task)));
+  }
+
+  async #changed(task: Followed): Promise<void> {
+    const snapshot = await this.#runtime.get(task.id);
+    if (snapshot === undefined) return;
+    task.revision = snapshot.revision;
+    task.movedAt = performance.now();
+    task.isStuck = false;
+    if (snapshot.status === "working" || snapshot.status === "input_required") {
+      return this.#plan(task, snapshot);
+    }
+    this.#live.delete(task.id);
+    this.#over += 1;
+  }
+
+  /** Parked without a time, and all it asks is answered: it waits for something that has been. */
+  async #lookForStuck(task: Followed): Promise<void> {
+    const now = performance.now();
+    task.movedAt = now;
+    const record = await this.#options.store.read(task.id);
+    if (record === undefined || !isLive(record)) return;
+    if (record.worker !== undefined || record.dueAt !== undefined) return;
+    // Before the look: what is answered meanwhile may well be shown still.
+    const isAnswered = ({ key, wire }: Wait) =>
+      (this.#acknowledged.get(`${task.id}/${wire}`) ?? Infinity) < now ||
+      (this.#delivered.get(`${task.id}/${key}`) ?? Infinity) < now;
+    task.isStuck = record.waits.every(isAnswered);
+  }
+
+  // ---------------------------------------------------------------- answering
+
+  #plan(task: Followed, { questions }: TaskSnapshot): void {
+    const wires = [...questions.keys()].filter((wire) => !task.planned.has(wire));
+    if (wires.length === 0) return;
+    for (const wire of wires) task.planned.add(wire);
+    const chance = this.#options.chance.of(`${task.callId} ${wires.join(" ")}`);
+    const groups = chance.isIt(0.5) ? [wires] : wires.map((wire) => [wire]);
+    for (const group of groups) {
+      const afterMs = chance.isIt(0.2) ? 0 : chance.between(0, 900);
+      const times = chance.isIt(0.1) ? 2 : 1;
+      for (let time = 1; time <= times; time += 1) {
+        const values = new Map(
+          group.map((wire): [string, string] => [
+            wire,
+            chance.isIt(0.1) ? badAnswer : `${wire}-${time}-${randomBytes(4).toString("hex")}`,
+          ]),
+        );
+        void this.#answer(task, values, afterMs);
+      }
+    }
+  }
+
+  async #answer(
+    task: Followed,
+    values: ReadonlyMap<string, string>,
+    afterMs: number,
+  ): Promise<void> {
+    const { callId, id } = task;
+    await pause(afterMs);
+    // Its fate is unknown until the store has spoken: an answer may have come through all the same.
+    const begun = [...values].map(([wire, value]) => this.#given(callId, wire, keyOf(wire), value));
+    const outcome = await this.#patiently(() => this.#runtime.update(id, values));
+    for (const place of begun) {
+      const { wire } = this.#at(place);
+      if (outcome?.accepted.includes(wire) === true) this.#acknowledge(place, id, wire);
+      else if (!this.#acknowledged.has(`${id}/${wire}`)) this.#lookAgain(task, wire);
+    }
+  }
+
+  /** Not taken: the question is gone. Should it be there all the same, it is answered once more. */
+  #lookAgain(task: Followed, wire: string): void {
+    task.planned.delete(wire);
+    task.revision = 0;
+  }
+
+  async #deliver(callId: string, id: string, key: string): Promise<void> {
+    const chance = this.#options.chance.of(`${callId} deliver`);
+    await pause(chance.between(0, 600));
+    const value = `${key}-${randomBytes(4).toString("hex")}`;
+    const place = this.#given(callId, key, key, value);
+    const delivery = await this.#patiently(() =>
+      this.#runtime.deliver(callId, key, digestOf(key), value),
+    );
+    if (delivery === "delivered") this.#acknowledge(place, id, key);
+    // Whatever it was told: nobody delivers twice.
+    this.#delivered.set(`${id}/${key}`, performance.now());
+  }
+
+  #given(task: string, wire: string, key: string, value: string): number {
+    const isGood = value !== badAnswer;
+    const unknown = { isAcknowledged: false, at: undefined, dueAt: undefined };
+    return this.answers.push({ task, wire, key, value, isGood, ...unknown }) - 1;
+  }
+
+  #at(place: number): GivenAnswer {
+    const answer = this.answers[place];
+    if (answer === undefined) throw new Error("an answer is noted before it is given");
+    return answer;
+  }
+
+  #acknowledge(place: number, id: string, wire: string): void {
+    const { at, dueAt } = this.#arrivals.get(`${id}/${wire}`) ?? {};
+    this.#acknowledged.set(`${id}/${wire}`, performance.now());
+    this.answers[place] = { ...this.#at(place), isAcknowledged: true, at, dueAt };
+  }
+
+  readonly #noted: TaskStore["answer"] = async (id, answers) => {
+    const answered = await this.#options.store.answer(id, answers);
+    for (const wire of answered?.accepted ?? []) {
+      const arrived = answered?.task.inbox.find((one) => one.id === wire);
+      if (arrived !== undefined) this.#arrivals.set(`${id}/${wire}`, arrived);
+    }
+    return answered;
+  };
+
+  // ----------------------------------------------------------------
+
+  /** A store may be out of reach for a while. */
+  async #patiently<T>(act: () => Promise<T>): Promise<T | undefined> {
+    while (!this.#isClosed) {
+      try {
+        return await act();
+      } catch (error) {
+        this.#failed(error);
+        await pause(100);
+      }
+    }
+    return undefined;
+  }
+
+  #failed(error: unknown): false {
+    this.#options.log(`client: ${String(error)}`);
+    return false;
+  }
+}
+
+/** `size~2` is the second time that `size` is asked. */
+const keyOf = (wire: string): string => wire.split("~")[0] ?? wire;

@@ -1,0 +1,219 @@
+// The judge, given evidence made by hand: it lets pass what is right, and finds each wrong.
+
+import { describe, expect, test } from "vitest";
+import type { Evidence } from "./evidence.ts";
+import { countsIn, violationsIn, wrongs } from "./invariants.ts";
+import type { Final, Findings, GivenAnswer, Heard, Wrong } from "./invariants.ts";
+
+const task = "call-1";
+const heard = (key: string, value: string): Heard => ({ key, value });
+const told = (run: string, at: number, key: string, value: string): Evidence => ({
+  kind: "told",
+  at,
+  task,
+  run,
+  key,
+  value,
+});
+const started = (run: string, at: number, key: string, nonce: string): Evidence => ({
+  kind: "started",
+  at,
+  task,
+  run,
+  key,
+  nonce,
+  checkedAt: at,
+  idempotencyKey: `${task}/${key}`,
+});
+const answer = (key: string, value: string, more: Partial<GivenAnswer> = {}): GivenAnswer => ({
+  task,
+  key,
+  wire: key,
+  value,
+  isGood: true,
+  isAcknowledged: true,
+  at: undefined,
+  dueAt: undefined,
+  ...more,
+});
+
+const history = [heard("one", "value n1"), heard("ask", "answer Ada"), heard("two", "value n2")];
+
+/** Run a is killed in its second step; run b hears what a heard, and gets to the end. */
+const evidence: readonly Evidence[] = [
+  started("a", 1, "one", "n1"),
+  told("a", 2, "one", "value n1"),
+  told("a", 3, "ask", "answer Ada"),
+  started("a", 4, "two", "never"),
+  told("b", 10, "one", "value n1"),
+  told("b", 11, "ask", "answer Ada"),
+  started("b", 12, "two", "n2"),
+  told("b", 13, "two", "value n2"),
+];
+
+const final: Final = {
+  task,
+  tool: "tool",
+  status: "completed",
+  error: undefined,
+  result: history,
+  history,
+  state: "",
+};
+
+const right: Findings = {
+  finals: [final],
+  evidence,
+  answers: [answer("ask", "Ada")],
+  rivals: new Map([["raced", "nap"]]),
+  crashes: [],
+};
+
+const wrongsIn = (findings: Findings): readonly Wrong[] => [
+  ...new Set(violationsIn(findings).map(({ wrong }) => wrong)),
+];
+
+/** The log has this instead, and so has the result: only the answers can tell. */
+function ended(entries: readonly Heard[], answers: readonly GivenAnswer[]): Findings {
+  const made = entries.flatMap(({ key, value }, index): Evidence[] =>
+    value.startsWith("value ") ? [started("a", index, key, value.slice(6))] : [],
+  );
+  const ofThese = { ...final, history: entries, result: entries };
+  return { ...right, finals: [ofThese], evidence: made, answers };
+}
+
+test("a run in which a body was killed and another went on is fine", () => {
+  expect(violationsIn(right)).toEqual([]);
+  expect(countsIn(right)).toMatchObject({ bodies: 3, bodiesAgain: 1, bodiesInTheGap: 0 });
+});
+
+describe("answers", () => {
+  test("acknowledged, and not in the history", () => {
+    const findings = ended([heard("one", "value n1")], [answer("ask", "Ada")]);
+    expect(wrongsIn(findings)).toEqual(["answer lost"]);
+  });
+
+  test("acknowledged, but another one is in the history", () => {
+    const findings = ended(
+      [heard("ask", "answer Bob")],
+      [answer("ask", "Ada"), answer("ask", "Bob", { isAcknowledged: false })],
+    );
+    expect(wrongsIn(findings)).toEqual(["answer lost"]);
+  });
+
+  test("of a task that is not over, acknowledged and not told", () => {
+    const parked = { ...final, status: "working", result: undefined, history: [] };
+    const findings = { ...right, finals: [parked], evidence: [] };
+    expect(wrongsIn(findings)).toEqual(["not terminal", "answer lost"]);
+  });
+
+  test.each([
+    ["was not acknowledged", answer("ask", "Ada", { isAcknowledged: false }), []],
+    ["was no good", answer("ask", "bad", { isGood: false }), []],
+    ["came too late", answer("ask", "Ada"), [heard("ask", "expired")]],
+    ["lost its race", answer("raced", "Ada"), [heard("nap", "over")]],
+  ])("one that %s need not be there", (_why, given, entries) => {
+    expect(violationsIn(ended(entries, [given]))).toEqual([]);
+  });
+
+  test("one that lost no race has no excuse in somebody else's timer", () => {
+    expect(wrongsIn(ended([heard("nap", "over")], [answer("ask", "Ada")]))).toEqual([
+      "answer lost",
+    ]);
+  });
+
+  test("in time by the store's clock, and expired all the same: counted", () => {
+    const findings = ended(
+      [heard("ask", "expired")],
+      [5, 6, 7].map((at) => answer("ask", `at ${at}`, { at, dueAt: 6 })),
+    );
+    expect(countsIn(findings)).toMatchObject({ answersTooLate: 3, answersOvertaken: 1 });
+  });
+
+  test("that nobody gave, or that were no good", () => {
+    const entries = [heard("ask", "answer Eve")];
+    expect(wrongsIn(ended(entries, []))).toEqual(["answer made up"]);
+    const bad = [answer("ask", "Eve", { isGood: false })];
+    expect(wrongsIn(ended(entries, bad))).toEqual(["answer made up"]);
+  });
+});
+
+describe("histories", () => {
+  test("a run that heard the same in another order", () => {
+    const swapped = [told("c", 20, "ask", "answer Ada"), told("c", 21, "one", "value n1")];
+    const findings = { ...right, evidence: [...evidence, ...swapped] };
+    expect(wrongsIn(findings)).toEqual(["history diverged"]);
+  });
+
+  test("a run that heard more than the log has", () => {
+    const findings = { ...right, evidence: [...evidence, told("b", 20, "nap", "over")] };
+    expect(wrongsIn(findings)).toEqual(["history diverged"]);
+  });
+
+  test("a step with two outcomes", () => {
+    const again = [started("c", 1, "one", "n9"), told("c", 20, "one", "value n9")];
+    const findings = { ...right, evidence: [...evidence, ...again] };
+    expect(wrongsIn(findings)).toEqual(["history diverged", "two outcomes"]);
+  });
+
+  test("a log that has a step twice", () => {
+    const twice = [...history, heard("two", "value n1")];
+    const doubled = { ...final, history: twice, result: twice };
+    const findings = { ...right, finals: [doubled], evidence };
+    expect(wrongsIn(findings)).toContain("two outcomes");
+  });
+
+  test("an outcome that no body has had", () => {
+    const findings = { ...right, evidence: evidence.filter(({ kind }) => kind === "told") };
+    expect(wrongsIn(findings)).toEqual(["outcome made up"]);
+  });
+});
+
+describe("bodies", () => {
+  test("started after a handler had been told", () => {
+    const findings = { ...right, evidence: [...evidence, started("c", 5, "one", "n3")] };
+    expect(violationsIn(findings)).toEqual([
+      {
+        wrong: "completed body repeated",
+        task,
+        what: '"one" was told, 3 ms later run c started n3',
+      },
+    ]);
+  });
+
+  test("paused between the look at the lease and the body: counted, and no more", () => {
+    const late = { ...started("c", 5, "one", "n3"), checkedAt: 1.5 } as Evidence;
+    const findings = { ...right, evidence: [...evidence, late] };
+    expect(violationsIn(findings)).toEqual([]);
+    expect(countsIn(findings)).toMatchObject({ bodiesInTheGap: 1 });
+  });
+
+  test("with another idempotency key than before", () => {
+    const other = { ...started("c", 1, "one", "n3"), idempotencyKey: "other" } as Evidence;
+    const findings = { ...right, evidence: [...evidence, other] };
+    expect(wrongsIn(findings)).toEqual(["idempotency key changed"]);
+  });
+});
+
+describe("ends", () => {
+  test.each([
+    ["not terminal", { status: undefined }],
+    ["not terminal", { status: "working" }],
+    ["not terminal", { status: "input_required" }],
+    ["not completed", { status: "failed" }],
+    ["not completed", { status: "cancelled" }],
+    ["wrong result", { result: undefined }],
+    ["wrong result", { result: history.slice(1) }],
+    ["wrong result", { result: history.toReversed() }],
+  ])("%s: %j", (wrong, more) => {
+    expect(wrongsIn({ ...right, finals: [{ ...final, ...more }] })).toEqual([wrong]);
+  });
+
+  test("a replica that crashed by itself", () => {
+    expect(wrongsIn({ ...right, crashes: ["crashed Error"] })).toEqual(["replica crashed"]);
+  });
+});
+
+test("every wrong has a name of its own", () => {
+  expect(new Set(wrongs).size).toBe(wrongs.length);
+});

@@ -1,0 +1,304 @@
+// What must hold after a run, whatever was done to the replicas. Pure: it looks at what handlers and bodies noted,
+// at what the client was promised, and at the records as they are in the end.
+
+import type { BodyStarted, Evidence, Told } from "./evidence.ts";
+import { told } from "./told.ts";
+
+export interface Heard {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A task as the store has it in the end. */
+export interface Final {
+  readonly task: string;
+  readonly tool: string;
+  /** Undefined: the store has no such task. */
+  readonly status: string | undefined;
+  /** Of a failed one. */
+  readonly error: string | undefined;
+  /** What the handler said it had heard when it returned. */
+  readonly result: readonly Heard[] | undefined;
+  /** The log, as far as it was told to anybody. */
+  readonly history: readonly Heard[];
+  /** What it waits for, and who has it: for those that are not over. */
+  readonly state: string;
+}
+
+export interface GivenAnswer {
+  readonly task: string;
+  readonly key: string;
+  readonly wire: string;
+  readonly value: string;
+  /** Good: one that the handler takes. */
+  readonly isGood: boolean;
+  /** The store has said that it has it. */
+  readonly isAcknowledged: boolean;
+  /** By the store's clock: when it came, and when the time of its question was up. */
+  readonly at: number | undefined;
+  readonly dueAt: number | undefined;
+}
+
+export interface Findings {
+  readonly finals: readonly Final[];
+  readonly evidence: readonly Evidence[];
+  readonly answers: readonly GivenAnswer[];
+  /** Questions that may lose a race, and the timer that then has won it. */
+  readonly rivals: ReadonlyMap<string, string>;
+  /** Replicas that ended by themselves, and why. */
+  readonly crashes: readonly string[];
+}
+
+export const wrongs = [
+  "answer lost",
+  "answer made up",
+  "history diverged",
+  "two outcomes",
+  "outcome made up",
+  "completed body repeated",
+  "idempotency key changed",
+  "not terminal",
+  "not completed",
+  "wrong result",
+  "replica crashed",
+] as const;
+
+export type Wrong = (typeof wrongs)[number];
+
+export interface Violation {
+  readonly wrong: Wrong;
+  readonly task: string;
+  readonly what: string;
+}
+
+/** One task's share of the findings. */
+interface Case {
+  readonly final: Final;
+  readonly tellings: readonly Told[];
+  readonly bodies: readonly BodyStarted[];
+  readonly answers: readonly GivenAnswer[];
+}
+
+export function violationsIn({
+  finals,
+  evidence,
+  answers,
+  rivals,
+  crashes,
+}: Findings): Violation[] {
+  const tellings = byTask(evidence.filter((one): one is Told => one.kind === "told"));
+  const bodies = byTask(evidence.filter((one): one is BodyStarted => one.kind === "started"));
+  const given = byTask(answers);
+  const crashed = crashes.map((what): Violation => ({ wrong: "replica crashed", task: "", what }));
+  const inTasks = finals.flatMap((final) => {
+    const { task } = final;
+    const one: Case = {
+      final,
+      tellings: tellings.get(task) ?? [],
+      bodies: bodies.get(task) ?? [],
+      answers: given.get(task) ?? [],
+    };
+    return [
+      ...unfinished(one),
+      ...lostAnswers(one, rivals),
+      ...madeUpAnswers(one),
+      ...divergence(one),
+      ...twoOutcomes(one),
+      ...madeUpOutcomes(one),
+      ...repeatedBodies(one),
+      ...changedKeys(one),
+    ];
+  });
+  return [...crashed, ...inTasks];
+}
+
+// ---------------------------------------------------------------- ends
+
+function* unfinished({ final }: Case): Generator<Violation> {
+  const { task, status, error, result, history, state } = final;
+  if (status === undefined) {
+    yield { wrong: "not terminal", task, what: "the store does not know it" };
+  } else if (status === "working" || status === "input_required") {
+    yield { wrong: "not terminal", task, what: `it is ${status}, ${state}` };
+  } else if (status !== "completed") {
+    yield { wrong: "not completed", task, what: `it ${status}: ${error}` };
+  } else if (result === undefined || shown(result) !== shown(history)) {
+    const what = `result ${shown(result ?? [])}; history ${shown(history)}`;
+    yield { wrong: "wrong result", task, what };
+  }
+}
+
+// ---------------------------------------------------------------- answers
+
+function* lostAnswers(
+  { final, answers }: Case,
+  rivals: ReadonlyMap<string, string>,
+): Generator<Violation> {
+  const { task, history } = final;
+  const has = (key: string, value: string) =>
+    history.some((heard) => heard.key === key && heard.value === value);
+  for (const { key, wire, value, isGood, isAcknowledged } of answers) {
+    if (!isAcknowledged || !isGood || has(key, told.answer(value))) continue;
+    const rival = rivals.get(key);
+    const hasLost = rival !== undefined && has(rival, told.timer);
+    if (hasLost || has(key, told.expired)) continue;
+    yield { wrong: "answer lost", task, what: `"${wire}" was answered ${value}` };
+  }
+}
+
+function* madeUpAnswers({ final, answers }: Case): Generator<Violation> {
+  const { task, history } = final;
+  const given = answers.filter(({ isGood }) => isGood);
+  for (const { key, value } of history) {
+    if (!value.startsWith(told.answer(""))) continue;
+    if (given.some((answer) => answer.key === key && told.answer(answer.value) === value)) continue;
+    yield { wrong: "answer made up", task, what: `"${key}": ${value}` };
+  }
+}
+
+// ---------------------------------------------------------------- what was told
+
+/** Every run hears what the log says, in its order, as far as it gets. */
+function* divergence({ final, tellings }: Case): Generator<Violation> {
+  const { task, history } = final;
+  for (const [run, heard] of grouped(tellings, (one) => one.run)) {
+    const at = heard.findIndex(({ key, value }, index) => {
+      const recorded = history[index];
+      return recorded?.key !== key || recorded.value !== value;
+    });
+    if (at === -1) continue;
+    const what = `run ${run} heard ${shown(heard)}; history ${shown(history)}`;
+    yield { wrong: "history diverged", task, what };
+    // One task, one history: it is counted once.
+    return;
+  }
+}
+
+function* twoOutcomes({ final, tellings }: Case): Generator<Violation> {
+  const { task, history } = final;
+  const outcomes = new Map<string, Set<string>>();
+  for (const { key, value } of [...tellings, ...history]) {
+    const known = outcomes.get(key) ?? new Set();
+    outcomes.set(key, known.add(value));
+  }
+  for (const [key, values] of outcomes) {
+    if (values.size < 2) continue;
+    yield { wrong: "two outcomes", task, what: `"${key}": ${[...values].join(" and ")}` };
+  }
+}
+
+function* madeUpOutcomes({ final, tellings, bodies }: Case): Generator<Violation> {
+  const { task, history } = final;
+  const possible = new Set(
+    bodies.flatMap(({ key, nonce }) => [
+      `${key} ${told.step(nonce)}`,
+      `${key} ${told.threw(nonce)}`,
+    ]),
+  );
+  for (const { key, value } of [...tellings, ...history]) {
+    const isOutcome = value.startsWith(told.step("")) || value.startsWith(told.threw(""));
+    if (!isOutcome || possible.has(`${key} ${value}`)) continue;
+    yield { wrong: "outcome made up", task, what: `"${key}": ${value}` };
+  }
+}
+
+// ---------------------------------------------------------------- bodies
+
+/** Started by a worker that looked at its lease when some handler had been told the outcome already. */
+function* repeatedBodies({ final, tellings, bodies }: Case): Generator<Violation> {
+  const first = firstTold(tellings, ({ key }) => key);
+  for (const { key, nonce, run, at, checkedAt } of bodies) {
+    const toldAt = first.get(key);
+    if (toldAt === undefined || checkedAt <= toldAt) continue;
+    const what = `"${key}" was told, ${Math.round(at - toldAt)} ms later run ${run} started ${nonce}`;
+    yield { wrong: "completed body repeated", task: final.task, what };
+  }
+}
+
+function* changedKeys({ final, bodies }: Case): Generator<Violation> {
+  const known = new Map<string, string>();
+  for (const { key, idempotencyKey } of bodies) {
+    const before = known.get(key) ?? idempotencyKey;
+    known.set(key, before);
+    if (before === idempotencyKey) continue;
+    const what = `"${key}": ${before} and ${idempotencyKey}`;
+    yield { wrong: "idempotency key changed", task: final.task, what };
+  }
+}
+
+// ---------------------------------------------------------------- what is only counted
+
+export interface Counts {
+  readonly runs: number;
+  readonly bodies: number;
+  /** Killed or given up before they were recorded, and so run again. */
+  readonly bodiesAgain: number;
+  /** The process was paused between the look at the lease and the body: nobody can close that gap. */
+  readonly bodiesInTheGap: number;
+  readonly answersGiven: number;
+  readonly answersAcknowledged: number;
+  /** Acknowledged and not used: the question had lost its race, or its time was up. */
+  readonly answersTooLate: number;
+  /** Of these: the store had them before the time was up, but the worker did not know yet. */
+  readonly answersOvertaken: number;
+}
+
+export function countsIn({ finals, evidence, answers }: Findings): Counts {
+  const bodies = evidence.filter((one) => one.kind === "started");
+  const attempts = new Set(bodies.map(({ run, task, key }) => `${run} ${task} ${key}`));
+  const steps = new Set(bodies.map(({ task, key }) => `${task} ${key}`));
+  const first = firstTold(
+    evidence.filter((one) => one.kind === "told"),
+    ({ task, key }) => `${task} ${key}`,
+  );
+  const histories = new Map(finals.map(({ task, history }) => [task, history]));
+  const acknowledged = answers.filter(({ isAcknowledged, isGood }) => isAcknowledged && isGood);
+  const unused = acknowledged.filter(
+    ({ task, key, value }) =>
+      histories
+        .get(task)
+        ?.some((heard) => heard.key === key && heard.value === told.answer(value)) !== true,
+  );
+  return {
+    runs: evidence.filter(({ kind }) => kind === "run").length,
+    bodies: bodies.length,
+    bodiesAgain: attempts.size - steps.size,
+    bodiesInTheGap: bodies.filter(({ task, key, at, checkedAt }) => {
+      const toldAt = first.get(`${task} ${key}`);
+      return toldAt !== undefined && checkedAt <= toldAt && toldAt < at;
+    }).length,
+    answersGiven: answers.length,
+    answersAcknowledged: answers.filter(({ isAcknowledged }) => isAcknowledged).length,
+    answersTooLate: unused.length,
+    answersOvertaken: unused.filter(
+      ({ at, dueAt }) => at !== undefined && dueAt !== undefined && at < dueAt,
+    ).length,
+  };
+}
+
+// ----------------------------------------------------------------
+
+/** When anybody first heard of it. */
+function firstTold(tellings: readonly Told[], name: (one: Told) => string): Map<string, number> {
+  const first = new Map<string, number>();
+  for (const one of tellings) {
+    first.set(name(one), Math.min(one.at, first.get(name(one)) ?? Infinity));
+  }
+  return first;
+}
+
+function grouped<T>(list: readonly T[], name: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of list) {
+    const group = groups.get(name(one));
+    if (group === undefined) groups.set(name(one), [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+const byTask = <T extends { readonly task: string }>(list: readonly T[]): Map<string, T[]> =>
+  grouped(list, ({ task }) => task);
+
+const shown = (list: readonly Heard[]): string =>
+  list.map(({ key, value }) => `${key}=${value}`).join(", ");

@@ -1,0 +1,146 @@
+// One replica: a worker on the real store, in a process that may be killed or stopped at any moment.
+//
+// Reads lines from its standard input: a call to create a task of, or "end" to drain. Writes lines: "ready", and the
+// call's id when its task is created. It ends when its standard input does, however its parent died.
+
+import { randomBytes } from "node:crypto";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { toJson } from "../../src/replay/json.ts";
+import { nodeTurns } from "../../src/replay/turns.ts";
+import { Lease } from "../../src/tasks/lease.ts";
+import type { Program } from "../../src/tasks/program.ts";
+import { TaskRuntime } from "../../src/tasks/runtime.ts";
+import type { Promotion } from "../../src/tasks/runtime.ts";
+import { Chance } from "./chance.ts";
+import { monotonic, noteTo } from "./evidence.ts";
+import { handlers } from "./handlers.ts";
+import type { ChaosHandler } from "./handlers.ts";
+import { breakLeases, sabotaged } from "./sabotage.ts";
+import { limits, openStore, silentWatcher, vaultFor } from "./setting.ts";
+import type { Setting } from "./setting.ts";
+import { Witness } from "./witness.ts";
+
+const { name, setting }: { readonly name: string; readonly setting: Setting } = JSON.parse(
+  process.argv[2] ?? "{}",
+);
+
+for (const event of ["uncaughtException", "unhandledRejection"]) {
+  process.on(event, (error: unknown) => {
+    say(`crashed ${error instanceof Error ? error.stack : String(error)}`);
+    process.exitCode = 1;
+    process.stdout.write("", () => process.exit());
+  });
+}
+
+const note = noteTo(setting.evidence);
+const chance = new Chance(name);
+
+function programOf(tool: string, handler: ChaosHandler): Program {
+  return {
+    prepare: async (facts) => {
+      // Programs may have to look something up first. It is also where a pause hurts most: claimed, not begun.
+      await pause(chance.between(0, 150));
+      const scene = { task: facts.callId, worker: name, note, checkedAt };
+      return {
+        handler: async (_input, ops) => {
+          const act = new Witness(ops, scene);
+          await handler(act);
+          return act.heard;
+        },
+        input: facts.input,
+        hooks: { name: tool, turns: nodeTurns, after, stallMs: 500 },
+        shown: ({ key, shown }) =>
+          shown === "external" ? { kind: "external" } : { kind: "question", request: { key } },
+      };
+    },
+    ending: (outcome) =>
+      outcome.kind === "done"
+        ? { status: "completed", result: toJson(outcome.value) ?? null }
+        : { status: "failed", error: { code: -32603, message: String(outcome.error) } },
+  };
+}
+
+let lastCheck = Infinity;
+const checkedAt = () => lastCheck;
+
+/** Notes when a lease is looked at: before the look, so that a pause in between counts against it. */
+function watchLeases(): void {
+  const isOver = Object.getOwnPropertyDescriptor(Lease.prototype, "isOver");
+  if (isOver?.get === undefined) throw new Error("a lease no longer says whether it is over");
+  Object.defineProperty(Lease.prototype, "isOver", {
+    get(this: Lease): unknown {
+      lastCheck = monotonic();
+      // It counts for what comes of it at once, not for what others start later.
+      setImmediate(() => {
+        lastCheck = Infinity;
+      });
+      return isOver.get?.call(this);
+    },
+  });
+}
+
+watchLeases();
+if (setting.sabotage === "lease") breakLeases();
+
+const store = openStore(setting);
+const vault = vaultFor(setting);
+const programs = new Map(
+  Object.entries(handlers).map(([tool, handler]) => [tool, programOf(tool, handler)]),
+);
+const runtime = new TaskRuntime({
+  store: sabotaged(store, vault, setting.sabotage),
+  vault,
+  programs: { names: () => [...programs.keys()], get: (tool) => programs.get(tool) },
+  limits,
+  watcher: {
+    ...silentWatcher,
+    couldNotRun: (task, error) => say(`couldNotRun ${task.tool} ${String(error)}`),
+    storeFailed: (error) => say(`storeFailed ${String(error)}`),
+  },
+  newId: () => randomBytes(16).toString("base64url"),
+});
+
+const lines = createInterface({ input: process.stdin });
+lines.on("line", (line) => void (line === "end" ? end() : create(JSON.parse(line))));
+lines.on("close", () => process.exit(1));
+
+await start();
+
+async function start(): Promise<void> {
+  try {
+    await runtime.start({ name, concurrency: setting.concurrency, pollMs: 250, sweepMs: 5_000 });
+    say("ready");
+  } catch (error) {
+    // The store may come back.
+    say(`storeFailed ${String(error)}`);
+    await pause(200);
+    await start();
+  }
+}
+
+/** Without an acknowledgement it is tried again elsewhere. */
+async function create(call: Promotion): Promise<void> {
+  try {
+    await runtime.create(call);
+    say(`created ${call.callId}`);
+  } catch (error) {
+    say(`storeFailed ${String(error)}`);
+  }
+}
+
+async function end(): Promise<void> {
+  await runtime.drain();
+  await store.close();
+  process.exit(0);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line.replaceAll("\n", " ")}\n`);
+}
+
+function after(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,213 @@
+// One run: replicas on a real store, a client, harm done to the replicas, and the verdict.
+
+import { writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import type { Json } from "../../src/replay/json.ts";
+import { readEntries } from "../../src/tasks/log.ts";
+import type { TaskStore } from "../../src/tasks/store.ts";
+import { openJson, places } from "../../src/tasks/vault.ts";
+import type { Vault } from "../../src/tasks/vault.ts";
+import { startPostgres } from "../postgres/start.ts";
+import { build } from "./build.ts";
+import { Chance } from "./chance.ts";
+import { Client } from "./client.ts";
+import { readEvidence } from "./evidence.ts";
+import { handlers, rivals } from "./handlers.ts";
+import { Harm } from "./harm.ts";
+import type { Deeds } from "./harm.ts";
+import { countsIn, violationsIn } from "./invariants.ts";
+import type { Counts, Final, Findings, Heard, Violation } from "./invariants.ts";
+import { Keeper, Replica, Replicas } from "./replicas.ts";
+import type { Log } from "./replicas.ts";
+import { sabotaged } from "./sabotage.ts";
+import type { Sabotage } from "./sabotage.ts";
+import { openStore, vaultFor } from "./setting.ts";
+import type { Setting, StoreKind } from "./setting.ts";
+import { entryTold } from "./told.ts";
+
+export interface ChaosOptions {
+  readonly store: StoreKind;
+  readonly tasks: number;
+  /** Of these handlers. Undefined: of all. */
+  readonly tools?: readonly string[] | undefined;
+  /** Tasks under way at once. */
+  readonly atOnce: number;
+  readonly replicas: number;
+  readonly seed: string;
+  readonly leaseMs: number;
+  readonly sabotage: Sabotage | undefined;
+  readonly mostMs: number;
+  /** From one deed to the next. */
+  readonly gapMs: number;
+  /** The shares of kills and pauses among the deeds. */
+  readonly kills: number;
+  readonly pauses: number;
+  /** After so many the replicas are left alone. Undefined: they never are. */
+  readonly mostDeeds?: number | undefined;
+  /** Postgres itself is killed now and then, and started again. */
+  readonly outages?: boolean | undefined;
+  readonly log: Log;
+  /** Where the evidence is to stay. Undefined: it goes with the run. */
+  readonly evidence: string | undefined;
+}
+
+export interface Report {
+  readonly deeds: Deeds;
+  readonly counts: Counts;
+  readonly violations: readonly Violation[];
+  readonly seconds: number;
+  /** What went wrong in a way that the run survived, by its text. */
+  readonly mishaps: ReadonlyMap<string, number>;
+}
+
+export async function chaos(options: ChaosOptions): Promise<Report> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-chaos-"));
+  const keeper = new Keeper(folder);
+  try {
+    const script = await build(folder);
+    const postgres = options.store === "postgres" ? await startPostgres() : undefined;
+    try {
+      const setting: Setting = {
+        store: options.store,
+        place: postgres?.url ?? join(folder, "tasks.db"),
+        leaseMs: options.leaseMs,
+        sabotage: options.sabotage,
+        evidence: options.evidence ?? join(folder, "evidence.jsonl"),
+        concurrency: 16,
+      };
+      const outage =
+        postgres === undefined || options.outages !== true
+          ? undefined
+          : async () => {
+              postgres.kill();
+              await postgres.restart();
+            };
+      return await inSetting(setting, script, keeper, options, outage);
+    } finally {
+      await postgres?.stop();
+    }
+  } finally {
+    await keeper.close();
+  }
+}
+
+async function inSetting(
+  setting: Setting,
+  script: string,
+  keeper: Keeper,
+  options: ChaosOptions,
+  outage: (() => Promise<void>) | undefined,
+): Promise<Report> {
+  const { sabotage, replicas: wanted, leaseMs, gapMs, kills, pauses, tasks } = options;
+  const mishaps = new Map<string, number>();
+  const crashes: string[] = [];
+  const log: Log = (line) => {
+    if (line.startsWith("crashed ")) crashes.push(line);
+    else mishaps.set(line, (mishaps.get(line) ?? 0) + 1);
+  };
+  const vault = vaultFor(setting);
+  const chance = new Chance(options.seed);
+  const store = openStore(setting);
+  await store.migrate();
+  writeFileSync(setting.evidence, "");
+  const replicas = new Replicas(wanted, (name) => new Replica(script, name, setting, keeper, log));
+  const kill = () => replicas.kill();
+  process.once("exit", kill);
+  const harm = new Harm(replicas, chance.of("harm"), {
+    gapMs,
+    leaseMs,
+    kills,
+    pauses,
+    outage,
+    most: options.mostDeeds ?? Infinity,
+  });
+  try {
+    replicas.fill();
+    await replicas.settled();
+    const client = new Client({
+      store: sabotaged(store, vault, sabotage),
+      vault,
+      replicas,
+      chance: chance.of("client"),
+      log,
+      tasks,
+      tools: options.tools ?? Object.keys(handlers),
+      most: options.atOnce,
+    });
+    const start = performance.now();
+    const over = AbortSignal.timeout(options.mostMs);
+    const progress = setInterval(() => {
+      const { kills: killed, pauses: paused } = harm.deeds;
+      const seconds = Math.round((performance.now() - start) / 1000);
+      options.log(
+        `${seconds} s: ${client.over} of ${tasks} over, ${client.stuck} stuck, ` +
+          `${killed} kills, ${paused} pauses`,
+      );
+    }, 5_000);
+    harm.start();
+    try {
+      await client.run(over);
+    } finally {
+      clearInterval(progress);
+      await harm.stop();
+    }
+    // Those that were stopped wake up now, and must not spoil anything either.
+    await replicas.close();
+    const seconds = (performance.now() - start) / 1000;
+    const finals = await Promise.all(client.calls.map((call) => finalOf(store, vault, call)));
+    const evidence = readEvidence(setting.evidence);
+    const findings: Findings = { finals, evidence, answers: client.answers, rivals, crashes };
+    const violations = violationsIn(findings);
+    return { deeds: harm.deeds, counts: countsIn(findings), violations, seconds, mishaps };
+  } finally {
+    replicas.kill();
+    process.off("exit", kill);
+    await store.close();
+  }
+}
+
+async function finalOf(
+  store: TaskStore,
+  vault: Vault,
+  { callId, tool }: { readonly callId: string; readonly tool: string },
+): Promise<Final> {
+  const record = await store.readByCall(callId);
+  if (record === undefined) {
+    return {
+      task: callId,
+      tool,
+      status: undefined,
+      error: undefined,
+      result: undefined,
+      history: [],
+      state: "",
+    };
+  }
+  const { status, result, worker, dueAt, waits, inbox } = record;
+  const ended = result === undefined ? null : openJson(vault, result, places.result(callId));
+  const log = await store.readLog(record.id);
+  const history = readEntries(vault, callId, log).flatMap((entry) => entryTold(entry) ?? []);
+  return {
+    task: callId,
+    tool,
+    status,
+    history,
+    state:
+      `worker ${worker ?? "none"}, due ${dueAt ?? "never"}, ` +
+      `waits for ${waits.map(({ wire }) => wire).join(", ") || "nothing"}, ` +
+      `has ${inbox.map(({ id }) => id).join(", ") || "nothing"}`,
+    error: status === "completed" ? undefined : JSON.stringify(ended),
+    result: status === "completed" ? heardIn(ended) : undefined,
+  };
+}
+
+/** As the witness has it. */
+function heardIn(result: Json): readonly Heard[] | undefined {
+  if (!Array.isArray(result)) return undefined;
+  return result.flatMap((pair: unknown): Heard[] =>
+    Array.isArray(pair) ? [{ key: String(pair[0]), value: String(pair[1]) }] : [],
+  );
+}

@@ -1,0 +1,140 @@
+// Breaks the task engine on purpose, from outside: a harness that finds nothing has to be one that could have.
+
+import { Lease } from "../../src/tasks/lease.ts";
+import { entryRecord, readEntries } from "../../src/tasks/log.ts";
+import type { TaskStore } from "../../src/tasks/store.ts";
+import type { Ref } from "../../src/tasks/task.ts";
+import type { Vault } from "../../src/tasks/vault.ts";
+
+export const sabotages = ["fence", "lease", "second-table", "unordered"] as const;
+
+export type Sabotage = (typeof sabotages)[number];
+
+export const isSabotage = (name: string): name is Sabotage =>
+  sabotages.some((sabotage) => sabotage === name);
+
+export function sabotaged(
+  store: TaskStore,
+  vault: Vault,
+  sabotage: Sabotage | undefined,
+): TaskStore {
+  switch (sabotage) {
+    case undefined:
+      return store;
+    case "fence":
+      return withoutFence(store);
+    case "lease":
+      return withoutLosses(store);
+    case "second-table":
+      return withSecondTable(store);
+    case "unordered":
+      return unordered(store, vault);
+  }
+}
+
+/** For the whole process: a lease is never over, so bodies may always start. */
+export function breakLeases(): void {
+  Object.defineProperty(Lease.prototype, "leftMs", { get: () => 3_600_000 });
+}
+
+/** Whoever held the task once may write for ever: under whatever epoch it has now, at whatever length. */
+function withoutFence(store: TaskStore): TaskStore {
+  const write = async (
+    { id }: Ref,
+    attempt: (ref: Ref, logLength: number) => Promise<boolean>,
+  ): Promise<boolean> => {
+    // Somebody else may be faster between the two.
+    for (let tries = 0; tries < 10; tries += 1) {
+      const task = await store.read(id);
+      if (task === undefined) return false;
+      if (await attempt({ id, epoch: task.epoch }, task.logLength)) return true;
+    }
+    return false;
+  };
+  return {
+    ...store,
+    append: (ref, more) => write(ref, (now, at) => store.append(now, { ...more, at })),
+    publish: (ref, waiting) => write(ref, (now) => store.publish(now, waiting)),
+    park: (ref, waiting) => write(ref, (now) => store.park(now, waiting)),
+    release: (ref, why) => write(ref, (now) => store.release(now, why)),
+    report: (ref, message) => write(ref, (now) => store.report(now, message)),
+    finish: (ref, finish) => write(ref, (now) => store.finish(now, finish)),
+    renew: async (worker, refs, leaseMs) => {
+      const tasks = await Promise.all(refs.map(({ id }) => store.read(id)));
+      const now = tasks.flatMap((task) =>
+        task === undefined ? [] : [{ id: task.id, epoch: task.epoch }],
+      );
+      return store.renew(worker, now, leaseMs);
+    },
+  };
+}
+
+/** A renewal never says that a task is lost. */
+function withoutLosses(store: TaskStore): TaskStore {
+  return {
+    ...store,
+    renew: async (worker, refs, leaseMs) => {
+      const renewal = await store.renew(worker, refs, leaseMs);
+      const held = new Map(renewal.held.map(({ id, inbox }) => [id, inbox]));
+      return { ...renewal, held: refs.map(({ id }) => ({ id, inbox: held.get(id) ?? [] })) };
+    },
+  };
+}
+
+/**
+ * Answers to a task that somebody works on go into a table of their own and are looked for at the next claim. A
+ * worker that parks the task in between knows nothing of them, and there is no next claim.
+ */
+function withSecondTable(store: TaskStore): TaskStore {
+  return {
+    ...store,
+    answer: async (id, answers) => {
+      const task = await store.read(id);
+      if (task?.worker === undefined) return store.answer(id, answers);
+      const accepted: string[] = [];
+      for (const { wire, value } of answers) {
+        const isAsked = task.waits.some((wait) => wait.wire === wire);
+        if (!isAsked || (await store.spilled(place(id, wire))) !== undefined) continue;
+        await store.spill(place(id, wire), value, 3_600_000);
+        accepted.push(wire);
+      }
+      return { task, accepted };
+    },
+    claim: async (wanted) => {
+      const claims = await store.claim(wanted);
+      const claimed = claims.claimed.map(async (one) => {
+        const kept = one.task.waits.map(async ({ wire }) => {
+          const value = await store.spilled(place(one.task.id, wire));
+          return value === undefined ? [] : [{ wire, value }];
+        });
+        const answers = (await Promise.all(kept)).flat();
+        const answered = answers.length > 0 ? await store.answer(one.task.id, answers) : undefined;
+        return { ...one, task: answered?.task ?? one.task };
+      });
+      return { ...claims, claimed: await Promise.all(claimed) };
+    },
+  };
+}
+
+/** The log as a map would give it: by key. */
+function unordered(store: TaskStore, vault: Vault): TaskStore {
+  return {
+    ...store,
+    claim: async (wanted) => {
+      const claims = await store.claim(wanted);
+      const claimed = claims.claimed.map((one) => {
+        const { callId } = one.task;
+        const entries = readEntries(vault, callId, one.log).toSorted((left, right) =>
+          left.key < right.key ? -1 : 1,
+        );
+        return {
+          ...one,
+          log: entries.map((entry, seq) => entryRecord(vault, callId, seq, entry)),
+        };
+      });
+      return { ...claims, claimed };
+    },
+  };
+}
+
+const place = (id: string, wire: string): string => `${id}/${wire}`;

@@ -1,0 +1,66 @@
+// What the parent and its replicas have in common: the store, the vault, the programs, the limits.
+
+import { defaultTaskLimits } from "../../src/tasks/limits.ts";
+import type { TaskLimits } from "../../src/tasks/limits.ts";
+import type { TaskStore } from "../../src/tasks/store.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { SqliteStore } from "../../src/tasks/stores/sqlite/store.ts";
+import type { Vault } from "../../src/tasks/vault.ts";
+import type { Watcher } from "../../src/tasks/watcher.ts";
+import type { Sabotage } from "./sabotage.ts";
+
+export type StoreKind = "sqlite" | "postgres";
+
+export interface Setting {
+  readonly store: StoreKind;
+  /** A path, or a connection string. */
+  readonly place: string;
+  readonly leaseMs: number;
+  readonly sabotage: Sabotage | undefined;
+  /** Where handlers and bodies leave their notes. */
+  readonly evidence: string;
+  readonly concurrency: number;
+}
+
+export function openStore({ store, place, leaseMs }: Setting): TaskStore {
+  return store === "sqlite"
+    ? new SqliteStore({ path: place, leaseMs })
+    : new PostgresStore(place, { leaseMs });
+}
+
+/** In the clear, but a record in another's place is noticed, as with the real one. */
+const strictVault: Vault = {
+  seal: (text, place) => `${place}\n${text}`,
+  open: (sealed, place) => {
+    const end = sealed.indexOf("\n");
+    if (sealed.slice(0, end) !== place) throw new Error(`a record of another place than ${place}`);
+    return sealed.slice(end + 1);
+  },
+};
+
+/** Without a fence two runs write to one log, and it has to be seen what comes of that. */
+const looseVault: Vault = {
+  seal: strictVault.seal,
+  open: (sealed) => sealed.slice(sealed.indexOf("\n") + 1),
+};
+
+export const vaultFor = ({ sabotage }: Setting): Vault =>
+  sabotage === "fence" ? looseVault : strictVault;
+
+export const silentWatcher: Watcher = {
+  created: () => {},
+  finished: () => {},
+  leaseLost: () => {},
+  couldNotRun: () => {},
+  gaveUp: () => {},
+  storeFailed: () => {},
+  storeBack: () => {},
+};
+
+export const limits: TaskLimits = {
+  ...defaultTaskLimits,
+  tasksPerPrincipal: 1_000_000,
+  // A task may well be unlucky often when its workers die every other second.
+  fruitlessClaims: 100,
+  drainMs: 1_000,
+};

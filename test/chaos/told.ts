@@ -1,0 +1,39 @@
+// What a handler can be told, as a text: the same for the handler that heard it and for the log that has it.
+
+import { StepError, Unanswered } from "../../src/errors.ts";
+import type { Entry } from "../../src/replay/journal.ts";
+
+export const told = {
+  answer: (value: unknown): string => `answer ${String(value)}`,
+  step: (value: unknown): string => `value ${String(value)}`,
+  threw: (message: string): string => `threw ${message}`,
+  expired: "expired",
+  timer: "over",
+};
+
+export function errorTold(error: unknown): string {
+  if (error instanceof Unanswered) return told.expired;
+  if (error instanceof StepError) return told.threw(error.message);
+  return `unexpected ${String(error)}`;
+}
+
+/** Undefined: told to nobody. */
+export function entryTold(entry: Entry): { key: string; value: string } | undefined {
+  const { key } = entry;
+  switch (entry.kind) {
+    case "answer":
+      return { key, value: told.answer(entry.value) };
+    case "expired":
+      return { key, value: told.expired };
+    case "step":
+      return { key, value: told.step(entry.value) };
+    case "threw":
+      return { key, value: told.threw(entry.error.message) };
+    case "timer":
+      return { key, value: told.timer };
+    case "background":
+    case "checkpoint":
+    case "changed":
+      return undefined;
+  }
+}

@@ -1,0 +1,119 @@
+// A handler's operations, each of which notes what happened.
+
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Operations, StepInfo } from "../../src/replay/hooks.ts";
+import { Chance } from "./chance.ts";
+import { monotonic } from "./evidence.ts";
+import type { Note } from "./evidence.ts";
+import { errorTold, told } from "./told.ts";
+
+export interface StepShape {
+  /** How long the body takes, from and to. */
+  readonly ms?: readonly [number, number];
+  readonly throws?: boolean;
+  /** The first attempt of every run throws. */
+  readonly retries?: number;
+}
+
+export interface Scene {
+  readonly task: string;
+  readonly worker: string;
+  readonly note: Note;
+  /** When the lease was looked at for what is started now. Infinity: it was not. */
+  readonly checkedAt: () => number;
+}
+
+/** Not an answer a handler takes: the question is put again. */
+export const badAnswer = "bad";
+
+/** Whom a question is for decides who can answer it; the wording is not what is tested here. */
+export const digestOf = (key: string): string => `wording of ${key}`;
+
+export class Witness {
+  /** What this run was told: the handler's result. */
+  readonly heard: [key: string, value: string][] = [];
+  readonly #ops: Operations;
+  readonly #scene: Scene;
+  readonly #run = randomBytes(6).toString("hex");
+  readonly #chance: Chance;
+
+  constructor(ops: Operations, scene: Scene) {
+    this.#ops = ops;
+    this.#scene = scene;
+    // The same in every run of the task.
+    this.#chance = new Chance(scene.task);
+    scene.note({ kind: "run", ...this.#noted(), worker: scene.worker });
+  }
+
+  /** By chance, but always the same under this name. */
+  readonly length = (name: string, low: number, high: number): number =>
+    Math.round(this.#chance.of(name).between(low, high));
+
+  readonly step = (key: string, shape: StepShape = {}): Promise<unknown> => {
+    const { retries } = shape;
+    const options = retries === undefined ? {} : { retries, backoffMs: this.length(key, 50, 300) };
+    const outcome = this.#ops.step(key, (info) => this.#body(key, info, shape), options);
+    return this.#hear(key, outcome, told.step);
+  };
+
+  readonly ask = (key: string, options: { timeoutMs?: number } = {}): Promise<unknown> =>
+    this.#hear(key, this.#question(key, "question", options.timeoutMs), told.answer);
+
+  readonly external = (key: string): Promise<unknown> =>
+    this.#hear(key, this.#question(key, "external", undefined), told.answer);
+
+  readonly sleep = (key: string, low: number, high: number): Promise<unknown> =>
+    this.#hear(key, this.#ops.sleep(key, this.length(key, low, high)), () => told.timer);
+
+  #question(key: string, shown: string, timeoutMs: number | undefined): Promise<unknown> {
+    return this.#ops.ask(key, {
+      digest: digestOf(key),
+      timeoutMs,
+      read: (raw) =>
+        raw === badAnswer ? { kind: "invalid", reason: "no good" } : { kind: "value", value: raw },
+      shown,
+    });
+  }
+
+  async #hear(key: string, outcome: Promise<unknown>, show: (value: unknown) => string) {
+    try {
+      const value = await outcome;
+      this.#told(key, show(value));
+      return value;
+    } catch (error) {
+      this.#told(key, errorTold(error));
+      throw error;
+    }
+  }
+
+  #told(key: string, value: string): void {
+    this.heard.push([key, value]);
+    this.#scene.note({ kind: "told", ...this.#noted(), key, value });
+  }
+
+  async #body(key: string, info: StepInfo, shape: StepShape): Promise<string> {
+    const noted = this.#noted();
+    const { note, checkedAt } = this.#scene;
+    const { attempt, idempotencyKey } = info;
+    const nonce = randomBytes(9).toString("base64url");
+    note({
+      kind: "started",
+      ...noted,
+      key,
+      nonce,
+      checkedAt: Math.min(noted.at, checkedAt()),
+      idempotencyKey,
+    });
+    const [low, high] = shape.ms ?? [5, 120];
+    await pause(this.length(`body of ${key}`, low, high));
+    note({ kind: "ended", ...this.#noted(), key, nonce });
+    const { throws = false, retries = 0 } = shape;
+    if (throws || attempt <= Math.min(1, retries)) throw new Error(nonce);
+    return nonce;
+  }
+
+  #noted(): { at: number; task: string; run: string } {
+    return { at: monotonic(), task: this.#scene.task, run: this.#run };
+  }
+}

@@ -1,0 +1,78 @@
+// One errand whose first engine is a process that kills itself at a given point. The second is here.
+
+import { randomBytes } from "node:crypto";
+import { setTimeout as timeout } from "node:timers/promises";
+import { Engine, openVault } from "../../src/tasks/engine.fixture.ts";
+import { readEntries } from "../../src/tasks/log.ts";
+import type { TaskStore } from "../../src/tasks/store.ts";
+import { journalOf, serve } from "./client.fixture.ts";
+import type { CrashOrders } from "./crash-process.ts";
+import { errand, promotion } from "./errand.fixture.ts";
+import type { Point } from "./life.ts";
+import type { Place } from "./place.ts";
+import { ReplicaProcess } from "./replica-process.ts";
+import type { Started, Story } from "./story.ts";
+
+/** `store` is this process's own, open on the same place. */
+export async function crashOfProcess(
+  place: Place,
+  store: TaskStore,
+  point: Point | undefined,
+): Promise<Story> {
+  const callId = randomBytes(12).toString("hex");
+  const tool = `errand-${callId}`;
+  const orders: CrashOrders = { place, callId, tool, point };
+  const first = new ReplicaProcess("crash-process.ts", orders);
+  const there = () => first.said.flatMap(startedIn);
+  const here: Started[] = [];
+  let known: ReadonlySet<string> | undefined;
+  const second = new Engine(
+    {
+      ...store,
+      claim: async (wanted) => {
+        const claims = await store.claim(wanted);
+        // What was on its way when the process died has arrived, or never will.
+        for (const { log } of claims.claimed) {
+          known ??= new Set(readEntries(openVault, callId, log).map(({ key }) => key));
+        }
+        return claims;
+      },
+    },
+    {
+      [tool]: errand((key, { idempotencyKey }, body) => {
+        here.push({ key, idempotencyKey });
+        return body();
+      }),
+    },
+  );
+  let isDead = false;
+  const taken = first.gone.then(() => {
+    isDead = true;
+    return second.start({ name: `second-${callId}` });
+  });
+  try {
+    const id = await first
+      .hears(({ created }) => created !== undefined, "created")
+      .then(
+        ({ created }) => String(created),
+        // It never says so: the client says the same again, to another.
+        async () => (await second.runtime.create(promotion(tool, callId))).id,
+      );
+    const asked = await serve({ store, id, callId });
+    // The last points are close to the end of the task.
+    if (point !== undefined) await Promise.race([taken, timeout(2_000, undefined, { ref: false })]);
+    const task = await second.runtime.get(id);
+    const cutShort = there().flatMap(({ key }) => (known?.has(key) === false ? [key] : []));
+    const journal = await journalOf(store, id, callId);
+    return { callId, isDead, task, journal, asked, started: [...there(), ...here], cutShort };
+  } finally {
+    first.kill("SIGKILL");
+    await first.gone;
+    await taken;
+    await second.close();
+  }
+}
+
+function startedIn({ started: key, idempotencyKey }: Readonly<Record<string, unknown>>): Started[] {
+  return typeof key === "string" ? [{ key, idempotencyKey: String(idempotencyKey) }] : [];
+}

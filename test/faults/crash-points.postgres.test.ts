@@ -1,0 +1,15 @@
+import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { startPostgres } from "../postgres/start.ts";
+import { describeCrashPoints } from "./crash-points.fixture.ts";
+
+describeCrashPoints("Postgres", async () => {
+  const postgres = await startPostgres();
+  const store = new PostgresStore(postgres.url);
+  return {
+    store,
+    close: async () => {
+      await store.close();
+      await postgres.stop();
+    },
+  };
+});

@@ -1,0 +1,36 @@
+// The first engine of an errand as a process, which kills itself at the point it is told.
+
+import process from "node:process";
+import { Engine } from "../../src/tasks/engine.fixture.ts";
+import { errand, promotion } from "./errand.fixture.ts";
+import { Life } from "./life.ts";
+import type { Point } from "./life.ts";
+import { mortal } from "./mortal.fixture.ts";
+import { openStore, ordersHere } from "./place.ts";
+import type { Place } from "./place.ts";
+import { say } from "./replica-process.ts";
+
+export interface CrashOrders {
+  readonly place: Place;
+  readonly callId: string;
+  readonly tool: string;
+  readonly point: Point | undefined;
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by who started this process
+const { place, callId, tool, point } = ordersHere() as CrashOrders;
+const store = openStore(place);
+const life = new Life(point, () => process.kill(process.pid, "SIGKILL"));
+const engine = new Engine(
+  // With hints and a lease as they are: how often it renews is left to chance.
+  { ...mortal(store, life, callId).store, leaseMs: store.leaseMs, subscribe: store.subscribe },
+  {
+    [tool]: errand((key, { idempotencyKey }, body) => {
+      say({ started: key, idempotencyKey });
+      return body();
+    }),
+  },
+);
+await engine.start({ name: `first-${callId}` });
+const { id } = await engine.runtime.create(promotion(tool, callId));
+say({ created: id });

@@ -1,0 +1,60 @@
+// A store as an engine has it that is going to die: every call is one of its life's.
+
+import type { Hint, TaskStore } from "../../src/tasks/store.ts";
+import { isLive } from "../../src/tasks/task.ts";
+import type { Life } from "./life.ts";
+
+export interface Mortal {
+  readonly store: TaskStore;
+  /** The engine hears only this: so its calls are the same ones in every run. Hints may be lost, says the contract. */
+  readonly hint: (id: string) => void;
+}
+
+/** No timer of the engine's fires by itself: a renewal comes with a hint or not at all. */
+const leaseMs = 60_000;
+
+export function mortal(store: TaskStore, life: Life, callId: string): Mortal {
+  const listeners = new Set<(hint: Hint) => void>();
+  const counted = Object.entries(store)
+    .filter(([, member]) => typeof member === "function")
+    .map(([name, method]) => [
+      name,
+      (...given: unknown[]) =>
+        life.call(name, () => (method as (...all: unknown[]) => Promise<unknown>)(...given)),
+    ]);
+  return {
+    hint: (id) => {
+      if (life.isOver) return;
+      for (const listener of listeners) listener({ id });
+    },
+    store: {
+      ...store,
+      ...(Object.fromEntries(counted) as TaskStore),
+      leaseMs,
+      subscribe: (listener) => {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+      claim: async (wanted) => {
+        const due = await life.uncounted(() => dueOf(store, callId));
+        // How often a worker looks in vain depends on timers, and changes nothing.
+        if (due.isNow) return life.call("claim", () => store.claim(wanted));
+        return { claimed: [], nextDueAt: due.at, now: due.now };
+      },
+    },
+  };
+}
+
+export interface Due {
+  readonly at: number | undefined;
+  readonly now: number;
+  readonly isNow: boolean;
+}
+
+export async function dueOf(store: TaskStore, callId: string): Promise<Due> {
+  // Claims nothing, and tells the store's time.
+  const { now } = await store.claim({ worker: "nobody", tools: [], most: 1, leaseMs: 1 });
+  const task = await store.readByCall(callId);
+  const at = task !== undefined && isLive(task) ? task.dueAt : undefined;
+  return { at, now, isNow: at !== undefined && at <= now };
+}

@@ -1,0 +1,137 @@
+// Orders under load: clients that create tasks and answer them, whatever the store does, and remember what was
+// acknowledged.
+
+import type { Json } from "../../src/replay/json.ts";
+import { ask } from "../../src/tasks/engine.fixture.ts";
+import type { Engine, Handler } from "../../src/tasks/engine.fixture.ts";
+
+/** Called each time the handler goes past something. The same thing must be told to every run of it. */
+export class Ledger {
+  readonly #told = new Map<string, string>();
+  readonly contradictions: string[] = [];
+  bodies = 0;
+
+  tell(of: Json, what: string, told: unknown): void {
+    const key = `${JSON.stringify(of)} ${what}`;
+    const value = JSON.stringify(told);
+    const before = this.#told.get(key);
+    if (before !== undefined && before !== value) {
+      this.contradictions.push(`${key}: ${before}, then ${value}`);
+    }
+    this.#told.set(key, value);
+  }
+}
+
+export function order(ledger: Ledger): Handler {
+  return async (input, ops): Promise<Json> => {
+    // No two calls of a body come to the same: so it shows if one is called again that was told of.
+    const body = () => (ledger.bodies += 1);
+    const made = await ops.step("make", body);
+    ledger.tell(input, "made", made);
+    const size = await ask(ops, "size");
+    ledger.tell(input, "size", size);
+    const sent = await ops.step("send", body);
+    ledger.tell(input, "sent", sent);
+    return [made, size, sent] as Json;
+  };
+}
+
+export interface Acknowledged {
+  readonly id: string;
+  readonly callId: string;
+  /** The answer that was said to be taken. Undefined: one was, but nobody said so. */
+  readonly size: string | undefined;
+}
+
+/** One client: its orders one after the other, each tried until it is acknowledged. */
+export class Customer {
+  readonly #engine: Engine;
+  readonly #name: string;
+  readonly #onProgress: () => void;
+  /** Every order: its creation was. */
+  readonly acknowledged: Acknowledged[] = [];
+  /** What it was told when something did not work. */
+  readonly refusals: unknown[] = [];
+  constructor(engine: Engine, name: string, onProgress: () => void) {
+    this.#engine = engine;
+    this.#name = name;
+    this.#onProgress = onProgress;
+  }
+
+  async order(number: number): Promise<void> {
+    const callId = `${this.#name}-${number}`;
+    const { id } = await this.#insist(() => this.#engine.create("order", callId, { callId }));
+    this.#onProgress();
+    await this.#engine.asked(id, "size");
+    let tries = 0;
+    const size = await this.#insist(async () => {
+      tries += 1;
+      const offer = `${callId}/${tries}`;
+      const given = await this.#engine.runtime.update(id, new Map([["size", offer]]));
+      // Not taken: an earlier try was, only nobody has said so.
+      return given?.accepted.includes("size") === true ? offer : undefined;
+    });
+    this.acknowledged.push({ id, callId, size });
+    this.#onProgress();
+  }
+
+  async #insist<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 0; tries < 1_000; tries += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        this.refusals.push(error);
+        await new Promise((resolve) => void setTimeout(resolve, 20));
+      }
+    }
+    throw new Error("the store does not come back");
+  }
+}
+
+/** A body that waits until its signal aborts; the second time it is done at once. */
+export class Hold {
+  readonly keys: string[] = [];
+  readonly started: Promise<void>;
+  readonly aborted: Promise<{ readonly at: number; readonly reason: string }>;
+  readonly handler: Handler;
+
+  constructor() {
+    let start = () => {};
+    let abort: (aborted: { at: number; reason: string }) => void = () => {};
+    this.started = new Promise((resolve) => {
+      start = resolve;
+    });
+    this.aborted = new Promise((resolve) => {
+      abort = resolve;
+    });
+    this.handler = (_input, ops) =>
+      ops.step("hold", ({ signal, idempotencyKey }) => {
+        this.keys.push(idempotencyKey);
+        if (this.keys.length > 1) return "held again";
+        start();
+        return new Promise(() => {
+          signal.addEventListener("abort", () => {
+            abort({ at: performance.now(), reason: (signal.reason as Error).name });
+          });
+        });
+      });
+  }
+}
+
+/** Counts, and tells when a number is reached. */
+export class Progress {
+  #steps = 0;
+  readonly #waiting = new Map<number, () => void>();
+
+  step(): void {
+    this.#steps += 1;
+    this.#waiting.get(this.#steps)?.();
+  }
+
+  reaches(steps: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#steps >= steps) resolve();
+      else this.#waiting.set(steps, resolve);
+    });
+  }
+}

@@ -1,0 +1,149 @@
+// Postgres is killed while tasks are created, answered and run: what was acknowledged is there, and everything
+// goes on by itself.
+
+import { expect, onTestFinished, test } from "vitest";
+import { Engine } from "../../src/tasks/engine.fixture.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { startPostgres } from "../postgres/start.ts";
+import { journalOf } from "./client.fixture.ts";
+import { Customer, Hold, Ledger, order, Progress } from "./outage.fixture.ts";
+
+const leaseMs = 2_000;
+const marginMs = 500;
+const customers = 6;
+const ordersEach = 25;
+
+test("kill -9 of Postgres under load, once for a moment and once for longer than a lease", async () => {
+  const postgres = await startPostgres();
+  const engines: Engine[] = [];
+  onTestFinished(async () => {
+    await Promise.all(engines.map((engine) => engine.close()));
+    await Promise.all(engines.map(({ store }) => store.close()));
+    await postgres.stop();
+  });
+  const ledger = new Ledger();
+  const hold = new Hold();
+  const replica = () => {
+    const store = new PostgresStore(postgres.url, { leaseMs });
+    const engine = new Engine(store, { order: order(ledger), hold: hold.handler });
+    engines.push(engine);
+    return engine;
+  };
+  const front = replica();
+  const workers = [replica(), replica()];
+  await Promise.all(workers.map((worker) => worker.start({ concurrency: 8 })));
+
+  const progress = new Progress();
+  const people = Array.from(
+    { length: customers },
+    (_, index) => new Customer(front, `customer-${index}`, () => progress.step()),
+  );
+  const trade = Promise.all(
+    people.map(async (customer) => {
+      for (let number = 0; number < ordersEach; number += 1) await customer.order(number);
+    }),
+  );
+
+  // Both in the middle of it: every order is two steps of progress.
+  await progress.reaches(customers * ordersEach * 0.5);
+  postgres.kill();
+  await postgres.restart();
+  const { id: held } = await front.create("hold");
+  await hold.started;
+  await progress.reaches(customers * ordersEach);
+  postgres.kill();
+  const killedAt = performance.now();
+  await refusesClearly(front, held);
+  const { at, reason } = await hold.aborted;
+  expect(reason).toBe("LostLease");
+  // Not at the first thing that fails, and not later than another might have it.
+  expect(at - killedAt).toBeGreaterThan(leaseMs / 3);
+  expect(at - killedAt).toBeLessThan(leaseMs + marginMs);
+  await refusesClearly(front, held);
+  await postgres.restart();
+
+  await trade;
+  expect(await front.over(held)).toMatchObject({ status: "completed", result: "held again" });
+  expect(hold.keys).toHaveLength(2);
+  expect(new Set(hold.keys).size).toBe(1);
+  for (const { id, callId, size } of people.flatMap((customer) => customer.acknowledged)) {
+    const { status, result } = await front.over(id);
+    const journal = await journalOf(front.store, id, callId);
+    expect({ status, result, journal }).toEqual({
+      status: "completed",
+      // Where nobody said which of its answers was taken, it is one of them.
+      result: [expect.any(Number), size ?? expect.stringContaining(callId), expect.any(Number)],
+      journal: ["step make", "answer size", "step send"],
+    });
+  }
+  expect(people.flatMap(({ acknowledged }) => acknowledged)).toHaveLength(customers * ordersEach);
+  expect(ledger.contradictions).toEqual([]);
+  expect((await front.runtime.figures()).live).toBe(0);
+  for (const { told } of workers) {
+    const events = told.map(({ event }) => event);
+    expect(events).toContain("storeFailed");
+    expect(events.lastIndexOf("storeBack")).toBeGreaterThan(events.lastIndexOf("storeFailed"));
+    expect(events).not.toContain("gaveUp");
+  }
+  for (const error of people.flatMap(({ refusals }) => refusals))
+    expect(error).toEqual(unreachable);
+}, 60_000);
+
+test("a body that comes to its end while Postgres is away: its outcome is kept for when it is back", async () => {
+  const postgres = await startPostgres();
+  const store = new PostgresStore(postgres.url, { leaseMs: 20_000 });
+  let start = () => {};
+  const started = new Promise<void>((resolve) => {
+    start = resolve;
+  });
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let bodies = 0;
+  const engine = new Engine(store, {
+    tool: (_input, ops) =>
+      ops.step("slow", async () => {
+        bodies += 1;
+        start();
+        await finished;
+        return "kept";
+      }),
+  });
+  onTestFinished(async () => {
+    await engine.close();
+    await store.close();
+    await postgres.stop();
+  });
+  await engine.start();
+  const { id } = await engine.create("tool");
+  await started;
+  postgres.kill();
+  finish();
+  const failures = () => engine.told.filter(({ event }) => event === "storeFailed").length;
+  await expect.poll(failures).toBeGreaterThan(1);
+  await postgres.restart();
+  expect(await engine.over(id)).toMatchObject({ status: "completed", result: "kept" });
+  expect(bodies).toBe(1);
+}, 60_000);
+
+const unreachable = expect.objectContaining({
+  name: "StoreUnavailable",
+  message: expect.stringMatching(/^The task store \(Postgres\) cannot be reached: ./),
+}) as unknown;
+
+/** Nothing is acknowledged, and everybody hears why. */
+async function refusesClearly(engine: Engine, id: string): Promise<void> {
+  const { runtime } = engine;
+  const attempts = [
+    engine.create("order"),
+    runtime.get(id),
+    runtime.update(id, new Map([["size", "L"]])),
+    runtime.cancel(id),
+    runtime.deliver("call", "boss", "digest", "word"),
+    runtime.list(undefined, undefined, 10),
+    runtime.figures(),
+  ];
+  const outcomes = await Promise.allSettled(attempts);
+  expect(outcomes).toEqual(attempts.map(() => ({ status: "rejected", reason: unreachable })));
+}

@@ -1,0 +1,76 @@
+// A process of these tests, and what it says. It ends with the one that started it (examples/leash.ts).
+
+import { writeSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { start } from "../../examples/child.ts";
+import { orders } from "./place.ts";
+
+/** Said at once and in order, also right before a death. */
+export const say = (what: object): void => void writeSync(1, `${JSON.stringify(what)}\n`);
+
+export interface Said {
+  readonly [member: string]: unknown;
+  /** By the clock of who listens. */
+  readonly at: number;
+}
+
+export class ReplicaProcess {
+  readonly pid: number;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly said: Said[] = [];
+  /** Resolves when it has died, and all it said has been heard. */
+  readonly gone: Promise<void>;
+  readonly #listeners = new Set<() => void>();
+  #isGone = false;
+
+  /** `file` is one of this folder. */
+  constructor(file: string, what: object) {
+    const path = fileURLToPath(new URL(file, import.meta.url));
+    const { pid, kill, lines } = start(path, orders(what));
+    this.pid = pid;
+    this.kill = kill;
+    this.gone = this.#hear(lines);
+  }
+
+  /** The first of this kind that it says, or has said. */
+  async hears(isIt: (said: Said) => boolean, what: string, ms = 15_000): Promise<Said> {
+    const signal = AbortSignal.timeout(ms);
+    for (;;) {
+      const found = this.said.find(isIt);
+      if (found !== undefined) return found;
+      if (signal.aborted || this.#isGone) {
+        const state = this.#isGone ? "has gone" : "is silent";
+        throw new Error(
+          `a process ${state} and has not said "${what}": ${JSON.stringify(this.said)}`,
+        );
+      }
+      await this.#more(signal);
+    }
+  }
+
+  async #hear(lines: AsyncIterable<string>): Promise<void> {
+    for await (const line of lines) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `say` wrote it
+      this.said.push({ ...(JSON.parse(line) as object), at: performance.now() });
+      this.#wake();
+    }
+    this.#isGone = true;
+    this.#wake();
+  }
+
+  #more(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#listeners.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#listeners.add(done);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  #wake(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
