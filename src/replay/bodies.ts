@@ -79,15 +79,17 @@ export class Bodies {
         this.#running -= 1;
         this.#onFinished(operation, entry);
       },
-      (error: unknown) =>
-        this.#onFault(error instanceof NotJson ? faults.notJson(operation, error) : error),
+      (error: unknown) => {
+        if (this.#abortedFor !== undefined) return;
+        this.#onFault(error instanceof NotJson ? faults.notJson(operation, error) : error);
+      },
     );
   }
 
   abort(reason: StopReason | "RunEnded"): void {
     this.#abortedFor = reason;
     this.#controller?.abort(new Stopped(reason));
-    for (const callOff of this.#pauses) callOff();
+    for (const abandon of this.#pauses) abandon();
   }
 
   #inside(key: string, call: () => unknown): unknown {
@@ -109,17 +111,21 @@ export class Bodies {
     return this.#controller.signal;
   }
 
-  /** Never over where the run ends first: the body is not tried again. */
+  /** Rejects where the run ends first: the body is not tried again, and nobody waits for it. */
   #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#abortedFor !== undefined) return;
+    return new Promise((resolve, reject) => {
+      const abandon = () => {
+        callOff();
+        reject(new Error("The run has ended."));
+      };
       const callOff = this.#hooks.after(Math.min(ms, longestPause), () => {
-        this.#pauses.delete(callOff);
+        this.#pauses.delete(abandon);
         // A further attempt is a body like any other, and the lease may be over by now.
         if (this.#hooks.mayStart?.() === false) this.#onForbidden();
         else resolve();
       });
-      this.#pauses.add(callOff);
+      if (this.#abortedFor === undefined) this.#pauses.add(abandon);
+      else abandon();
     });
   }
 }

@@ -364,6 +364,8 @@ export class Playback {
   /** False where the run may not start any and has ended. */
   #startBodies(): boolean {
     for (const operation of this.#requested.waiting("step")) {
+      // What goes with a question that only a task can wait for is left to the task.
+      if (operation.isAside && this.#hooks.canDetach) continue;
       const may = this.#hooks.mayStart?.() ?? true;
       if (may === false) {
         this.#run.stop("LostLease");

@@ -1385,10 +1385,15 @@ describe("R9 steps", () => {
   });
 
   test("a step that belongs to a question has a key no author can use", async () => {
-    const outcome = await runOnce(async (ops) => {
-      const question = ops.ask("q", plain("Q?"));
-      await Promise.all([question, ops.aside("q", () => "told")]);
-    });
+    const outcome = await runOnce(
+      async (ops) => {
+        const question = ops.ask("q", plain("Q?"));
+        await Promise.all([question, ops.aside("q", () => "told")]);
+      },
+      emptyJournal,
+      [],
+      { canDetach: false },
+    );
     expect(outcome).toMatchObject({
       kind: "waiting",
       entries: [{ kind: "step", key: "q~aside", value: "told" }],
@@ -1397,6 +1402,21 @@ describe("R9 steps", () => {
     expect(used).toMatchObject({ kind: "failed", error: { code: "bad_key" } });
     const bad = await runOnce((ops) => ops.aside("", () => {}));
     expect(bad).toMatchObject({ kind: "failed", error: { code: "bad_key" } });
+  });
+
+  test("what goes with a question that only a task can wait for does not start before there is one", async () => {
+    const notify = vi.fn();
+    const outcome = await runOnce(
+      async (ops) => {
+        const question = ops.ask("q", plain("Q?"));
+        await Promise.all([question, ops.aside("q", notify)]);
+      },
+      emptyJournal,
+      [],
+      { canDetach: true },
+    );
+    expect(outcome).toMatchObject({ kind: "waiting", entries: [], open: [{ key: "q" }] });
+    expect(notify).not.toHaveBeenCalled();
   });
 });
 

@@ -136,7 +136,9 @@ class ParleyApp implements App {
   #work: Work | undefined;
   /** Made here, so closed here. */
   #ownStore: Store | undefined;
-  #onEnd: (() => void)[] = [];
+  #endGauges: (() => void) | undefined;
+  #takeOffSignals: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
   #keyring: Keyring | undefined;
   #serving: Serving | undefined;
   #stdio: ReturnType<typeof serveStdio> | undefined;
@@ -190,9 +192,10 @@ class ParleyApp implements App {
     );
     await this.#storeByDefault(isLocal);
     const { logger } = this.#core;
+    // First, so that nothing listens where the store is not to be had.
+    if (options.worker !== false) await this.#workIfNeeded();
     const listener = await listen(this.#serve(), logger, port, options, this.health);
     this.#listeners.add(listener);
-    if (options.worker !== false) await this.#workIfNeeded();
     return {
       url: listener.url,
       close: async () => {
@@ -243,7 +246,7 @@ class ParleyApp implements App {
     if (work === undefined) throw noStore("app.work()");
     this.#keys("app.work", false);
     await work.start(options);
-    this.#onEnd.push(beforeEnd(this.close));
+    this.#closeBeforeEnd();
     return { close: this.close };
   };
 
@@ -270,7 +273,15 @@ class ParleyApp implements App {
     return outcome;
   };
 
-  readonly close: App["close"] = async () => {
+  /** Whoever closes while it closes waits for the same end. */
+  readonly close: App["close"] = () => {
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = undefined;
+    });
+    return this.#closing;
+  };
+
+  async #close(): Promise<void> {
     const listeners = [...this.#listeners];
     const serving = this.#serving;
     this.#listeners.clear();
@@ -278,19 +289,23 @@ class ParleyApp implements App {
     this.#serving = undefined;
     this.#node = undefined;
     await Promise.all(listeners.map((listener) => listener.drain()));
-    for (const takeOff of this.#onEnd.splice(0)) takeOff();
     await this.#work?.runtime.drain();
     const streamsEnd = serving?.close();
     await Promise.all(listeners.map((listener) => listener.close(async () => streamsEnd)));
     await streamsEnd;
     await this.#stdio?.close();
-    await this.#ownStore?.close();
-  };
+    this.#takeOffSignals?.();
+    this.#takeOffSignals = undefined;
+    if (this.#ownStore === undefined) return;
+    await this.#ownStore.close();
+    this.#ownStore = undefined;
+    this.#endGauges?.();
+    this.#work = undefined;
+  }
 
   #use(store: Store): void {
     this.#work = new Work(store, this.#core, this.#registry);
-    const read = async () => (await this.health()).tasks;
-    this.#core.telemetry.gauges(read);
+    this.#endGauges = this.#core.telemetry.gauges(async () => (await this.health()).tasks);
   }
 
   /** In development on this machine a tool that needs a store gets one. */
@@ -306,9 +321,17 @@ class ParleyApp implements App {
 
   async #workIfNeeded(): Promise<void> {
     const work = this.#work;
-    if (work === undefined || !work.hasTools) return;
+    // Also without a tool that becomes a task: somebody has to sweep what rounds leave there.
+    if (work === undefined) return;
     await work.start();
-    this.#onEnd.push(beforeEnd(this.close));
+    this.#closeBeforeEnd();
+  }
+
+  /** Once, however many ways in there are. */
+  #closeBeforeEnd(): void {
+    this.#takeOffSignals ??= beforeEnd(this.close, (error) =>
+      this.#core.logger.error(`Closing failed: ${textOf(error)}`),
+    );
   }
 
   #openTicket(ticket: string): Ticket {

@@ -20,15 +20,18 @@ export interface Environment {
   readonly stallMs: number;
 }
 
+// Timers take no more than 31 bits, and fire at once beyond.
+const longestTimer = 2 ** 31 - 1;
+
 export const nodeEnvironment: Environment = {
   // Looked up each time: a test may have put another clock in its place.
   now: () => Date.now(),
   after: (ms, callback) => {
-    const timer = setTimeout(callback, ms);
+    const timer = setTimeout(callback, Math.min(ms, longestTimer));
     return () => clearTimeout(timer);
   },
   eventually: (ms, callback) => {
-    const timer = setTimeout(callback, ms);
+    const timer = setTimeout(callback, Math.min(ms, longestTimer));
     timer.unref();
     return () => clearTimeout(timer);
   },

@@ -8,6 +8,7 @@ import type { Core } from "./core.ts";
 import type { Definition } from "./definition.ts";
 import { Unsupported } from "./questions.ts";
 import type { RoundAnswer } from "./round.ts";
+import { StoreTrouble } from "./store-needed.ts";
 
 export function answerToFailure(core: Core, definition: Definition, error: unknown): RoundAnswer {
   if (error instanceof Unsupported) {
@@ -23,6 +24,16 @@ export function answerToFailure(core: Core, definition: Definition, error: unkno
   if (error instanceof ProtocolError) {
     const { code, message, data } = error;
     return { kind: "error", code, message, ...(isRecord(data) ? { data } : {}), cause: error };
+  }
+  if (error instanceof StoreTrouble) {
+    core.logger.error(`The task store fails: ${textOf(error.cause)}`, { handler: definition.name });
+    return {
+      kind: "error",
+      code: internalError,
+      message: error.message,
+      data: { reason: "store_unavailable" },
+      cause: error,
+    };
   }
   if (error instanceof Unanswered) return said(definition, error.message);
   if (error instanceof ParleyError) return mistake(core, definition, error);

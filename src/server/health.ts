@@ -3,7 +3,6 @@
 import type { Core } from "./core.ts";
 import { textOf } from "./failure.ts";
 import type { Work } from "./work.ts";
-import { workerSilenceMs } from "./work.ts";
 
 export interface Health {
   /** Fit to be sent requests: there are keys, and the store, if any, answers. */
@@ -45,7 +44,7 @@ export async function healthOf(core: Core, work: Work | undefined): Promise<Heal
   try {
     const tasks = await tasksOf(work);
     const { workerSeenMsAgo = Infinity } = tasks;
-    if (work.hasTools && workerSeenMsAgo > workerSilenceMs) {
+    if (work.hasTools && workerSeenMsAgo > work.silenceMs) {
       problems.push(
         "No worker has been seen on this store lately: tasks are created, but not run.",
       );

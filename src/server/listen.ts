@@ -71,10 +71,11 @@ export async function listen(
   const isOriginAllowed = originValidation([...(options.allowedOrigins ?? hosts)]);
   const handle = nodeHandler(serving);
   const underWay = new Set<ServerResponse>();
+  const readiness = readinessOf(health);
   const server = createServer((req, res) => {
     const pathname = pathOf(req);
     if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
-    if (pathname === "/readyz") return void readiness(health, res);
+    if (pathname === "/readyz") return void readiness(res);
     if (pathname !== path) return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
     // Each has answered by itself where it says no.
     if (!isHostAllowed(req, res) || !isOriginAllowed(req, res)) return undefined;
@@ -99,11 +100,19 @@ export async function listen(
   return { url, ...closing(server, underWay) };
 }
 
-/** What is wrong is for the log: anybody may ask here. */
-async function readiness(health: () => Promise<Health>, res: ServerResponse): Promise<void> {
-  const { ready } = await health();
-  res.writeHead(ready ? 200 : 503).end(ready ? "ready\n" : "not ready\n");
+/** What is wrong is for the log: anybody may ask here. And as often as they like, so the store is asked now and then. */
+function readinessOf(health: () => Promise<Health>): (res: ServerResponse) => Promise<void> {
+  let known: { readonly at: number; readonly health: Promise<Health> } | undefined;
+  return async (res) => {
+    if (known === undefined || performance.now() - known.at > readinessMs) {
+      known = { at: performance.now(), health: health() };
+    }
+    const { ready } = await known.health;
+    res.writeHead(ready ? 200 : 503).end(ready ? "ready\n" : "not ready\n");
+  };
 }
+
+const readinessMs = 2_000;
 
 /** Subscriptions of 2026-07-28 and the streams of sessions: they end with the app, not by themselves. */
 const staysOpen = ({ method, headers }: IncomingMessage): boolean =>

@@ -2,10 +2,13 @@
 // says who runs it, keeps what it has recorded so far, and its response for whoever sends the same round again.
 
 import { invalidParams } from "../protocol/error-codes.ts";
+import { Inbox } from "../replay/inbox.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
 import type { Hooks } from "../replay/hooks.ts";
 import type { Entry } from "../replay/journal.ts";
 import { Stop } from "../replay/stop.ts";
+import { backOff } from "../tasks/back-off.ts";
+import { Lease } from "../tasks/lease.ts";
 import { cutRecord, entryRecord, readEntries } from "../tasks/log.ts";
 import type { RoundClaimed, TaskStore } from "../tasks/store.ts";
 import type { Ref } from "../tasks/task.ts";
@@ -15,6 +18,7 @@ import { shortDigest } from "../token/canonical.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { RoundAnswer, RoundRequest } from "./round.ts";
+import { fromStore, storeTrouble } from "./store-needed.ts";
 import { vaultOf } from "./work.ts";
 
 type Run = (call: Call, request: RoundRequest, hooks: Partial<Hooks>) => Promise<RoundAnswer>;
@@ -32,7 +36,7 @@ export async function runOnce(
   if (call.tokenExpiresAt === undefined) return run(call, request, { mayStart: () => "later" });
   const patience = core.environment.now() + core.limits.tokenTtlMs;
   for (;;) {
-    const claim = await claimOf(core, store, call, request, call.tokenExpiresAt);
+    const claim = await fromStore(claimOf(core, store, call, request, call.tokenExpiresAt));
     switch (claim.kind) {
       case "run":
         return runClaimed(core, store, call, request, run, claim);
@@ -82,17 +86,20 @@ async function runClaimed(
   run: Run,
   { ref, log }: Extract<RoundClaimed, { kind: "run" }>,
 ): Promise<RoundAnswer> {
-  const round = new ClaimedRound(core, store, call, ref, log.length);
   const stop = new Stop();
   const takeOff = request.stop?.on((reason) => stop.stop(reason));
-  const endRenewal = round.renew(() => stop.stop("LostLease"));
+  if (request.stop?.reason !== undefined) stop.stop(request.stop.reason);
+  const round = new ClaimedRound(core, store, call, ref, log.length, stop);
+  const endRenewal = round.renew();
   try {
     const answer = await run(round.goneOn(log), { ...request, stop }, round.hooks);
+    // What came of it because the store failed is no answer: the round can be sent again.
+    if (round.trouble !== undefined) throw storeTrouble(round.trouble);
     if (answer.kind === "none") {
       await store.releaseRound(ref);
       return answer;
     }
-    if (await store.endRound(ref, sealAnswer(core, call, answer))) return answer;
+    if (await fromStore(store.endRound(ref, sealAnswer(core, call, answer)))) return answer;
     // Somebody else has it: what they make of it is the response.
     return await runOnce(core, store, call, request, run);
   } catch (error) {
@@ -105,33 +112,47 @@ async function runClaimed(
 }
 
 class ClaimedRound {
+  /** What the store said last when it did not take a record. */
+  trouble: unknown;
   readonly #core: Core;
   readonly #store: TaskStore;
   readonly #call: Call;
   readonly #ref: Ref;
+  readonly #stop: Stop;
+  readonly #lease: Lease;
+  readonly #events: readonly InboxEvent[];
   #length: number;
 
-  constructor(core: Core, store: TaskStore, call: Call, ref: Ref, length: number) {
+  constructor(core: Core, store: TaskStore, call: Call, ref: Ref, length: number, stop: Stop) {
     this.#core = core;
     this.#store = store;
     this.#call = call;
     this.#ref = ref;
     this.#length = length;
+    this.#stop = stop;
+    this.#lease = new Lease([() => performance.now(), Date.now], store.leaseMs);
+    this.#events = [...call.inbox.unused()];
   }
 
   /** The call with what an attempt that died has recorded in this round. */
   goneOn(log: readonly string[]): Call {
     const { id, state } = this.#call;
     const entries = readEntries(vaultOf(this.#core), this.#place(id()), log, state.entries);
-    return { ...this.#call, state: { ...state, entries } };
+    // A fresh inbox: should the round be taken over and come back, its answers are there again.
+    const inbox = new Inbox(this.#events);
+    return { ...this.#call, inbox, state: { ...state, entries } };
   }
 
   get hooks(): Partial<Hooks> {
-    return { append: (entry) => this.#append(entry), cut: (from, back) => this.#cut(from, back) };
+    return {
+      append: (entry) => this.#append(entry),
+      cut: (from, back) => this.#cut(from, back),
+      mayStart: () => !this.#lease.isOver,
+    };
   }
 
   /** While it runs. Returns the function that ends it. */
-  renew(onLost: () => void): () => void {
+  renew(): () => void {
     const { environment } = this.#core;
     const { leaseMs } = this.#store;
     let isOver = false;
@@ -140,10 +161,13 @@ class ClaimedRound {
       callOff = environment.eventually(leaseMs / 3, () => void once());
     };
     const once = async () => {
-      const isOurs = await this.#store.renewRound(this.#ref, leaseMs).catch(() => true);
+      const mark = this.#lease.mark();
+      const isOurs = await this.#store.renewRound(this.#ref, leaseMs).catch(() => undefined);
       if (isOver) return;
-      if (isOurs) again();
-      else onLost();
+      if (isOurs === true) this.#lease.renew(mark, leaseMs);
+      // Not to be reached: good until the lease is over.
+      if (isOurs === false || this.#lease.isOver) this.#stop.stop("LostLease");
+      else again();
     };
     again();
     return () => {
@@ -163,10 +187,22 @@ class ClaimedRound {
     await this.#write(cutRecord(vaultOf(this.#core), place, this.#length, from));
   }
 
+  /** Tries for as long as the lease lasts: a record that is lost is a body run again. */
   async #write(record: string): Promise<void> {
-    const isOurs = await this.#store.appendToRound(this.#ref, this.#length, record);
-    if (!isOurs) throw new Error("This round was taken over by another instance.");
-    this.#length += 1;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const isOurs = await this.#store.appendToRound(this.#ref, this.#length, record);
+        if (!isOurs) this.#stop.stop("LostLease");
+        this.#length += 1;
+        return;
+      } catch (error) {
+        this.trouble = error;
+        if (this.#lease.isOver) throw error;
+      }
+      const pauseMs = backOff(tries, { firstMs: 25, mostMs: 1_000 });
+      await new Promise<void>((resolve) => this.#core.environment.eventually(pauseMs, resolve));
+      this.trouble = undefined;
+    }
   }
 
   #place(callId: string): string {

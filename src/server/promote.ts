@@ -9,6 +9,7 @@ import type { Core } from "./core.ts";
 import type { Definition } from "./definition.ts";
 import { external } from "./questions.ts";
 import type { RoundAnswer, RoundRequest } from "./round.ts";
+import { fromStore } from "./store-needed.ts";
 import type { TaskInput } from "./task-program.ts";
 
 type Suspended = Extract<Outcome<unknown>, { kind: "waiting" | "detached" }>;
@@ -41,15 +42,17 @@ export async function promote(
     abilities: call.abilities,
     inputDigest: call.inputDigest(),
   };
-  const task = await runtime.create({
-    callId: call.id(),
-    tool: definition.name,
-    principal: request.principal,
-    input: { ...input },
-    entries,
-    unused,
-    ttlMs,
-  });
+  const task = await fromStore(
+    runtime.create({
+      callId: call.id(),
+      tool: definition.name,
+      principal: request.principal,
+      input: { ...input },
+      entries,
+      unused,
+      ttlMs,
+    }),
+  );
   // Nobody is there to hear its id. A round with a token can be sent again and gets the same task; a first one cannot.
   if (request.stop?.reason !== undefined && call.tokenExpiresAt === undefined) {
     await runtime.cancel(task.id);

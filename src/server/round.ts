@@ -25,7 +25,7 @@ import { Inline, tookTooLong } from "./inline.ts";
 import { isInputRequired } from "./low-level.ts";
 import { runOnce } from "./once.ts";
 import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
-import { needsStore, noStore } from "./store-needed.ts";
+import { fromStore, needsStore, noStore } from "./store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
 
 export interface RoundRequest {
@@ -83,7 +83,11 @@ export async function serveRound(
     const opened = await openCall(core, definition, request, kept);
     const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan);
     const call = { ...opened, firstSpan: trace.first };
-    const answer = await trace.within(() => runOrRepeat(core, definition, call, request, input));
+    const answer = await trace.within(() =>
+      runOrRepeat(core, definition, call, request, input).catch((error: unknown) =>
+        refusal(core, definition, error),
+      ),
+    );
     trace.answered(answer);
     return answer;
   } catch (error) {
@@ -116,7 +120,7 @@ async function runOrRepeat(
   if (definition.once !== true || store === undefined) {
     return runCall(core, definition, call, request, input);
   }
-  await core.tasks?.ready();
+  await fromStore(core.tasks?.ready() ?? Promise.resolve());
   return runOnce(core, store, call, request, (resumed, stoppable, hooks) =>
     runCall(core, definition, resumed, stoppable, input, hooks),
   );

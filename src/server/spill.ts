@@ -5,6 +5,7 @@ import type { Json } from "../replay/json.ts";
 import { TokenError } from "../token/errors.ts";
 import type { Core } from "./core.ts";
 import type { PackedState } from "./state.ts";
+import { fromStore } from "./store-needed.ts";
 import { vaultOf } from "./work.ts";
 
 const placeOf = (callId: string, pointer: string) => `${callId}/spill/${pointer}`;
@@ -26,8 +27,12 @@ export function spill(
 }
 
 async function write(core: Core, pointer: string, sealed: string, ttlMs: number): Promise<string> {
-  await core.tasks?.ready();
-  await core.store?.spill(pointer, sealed, ttlMs);
+  await fromStore(
+    (async () => {
+      await core.tasks?.ready();
+      await core.store?.spill(pointer, sealed, ttlMs);
+    })(),
+  );
   return pointer;
 }
 
@@ -37,8 +42,12 @@ export async function fetchSpilled(
   callId: string,
   pointer: string,
 ): Promise<PackedState> {
-  await core.tasks?.ready();
-  const sealed = await core.store?.spilled(pointer);
+  const sealed = await fromStore(
+    (async () => {
+      await core.tasks?.ready();
+      return core.store?.spilled(pointer);
+    })(),
+  );
   if (sealed === undefined) throw new TokenError("expired");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `spill`
   return openJson(vaultOf(core), sealed, placeOf(callId, pointer)) as unknown as PackedState;

@@ -2,13 +2,15 @@
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { answerMap, elicitAnswer, rootsAnswer, sampleAnswer } from "../protocol/answers.ts";
-import { invalidParams, missingClientCapability } from "../protocol/error-codes.ts";
+import { internalError, invalidParams, missingClientCapability } from "../protocol/error-codes.ts";
 import type { DetailedTask } from "../protocol/task.ts";
 import type { Json } from "../replay/json.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import { TokenError } from "../token/errors.ts";
 import { canFollowTasks, capabilitiesFor } from "./ability.ts";
 import type { Core } from "./core.ts";
+import { textOf } from "./failure.ts";
+import { storeTrouble } from "./store-needed.ts";
 import { detailedTask } from "./task-wire.ts";
 
 export interface TaskRequest {
@@ -32,6 +34,14 @@ export type TaskAnswer =
 export async function serveTask(core: Core, request: TaskRequest): Promise<TaskAnswer> {
   // Before anything is looked up: who cannot follow tasks learns nothing of them.
   if (!canFollowTasks(request.capabilities)) return notDeclared;
+  try {
+    return await answerTo(core, request);
+  } catch (error) {
+    return unreachable(core, request.method, error);
+  }
+}
+
+async function answerTo(core: Core, request: TaskRequest): Promise<TaskAnswer> {
   const task = await ownTask(core, request.taskId, request.principal);
   if (task === undefined) return unknownTask;
   if (task.isRemoved) return removedTask;
@@ -52,7 +62,7 @@ export async function ownTask(
   id: unknown,
   principal: string | undefined,
 ): Promise<TaskSnapshot | undefined> {
-  if (typeof id !== "string" || !idShape.test(id)) return undefined;
+  if (typeof id !== "string" || id.length > longestId) return undefined;
   const task = await core.tasks?.get(id).catch((error: unknown) => unopened(core, error));
   return task !== undefined && task.principal === principal ? task : undefined;
 }
@@ -65,8 +75,7 @@ function unopened({ logger }: Core, error: unknown): undefined {
   logger.warn(`A task could not be opened${hint}`, { reason });
 }
 
-// What none of ours can be is not looked for: a store may choke on it, and tell by that.
-const idShape = /^[\w-]{1,200}$/;
+const longestId = 200;
 
 async function update(core: Core, task: TaskSnapshot, sent: unknown): Promise<TaskAnswer> {
   if (!isMap(sent)) return malformed("expected an object whose members are results");
@@ -122,6 +131,19 @@ const result = (members: object | DetailedTask): TaskAnswer => ({
   result: { resultType: "complete", ...members },
 });
 
+type Refused = Extract<TaskAnswer, { kind: "error" }>;
+
+/** What a store says when it fails is for the log. */
+export function unreachable({ logger }: Core, method: string, error: unknown): Refused {
+  logger.error(`The task store fails: ${textOf(error)}`, { method });
+  return {
+    kind: "error",
+    code: internalError,
+    message: storeTrouble(error).message,
+    data: { reason: "store_unavailable" },
+  };
+}
+
 const malformed = (why: string): TaskAnswer => ({
   kind: "error",
   code: invalidParams,
@@ -142,7 +164,7 @@ const removedTask: TaskAnswer = {
   data: { reason: "task_expired" },
 };
 
-export const notDeclared: Extract<TaskAnswer, { kind: "error" }> = {
+export const notDeclared: Refused = {
   kind: "error",
   code: missingClientCapability,
   message: "This needs a client that declares the tasks extension in the request",

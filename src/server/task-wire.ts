@@ -17,7 +17,7 @@ export function detailedTask(task: TaskSnapshot): DetailedTask {
     case "input_required":
       return { ...base, inputRequests: Object.fromEntries(task.questions) };
     case "completed":
-      return { ...base, result: { resultType: "complete", ...members(task.result) } };
+      return { ...base, result: { ...members(task.result), resultType: "complete" } };
     case "failed":
       return { ...base, ...(task.error === undefined ? {} : { error: task.error }) };
     case "working":

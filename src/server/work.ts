@@ -9,6 +9,7 @@ import { TaskRuntime } from "../tasks/runtime.ts";
 import type { Store, TaskStore } from "../tasks/store.ts";
 import type { Vault } from "../tasks/vault.ts";
 import type { Watcher } from "../tasks/watcher.ts";
+import { TokenError } from "../token/errors.ts";
 import { openRecord, sealRecord } from "../token/vault.ts";
 import type { Core } from "./core.ts";
 import { textOf } from "./failure.ts";
@@ -22,8 +23,7 @@ export interface WorkOptions {
 
 const pollMs = 1_000;
 const sweepMs = 30_000;
-/** A worker is seen every third of a lease: one that was not for so long is gone. */
-export const workerSilenceMs = 30_000;
+const leastSilenceMs = 30_000;
 
 export class Work {
   readonly store: TaskStore;
@@ -51,8 +51,14 @@ export class Work {
       programs: { names: () => this.#names(), get: (tool) => this.#program(tool) },
       limits: limitsOf(core),
       watcher: this.#watcher(),
+      isDevelopment: core.environment.isDevelopment,
       newId: core.environment.newId,
     });
+  }
+
+  /** A worker is seen every third of a lease: one that was not for so long is gone. */
+  get silenceMs(): number {
+    return Math.max(leastSilenceMs, this.store.leaseMs);
   }
 
   get leaseLosses(): number {
@@ -119,16 +125,19 @@ export class Work {
         );
       },
       couldNotRun: ({ id, tool, fruitless }, error) =>
-        logger.error(`A task could not be run: ${textOf(error)}`, {
+        logger.error(`A task could not be run here: ${inWords(error)}`, {
           task: shortId(id),
           handler: tool,
           attempt: fruitless,
         }),
-      gaveUp: ({ id, tool }) =>
-        logger.error("A task was given up: it was taken up again and again and got nowhere.", {
-          task: shortId(id),
-          handler: tool,
-        }),
+      gaveUp: ({ id, tool }, cause) =>
+        logger.error(
+          `A task was given up: taken up again and again, it got nowhere. The last time: ${cause}`,
+          {
+            task: shortId(id),
+            handler: tool,
+          },
+        ),
       storeFailed: (error) => {
         this.#storeErrors += 1;
         telemetry.storeFailed(this.store["~store"]);
@@ -137,6 +146,7 @@ export class Work {
         this.#isDown = true;
       },
       storeBack: () => {
+        if (!this.#isDown) return;
         this.#isDown = false;
         logger.info("The task store answers again.");
       },
@@ -147,13 +157,13 @@ export class Work {
   async #lookForWorker(id: string): Promise<void> {
     const { environment, logger } = this.#core;
     const now = environment.now();
-    if (now - this.#lookedForWorkerAt < workerSilenceMs) return;
+    if (now - this.#lookedForWorkerAt < this.silenceMs) return;
     this.#lookedForWorkerAt = now;
     try {
       const figures = await this.runtime.figures();
       const { workerSeenAt = 0 } = figures;
-      if (figures.now - workerSeenAt <= workerSilenceMs) return;
-      const problem = noWorker(id);
+      if (figures.now - workerSeenAt <= this.silenceMs) return;
+      const problem = noWorker(id, this.silenceMs);
       logger.error(problem.message, { code: problem.code });
     } catch (error) {
       logger.debug(`Whether there is a worker could not be found out: ${textOf(error)}`);
@@ -161,12 +171,19 @@ export class Work {
   }
 }
 
-function noWorker(id: string): ParleyError {
+function noWorker(id: string, silenceMs: number): ParleyError {
   return new ParleyError(
     "no_worker",
-    `Task ${shortId(id)} was created, but no worker has been seen on this store for ${workerSilenceMs / 1_000} s. ` +
+    `Task ${shortId(id)} was created, but no worker has been seen on this store for ${silenceMs / 1_000} s. ` +
       "Call app.work() in a long-lived process; app.fetch, app.node and app.attach start none.",
   );
+}
+
+/** What a record that does not open says of itself is written for clients, and so says nothing. */
+function inWords(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof TokenError ? error.cause : error;
+  if (!(cause instanceof TokenError)) return textOf(error);
+  return `its record cannot be opened (${cause.reason}): is PARLEY_KEYS the same on every instance?`;
 }
 
 /** A whole one, in a log, is half of what it takes to read the task. */

@@ -41,6 +41,14 @@ export class Arrivals {
     }
   }
 
+  /** When the next of these is due that has not been told yet. */
+  nextDue(waits: readonly Wait[]): number | undefined {
+    const times = waits.flatMap(({ wire, dueAt }) =>
+      dueAt === undefined || this.#due.has(wire) ? [] : [dueAt],
+    );
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
   pushDue(waits: readonly Wait[], now: number): void {
     for (const { event } of this.#dueOf(waits, now)) this.inbox.push(event);
   }
@@ -65,8 +73,8 @@ export class Arrivals {
   #eventsOf(arrived: Arrived): { readonly event: InboxEvent; readonly at: number }[] {
     const { id, key, digest, at, dueAt } = arrived;
     if (this.#known.has(id)) return [];
-    this.#known.add(id);
     const answer: InboxEvent = { kind: "answer", key, digest, value: this.#open(arrived) };
+    this.#known.add(id);
     this.#ids.set(answer, id);
     const isLate = dueAt !== undefined && dueAt <= at;
     const due: InboxEvent = { kind: "due", key, digest };

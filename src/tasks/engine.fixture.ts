@@ -99,6 +99,7 @@ export class Engine {
       programs: { names: () => [...programs.keys()], get: (name) => programs.get(name) },
       limits: { ...defaultTaskLimits, ...options.limits },
       watcher,
+      isDevelopment: true,
       newId: () => randomBytes(16).toString("base64url"),
     });
   }

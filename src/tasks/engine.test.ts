@@ -102,7 +102,7 @@ describe("a task", () => {
     const { id } = await engine.create("tool");
     await engine.start({ pollMs: 20 });
     await engine.asked(id, "quick");
-    now += 60_001;
+    now += 120_000;
     await engine.answer(id, { quick: "late" });
     expect((await engine.over(id)).result).toBe(
       'Unanswered: Question "quick" was not answered in time.',
@@ -321,6 +321,43 @@ describe("waiting for someone else", () => {
   });
 });
 
+describe("a deployment that changes the handler", () => {
+  test("a time limit that is no longer there does not keep the task going round", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now });
+    const before = engineOn(store, { tool: (_input, ops) => ask(ops, "k", { timeoutMs: 1_000 }) });
+    await before.start();
+    const { id } = await before.create("tool");
+    await before.asked(id, "k");
+    await before.runtime.drain();
+    now += 2_000;
+    const after = engineOn(store, { tool: (_input, ops) => ask(ops, "k") });
+    await after.start({ pollMs: 5 });
+    await expect.poll(async () => (await store.read(id))?.dueAt).toBeUndefined();
+    await after.answer(id, { k: "late, and fine" });
+    expect((await after.over(id)).result).toBe("late, and fine");
+  });
+
+  test("an answered question that has become a sleep is slept, and the answer stays unused", async () => {
+    const store = new MemoryStore();
+    const before = engineOn(store, { tool: (_input, ops) => ask(ops, "k") });
+    await before.start();
+    const { id } = await before.create("tool");
+    await before.asked(id, "k");
+    await before.runtime.drain();
+    await before.answer(id, { k: "too late" });
+    const after = engineOn(store, {
+      tool: async (_input, ops) => {
+        await ops.sleep("k", 30);
+        return "slept";
+      },
+    });
+    await after.start();
+    expect((await after.over(id)).result).toBe("slept");
+    expect((await store.read(id))?.epoch).toBeLessThan(10);
+  });
+});
+
 describe("limits", () => {
   test("live tasks of one principal", async () => {
     const engine = engineOn(
@@ -500,28 +537,35 @@ describe("workers", () => {
     );
   });
 
-  test("a record that does not open is not run; after some tries the task is failed with that cause", async () => {
-    const store = new MemoryStore();
+  test("a record that does not open is not run, and not counted: another replica may have the key", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now });
     const { id } = await engineOn(store, {}).create("tool");
     let ran = 0;
-    const blind = engineOn(
-      store,
-      { tool: () => (ran += 1) },
-      {
-        vault: {
-          seal: (text) => `sealed ${text}`,
-          open: (sealed) => {
-            if (sealed.startsWith("sealed ")) return sealed.slice(7);
-            throw new Error("key 2026 is not in the ring");
-          },
+    const handlers: Handlers = { tool: () => (ran += 1) };
+    const blind = engineOn(store, handlers, {
+      vault: {
+        seal: (text) => `sealed ${text}`,
+        open: () => {
+          throw new Error("key 2026 is not in the ring");
         },
-        limits: { fruitlessClaims: 1 },
       },
-    );
-    await blind.start({ pollMs: 10 });
-    const { error } = await blind.over(id);
-    expect(error?.message).toContain("The last time: key 2026 is not in the ring.");
+      limits: { fruitlessClaims: 1 },
+    });
+    await blind.start({ pollMs: 5 });
+    for (let claim = 1; claim <= 3; claim += 1) {
+      const tries = () => blind.told.filter(({ event }) => event === "couldNotRun").length;
+      await expect.poll(tries).toBe(claim);
+      await expect.poll(async () => (await store.read(id))?.worker).toBeUndefined();
+      expect(await store.read(id)).toMatchObject({ status: "working", fruitless: 0 });
+      now += 15_000;
+    }
+    await blind.close();
     expect(ran).toBe(0);
+    const sighted = engineOn(store, handlers);
+    now += 15_000;
+    await sighted.start({ pollMs: 5 });
+    expect((await sighted.over(id)).result).toBe(1);
   });
 
   test("a write that the store refuses again and again is given up: the task fails with what it says", async () => {

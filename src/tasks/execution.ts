@@ -31,11 +31,18 @@ export interface ExecutionDeps {
   readonly clock: Clock;
   readonly limits: TaskLimits;
   readonly watcher: Watcher;
+  /** Failures of the engine are told whole. */
+  readonly isDevelopment?: boolean | undefined;
 }
 
 /** The store says that somebody else has the task, or cannot be reached for as long as the lease lasts. */
 class Abandoned extends Error {
   override readonly name = "Abandoned";
+}
+
+/** A record does not open: the key is not at hand here. Another replica may well have it. */
+class Unreadable extends Error {
+  override readonly name = "Unreadable";
 }
 
 /** The store is there, and does not take it, again and again: what it says is the cause. */
@@ -61,6 +68,7 @@ export class Execution {
   #returned = 0;
   #dueAt: number | undefined;
   #isOver = false;
+  #revision: number | undefined;
   #callOffDue: (() => void) | undefined;
   #callOffLease: (() => void) | undefined;
 
@@ -71,21 +79,31 @@ export class Execution {
     this.lease = lease;
     this.#deps = deps;
     this.ref = { id: task.id, epoch: task.epoch };
+    this.#revision = task.revision;
     this.#waits = new Waits(task);
     this.#logLength = task.logLength;
     this.#logBytes = task.logBytes;
     this.#reports = new Reports(deps.clock, (message) => this.#report(message));
   }
 
-  get toolName(): string {
-    return this.#claimed.task.tool;
-  }
-
   // ---------------------------------------------------------------- from the worker
 
   /** All that has arrived so far, as the last renewal brought it. */
   arrived(inbox: readonly Arrived[]): void {
-    this.#arrivals?.push(inbox);
+    try {
+      this.#arrivals?.push(inbox);
+    } catch (error) {
+      // Sealed with a key that is not at hand: whoever has it goes on.
+      this.#deps.watcher.couldNotRun(this.#claimed.task, error);
+      this.#lose("LostLease");
+    }
+  }
+
+  /** Whether the task has changed since this was last asked. */
+  isNews(revision: number | undefined): boolean {
+    const isNews = revision !== this.#revision;
+    this.#revision = revision;
+    return isNews;
   }
 
   renewed(mark: readonly number[], leaseMs: number): void {
@@ -132,10 +150,16 @@ export class Execution {
     const { task, before } = this.#claimed;
     const { limits, watcher } = this.#deps;
     if (task.fruitless > limits.fruitlessClaims) {
-      watcher.gaveUp(task);
-      return this.#finish({ status: "failed", error: this.#despair(before) });
+      const cause = this.#lastCause(before);
+      watcher.gaveUp(task, cause);
+      return this.#finish({ status: "failed", error: this.#despair(cause) });
     }
-    const facts = this.#open();
+    let facts: TaskFacts;
+    try {
+      facts = this.#open();
+    } catch (error) {
+      throw new Unreadable(`its record cannot be opened: ${textOf(error)}`, { cause: error });
+    }
     let prepared: Prepared;
     try {
       prepared = await this.#program.prepare(facts);
@@ -293,31 +317,35 @@ export class Execution {
     if (error instanceof Abandoned) return;
     const { store, vault, watcher } = this.#deps;
     const { task } = this.#claimed;
+    // While keys are being rotated a replica may not have the newest yet: no reason to fail the task.
+    const isUnreadable = error instanceof Unreadable;
     watcher.couldNotRun(task, error);
     const message = textOf(error);
     await store.release(this.ref, {
-      afterMs: backOff(task.fruitless, { firstMs: 500, mostMs: 60_000 }),
-      isFruitless: true,
+      afterMs: isUnreadable
+        ? backOff(1, { firstMs: 15_000, mostMs: 15_000 })
+        : backOff(task.fruitless, { firstMs: 500, mostMs: 60_000 }),
+      isFruitless: !isUnreadable,
       cause: vault.seal(message, places.cause(task.callId)),
     });
   }
 
-  #despair(before: string | undefined): {
-    code: number;
-    message: string;
-    data: { reason: string };
-  } {
+  #lastCause(before: string | undefined): string {
     const { task } = this.#claimed;
-    const { vault, limits } = this.#deps;
-    const last =
-      task.cause === undefined
-        ? before === undefined
-          ? "nothing was recorded"
-          : `worker ${before} went away without a word`
-        : vault.open(task.cause, places.cause(task.callId));
+    if (task.cause !== undefined)
+      return this.#deps.vault.open(task.cause, places.cause(task.callId));
+    return before === undefined
+      ? "nothing was recorded"
+      : `worker ${before} went away without a word`;
+  }
+
+  /** The cause may name machines: the client is told it where the author is likely to be the one who reads it. */
+  #despair(cause: string): { code: number; message: string; data: { reason: string } } {
+    const { limits, isDevelopment } = this.#deps;
+    const why = isDevelopment === true ? `The last time: ${cause}.` : "Its server's log says why.";
     return {
       code: -32603,
-      message: `Given up: taken up ${limits.fruitlessClaims} times without getting anywhere. The last time: ${last}.`,
+      message: `Given up: taken up ${limits.fruitlessClaims} times without getting anywhere. ${why}`,
       data: { reason: "task_stuck" },
     };
   }
@@ -329,20 +357,24 @@ export class Execution {
     const { clock } = this.#deps;
     this.#callOffDue?.();
     this.#callOffDue = undefined;
-    const now = clock.now();
-    this.#arrivals?.pushDue(this.#waits.list, now);
-    const times = this.#waits.list.flatMap(({ dueAt }) =>
-      dueAt === undefined || dueAt <= now ? [] : [dueAt],
-    );
-    if (times.length === 0) return;
-    this.#callOffDue = clock.after(Math.min(...times) - now, () => void this.#due());
+    const next = this.#arrivals?.nextDue(this.#waits.list);
+    if (next === undefined || this.#isOver) return;
+    this.#callOffDue = clock.after(Math.max(0, next - clock.now()), () => void this.#due());
   }
 
-  /** An answer that came in time may be in the store already, and word of it still under way. */
+  /** An answer that came in time may be in the store already, and word of it still under way: so that is looked at first. */
   async #due(): Promise<void> {
-    const task = await this.#deps.store.read(this.ref.id).catch(() => undefined);
-    if (this.#isOver) return;
-    if (task?.epoch === this.ref.epoch) this.arrived(task.inbox);
+    const { store, clock, watcher } = this.#deps;
+    try {
+      const task = await store.read(this.ref.id);
+      if (this.#isOver) return;
+      if (task?.epoch === this.ref.epoch) this.arrived(task.inbox);
+      this.#arrivals?.pushDue(this.#waits.list, clock.now());
+    } catch (error) {
+      watcher.storeFailed(error);
+      if (!this.#isOver) this.#callOffDue = clock.after(250, () => void this.#due());
+      return;
+    }
     this.#watchDue();
   }
 
@@ -396,20 +428,30 @@ export class Execution {
     const { clock, watcher, store } = this.#deps;
     const giveUpAt = clock.now() + store.leaseMs;
     for (let tries = 1; ; tries += 1) {
-      if (this.#stop.reason !== undefined) throw new Abandoned();
+      // One that is told to leave while it writes its last word, writes it.
+      const { reason } = this.#stop;
+      if (reason !== undefined && reason !== "Draining") throw new Abandoned();
       let isWritten: boolean;
       try {
         isWritten = await write();
       } catch (error) {
         watcher.storeFailed(error);
-        if (this.lease.isOver) this.#lose("LostLease");
+        if (this.lease.isOver) throw this.#lost("LostLease");
         else if (clock.now() > giveUpAt) throw new Unwritten(textOf(error), { cause: error });
         else await clock.wait(backOff(tries, { firstMs: 25, mostMs: 1_000 }));
         continue;
       }
       if (isWritten) return;
-      this.#lose((await this.#whyLost()) ?? "LostLease");
+      const why = await this.#whyLost();
+      // Neither lost nor written: it was written, and only the acknowledgement was lost.
+      if (why === undefined && tries > 1) return;
+      throw this.#lost(why ?? "LostLease");
     }
+  }
+
+  #lost(reason: StopReason): Abandoned {
+    this.#lose(reason);
+    return new Abandoned();
   }
 
   #lose(reason: StopReason): void {

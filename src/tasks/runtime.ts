@@ -27,6 +27,7 @@ export interface RuntimeOptions {
   readonly programs: Programs;
   readonly limits: TaskLimits;
   readonly watcher: Watcher;
+  readonly isDevelopment?: boolean | undefined;
   /** 128 random bits, safe in a URL and in a header. */
   readonly newId: () => string;
 }
@@ -52,6 +53,7 @@ export class TaskRuntime {
   #worker: Worker | undefined;
   #watch: Watch | undefined;
   #ready: Promise<void> | undefined;
+  #draining: Promise<void> = Promise.resolve();
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
@@ -78,9 +80,7 @@ export class TaskRuntime {
       throw ttlTooLong(tool, ttlMs, limits.taskTtlMs);
     }
     const log = entries.map((entry, seq) => entryRecord(vault, callId, seq, entry));
-    // Where there is room it goes on here, without a detour over the store.
-    const place = this.#worker?.reserve(tool);
-    const task: NewTask = {
+    const task = {
       id: newId(),
       callId,
       tool,
@@ -89,9 +89,11 @@ export class TaskRuntime {
       log,
       inbox: this.#kept(callId, call.unused),
       ttlMs,
-      claimedBy: place && { worker: place.worker, leaseMs: store.leaseMs },
     };
-    const creation = await this.#created(task, place);
+    // Where there is room it goes on here, without a detour over the store.
+    const place = this.#worker?.reserve(tool);
+    const claimedBy = place && { worker: place.worker, leaseMs: store.leaseMs };
+    const creation = await this.#created({ ...task, claimedBy }, place);
     if (creation.kind === "too many") throw tooManyTasks(tool, limits.tasksPerPrincipal);
     if (creation.kind === "created") watcher.created(creation.task);
     return snapshotOf(vault, creation.task);
@@ -181,6 +183,7 @@ export class TaskRuntime {
       if (arrived?.dueAt !== undefined && arrived.dueAt <= arrived.at) return "gone";
       if (arrived !== undefined) return "delivered";
       task = answered?.task;
+      // One that did not fit is being looked at: until the question is put again, nobody can say.
       if (task !== undefined && isLive(task) && externalWait(task, key) === undefined) break;
     }
     return "already answered";
@@ -189,17 +192,16 @@ export class TaskRuntime {
   /** Every state a watcher can tell from the one before, from `since` on, until the task is over or the signal aborts. */
   watch(id: string, since: number, signal: AbortSignal): AsyncIterable<TaskSnapshot> {
     const { store, vault, watcher } = this.#options;
-    this.#watch ??= new Watch(store, (error) => watcher.storeFailed(error));
+    this.#watch ??= new Watch(store, watcher);
     return this.#watch.follow(id, since, signal, (task) => snapshotOf(vault, task));
   }
 
   // ---------------------------------------------------------------- for this process
 
   async start(options: WorkerOptions): Promise<void> {
-    const { store, vault, limits, watcher, programs } = this.#options;
+    const { programs } = this.#options;
     if (this.#worker !== undefined) return;
-    const clock = this.#clock;
-    const worker = new Worker(programs, options, { store, vault, clock, limits, watcher });
+    const worker = new Worker(programs, options, { ...this.#options, clock: this.#clock });
     this.#worker = worker;
     try {
       await this.ready();
@@ -217,10 +219,11 @@ export class TaskRuntime {
   }
 
   /** Stops working here; the tasks go on elsewhere. */
-  async drain(): Promise<void> {
+  drain(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
-    await worker?.drain();
+    if (worker !== undefined) this.#draining = worker.drain();
+    return this.#draining;
   }
 
   async figures(): Promise<Figures> {

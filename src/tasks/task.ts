@@ -259,7 +259,7 @@ export function published(
   if (!holds(task, ref)) return undefined;
   const inbox = without(task.inbox, taken);
   const has = new Set(inbox.map(({ key }) => key));
-  const open = waits.filter(({ key }) => !has.has(key));
+  const open = waits.filter(({ kind, key }) => kind === "timer" || !has.has(key));
   return {
     ...task,
     ...seen(task, now),
@@ -283,12 +283,14 @@ export function parked(
   const hasArrived = next.waits.length < waiting.waits.length;
   const times = next.waits.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
   const earliest = times.length === 0 ? undefined : Math.min(...times);
+  const dueAt = hasArrived ? now : earliest;
+  // Due again at once, and nothing used up: however it comes to that, it must not go on for ever.
+  const isFruitless = dueAt !== undefined && dueAt <= now && waiting.taken.length === 0;
   return {
     ...next,
     worker: undefined,
-    dueAt: hasArrived ? now : earliest,
-    fruitless: 0,
-    cause: undefined,
+    dueAt,
+    ...(isFruitless ? {} : { fruitless: 0, cause: undefined }),
   };
 }
 

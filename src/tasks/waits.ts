@@ -60,7 +60,9 @@ export class Waits {
     const { key, digest, ms } = open;
     const before = this.#known.get(key);
     const isSame = before !== undefined && before.digest === digest;
-    const dueAt = isSame ? before.dueAt : ms === undefined ? undefined : Math.ceil(now + ms);
+    // A limit that the code no longer has is none, whatever was put out.
+    const kept = isSame ? before.dueAt : undefined;
+    const dueAt = ms === undefined ? undefined : (kept ?? Math.ceil(now + ms));
     const isAgain = isSame && !this.#spent.has(before.wire);
     const wire = isAgain ? before.wire : this.#nextWire(key);
     const shown =

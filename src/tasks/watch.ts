@@ -5,6 +5,7 @@ import type { TaskSnapshot } from "./snapshot.ts";
 import type { TaskStore } from "./store.ts";
 import { isLive } from "./task.ts";
 import type { TaskRecord } from "./task.ts";
+import type { Watcher } from "./watcher.ts";
 
 const pollMs = 2_000;
 
@@ -16,16 +17,16 @@ interface Follower {
 
 export class Watch {
   readonly #store: TaskStore;
-  readonly #onError: (error: unknown) => void;
+  readonly #watcher: Pick<Watcher, "storeFailed" | "storeBack">;
   readonly #followers = new Map<string, Set<Follower>>();
   #unsubscribe: (() => void) | undefined;
   #poll: NodeJS.Timeout | undefined;
   #isLooking = false;
   #isAsked = false;
 
-  constructor(store: TaskStore, onError: (error: unknown) => void) {
+  constructor(store: TaskStore, watcher: Pick<Watcher, "storeFailed" | "storeBack">) {
     this.#store = store;
-    this.#onError = onError;
+    this.#watcher = watcher;
   }
 
   async *follow(
@@ -77,7 +78,7 @@ export class Watch {
     try {
       return await this.#store.read(id);
     } catch (error) {
-      this.#onError(error);
+      this.#watcher.storeFailed(error);
       return "unknown";
     }
   }
@@ -120,12 +121,13 @@ export class Watch {
     const ids = [...this.#followers.keys()];
     try {
       const revisions = await this.#store.revisions(ids);
+      this.#watcher.storeBack();
       for (const id of ids) {
         const revision = revisions.get(id) ?? Infinity;
         for (const one of this.#followers.get(id) ?? []) if (revision > one.revision) one.changed();
       }
     } catch (error) {
-      this.#onError(error);
+      this.#watcher.storeFailed(error);
     }
   }
 }

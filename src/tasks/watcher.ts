@@ -9,7 +9,7 @@ export interface Watcher {
   readonly leaseLost: (task: TaskRecord) => void;
   /** A record does not open, a program cannot start. Tried again later. */
   readonly couldNotRun: (task: TaskRecord, error: unknown) => void;
-  readonly gaveUp: (task: TaskRecord) => void;
+  readonly gaveUp: (task: TaskRecord, cause: string) => void;
   /** Called for each failure; telling them apart is the reader's. */
   readonly storeFailed: (error: unknown) => void;
   readonly storeBack: () => void;

@@ -26,7 +26,11 @@ export interface WorkerOptions {
 
 /** Below this, hints that come in a row share one renewal. */
 const renewalGapMs = 20;
+/** The shortest pause between two claims that brought nothing. */
+const claimGapMs = 20;
 const sweepBatch = 500;
+/** How long a store may take to answer at the end. */
+const drainMarginMs = 2_000;
 
 /** A place in a worker for a task that is claimed for it when it is created. */
 export interface Reservation {
@@ -44,6 +48,7 @@ export class Worker {
     string,
     { readonly execution: Execution; readonly end: Promise<void> }
   >();
+  #draining: Promise<void> | undefined;
   #state: "new" | "working" | "draining" = "new";
   #unsubscribe: (() => void) | undefined;
   #timers: { claim?: () => void; renew?: () => void; sweep?: () => void } = {};
@@ -52,6 +57,7 @@ export class Worker {
   #isWoken = false;
   #renewing: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
+  #isLooking = false;
   /** A renewal is to follow shortly, for what it brings along. */
   #isRenewalNear = false;
   #failures = 0;
@@ -118,29 +124,45 @@ export class Worker {
   }
 
   /** Claims nothing more, and hands over what it has: at once, or when the bodies under way have come to an end. */
-  async drain(): Promise<void> {
-    if (this.#state === "draining") return;
+  drain(): Promise<void> {
+    this.#draining ??= this.#drainAll();
+    return this.#draining;
+  }
+
+  async #drainAll(): Promise<void> {
     this.#state = "draining";
     this.#unsubscribe?.();
     this.#timers.claim?.();
     this.#timers.sweep?.();
-    await this.#claiming;
-    const ends = [...this.#running.values()].map(({ execution, end }) => {
-      execution.stop("Draining");
-      return end;
-    });
-    await Promise.all(ends);
+    for (const { execution } of this.#running.values()) execution.stop("Draining");
+    // What is claimed or created for us at this moment comes, and is handed over, too.
+    await this.#settled(
+      () => this.#claiming !== undefined || this.#reserved > 0 || this.running > 0,
+    );
     this.#timers.renew?.();
     // Whoever drains may close the store next.
-    await Promise.all([this.#renewing, this.#sweeping]);
-    await this.#deps.store.leave(this.name).catch((error: unknown) => this.#failed(error));
+    await this.#inTime(Promise.all([this.#renewing, this.#sweeping]));
+    await this.#inTime(
+      this.#deps.store.leave(this.name).catch((error: unknown) => this.#failed(error)),
+    );
+  }
+
+  /** Until it is no longer so; a store that does not answer is not waited for longer than bodies are. */
+  async #settled(isSo: () => boolean): Promise<void> {
+    const { clock, limits } = this.#deps;
+    const patience = clock.now() + limits.drainMs + drainMarginMs;
+    while (isSo() && clock.now() < patience) await clock.wait(5);
+  }
+
+  async #inTime(work: Promise<unknown>): Promise<void> {
+    await Promise.race([work, this.#deps.clock.wait(drainMarginMs)]);
   }
 
   // ---------------------------------------------------------------- claims
 
   #hinted({ id, isDue, isNews }: Hint): void {
-    const isOurs = id === undefined ? this.#running.size > 0 : this.#running.has(id);
-    if (isOurs && isNews !== false) this.#renewSoon();
+    if (id === undefined) void this.#lookForNews();
+    else if (this.#running.has(id) && isNews !== false) this.#renewSoon();
     if (isDue !== false) this.#wake();
   }
 
@@ -160,6 +182,8 @@ export class Worker {
 
   async #claimAll(): Promise<void> {
     this.#timers.claim?.();
+    // A run that parks meanwhile may set a nearer time.
+    this.#claimAt = Infinity;
     let waitMs = this.#options.pollMs;
     try {
       while (this.#isWoken && this.#room > 0) {
@@ -171,7 +195,6 @@ export class Worker {
       this.#failed(error);
       waitMs = backOff(this.#failures, { firstMs: 100, mostMs: 5_000 });
     }
-    this.#claimAt = Infinity;
     this.#lookIn(waitMs);
   }
 
@@ -191,6 +214,7 @@ export class Worker {
     const mark = this.#mark();
     const most = this.#room;
     const tools = this.#programs.names();
+    if (tools.length === 0) return this.#options.pollMs;
     const { claimed, nextDueAt, now } = await store.claim({
       worker: this.name,
       tools,
@@ -200,9 +224,10 @@ export class Worker {
     clock.set(now);
     for (const one of claimed) this.#run(one, mark);
     this.#hasMore = nextDueAt !== undefined && nextDueAt <= now;
-    if (this.#hasMore) this.#isWoken = true;
+    if (this.#hasMore && claimed.length > 0) this.#isWoken = true;
     const untilDue = nextDueAt === undefined ? Infinity : nextDueAt - now;
-    return Math.min(this.#options.pollMs, Math.max(0, untilDue));
+    // Due, and not to be had: somebody else is just claiming it.
+    return Math.min(this.#options.pollMs, Math.max(claimGapMs, untilDue));
   }
 
   #run(claimed: Claimed, mark: readonly number[]): void {
@@ -262,6 +287,25 @@ export class Worker {
     return waitMs;
   }
 
+  /**
+   * Anything may have changed. Reading writes nothing, so two processes that hint at one another's renewals do not
+   * keep each other busy.
+   */
+  async #lookForNews(): Promise<void> {
+    const held = [...this.#running.values()].map(({ execution }) => execution);
+    if (held.length === 0 || this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const revisions = await this.#deps.store.revisions(held.map(({ ref }) => ref.id));
+      const isNews = held.some((execution) => execution.isNews(revisions.get(execution.ref.id)));
+      if (isNews) this.#renewSoon();
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
   #renewSoon(): void {
     if (this.#isRenewalNear) return;
     this.#isRenewalNear = true;
@@ -315,7 +359,7 @@ export class Worker {
   }
 
   #succeeded(): void {
-    if (this.#failures > 0) this.#deps.watcher.storeBack();
+    this.#deps.watcher.storeBack();
     this.#failures = 0;
   }
 }

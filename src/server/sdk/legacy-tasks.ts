@@ -5,7 +5,12 @@
 import { ProtocolError, RELATED_TASK_META_KEY } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { answerMap } from "../../protocol/answers.ts";
-import { internalError, invalidParams } from "../../protocol/error-codes.ts";
+import {
+  internalError,
+  invalidParams,
+  methodNotFound,
+  missingClientCapability,
+} from "../../protocol/error-codes.ts";
 import type { Json } from "../../replay/json.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
@@ -30,6 +35,11 @@ interface LegacyTask {
   readonly pollInterval: number;
 }
 
+interface Asked {
+  readonly coming: number;
+  readonly stop: AbortController;
+}
+
 const pageSize = 50;
 
 export class LegacyTasks {
@@ -38,7 +48,11 @@ export class LegacyTasks {
   /** Ends with the session. */
   readonly #closed = new AbortController();
   /** Put on one stream of one session: by task and wire key. */
-  readonly #asking = new Set<string>();
+  readonly #asking = new Map<string, Asked>();
+  /** How often a result was come for: who came last is asked. */
+  #comings = 0;
+  /** In this session, oldest first. */
+  readonly #made = new Set<string>();
 
   constructor(server: McpServer, core: Core) {
     this.#server = server;
@@ -54,6 +68,10 @@ export class LegacyTasks {
 
   /** The whole call as a task, from its first line on: here the client says so, not the handler. */
   async create(definition: Definition, request: RoundRequest, wish: TaskWish): Promise<object> {
+    if (definition.task === undefined) {
+      const message = `"${definition.name}" does not run as a task: leave params.task out`;
+      throw new ProtocolError(methodNotFound, message);
+    }
     const parsed = await definition.parse(request.target, request.arguments);
     if (!parsed.ok) throw new ProtocolError(invalidParams, parsed.reason);
     const runtime = this.#tasks();
@@ -64,6 +82,7 @@ export class LegacyTasks {
     const ttlMs = ttlOf(wish, this.#core.limits.taskTtlMs);
     const answer = await promote(runtime, definition, able, request, nothing, { ttlMs });
     if (answer.kind !== "task") throw new ProtocolError(internalError, "The task was not made");
+    this.#made.add(answer.task.id);
     this.#follow(answer.task);
     return { task: { ...legacyTask(answer.task), status: "working" } };
   }
@@ -97,18 +116,34 @@ export class LegacyTasks {
     return { ...legacyTask(cancelled ?? task) };
   }
 
+  /**
+   * `isShared`: without credentials, where others call, too. Everybody is the same nobody then, and to list the tasks
+   * of all would give each to any; so a session sees those it has made.
+   */
   async list(
     cursor: unknown,
     principal: string | undefined,
+    isShared: boolean,
   ): Promise<{ [member: string]: unknown }> {
     const after = cursor === undefined ? undefined : placeOf(cursor);
-    const tasks = await this.#tasks().list(principal, after, pageSize + 1);
+    const tasks = isShared
+      ? await this.#madeHere(after?.id)
+      : await this.#tasks().list(principal, after, pageSize + 1);
     const page = tasks.slice(0, pageSize);
     const last = tasks.length > pageSize ? page.at(-1) : undefined;
     return {
       tasks: page.map(legacyTask),
       ...(last === undefined ? {} : { nextCursor: `${last.createdAt}.${last.id}` }),
     };
+  }
+
+  /** Newest first, from the one after this. */
+  async #madeHere(after: string | undefined): Promise<readonly TaskSnapshot[]> {
+    const ids = [...this.#made].toReversed();
+    if (after !== undefined && !ids.includes(after)) throw badCursor();
+    const later = after === undefined ? ids : ids.slice(ids.indexOf(after) + 1);
+    const tasks = await Promise.all(later.map((id) => ownTask(this.#core, id, undefined)));
+    return tasks.flatMap((task) => (task === undefined || task.isRemoved ? [] : [task]));
   }
 
   /** Waits until the task is over, and asks meanwhile what it asks. */
@@ -119,29 +154,53 @@ export class LegacyTasks {
   ): Promise<{ [member: string]: unknown }> {
     const { id: taskId } = await this.#own(id, principal);
     const { signal } = ctx.mcpReq;
+    const coming = ++this.#comings;
     for await (const task of this.#tasks().watch(
       taskId,
       0,
       AbortSignal.any([signal, this.#closed.signal]),
     )) {
-      for (const [wire, request] of task.questions) void this.#ask(taskId, wire, request, ctx);
-      if (!isLive(task)) return finalResult(task);
+      for (const [wire, request] of task.questions)
+        void this.#ask(taskId, wire, request, ctx, coming);
+      if (!isLive(task)) return this.#final(task);
     }
     throw new ProtocolError(invalidParams, "No such task");
   }
 
+  #final(task: TaskSnapshot): { [member: string]: unknown } {
+    const { id, status, error } = task;
+    if (status === "cancelled") throw new ProtocolError(invalidParams, "The task was cancelled");
+    // 2025-11-25 has no code for a missing capability; a tool says it in its result.
+    const isUnable = error?.code === missingClientCapability;
+    if (error !== undefined && !isUnable) {
+      throw new ProtocolError(error.code, error.message, error.data);
+    }
+    const { _meta, ...rest } = members(isUnable ? failureOf(error.message) : task.result);
+    return { ...rest, _meta: { ...members(_meta), [RELATED_TASK_META_KEY]: { taskId: id } } };
+  }
+
   /** On the stream of `tasks/result`; the answer goes where `tasks/update` would put it. */
-  async #ask(taskId: string, wire: string, request: Json, ctx: ServerContext): Promise<void> {
+  async #ask(
+    taskId: string,
+    wire: string,
+    request: Json,
+    ctx: ServerContext,
+    coming: number,
+  ): Promise<void> {
     const name = `${taskId} ${wire}`;
-    if (this.#asking.has(name)) return;
-    this.#asking.add(name);
+    const before = this.#asking.get(name);
+    if (before !== undefined && before.coming >= coming) return;
+    // Who came before may be gone without a word: a stream that breaks cancels nothing in this era.
+    before?.stop.abort();
+    const asked: Asked = { coming, stop: new AbortController() };
+    this.#asking.set(name, asked);
     try {
-      const { method, params } = requestOf(request);
+      const { method, params } = requestOf(request, this.#core.environment.newId);
       const related = { [RELATED_TASK_META_KEY]: { taskId } };
       const answer: unknown = await ctx.mcpReq.send(
         { method, params: { ...params, _meta: related } },
         {
-          signal: AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal]),
+          signal: AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal, asked.stop.signal]),
           // People take as long as they like; the task has a time of its own.
           timeout: longestMs,
         },
@@ -152,7 +211,7 @@ export class LegacyTasks {
       // The client cannot, or has gone: the question stays open for the next who comes for the result.
       this.#core.logger.debug(`A question of a legacy task was not answered: ${textOf(error)}`);
     } finally {
-      this.#asking.delete(name);
+      if (this.#asking.get(name) === asked) this.#asking.delete(name);
     }
   }
 
@@ -201,13 +260,7 @@ function legacyStatus({ status, result }: TaskSnapshot): TaskSnapshot["status"] 
 const isErrorResult = (result: unknown) =>
   typeof result === "object" && result !== null && "isError" in result && result.isError === true;
 
-function finalResult(task: TaskSnapshot): { [member: string]: unknown } {
-  const { id, status, result, error } = task;
-  if (status === "cancelled") throw new ProtocolError(invalidParams, "The task was cancelled");
-  if (error !== undefined) throw new ProtocolError(error.code, error.message, error.data);
-  const { _meta, ...rest } = members(result);
-  return { ...rest, _meta: { ...members(_meta), [RELATED_TASK_META_KEY]: { taskId: id } } };
-}
+const failureOf = (text: string) => ({ content: [{ type: "text", text }], isError: true });
 
 function isLive({ status }: TaskSnapshot): boolean {
   return status === "working" || status === "input_required";
@@ -215,16 +268,21 @@ function isLive({ status }: TaskSnapshot): boolean {
 
 function placeOf(cursor: unknown): { createdAt: number; id: string } {
   const [, createdAt, id] = /^(\d{1,16})\.([\w-]+)$/.exec(String(cursor)) ?? [];
-  if (createdAt === undefined || id === undefined) {
-    throw new ProtocolError(invalidParams, "Invalid cursor");
-  }
+  if (createdAt === undefined || id === undefined) throw badCursor();
   return { createdAt: Number(createdAt), id };
 }
 
-function requestOf(request: Json): { readonly method: Asking; readonly params: object } {
+const badCursor = () => new ProtocolError(invalidParams, "Invalid cursor");
+
+/** As 2025-11-25 has it: there a page has an id. */
+function requestOf(
+  request: Json,
+  newId: () => string,
+): { readonly method: Asking; readonly params: object } {
   const { method, params } = members(request);
   if (!isAsking(method)) throw new TypeError("a question is one of three requests");
-  return { method, params: members(params) };
+  const isPage = members(params)["mode"] === "url";
+  return { method, params: { ...members(params), ...(isPage ? { elicitationId: newId() } : {}) } };
 }
 
 const askings = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;

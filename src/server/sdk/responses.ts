@@ -62,15 +62,24 @@ export class Responses {
     const { onmessage } = transport;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
     transport.onmessage = (message, extra) => {
-      if ("method" in message && "id" in message && hasMalformedAnswers(message.params)) {
-        this.#malformed.add(message.id);
-      }
-      if ("method" in message && "id" in message && message.method === "tools/call") {
-        const wish = taskWish(message.params);
-        if (wish !== undefined) this.#wishes.set(message.id, wish);
-      }
+      if ("method" in message && "id" in message) this.#note(message);
       onmessage?.call(transport, message, extra);
     };
+  }
+
+  #note({ id, method, params }: Extract<Message, { method: string; id: RequestId }>): void {
+    // A client may use an id again whose request it has cancelled: that one got no response to clear this.
+    this.#forget(id);
+    if (hasMalformedAnswers(params)) this.#malformed.add(id);
+    const wish = method === "tools/call" ? taskWish(params) : undefined;
+    if (wish !== undefined) this.#wishes.set(id, wish);
+  }
+
+  #forget(id: RequestId): void {
+    this.#malformed.delete(id);
+    this.#wishes.delete(id);
+    this.#errors.delete(id);
+    this.#results.delete(id);
   }
 
   #replaceIn(transport: Transport): void {
@@ -80,24 +89,15 @@ export class Responses {
 
   #replaced(message: Message): Message {
     if ("method" in message || message.id === undefined) return message;
+    const { id } = message;
+    const [result, error] = [this.#results.get(id), this.#errors.get(id)];
     // Also of a tool that is not ours and never asked: over a long connection they would add up.
-    this.#malformed.delete(message.id);
-    this.#wishes.delete(message.id);
+    this.#forget(id);
     if (!("result" in message)) return message;
-    const result = this.#results.get(message.id);
-    if (result !== undefined) {
-      this.#results.delete(message.id);
-      const { _meta } = message.result;
-      return {
-        jsonrpc: "2.0",
-        id: message.id,
-        result: { ...result, ...(_meta === undefined ? {} : { _meta }) },
-      };
-    }
-    const error = this.#errors.get(message.id);
-    if (error === undefined) return message;
-    this.#errors.delete(message.id);
-    return { jsonrpc: "2.0", id: message.id, error };
+    if (error !== undefined) return { jsonrpc: "2.0", id, error };
+    if (result === undefined) return message;
+    const { _meta } = message.result;
+    return { jsonrpc: "2.0", id, result: { ...result, ...(_meta === undefined ? {} : { _meta }) } };
   }
 }
 

@@ -12,7 +12,7 @@ import { tasksExtension } from "../../protocol/task.ts";
 import type { Core } from "../core.ts";
 import { principalOf } from "../principal.ts";
 import type { PrincipalOf } from "../principal.ts";
-import { serveTask } from "../task-request.ts";
+import { serveTask, unreachable } from "../task-request.ts";
 import type { TaskAnswer, TaskRequest } from "../task-request.ts";
 import { LegacyTasks } from "./legacy-tasks.ts";
 import { sentAnswers } from "./request.ts";
@@ -60,23 +60,33 @@ export function installTasks(
     });
     return resultOf(answer);
   };
+  const serveLegacy = (method: string, answer: Promise<Result>) =>
+    answer.catch((error: unknown) => {
+      throw error instanceof ProtocolError ? error : errorOf(unreachable(core, method, error));
+    });
   protocol.setRequestHandler("tasks/get", { params: anyParams }, (params, ctx) =>
-    isModern(ctx) ? serve("tasks/get", params, ctx) : legacy.get(params.taskId, whoAsks(ctx)),
+    isModern(ctx)
+      ? serve("tasks/get", params, ctx)
+      : serveLegacy("tasks/get", legacy.get(params.taskId, whoAsks(ctx))),
   );
   protocol.setRequestHandler("tasks/update", { params: anyParams }, (params, ctx) => {
     if (!isModern(ctx)) throw new ProtocolError(methodNotFound, "Method not found");
     return serve("tasks/update", params, ctx);
   });
   protocol.setRequestHandler("tasks/cancel", { params: anyParams }, (params, ctx) =>
-    isModern(ctx) ? serve("tasks/cancel", params, ctx) : legacy.cancel(params.taskId, whoAsks(ctx)),
+    isModern(ctx)
+      ? serve("tasks/cancel", params, ctx)
+      : serveLegacy("tasks/cancel", legacy.cancel(params.taskId, whoAsks(ctx))),
   );
   // 2025-11-25 alone: of a 2026-07-28 request the SDK says that there is no such method.
   protocol.setRequestHandler("tasks/result", { params: anyParams }, (params, ctx) =>
-    legacy.result(params.taskId, whoAsks(ctx), ctx),
+    serveLegacy("tasks/result", legacy.result(params.taskId, whoAsks(ctx), ctx)),
   );
-  protocol.setRequestHandler("tasks/list", { params: anyParams }, (params, ctx) =>
-    legacy.list(params.cursor, whoAsks(ctx)),
-  );
+  protocol.setRequestHandler("tasks/list", { params: anyParams }, (params, ctx) => {
+    const principal = whoAsks(ctx);
+    const isShared = principal === undefined && ctx.http !== undefined;
+    return serveLegacy("tasks/list", legacy.list(params.cursor, principal, isShared));
+  });
   return legacy;
 }
 
@@ -90,8 +100,15 @@ function capabilitiesOf(envelope: object = {}): ClientCapabilities {
   return capabilities;
 }
 
-function resultOf(answer: TaskAnswer): { [member: string]: unknown } {
-  if (answer.kind === "result") return { ...answer.result };
-  const { code, message, data } = answer;
-  throw new ProtocolError(code, message, data);
+interface Result {
+  [member: string]: unknown;
+}
+
+function resultOf(answer: TaskAnswer): Result {
+  if (answer.kind === "error") throw errorOf(answer);
+  return { ...answer.result };
+}
+
+function errorOf({ code, message, data }: Extract<TaskAnswer, { kind: "error" }>): ProtocolError {
+  return new ProtocolError(code, message, data);
 }

@@ -172,7 +172,8 @@ async function hasSchema(client: Client, schema: string): Promise<boolean> {
 }
 
 export async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  await query(client, { text: "begin" });
+  // Frozen between two statements, it must not keep its locks: whoever needs them would wait as long.
+  await query(client, { text: "begin; set local idle_in_transaction_session_timeout = '15s'" });
   try {
     const done = await work();
     await query(client, { text: "commit" });

@@ -74,6 +74,8 @@ export async function openPool(url: string): Promise<Pool> {
     application_name: "parley",
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
+    // A connection that has fallen silent must not hold up a worker for as long as TCP takes to notice.
+    query_timeout: 15_000,
   });
 }
 

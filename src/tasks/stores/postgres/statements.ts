@@ -48,7 +48,14 @@ export function taskStatements(schema: string): Readonly<Record<TaskStatement, s
         coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks,
         ceil(min((wait.value ->> 'dueAt')::numeric))::bigint as due_at
       from unread, jsonb_array_elements($3::jsonb) with ordinality as wait (value, place)
-      where wait.value ->> 'key' <> all (unread.keys)
+      where wait.value ->> 'kind' = 'timer' or wait.value ->> 'key' <> all (unread.keys)
+    ),
+    due as (
+      select case
+        when jsonb_array_length(open.waits) < jsonb_array_length($3::jsonb) then ${now}
+        else open.due_at
+      end as at
+      from open
     )
     update ${schema}.tasks as target set
       revision = task.revision + 1,
@@ -57,9 +64,12 @@ export function taskStatements(schema: string): Readonly<Record<TaskStatement, s
       waits = open.waits,
       asked = task.asked || $4::jsonb,
       inbox = unread.inbox${more}
-    from task, unread, open
+    from task, unread, open, due
     where target.id = task.id
     returning target.id, target.worker is null and target.due_at <= ${now} as is_due`;
+
+  /** Due again at once, and nothing used up. */
+  const isFruitless = `coalesce(due.at <= ${now}, false) and cardinality($5::text[]) = 0`;
 
   const list = (whose: string): string => `
     select ${record("task")} from ${schema}.tasks as task
@@ -342,12 +352,9 @@ export function taskStatements(schema: string): Readonly<Record<TaskStatement, s
     // Safe: locked first. An answer comes before it and is in the inbox, or after it and makes the task due.
     park: waiting(`,
       worker = null,
-      due_at = case
-        when jsonb_array_length(open.waits) < jsonb_array_length($3::jsonb) then ${now}
-        else open.due_at
-      end,
-      fruitless = 0,
-      cause = null`),
+      due_at = due.at,
+      fruitless = case when ${isFruitless} then task.fruitless else 0 end,
+      cause = case when ${isFruitless} then task.cause end`),
 
     // Safe: as `park`.
     publish: waiting(""),

@@ -229,8 +229,9 @@ export class PostgresStore implements TaskStore {
       return run<Rested>("layToRest", [expired.map(({ id }) => id), whole(keepMs)]);
     });
     this.#hints.changed(swept.map(({ id }) => id));
-    await this.#run("forgetSpills", [limit]);
-    await this.#run("forgetRounds", [limit]);
+    // Small, and there may be many: one for each round of every call.
+    await this.#run("forgetSpills", [limit * 20]);
+    await this.#run("forgetRounds", [limit * 20]);
     await this.#run("forgetWorkers", []);
     return {
       expired: swept.filter(({ rest }) => rest === "expired").length,

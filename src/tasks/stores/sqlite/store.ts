@@ -199,8 +199,9 @@ export class SqliteStore implements TaskStore {
         tasks.deleteLog(task.id);
         tasks.update(changed(task));
       }
-      spills.sweep(now, limit);
-      rounds.sweep(now, limit);
+      // Small, and there may be many: one for each round of every call.
+      spills.sweep(now, limit * 20);
+      rounds.sweep(now, limit * 20);
       workers.sweep(now);
       const expired = resting.filter(({ rest }) => rest === "expired").length;
       return { expired, removed: resting.length - expired, forgotten };
