@@ -210,8 +210,14 @@ class ParleyApp implements App {
     await this.#storeByDefault(true);
     await this.#workIfNeeded();
     const { logger } = this.#core;
+    // Its client has gone: what runs here is handed over, and nothing keeps the process any longer.
+    process.stdin.once("end", () => void this.close());
     this.#stdio = serveStdio(() => this.#newServer(), {
-      transport: new TaskListeningTransport(new StdioServerTransport(), this.#core),
+      transport: new TaskListeningTransport(
+        new StdioServerTransport(),
+        this.#core,
+        implementationOf(this.#options),
+      ),
       onerror: ({ message }) => logger.debug(message),
     });
   };

@@ -116,7 +116,9 @@ export class Serving {
       ...(authInfo === undefined ? {} : { authInfo }),
       ...(parsedBody === undefined ? {} : { parsedBody }),
     });
-    return listen === undefined ? served : this.#tasks.serve(listen, principal, served);
+    return listen === undefined
+      ? served
+      : this.#tasks.serve(listen, principal, served, request.signal);
   }
 
   async close(): Promise<void> {

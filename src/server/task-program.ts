@@ -114,7 +114,7 @@ function factsOf(core: Core, definition: Definition, task: TaskFacts, input: Tas
     // Nothing but the task's own state leaves a task.
     progress: (done, total, message) =>
       task.report(message ?? (total === undefined ? String(done) : `${done} of ${total}`)),
-    log: (_level, data) => task.report(typeof data === "string" ? data : JSON.stringify(data)),
+    log: (_level, data) => task.report(said(data)),
     onSchemaError: (key, error) =>
       core.logger.warn(`The value for "${key}" was left aside: ${textOf(error)}`, {
         handler: definition.name,
@@ -122,6 +122,15 @@ function factsOf(core: Core, definition: Definition, task: TaskFacts, input: Tas
     answers: () => ({}),
     state: () => undefined,
   };
+}
+
+function said(data: unknown): string {
+  if (typeof data === "string") return data;
+  try {
+    return JSON.stringify(data) ?? String(data);
+  } catch {
+    return "Something was logged that JSON cannot hold.";
+  }
 }
 
 async function endingOf(core: Core, definition: Definition, outcome: Ended): Promise<Ending> {

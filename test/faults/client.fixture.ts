@@ -4,8 +4,10 @@
 import { Engine, openVault } from "../../src/tasks/engine.fixture.ts";
 import { readEntries } from "../../src/tasks/log.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
+
 import { isLive } from "../../src/tasks/task.ts";
 import type { TaskRecord } from "../../src/tasks/task.ts";
+import { answeredInBetween } from "./interference.fixture.ts";
 
 export interface Followed {
   readonly store: TaskStore;
@@ -36,9 +38,11 @@ export async function serve({ store, id, callId, nudge }: Followed): Promise<rea
   await answer("size", "bad");
   await until("asks again", (task) => isParkedAt(task, "size~2", "colour"));
   await answer("colour", "red");
-  await until("has taken one of two", (task) => isParkedAt(task, "size~2"));
-  await answer("size~2", "L");
-  await until("races the answer", (task) => isParkedAt(task, "hurry", "patience"));
+  // The other one is answered while this is looked at (interference.fixture.ts), so it is due when it is parked.
+  const isRacing = (task: TaskRecord) => isParkedAt(task, "hurry", "patience");
+  await until("has both", (task) => isRacing(task) || isDueFor(task, answeredInBetween));
+  await nudge?.(answeredInBetween);
+  await until("races the answer", isRacing);
   await answer("hurry", "yes");
   await until("has moved on", (task) => isParkedAt(task, "patience", "maybe", "boss"));
   await answer("maybe", "too late");
@@ -56,6 +60,10 @@ export async function serve({ store, id, callId, nudge }: Followed): Promise<rea
 function isParkedAt({ worker, inbox, waits }: TaskRecord, ...wires: string[]): boolean {
   const open = waits.map(({ wire }) => wire).toSorted();
   return worker === undefined && inbox.length === 0 && open.join() === wires.toSorted().join();
+}
+
+function isDueFor({ worker, inbox }: TaskRecord, wire: string): boolean {
+  return worker === undefined && inbox.map(({ id }) => id).join() === wire;
 }
 
 /** Looks whenever there is a hint, and now and then, since hints may be lost. */

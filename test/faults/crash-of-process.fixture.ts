@@ -8,6 +8,7 @@ import type { TaskStore } from "../../src/tasks/store.ts";
 import { journalOf, serve } from "./client.fixture.ts";
 import type { CrashOrders } from "./crash-process.ts";
 import { errand, promotion } from "./errand.fixture.ts";
+import { interfering } from "./interference.fixture.ts";
 import type { Point } from "./life.ts";
 import type { Place } from "./place.ts";
 import { ReplicaProcess } from "./replica-process.ts";
@@ -28,7 +29,7 @@ export async function crashOfProcess(
   let known: ReadonlySet<string> | undefined;
   const second = new Engine(
     {
-      ...store,
+      ...interfering(store, store),
       claim: async (wanted) => {
         const claims = await store.claim(wanted);
         // What was on its way when the process died has arrived, or never will.

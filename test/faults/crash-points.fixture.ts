@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import { crash } from "./crash.fixture.ts";
+import { buried, crash } from "./crash.fixture.ts";
 import type { Fate } from "./crash.fixture.ts";
 import type { Point } from "./life.ts";
 import { around, calls, callsWhenLeaving } from "./points.ts";
@@ -29,7 +29,10 @@ export function describeCrashPoints(name: string, open: () => Promise<Opened>): 
     beforeAll(async () => {
       opened = await open();
     }, 60_000);
-    afterAll(() => opened?.close());
+    afterAll(async () => {
+      await buried();
+      await opened?.close();
+    });
 
     const story = (fate: Fate) => crash(opened!.store, fate);
 

@@ -3,6 +3,7 @@
 import process from "node:process";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
 import { errand, promotion } from "./errand.fixture.ts";
+import { interfering } from "./interference.fixture.ts";
 import { Life } from "./life.ts";
 import type { Point } from "./life.ts";
 import { mortal } from "./mortal.fixture.ts";
@@ -21,9 +22,10 @@ export interface CrashOrders {
 const { place, callId, tool, point } = ordersHere() as CrashOrders;
 const store = openStore(place);
 const life = new Life(point, () => process.kill(process.pid, "SIGKILL"));
+// With hints and a lease as they are: how often it renews is left to chance.
+const { leaseMs, subscribe } = store;
 const engine = new Engine(
-  // With hints and a lease as they are: how often it renews is left to chance.
-  { ...mortal(store, life, callId).store, leaseMs: store.leaseMs, subscribe: store.subscribe },
+  interfering({ ...mortal(store, life, callId).store, leaseMs, subscribe }, store),
   {
     [tool]: errand((key, { idempotencyKey }, body) => {
       say({ started: key, idempotencyKey });

@@ -7,6 +7,7 @@ import type { Claims, Creation, Renewal, TaskStore } from "../../src/tasks/store
 import { journalOf, serve } from "./client.fixture.ts";
 import { errand, promotion } from "./errand.fixture.ts";
 import type { Bodies } from "./errand.fixture.ts";
+import { interfering } from "./interference.fixture.ts";
 import { Life } from "./life.ts";
 import type { Point } from "./life.ts";
 import { mortal } from "./mortal.fixture.ts";
@@ -29,6 +30,10 @@ export interface Told extends Story {
 const never = new Promise<never>(() => {});
 const anHour = 3_600_000;
 
+/** It takes a dead engine a while to give up on its store. */
+const burials: Promise<void>[] = [];
+export const buried = async (): Promise<void> => void (await Promise.all(burials));
+
 export async function crash(store: TaskStore, { at, leaves = false }: Fate = {}): Promise<Told> {
   const callId = randomBytes(12).toString("hex");
   // Nobody else's: errands in one store do not see one another.
@@ -47,13 +52,13 @@ export async function crash(store: TaskStore, { at, leaves = false }: Fate = {})
     };
   const { store: mortalStore, hint } = mortal(store, life, callId);
   const first = new Engine(
-    mortalStore,
+    interfering(mortalStore, store, () => life.isOver),
     { [tool]: errand(bodies(() => life.isOver)) },
     { limits: { drainMs: 0 } },
   );
   const second = new Engine(
     {
-      ...store,
+      ...interfering(store, store),
       claim: async (wanted) => {
         const claims = await store.claim(wanted);
         // What the dead engine had sent arrives at the worst time: the task has just changed hands.
@@ -111,7 +116,8 @@ export async function crash(store: TaskStore, { at, leaves = false }: Fate = {})
     };
   } finally {
     life.bury();
-    await Promise.all([first.close(), second.close()]);
+    burials.push(first.close());
+    await second.close();
   }
 }
 

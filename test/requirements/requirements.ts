@@ -1,5 +1,6 @@
-// What 2026-07-28 asks of a server (S: the wire, D: security), in our words, and the test that shows it here.
-// Tasks, the client and the console have their lists when they have their code.
+// What 2026-07-28 and its tasks extension ask of a server (S: the wire, A: shapes on it, D: security), what was
+// decided where they are silent (G), in our words, and the test that shows it here.
+// The client and the console have their lists when they have their code.
 
 export type Requirement = { readonly id: string; readonly says: string } & (
   | {
@@ -170,7 +171,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S31",
     says: "Where it may be used once only, the server keeps a record.",
-    later: "`once: true` comes with the task store; until then a step has an idempotency key",
+    test: "with once: true a round that is sent again gets its first response, and one with other answers none",
   },
   {
     id: "S32",
@@ -250,7 +251,11 @@ export const requirements: readonly Requirement[] = [
     says: "The standard headers are there and say what the body says, else 400 and -32020.",
     test: "must all be there: without %s it is -32020",
   },
-  { id: "S53", says: "Mcp-Name of tasks/* is the task's id.", later: "comes with tasks" },
+  {
+    id: "S53",
+    says: "Mcp-Name of tasks/* is the task's id.",
+    test: "of %s is the task's id, or it is -32020",
+  },
   {
     id: "S54",
     says: "Header names in any case, values exactly, white space around them ignored.",
@@ -323,6 +328,242 @@ export const requirements: readonly Requirement[] = [
   },
   { id: "S72", says: "An unknown level is -32602.", test: "of an unknown level is -32602" },
 
+  // ---------------------------------------------------------------- subscriptions
+  {
+    id: "S73",
+    says: "The acknowledgement comes first, and lists only what will be told.",
+    test: "is acknowledged first, tells how each task stands, then every change, then ends",
+  },
+  {
+    id: "S74",
+    says: "Every message of a subscription names it.",
+    test: "each has its own tasks, its own id and its own end",
+  },
+  {
+    id: "S75",
+    says: "Only what was asked for is told.",
+    test: "tasks alone hear nothing of other changes",
+  },
+  {
+    id: "S76",
+    says: "A server that ends one answers the request, then closes.",
+    test: "when the app closes: open streams are told, and end at once",
+  },
+  {
+    id: "S77",
+    says: "A client may have several at once.",
+    test: "several at once have each their own tasks, ids and ends",
+  },
+
+  // ---------------------------------------------------------------- tasks
+  {
+    id: "S80",
+    says: "The extension is declared in discovery, and nothing of the older tasks.",
+    test: "discovery tells of the extension, with no settings, and of nothing older",
+  },
+  {
+    id: "S81",
+    says: "A task is the answer to tools/call alone, and only where this request declares it.",
+    test: "only at first, gets none: it goes on in rounds",
+  },
+  {
+    id: "S82",
+    says: "The server decides: what is quick may be answered at once.",
+    test: "the handler decides: what is quick is answered at once",
+  },
+  {
+    id: "S83",
+    says: "A tool that runs as a task alone is -32021 without the capability.",
+    test: "a tool that runs as a task alone is refused before anything ran",
+  },
+  {
+    id: "S84",
+    says: "One that may runs in its request without the capability.",
+    test: "the call goes on in its request, question by question",
+  },
+  {
+    id: "S85",
+    says: "resultType task is on that answer and on nothing else.",
+    test: "CreateTaskResult is flat, begins as working, and holds nothing else",
+  },
+  {
+    id: "S86",
+    says: "The task is durable and readable before its id goes out.",
+    test: "can be read, and is in the store, before its id goes out",
+  },
+  {
+    id: "S87",
+    says: "All rounds come before it; neither has what is the other's.",
+    test: "over HTTP: each phase in its own words, each body once",
+  },
+  {
+    id: "S88",
+    says: "tasks/get has what goes with the status: all questions, the result or the error.",
+    test: "of one that asks, all that is asked, as bare requests",
+  },
+  {
+    id: "S89",
+    says: "The methods' own results are complete.",
+    test: "tasks/update and tasks/cancel are acknowledged, and that is all",
+  },
+  {
+    id: "S90",
+    says: "A result that says it went wrong is completed; failed is for errors of the protocol.",
+    test: "of one that is done, its result, also where that says that it went wrong",
+  },
+  {
+    id: "S91",
+    says: "Failed has no result, completed no error.",
+    test: "of one that ended in an error of the protocol, that error",
+  },
+  {
+    id: "S92",
+    says: "The result is what the request itself would have got.",
+    test: "the same of a tool with an outputSchema, whose result has structured content",
+  },
+  {
+    id: "S93",
+    says: "A key is used once in a task.",
+    test: "that does not fit the form is taken, and the question put again under a new key",
+  },
+  {
+    id: "S94",
+    says: "tasks/update is acknowledged, and that is all.",
+    test: "tasks/update and tasks/cancel are acknowledged, and that is all",
+  },
+  {
+    id: "S95",
+    says: "Answers to what is not asked, or not any more, are ignored, whatever they are.",
+    test: "that comes before its question, or for what nobody asked, is acknowledged and counts for nothing",
+  },
+  {
+    id: "S96",
+    says: "Some of the answers may come; the others are still asked for.",
+    test: "is applied when it is acknowledged: the next tasks/get no longer asks",
+  },
+  {
+    id: "S97",
+    says: "tasks/cancel is acknowledged, also where the task is over.",
+    test: "tasks/update and tasks/cancel are acknowledged, and that is all",
+  },
+  {
+    id: "S98",
+    says: "An unknown id is -32602.",
+    test: "that is %s is nobody's: the same -32602 everywhere",
+  },
+  {
+    id: "S99",
+    says: "Who does not declare the extension gets -32021, before anything is looked up.",
+    test: "each request speaks for itself: to follow one, the later ones declare it, too",
+  },
+  {
+    id: "S100",
+    says: "tasks/result and tasks/list do not exist.",
+    test: "prompts and resources are none, and nothing else takes the methods' names",
+  },
+  {
+    id: "S101",
+    says: "The older params.task is ignored.",
+    test: "a wish for one changes nothing for a client that follows them",
+  },
+  {
+    id: "S102",
+    says: "Who declares only the older capability has declared nothing.",
+    test: "none for one that declares only what 2025-11-25 had, or asks for one",
+  },
+  {
+    id: "S103",
+    says: "Under 2025-11-25 the extension means nothing.",
+    test: "a client of the older one that declares the extension gets no task for it",
+  },
+  {
+    id: "S104",
+    says: "A notification is the whole task, as tasks/get would show it.",
+    test: "each message is what tasks/get would say then, of one that is cancelled, too (%s)",
+  },
+  {
+    id: "S105",
+    says: "No progress and no log messages of a task.",
+    test: "is told by its status message alone: nothing of it goes out elsewhere",
+  },
+  {
+    id: "S106",
+    says: "ttlMs and pollIntervalMs are whole numbers.",
+    test: "has a whole number of milliseconds to live, and to wait between polls",
+  },
+  {
+    id: "S107",
+    says: "Not before its time is up may a task fail for it, or be deleted.",
+    test: "whose time is up before it is done has failed, and is gone after a while",
+  },
+  {
+    id: "S108",
+    says: "Who polls too fast may be slowed down.",
+    notOurs: "a poll is one read by key; limits of rate are for what stands in front",
+  },
+  {
+    id: "S109",
+    says: "Working and input_required alternate; what is over stays so.",
+    test: "moves between working and input_required, then ends and stays so",
+  },
+  {
+    id: "S110",
+    says: "Neither notifications/cancelled nor a lost connection cancels a task.",
+    test: "goes on where the request that made it has long been answered, and its client is gone",
+  },
+  {
+    id: "S111",
+    says: "Which methods may become tasks is data.",
+    notOurs: "a definition says it of itself (`task`); only tools have it to say",
+  },
+  {
+    id: "S112",
+    says: "The extension's names are kept for it.",
+    test: "prompts and resources are none, and nothing else takes the methods' names",
+  },
+  {
+    id: "S113",
+    says: "Errors say why: never there, or over.",
+    test: "that was done is deleted at the end of its time, and its owner is told so",
+  },
+  {
+    id: "S114",
+    says: "tasks/get changes nothing.",
+    test: "tasks/get changes nothing, however often it is asked",
+  },
+
+  // ---------------------------------------------------------------- shapes of tasks
+  {
+    id: "A10",
+    says: "CreateTaskResult.",
+    test: "CreateTaskResult is flat, begins as working, and holds nothing else",
+  },
+  {
+    id: "A11",
+    says: "DetailedTask in each status.",
+    test: "of a cancelled one, the base alone",
+  },
+  {
+    id: "A12",
+    says: "The acknowledgements.",
+    test: "tasks/update and tasks/cancel are acknowledged, and that is all",
+  },
+  {
+    id: "A13",
+    says: "Subscriptions and notifications/tasks.",
+    test: "is acknowledged first, tells how each task stands, then every change, then ends",
+  },
+  {
+    id: "A14",
+    says: "What belongs to a request ends with it; a task is cancelled by neither way.",
+    test: "over stdio, to cancel the request whose answer was a task cancels nothing",
+  },
+  {
+    id: "A15",
+    says: "The error that names the extension.",
+    test: "errors of the extension are errors, with what is needed",
+  },
+
   // ---------------------------------------------------------------- security
   {
     id: "D1",
@@ -337,7 +578,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D3",
     says: "What may happen once only has a record of its use.",
-    later: "`once: true` comes with the task store",
+    test: "with once: true a round that is sent again gets its first response, and one with other answers none",
   },
   {
     id: "D4",
@@ -353,6 +594,21 @@ export const requirements: readonly Requirement[] = [
     id: "D6",
     says: "Keys rotate, are 256 bits, and are not made up outside of development.",
     test: "opens under an older key of the ring, and seals under the newest",
+  },
+  {
+    id: "D7",
+    says: "Task ids cannot be guessed or listed.",
+    test: "ids are 128 random bits, safe in a header",
+  },
+  {
+    id: "D8",
+    says: "Every request for a task, and every subscription, is checked against its owner.",
+    test: "gets for %s what a task that never was gets, in every state of it",
+  },
+  {
+    id: "D9",
+    says: "A foreign task and an unknown one get the same answer.",
+    test: "gets for %s what a task that never was gets, in every state of it",
   },
   {
     id: "D10",
@@ -387,7 +643,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D16",
     says: "Questions of a task are trusted no more than others.",
-    later: "comes with tasks",
+    test: "what a task asks is sealed to it: another task's answer is none of its own",
   },
   {
     id: "D17",
@@ -410,8 +666,121 @@ export const requirements: readonly Requirement[] = [
     notOurs: "no schema comes from a client: arguments and answers are checked by the author's own",
   },
   {
+    id: "D23",
+    says: "Tasks, subscriptions and what comes with them are limited.",
+    test: "of 10 000, the first thousand are looked at, and the others are left out",
+    open: "rates are not: limits of those are for what stands in front",
+  },
+  {
+    id: "D24",
+    says: "What comes with the extension is not trusted.",
+    test: "%s for what is asked is -32602, and nothing is applied, not even the good one beside it",
+  },
+  {
     id: "D25",
     says: "Tokens, answers and credentials do not reach the log.",
     test: "neither tokens nor answers nor credentials reach the log, whatever happens",
+  },
+  {
+    id: "D29",
+    says: "What is kept of a task is protected, and deleted at the end of its time.",
+    test: "holds all of a caller's in the store sealed",
+  },
+
+  // ---------------------------------------------------------------- decisions
+  {
+    id: "G1",
+    says: "To end a subscription: over HTTP its result, over stdio notifications/cancelled before it.",
+    test: "is acknowledged first, tells how each task stands, then every change, then ends",
+  },
+  {
+    id: "G8",
+    says: "What is wrong with a request is told in one order.",
+    test: "a request that is wrong otherwise is told that first, whoever sends it",
+  },
+  {
+    id: "G9",
+    says: "Without Mcp-Name tasks/* is refused.",
+    test: "of %s is the task's id, or it is -32020",
+  },
+  {
+    id: "G10",
+    says: "A wrong structure for what is asked is -32602; what merely does not fit is asked again.",
+    test: "%s for what is asked is -32602, and nothing is applied, not even the good one beside it",
+  },
+  {
+    id: "G11",
+    says: "Answers are applied before they are acknowledged; the first wins.",
+    test: "of two at the same time one wins",
+  },
+  {
+    id: "G12",
+    says: "A question has its own deadline; an error is no answer.",
+    test: "a question may have a time of its own: nobody need answer for the task to end",
+  },
+  {
+    id: "G13",
+    says: "What may be asked in a task is what the call's client declared.",
+    test: "fails the task with -32021, whatever the client that polls declares",
+  },
+  {
+    id: "G14",
+    says: "A task begins as working.",
+    test: "CreateTaskResult is flat, begins as working, and holds nothing else",
+  },
+  {
+    id: "G15",
+    says: "Its time counts from its creation; then it has failed, and is readable for a while.",
+    test: "whose time is up before it is done has failed, and is gone after a while",
+  },
+  {
+    id: "G16",
+    says: "A client with the older capability may poll, in the newer era, what it made in the older.",
+    later: "it gets -32021: to poll it there, it declares the extension",
+  },
+  {
+    id: "G17",
+    says: "Cancelled stays cancelled; what is asked then is gone.",
+    test: "of one that asks ends it: the questions are gone, later answers ignored",
+  },
+  {
+    id: "G18",
+    says: "A task whose id could not be delivered is cancelled.",
+    test: "has none: nobody could ever ask for it",
+  },
+  {
+    id: "G27",
+    says: "Ids that are not served are left out; of the others the first message says how they stand.",
+    test: "of those that are nobody's are left out, and nothing is said of it",
+  },
+  {
+    id: "G28",
+    says: "Every change is told, several at once where they are close; the last at once.",
+    test: "the end is not held back by what was told just before",
+  },
+  {
+    id: "G29",
+    says: "Any object declares the extension, and nothing else does.",
+    test: "a declaration that is %j is none",
+  },
+  {
+    id: "G38",
+    says: "Without credentials the id is all it takes.",
+    test: "is everybody without credentials: the id alone is what it takes then",
+  },
+  {
+    id: "G39",
+    says: "The newer list of tools does not say which may be tasks.",
+    test: "the list of tools is silent on tasks",
+  },
+  {
+    id: "G40",
+    says: "Ids are compared with their type.",
+    test: "each has its own tasks, its own id and its own end",
+  },
+  {
+    id: "G42",
+    says: "Two HTTP clients may use one id for their subscriptions.",
+    test: "each has its own tasks, its own id and its own end",
   },
 ];

@@ -45,9 +45,15 @@ function headersFor({ method, params }: Message): Headers {
     "mcp-protocol-version": "2026-07-28",
     "mcp-method": method,
   });
-  const name = params["name"] ?? params["uri"];
-  if (typeof name === "string") headers.set("mcp-name", name);
+  const name = params["name"] ?? params["uri"] ?? params["taskId"];
+  if (typeof name === "string") headers.set("mcp-name", headerSafe(name));
   return headers;
+}
+
+/** As the specification writes what a header cannot hold. */
+function headerSafe(value: string): string {
+  const isPlain = /^[!-~](?:[ -~]*[!-~])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value);
+  return isPlain ? value : `=?base64?${Buffer.from(value).toString("base64")}?=`;
 }
 
 /** Where a request goes: to a URL, or into an app of this process. */
@@ -57,12 +63,14 @@ export interface Sending {
   /** In place of the usual ones; undefined leaves one out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal;
+  /** In place of the message's own text. */
+  readonly body?: string;
 }
 
 export function post(
   to: To,
   message: Message,
-  { headers: own = {}, signal }: Sending = {},
+  { headers: own = {}, signal, body = JSON.stringify(message) }: Sending = {},
 ): Promise<Response> {
   const headers = headersFor(message);
   for (const [name, value] of Object.entries(own)) {
@@ -73,7 +81,7 @@ export function post(
   const request = new Request(url, {
     method: "POST",
     headers,
-    body: JSON.stringify(message),
+    body,
     ...(signal === undefined ? {} : { signal }),
   });
   if (typeof to === "string") return fetch(request);

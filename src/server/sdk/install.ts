@@ -22,10 +22,11 @@ import type { Registration, RegisteredResource } from "../registry.ts";
 import { createTaskResult } from "../task-wire.ts";
 import type { LegacyTasks } from "./legacy-tasks.ts";
 import { serveRound } from "../round.ts";
-import type { RoundAnswer } from "../round.ts";
+import type { RoundAnswer, RoundRequest } from "../round.ts";
 import { passThrough } from "./pass-through.ts";
 import { received } from "./request.ts";
 import { Responses } from "./responses.ts";
+import type { TaskWish } from "./responses.ts";
 import { installTasks } from "./task-methods.ts";
 
 export interface Installation {
@@ -38,9 +39,9 @@ export function install(server: McpServer, installation: Installation): void {
   const responses = new Responses(server);
   // Without it the SDK drops what `ctx.log` sends, and says nothing.
   server.server.registerCapabilities({ logging: {} });
-  const hasTasks = [...installation.registrations].some(
-    ({ definition }) => definition.task !== undefined,
-  );
+  const hasTasks =
+    installation.core.store !== undefined &&
+    [...installation.registrations].some(({ definition }) => definition.task !== undefined);
   const legacyTasks = hasTasks
     ? installTasks(server, installation.core, responses, installation.derivePrincipal)
     : undefined;
@@ -136,15 +137,18 @@ function serving(
     const { request, isModern, release } = received(server, ctx, target, args, derivePrincipal);
     try {
       const wish = isModern ? undefined : responses.wishForTask(ctx.mcpReq.id);
-      if (legacyTasks !== undefined && wish !== undefined && definition.task !== undefined) {
-        const created = await legacyTasks.create(definition, request, wish);
+      const isTaskCall = wish !== undefined || (!isModern && definition.task === "required");
+      if (isTaskCall && legacyTasks !== undefined) {
+        const placeholder = await legacyTask(
+          legacyTasks,
+          responses,
+          definition,
+          request,
+          wish,
+          ctx,
+        );
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a placeholder; see responses.ts
-        return responses.answer(ctx.mcpReq.id, created) as R;
-      }
-      if (!isModern && definition.task === "required") {
-        const message = `"${target}" runs as a task only: send params.task`;
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a placeholder; see responses.ts
-        return responses.fail(ctx.mcpReq.id, { code: methodNotFound, message }) as R;
+        return placeholder as R;
       }
       const isMalformed = responses.hadMalformedAnswers(ctx.mcpReq.id);
       const answer = await serveRound(core, definition, {
@@ -158,6 +162,36 @@ function serving(
       release();
     }
   };
+}
+
+/** 2025-11-25: the client says whether a call is a task, and must say so, or not, as the tool has it. */
+async function legacyTask(
+  legacyTasks: LegacyTasks,
+  responses: Responses,
+  definition: Definition,
+  request: RoundRequest,
+  wish: TaskWish | undefined,
+  { mcpReq: { id } }: ServerContext,
+): Promise<object> {
+  const { name } = definition;
+  if (wish === undefined) {
+    const message = `"${name}" runs as a task only: send params.task`;
+    return responses.fail(id, { code: methodNotFound, message });
+  }
+  if (definition.task === undefined) {
+    const message = `"${name}" does not run as a task: send no params.task`;
+    return responses.fail(id, { code: methodNotFound, message });
+  }
+  try {
+    return responses.answer(id, await legacyTasks.create(definition, request, wish));
+  } catch (error) {
+    // Thrown, the SDK would make a result of it, where a task is expected.
+    const { code, message, data } =
+      error instanceof ProtocolError
+        ? error
+        : { code: internalError, message: "The task could not be made", data: undefined };
+    return responses.fail(id, { code, message, ...(data === undefined ? {} : { data }) });
+  }
 }
 
 /** The SDK takes it from here: to the client as it is, or, of a legacy session, to its shim that asks. */

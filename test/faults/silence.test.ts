@@ -1,0 +1,86 @@
+// The way to Postgres falls silent: what was sent is never answered, and nothing is closed, as when a machine
+// loses its power or a firewall its memory. New connections work.
+
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { Engine } from "../../src/tasks/engine.fixture.ts";
+import { openPool } from "../../src/tasks/stores/postgres/pool.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { startPostgres } from "../postgres/start.ts";
+import { Hold } from "./outage.fixture.ts";
+
+const leaseMs = 1_500;
+
+test("a worker whose connections have fallen silent goes on over new ones", async () => {
+  const postgres = await startPostgres();
+  const way = await Way.to(postgres.port);
+  const hold = new Hold();
+  const url = postgres.url.replace(`:${postgres.port}/`, `:${way.port}/`);
+  const pool = await impatient(url);
+  const store = new PostgresStore(pool, { leaseMs });
+  const engine = new Engine(store, { hold: hold.handler });
+  onTestFinished(async () => {
+    // First, so that nothing waits for an answer any more.
+    way.close();
+    await engine.close();
+    await store.close();
+    await pool.end();
+    await postgres.stop();
+  });
+  await engine.start();
+  const { id } = await engine.create("hold");
+  await hold.started;
+  way.fallSilent();
+  const before = performance.now();
+  const { at, reason } = await hold.aborted;
+  expect(reason).toBe("LostLease");
+  expect(at - before).toBeLessThan(leaseMs + 500);
+  expect(await engine.until(id, ({ status }) => status === "completed", 15_000)).toMatchObject({
+    result: "held again",
+  });
+}, 40_000);
+
+/** As the store makes one, but for how long it waits for an answer. */
+async function impatient(url: string): Promise<pg.Pool> {
+  const { options } = (await openPool(url)) as pg.Pool;
+  return new pg.Pool({ ...options, query_timeout: Math.min(2_000, options.query_timeout ?? 0) });
+}
+
+/** A relay on the way to a port. */
+class Way {
+  readonly #server: Server;
+  readonly #sockets: Socket[] = [];
+
+  static async to(port: number): Promise<Way> {
+    const way = new Way(port);
+    await new Promise<void>((resolve) => {
+      way.#server.listen(0, "127.0.0.1", resolve);
+    });
+    return way;
+  }
+
+  private constructor(port: number) {
+    this.#server = createServer((here) => {
+      const there = connect(port, "127.0.0.1");
+      for (const socket of [here, there]) socket.on("error", () => {});
+      here.pipe(there).pipe(here);
+      this.#sockets.push(here, there);
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Of those that are open now. */
+  fallSilent(): void {
+    for (const socket of this.#sockets) socket.unpipe().pause();
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}

@@ -1,0 +1,13 @@
+// A server of this folder, as a process that a client starts.
+
+import { fileURLToPath } from "node:url";
+import type { Place } from "./clients.ts";
+
+/** One process and no shell or wrapper around it: who ends it has ended all of it. */
+export function stdioPlace(file: string | URL): Extract<Place, { command: string }> {
+  return {
+    command: process.execPath,
+    args: ["--import", "tsx", fileURLToPath(new URL(file, import.meta.url))],
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+  };
+}

@@ -1,0 +1,28 @@
+// A store that knows how many listen to its hints: a subscription that was not ended would be among them.
+
+import { MemoryStore } from "../../src/tasks/stores/memory.ts";
+
+export class CountingStore extends MemoryStore {
+  listeners = 0;
+  /** How often it was read: what it costs to look. */
+  reads = 0;
+
+  constructor(options?: ConstructorParameters<typeof MemoryStore>[0]) {
+    super(options);
+    const { subscribe, read } = this;
+    Object.assign(this, {
+      subscribe: (listener: Parameters<typeof subscribe>[0]) => {
+        this.listeners += 1;
+        const end = subscribe(listener);
+        return () => {
+          this.listeners -= 1;
+          end();
+        };
+      },
+      read: (id: string) => {
+        this.reads += 1;
+        return read(id);
+      },
+    });
+  }
+}
