@@ -211,7 +211,9 @@ class ParleyApp implements App {
     await this.#workIfNeeded();
     const { logger } = this.#core;
     // Its client has gone: what runs here is handed over, and nothing keeps the process any longer.
-    process.stdin.once("end", () => void this.close());
+    const gone = () =>
+      void this.close().catch((error: unknown) => logger.error(`Closing failed: ${textOf(error)}`));
+    process.stdin.once("end", gone).once("close", gone);
     this.#stdio = serveStdio(() => this.#newServer(), {
       transport: new TaskListeningTransport(
         new StdioServerTransport(),

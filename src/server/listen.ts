@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
@@ -87,6 +88,12 @@ export async function listen(
     });
     return undefined;
   });
+  const fresh = new Set<Socket>();
+  server.on("connection", (socket) => {
+    fresh.add(socket);
+    socket.once("close", () => fresh.delete(socket));
+  });
+  server.on("request", ({ socket }) => void fresh.delete(socket));
   server.on("request", (_, res) =>
     res.once("close", () => {
       underWay.delete(res);
@@ -97,7 +104,7 @@ export async function listen(
   await listening(server, port, host);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}${path}`;
   logger.info(`listening on ${url}`);
-  return { url, ...closing(server, underWay) };
+  return { url, ...closing(server, underWay, fresh) };
 }
 
 /** What is wrong is for the log: anybody may ask here. And as often as they like, so the store is asked now and then. */
@@ -149,6 +156,7 @@ const patienceMs = 10_000;
 function closing(
   server: Server,
   underWay: ReadonlySet<ServerResponse>,
+  fresh: ReadonlySet<Socket>,
 ): Pick<Listener, "drain" | "close"> {
   let ended: Promise<void> | undefined;
   const drain = async () => {
@@ -158,6 +166,8 @@ function closing(
         clearTimeout(impatience);
         resolve();
       });
+      // Opened ahead by a client, and nothing asked on it: Node counts it among the busy ones and would wait for it.
+      for (const socket of fresh) socket.destroy();
     });
     await Promise.all([...underWay].map((res) => once(res, "close")));
   };

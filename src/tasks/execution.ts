@@ -430,7 +430,7 @@ export class Execution {
     for (let tries = 1; ; tries += 1) {
       // One that is told to leave while it writes its last word, writes it.
       const { reason } = this.#stop;
-      if (reason !== undefined && reason !== "Draining") throw new Abandoned();
+      if (reason !== undefined && (reason !== "Draining" || tries > 1)) throw new Abandoned();
       let isWritten: boolean;
       try {
         isWritten = await write();

@@ -76,7 +76,7 @@ describe("its ticket", () => {
     expect(ticket).toMatch(/^[\w.-]+$/);
     const inside = Buffer.from(ticket.split(".").at(-1) ?? "", "base64url").toString("latin1");
     expect(inside).not.toMatch(/ada|page|sign_in/);
-    const changed = `${ticket.slice(0, -8)}${ticket.endsWith("A") ? "B" : "A"}${ticket.slice(-7)}`;
+    const changed = `${ticket.slice(0, -8)}${ticket.at(-8) === "A" ? "B" : "A"}${ticket.slice(-7)}`;
     expect(() => app.readTicket(changed)).toThrow(expect.objectContaining({ code: "bad_ticket" }));
     // A round's token is none, nor the other way round.
     const token = tokenIn(await callTool(to, "sign_in"));

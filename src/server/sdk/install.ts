@@ -17,6 +17,7 @@ import {
 } from "../../protocol/error-codes.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../definition.ts";
+import { answerToFailure } from "../failure.ts";
 import type { PrincipalOf } from "../principal.ts";
 import type { Registration, RegisteredResource } from "../registry.ts";
 import { createTaskResult } from "../task-wire.ts";
@@ -140,6 +141,7 @@ function serving(
       const isTaskCall = wish !== undefined || (!isModern && definition.task === "required");
       if (isTaskCall && legacyTasks !== undefined) {
         const placeholder = await legacyTask(
+          core,
           legacyTasks,
           responses,
           definition,
@@ -166,6 +168,7 @@ function serving(
 
 /** 2025-11-25: the client says whether a call is a task, and must say so, or not, as the tool has it. */
 async function legacyTask(
+  core: Core,
   legacyTasks: LegacyTasks,
   responses: Responses,
   definition: Definition,
@@ -186,9 +189,10 @@ async function legacyTask(
     return responses.answer(id, await legacyTasks.create(definition, request, wish));
   } catch (error) {
     // Thrown, the SDK would make a result of it, where a task is expected.
+    const answer = answerToFailure(core, definition, error);
     const { code, message, data } =
-      error instanceof ProtocolError
-        ? error
+      answer.kind === "error"
+        ? answer
         : { code: internalError, message: "The task could not be made", data: undefined };
     return responses.fail(id, { code, message, ...(data === undefined ? {} : { data }) });
   }

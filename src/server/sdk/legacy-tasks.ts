@@ -8,7 +8,6 @@ import { answerMap } from "../../protocol/answers.ts";
 import {
   internalError,
   invalidParams,
-  methodNotFound,
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
 import type { Json } from "../../replay/json.ts";
@@ -68,10 +67,6 @@ export class LegacyTasks {
 
   /** The whole call as a task, from its first line on: here the client says so, not the handler. */
   async create(definition: Definition, request: RoundRequest, wish: TaskWish): Promise<object> {
-    if (definition.task === undefined) {
-      const message = `"${definition.name}" does not run as a task: leave params.task out`;
-      throw new ProtocolError(methodNotFound, message);
-    }
     const parsed = await definition.parse(request.target, request.arguments);
     if (!parsed.ok) throw new ProtocolError(invalidParams, parsed.reason);
     const runtime = this.#tasks();

@@ -52,7 +52,7 @@ export class SqliteStore implements TaskStore {
 
   constructor({ path, leaseMs, now }: SqliteOptions) {
     this.#path = path;
-    this.leaseMs = leaseMs ?? 10_000;
+    this.leaseMs = Math.ceil(leaseMs ?? 10_000);
     this.#now = now ?? Date.now;
   }
 
