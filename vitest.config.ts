@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^mcp-parley$/, replacement: source("src/index.ts") },
+      { find: /^mcp-parley\/client$/, replacement: source("src/client/index.ts") },
       { find: /^mcp-parley\/testing$/, replacement: source("src/testing/index.ts") },
       { find: /^mcp-parley\/sqlite$/, replacement: source("src/tasks/stores/sqlite/index.ts") },
       { find: /^mcp-parley\/postgres$/, replacement: source("src/tasks/stores/postgres/index.ts") },

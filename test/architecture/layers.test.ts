@@ -10,6 +10,7 @@ const source = fileURLToPath(new URL("../../src/", import.meta.url));
 /** Besides itself, errors.ts and packages. */
 const mayImport: Record<string, readonly string[]> = {
   protocol: [],
+  client: ["protocol"],
   replay: [],
   token: [],
   tasks: ["replay"],

@@ -83,6 +83,12 @@ test("each entry exports exactly these names", async () => {
     "declined",
     "play",
   ]);
+  expect(Object.keys(await import("mcp-parley/client")).toSorted()).toEqual([
+    "CallError",
+    "TaskLeft",
+    "connect",
+    "withTasks",
+  ]);
   expect(Object.keys(await import("mcp-parley/sqlite")).toSorted()).toEqual([
     "migrationSql",
     "sqliteStore",
@@ -123,6 +129,7 @@ test("it depends on the official SDK and nothing else", () => {
   };
   expect(Object.keys(manifest.dependencies)).toEqual(["@modelcontextprotocol/node"]);
   expect(Object.keys(manifest.peerDependencies)).toEqual([
+    "@modelcontextprotocol/client",
     "@modelcontextprotocol/server",
     "@opentelemetry/api",
     "libsql",

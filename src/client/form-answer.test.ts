@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { answerTo } from "./form-answer.ts";
+import { pendingOf } from "./pending.ts";
+
+const form = (properties: object, required: string[] = []) =>
+  pendingOf("q", {
+    method: "elicitation/create",
+    params: { message: "?", requestedSchema: { type: "object", properties, required } },
+  });
+const accept = (content?: object) => ({ action: "accept", ...(content && { content }) });
+
+describe("a form", () => {
+  test("is filled in with its defaults", () => {
+    const question = form({
+      name: { type: "string", default: "Ada" },
+      age: { type: "integer", default: 36 },
+      sure: { type: "boolean" },
+    });
+    expect(answerTo(question, accept({ age: 40 }))).toEqual({
+      action: "accept",
+      content: { name: "Ada", age: 40 },
+    });
+  });
+
+  test.each([
+    ["a missing field", form({ name: { type: "string" } }, ["name"]), {}, '"name" is missing'],
+    ["a number for text", form({ name: { type: "string" } }), { name: 1 }, '"name" should be text'],
+    [
+      "a choice there is not",
+      form({ c: { type: "string", enum: ["a", "b"] } }),
+      { c: "d" },
+      '"c" should be one of "a", "b"',
+    ],
+    ["an object in a field", form({ name: { type: "string" } }), { name: {} }, "cannot hold"],
+    ["content that is none", form({}), [1], "content is an object"],
+  ])("%s", (_, question, content, message) => {
+    expect(() => answerTo(question, { action: "accept", content })).toThrow(message);
+  });
+
+  test("what is made in a way unknown here is for the server to judge", () => {
+    const question = form({ a: { type: "colour" }, b: { type: "string", format: "zip" } });
+    const content = { a: "red", b: "12", c: true };
+    expect(answerTo(question, accept(content))).toEqual({ action: "accept", content });
+  });
+
+  test("decline and cancel carry nothing", () => {
+    const question = form({ name: { type: "string" } }, ["name"]);
+    expect(answerTo(question, { action: "decline", content: { name: 1 } })).toEqual({
+      action: "decline",
+    });
+    expect(() => answerTo(question, { action: "yes" })).toThrow("That is no answer");
+  });
+
+  test('a field named "__proto__" is one like any other', () => {
+    const properties = JSON.parse('{"__proto__":{"type":"string"}}');
+    const content = JSON.parse('{"__proto__":"x"}');
+    expect(JSON.stringify(answerTo(form(properties, ["__proto__"]), accept(content)))).toBe(
+      '{"action":"accept","content":{"__proto__":"x"}}',
+    );
+  });
+});
+
+test("a page is agreed to without content", () => {
+  const params = { mode: "url", message: "?", url: "https://user@example.com:8443/x?y" };
+  const question = pendingOf("q", { method: "elicitation/create", params });
+  expect(question).toMatchObject({ kind: "url", host: "example.com:8443" });
+  expect(answerTo(question, accept({ secret: "x" }))).toEqual({ action: "accept" });
+});
+
+test("roots are files", () => {
+  const question = pendingOf("q", { method: "roots/list" });
+  expect(() => answerTo(question, { roots: [{ uri: "https://example.com" }] })).toThrow(
+    "That is no answer",
+  );
+  expect(answerTo(question, { roots: [{ uri: "file:///a" }] })).toEqual({
+    roots: [{ uri: "file:///a" }],
+  });
+});
+
+test("a model with tools was not declared, so it is not asked for", () => {
+  const params = { messages: [], maxTokens: 1, tools: [] };
+  expect(() => pendingOf("q", { method: "sampling/createMessage", params })).toThrow("tools");
+});

@@ -1,0 +1,434 @@
+// Servers that break the rules: each costs bounded time and memory, and ends in one clear error.
+
+import { afterEach, describe, expect, test } from "vitest";
+import { failure } from "./failure.fixture.ts";
+import { form, hostile, taskOf } from "./hostile.fixture.ts";
+import type { Hostile, Saying } from "./hostile.fixture.ts";
+import { connect } from "./index.ts";
+import type { Connection, ConnectOptions } from "./index.ts";
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).toReversed()) await close();
+});
+
+const yes: ConnectOptions = { elicit: () => ({ action: "accept", content: { name: "Ada" } }) };
+
+async function met(
+  say: Saying,
+  options: ConnectOptions = yes,
+  listen?: Saying,
+): Promise<{ server: Hostile; connection: Connection }> {
+  const server = await hostile(say, listen);
+  open.push(server.close);
+  const connection = await connect(server.url, options);
+  open.push(() => connection.close());
+  return { server, connection };
+}
+
+const text = { content: [{ type: "text", text: "ok" }] };
+const asking = (key: string, state?: string) => ({
+  resultType: "input_required",
+  inputRequests: { [key]: form("Name?") },
+  ...(state !== undefined && { requestState: state }),
+});
+
+describe("rounds", () => {
+  test("without end, with questions", async () => {
+    let round = 0;
+    const { connection, server } = await met(() => {
+      round += 1;
+      return asking(`q${round}`, `state ${round}`);
+    });
+    const error = await failure(connection.call("any"));
+    expect(error.code).toBe("too_many_rounds");
+    expect(server.heard).toHaveLength(11);
+    expect(new Set(server.heard.map(({ id }) => id)).size).toBe(11);
+  });
+
+  test("without end, without questions", async () => {
+    const { connection, server } = await met(
+      () => ({ resultType: "input_required", requestState: "again" }),
+      { limits: { stateRounds: 2 } },
+    );
+    const since = performance.now();
+    expect(await failure(connection.call("any"))).toMatchObject({ code: "too_many_rounds" });
+    expect(server.heard).toHaveLength(3);
+    // Paced: a quarter of a second, then half of one, less a fifth that is chance.
+    expect(performance.now() - since).toBeGreaterThan(590);
+  });
+
+  test("the state goes back byte for byte, also an empty one, and only where there is one", async () => {
+    const states = ['{"a": 1,  "b":"\\u00e9"}', "", undefined];
+    let round = -1;
+    const { connection, server } = await met(() => {
+      round += 1;
+      return round < states.length ? asking(`q${round}`, states[round]) : text;
+    });
+    await connection.call("any", { x: 1 });
+    expect(server.heard.map(({ params }) => params["requestState"])).toEqual([
+      undefined,
+      ...states,
+    ]);
+    expect(server.heard.map(({ params }) => Object.hasOwn(params, "requestState"))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    // Of the last round only.
+    expect(server.heard.map(({ params }) => Object.keys(params["inputResponses"] ?? {}))).toEqual([
+      [],
+      ["q0"],
+      ["q1"],
+      ["q2"],
+    ]);
+    expect(
+      server.heard.every(({ params }) => JSON.stringify(params["arguments"]) === '{"x":1}'),
+    ).toBe(true);
+  });
+
+  test.each<[string, object]>([
+    ["an unknown resultType", { ...text, resultType: "partial" }],
+    ["neither questions nor state", { resultType: "input_required" }],
+    ["a state that is no text", { resultType: "input_required", requestState: 1 }],
+    ["questions that are a list", { resultType: "input_required", inputRequests: [form("?")] }],
+    ["a question that is no request", asked({ method: "shell/run", params: {} })],
+    [
+      "an unknown mode",
+      asked({ method: "elicitation/create", params: { mode: "voice", message: "?" } }),
+    ],
+    [
+      "a page that is a script",
+      asked({
+        method: "elicitation/create",
+        params: { mode: "url", message: "?", url: "javascript:1" },
+      }),
+    ],
+    [
+      "ten thousand questions",
+      {
+        resultType: "input_required",
+        inputRequests: Object.fromEntries(
+          Array.from({ length: 10_000 }, (_, i) => [`q${i}`, form("?")]),
+        ),
+      },
+    ],
+    ["content that is no list", { content: "ok" }],
+    ["a task without an id", { resultType: "task", status: "working" }],
+  ])("%s", async (_, result) => {
+    const { connection } = await met(() => result);
+    const error = await failure(connection.call("any"));
+    expect(error).toMatchObject({ name: "CallError", code: "bad_response" });
+  });
+
+  test("no resultType is a complete result", async () => {
+    const { connection } = await met(() => text);
+    expect((await connection.call("any")).text).toBe("ok");
+  });
+
+  test("a task where there can be none", async () => {
+    const { connection } = await met(() => ({ resultType: "task", ...taskOf("t", {}) }));
+    expect(await failure(connection.prompt("any"))).toMatchObject({ code: "bad_response" });
+    expect(await failure(connection.read("a://b"))).toMatchObject({ code: "bad_response" });
+  });
+
+  test("a question that was not declared is not answered, and is in the error", async () => {
+    const { connection } = await met(() => asking("q1", "s"), {});
+    const error = await failure(connection.call("any"));
+    expect(error.code).toBe("unhandled_question");
+    expect(error.question).toMatchObject({ kind: "form", key: "q1", message: "Name?" });
+    expect(error.message).toContain("elicit");
+  });
+
+  test("a key with a bad name is one like any other", async () => {
+    const { connection, server } = await met(({ params }) =>
+      params["inputResponses"] === undefined ? asking("constructor", "s") : text,
+    );
+    expect((await connection.call("any")).text).toBe("ok");
+    expect(JSON.stringify(server.heard[1]?.params["inputResponses"])).toContain('{"constructor":{');
+  });
+
+  test("a host that looks like another is flagged", async () => {
+    const page = { mode: "url", message: "?", url: "https://аpple.com/in" };
+    const seen: unknown[] = [];
+    const elicit: ConnectOptions["elicit"] = (question) => {
+      seen.push(question);
+      return { action: "decline" };
+    };
+    const { connection } = await met(
+      ({ params }) =>
+        params["requestState"] === undefined
+          ? { ...asked({ method: "elicitation/create", params: page }), requestState: "s" }
+          : text,
+      { elicit },
+    );
+    await connection.call("any");
+    expect(seen).toMatchObject([{ kind: "url", host: "xn--pple-43d.com", isPunycode: true }]);
+  });
+});
+
+function asked(request: object): object {
+  return { resultType: "input_required", inputRequests: { q: request } };
+}
+
+describe("tasks", () => {
+  const created = { resultType: "task", ...taskOf("t1", {}) };
+
+  test.each<[string, object]>([
+    ["another id", taskOf("t2", {})],
+    ["an unknown status", taskOf("t1", { status: "thinking" })],
+    ["resultType task", { ...taskOf("t1", {}), resultType: "task" }],
+    ["a result that is none", taskOf("t1", { status: "completed" })],
+    ["questions for a result", taskOf("t1", { status: "completed", result: asking("q1", "s") })],
+    ["a task for a result", taskOf("t1", { status: "completed", result: created })],
+  ])("%s", async (_, task) => {
+    const { connection } = await met(({ method }) => (method === "tools/call" ? created : task));
+    expect(await failure(connection.call("any"))).toMatchObject({
+      code: "bad_response",
+      taskId: "t1",
+    });
+  });
+
+  test("an inner result without resultType is one", async () => {
+    const { connection } = await met(({ method }) =>
+      method === "tools/call" ? created : taskOf("t1", { status: "completed", result: text }),
+    );
+    expect((await connection.call("any")).text).toBe("ok");
+  });
+
+  test("a key is answered once, however often it is shown, and not for another question", async () => {
+    let polls = 0;
+    const { connection, server } = await met(({ method }) => {
+      if (method === "tools/call") return created;
+      if (method === "tasks/update") return { resultType: "complete" };
+      polls += 1;
+      const message = polls < 5 ? "Name?" : "Password?";
+      return taskOf("t1", { status: "input_required", inputRequests: { q1: form(message) } });
+    });
+    const error = await failure(connection.call("any"));
+    expect(error.code).toBe("bad_response");
+    expect(error.message).toContain('"q1"');
+    expect(server.heard.filter(({ method }) => method === "tasks/update")).toHaveLength(1);
+  });
+
+  test("a question nobody handles cancels the task", async () => {
+    const { connection, server } = await met(({ method }) => {
+      if (method === "tools/call") return created;
+      if (method !== "tasks/get") return { resultType: "complete" };
+      return taskOf("t1", { status: "input_required", inputRequests: { q1: form("Name?") } });
+    }, {});
+    expect(await failure(connection.call("any"))).toMatchObject({
+      code: "unhandled_question",
+      question: { key: "q1" },
+    });
+    expect(server.heard.at(-1)?.method).toBe("tasks/cancel");
+  });
+
+  test("questions without end", async () => {
+    let polls = 0;
+    const { connection } = await met(
+      ({ method }) => {
+        if (method === "tools/call") return created;
+        if (method === "tasks/update") return { resultType: "complete" };
+        polls += 1;
+        return taskOf("t1", {
+          status: "input_required",
+          inputRequests: { [`q${polls}`]: form("?") },
+        });
+      },
+      { ...yes, limits: { taskQuestions: 3 } },
+    );
+    expect(await failure(connection.call("any"))).toMatchObject({ code: "too_many_rounds" });
+  });
+
+  test("neither a short interval nor a flood of pushes makes it poll without pause", async () => {
+    let pushes = 0;
+    const flood: Saying = ({ id }, response) => {
+      response.setHeader("content-type", "text/event-stream");
+      const params = { taskId: "t1", _meta: { "io.modelcontextprotocol/subscriptionId": id } };
+      const note = { jsonrpc: "2.0", method: "notifications/tasks", params };
+      const timer = setInterval(() => {
+        pushes += 1;
+        response.write(`data: ${JSON.stringify(note)}\n\n`);
+      }, 1);
+      response.on("close", () => clearInterval(timer));
+      return undefined;
+    };
+    const still: Saying = ({ method }) => (method === "tools/call" ? created : taskOf("t1", {}));
+    const { connection, server } = await met(still, yes, flood);
+    const error = await failure(connection.call("any", {}, { timeoutMs: 1_000 }));
+    expect(error).toMatchObject({ code: "timed_out", taskId: "t1" });
+    expect(server.heard.length).toBeLessThan(15);
+    expect(pushes).toBeGreaterThan(15);
+  });
+
+  test("what is pushed makes it look at once; only the look counts", async () => {
+    let isDone = false;
+    const slow = { pollIntervalMs: 60_000 };
+    const { connection } = await met(
+      ({ method }) => {
+        if (method === "tools/call") return { resultType: "task", ...taskOf("t1", slow) };
+        return taskOf("t1", isDone ? { status: "completed", result: text } : slow);
+      },
+      yes,
+      ({ id }, response) => {
+        response.setHeader("content-type", "text/event-stream");
+        const _meta = { "io.modelcontextprotocol/subscriptionId": id };
+        const params = { ...taskOf("t1", { status: "cancelled" }), _meta };
+        isDone = true;
+        const note = { jsonrpc: "2.0", method: "notifications/tasks", params };
+        response.write(`data: ${JSON.stringify(note)}\n\n`);
+        return undefined;
+      },
+    );
+    expect((await connection.call("any")).text).toBe("ok");
+  });
+
+  test.each([
+    [{ code: -32_602, message: "No such task" }, "task_gone"],
+    [{ code: -32_602, message: "over", data: { reason: "task_expired" } }, "task_expired"],
+  ])("%j", async (error, code) => {
+    const { connection } = await met(({ method }) => (method === "tools/call" ? created : error));
+    expect(await failure(connection.call("any"))).toMatchObject({ code, taskId: "t1" });
+  });
+});
+
+describe("the stream", () => {
+  test("an answer under another id", async () => {
+    const { connection } = await met((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: "someone's", result: text }));
+      return undefined;
+    });
+    expect(await failure(connection.call("any"))).toMatchObject({ code: "bad_response" });
+  });
+
+  test("answers that cross go each to its own call", async () => {
+    const waiting: (() => void)[] = [];
+    const { connection } = await met(async ({ params }) => {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length === 3) for (const each of waiting.toReversed()) each();
+      });
+      return { content: [{ type: "text", text: String(params["name"]) }] };
+    });
+    const results = await Promise.all(["a", "b", "c"].map((tool) => connection.call(tool)));
+    expect(results.map((result) => result.text)).toEqual(["a", "b", "c"]);
+  });
+
+  test.each([
+    ["application/json", "{not json", "bad_response"],
+    ["application/json", '{"hello":1}', "bad_response"],
+    ["text/html", "<h1>Welcome</h1>", "bad_response"],
+    ["text/event-stream", "data: {not json\n\ndata: 5\n\n\u0000\u0001", "server_down"],
+    ["text/event-stream", "", "server_down"],
+  ])("garbage: %s %s", async (type, body, code) => {
+    const { connection } = await met((_, response) => {
+      response.setHeader("content-type", type);
+      response.end(body);
+      return undefined;
+    });
+    expect(await failure(connection.call("any"))).toMatchObject({ name: "CallError", code });
+  });
+
+  test.each(["application/json", "text/event-stream"])(
+    "100 MB of %s are not read to their end",
+    async (type) => {
+      let sent = 0;
+      const { connection } = await met((_, response) => {
+        response.setHeader("content-type", type);
+        const chunk = Buffer.alloc(1_048_576, "x");
+        response.write(type === "application/json" ? '{"jsonrpc":"2.0","x":"' : "data: ");
+        const pump = () => {
+          while (sent < 100 && !response.destroyed) {
+            sent += 1;
+            if (!response.write(chunk)) return void response.once("drain", pump);
+          }
+          response.end();
+        };
+        pump();
+        return undefined;
+      });
+      const error = await failure(connection.call("any"));
+      expect(error).toMatchObject({ name: "CallError", code: "too_large" });
+      expect(sent).toBeLessThan(60);
+    },
+  );
+
+  test("silence", async () => {
+    const { connection } = await met(() => undefined, { limits: { silenceMs: 200 } });
+    expect(await failure(connection.call("any"))).toMatchObject({ code: "timed_out" });
+  });
+
+  test("signs of life are no answer, and timeoutMs holds whatever they are", async () => {
+    const { connection } = await met(({ params }, response) => {
+      response.setHeader("content-type", "text/event-stream");
+      const progressToken = (params["_meta"] as { progressToken: string }).progressToken;
+      let progress = 0;
+      const timer = setInterval(() => {
+        progress += 1;
+        const note = { method: "notifications/progress", params: { progressToken, progress } };
+        response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", ...note })}\n\n`);
+      }, 10);
+      response.on("close", () => clearInterval(timer));
+      return undefined;
+    });
+    const error = await failure(connection.call("any", {}, { timeoutMs: 300 }));
+    expect(error).toMatchObject({ code: "timed_out" });
+  });
+});
+
+describe("over stdio", () => {
+  const script = (reply: string) => `
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      const say = (result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method === "server/discover") say({ resultType: "complete", supportedVersions: ["2026-07-28"],
+        capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" });
+      else { ${reply} }
+    });`;
+  const told = async (reply: string) => {
+    const target = { command: process.execPath, args: ["-e", script(reply)] };
+    const connection = await connect(target, { limits: { messageBytes: 4_194_304 } });
+    open.push(() => connection.close());
+    return connection;
+  };
+
+  test("garbage between messages is passed over", async () => {
+    const connection = await told(
+      `console.log("Listening..."); console.log("{"); say({ content: [{ type: "text", text: "ok" }] });`,
+    );
+    expect((await connection.call("any")).text).toBe("ok");
+  });
+
+  test("a line without end ends the connection", async () => {
+    const connection = await told(
+      `for (let i = 0; i < 100; i++) process.stdout.write("x".repeat(1e6));`,
+    );
+    expect(await failure(connection.call("any"))).toMatchObject({ code: "server_down" });
+    expect(await failure(connection.call("any"))).toMatchObject({ code: "server_down" });
+  });
+
+  test("a call that is given up is cancelled by a notification, and its late answer dropped", async () => {
+    const connection = await told(`
+      globalThis.slow ??= undefined;
+      if (method === "notifications/cancelled") {
+        console.log(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(line).params.requestId, result: {} }));
+        globalThis.cancelled = JSON.parse(line).params.requestId === globalThis.slow;
+      } else if (JSON.parse(line).params.name === "slow") globalThis.slow = id;
+      else say({ content: [{ type: "text", text: String(globalThis.cancelled) }] });`);
+    const stop = new AbortController();
+    const slow = connection.call("slow", {}, { signal: stop.signal });
+    // Written after it on the same pipe, so it is there when this is answered.
+    expect((await connection.call("status")).text).toBe("undefined");
+    stop.abort();
+    expect(await failure(slow)).toMatchObject({ code: "cancelled" });
+    expect((await connection.call("status")).text).toBe("true");
+  });
+
+  test("a server that dies", async () => {
+    const connection = await told("process.exit(1);");
+    expect(await failure(connection.call("any"))).toMatchObject({ code: "server_down" });
+  });
+});

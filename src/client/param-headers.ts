@@ -1,0 +1,58 @@
+// Arguments that a tool wants in HTTP headers as well (`x-mcp-header` in its schema, SEP-2243). The SDK does this in
+// its own `callTool` and does not export it.
+
+import { isObject, own } from "./json.ts";
+import type { Members } from "./json.ts";
+
+interface Mirrored {
+  readonly path: readonly string[];
+  readonly header: string;
+}
+
+/** As the server listed its tools last. Unknown tools are called without; if that is refused, the list is read. */
+export class ParamHeaders {
+  readonly #tools = new Map<string, readonly Mirrored[]>();
+
+  readonly learn = (tools: readonly unknown[]): void => {
+    for (const tool of tools) {
+      const name = own(tool, "name");
+      if (typeof name === "string") this.#tools.set(name, mirrored(own(tool, "inputSchema"), []));
+    }
+  };
+
+  of(tool: string, args: Members | undefined): Record<string, string> {
+    const headers: Record<string, string> = {};
+    for (const { path, header } of this.#tools.get(tool) ?? []) {
+      const text = textOf(path.reduce<unknown>(own, args));
+      if (text !== undefined) headers[`Mcp-Param-${header}`] = encoded(text);
+    }
+    return headers;
+  }
+}
+
+const token = /^[\w!#$%&'*+.^`|~-]+$/;
+
+function mirrored(schema: unknown, path: readonly string[]): readonly Mirrored[] {
+  // Deeper than arguments are, and no schema may make this run for ever.
+  if (path.length > 20) return [];
+  const properties = own(schema, "properties");
+  const header = own(schema, "x-mcp-header");
+  const isPrimitive = ["string", "integer", "boolean"].some((one) => one === own(schema, "type"));
+  const here = path.length > 0 && isPrimitive && typeof header === "string" && token.test(header);
+  const below = isObject(properties)
+    ? Object.entries(properties).flatMap(([name, inner]) => mirrored(inner, [...path, name]))
+    : [];
+  return here ? [{ path, header }, ...below] : below;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return String(value);
+  return typeof value === "number" && Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+function encoded(text: string): string {
+  const isPlain =
+    /^[\t\u0020-\u007E]+$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text);
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
+}

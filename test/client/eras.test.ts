@@ -1,0 +1,187 @@
+// The same calls over every way there is to a server: HTTP and stdio, 2026-07-28 and 2025-11-25, an app and a transport.
+
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { parley } from "mcp-parley";
+import { afterEach, describe, expect, test } from "vitest";
+import { failure } from "../../src/client/failure.fixture.ts";
+import { connect } from "../../src/client/index.ts";
+import type { Connection, ConnectOptions, Era } from "../../src/client/index.ts";
+import { errands, keys, quiet } from "../interop/errands.ts";
+import { longErrands } from "../interop/long-errands.ts";
+import { stdioPlace } from "../interop/stdio-place.ts";
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).toReversed()) await close();
+});
+
+function opened(connection: Connection): Connection {
+  open.push(() => connection.close());
+  return connection;
+}
+
+const people: ConnectOptions = {
+  elicit: (question) => {
+    if (question.kind === "url") return { action: "accept" };
+    if (question.message.includes("Who travels"))
+      return { action: "accept", content: { name: "Ada", seats: 2 } };
+    const [name, field] = Object.entries(question.schema.properties)[0] ?? [];
+    if (name === undefined) return { action: "accept" };
+    if (field?.type === "boolean") return { action: "accept", content: { [name]: true } };
+    const choice = field?.type === "string" ? field.enum?.[0] : undefined;
+    return { action: "accept", content: { [name]: choice ?? "Ada" } };
+  },
+  sample: () => ({
+    role: "assistant",
+    content: { type: "text", text: "onwards" },
+    model: "m",
+    stopReason: "endTurn",
+  }),
+  roots: [{ uri: "file:///home/ada" }],
+};
+
+const stdio = stdioPlace("stdio-server.ts");
+
+async function overHttp(options: ConnectOptions): Promise<Connection> {
+  const { app } = errands({ keys });
+  const { url } = await app.listen(0);
+  open.push(() => app.close());
+  return opened(await connect(url, options));
+}
+
+async function overFetch(options: ConnectOptions): Promise<Connection> {
+  const { app } = errands({ keys });
+  open.push(() => app.close());
+  return opened(await connect(app, options));
+}
+
+const ways: [string, Era, (options: ConnectOptions) => Promise<Connection>][] = [
+  ["HTTP", "2026-07-28", overHttp],
+  ["HTTP", "2025-11-25", overHttp],
+  ["stdio", "2026-07-28", async (options) => opened(await connect(stdio, options))],
+  ["stdio", "2025-11-25", async (options) => opened(await connect(stdio, options))],
+  ["an app", "2026-07-28", overFetch],
+  ["an app", "2025-11-25", overFetch],
+  [
+    "a transport",
+    "2026-07-28",
+    async (options) => opened(await connect(new StdioClientTransport(stdio), options)),
+  ],
+];
+
+describe.each(ways)("%s, %s", (_, era, way) => {
+  test("tools, prompts and resources ask, and come to an end", async () => {
+    const connection = await way({ ...people, era });
+    expect(connection.era).toBe(era);
+    const { text } = await connection.call("book_trip", { to: "Rome" });
+    expect(text).toBe("Ada, 2 seats, Train, booked, “onwards”, filed in file:///home/ada");
+    expect((await connection.call("together")).text).toBe("Ada in onwards");
+    const { messages } = await connection.prompt("letter", { tone: "kind" });
+    expect(messages).toMatchObject([{ content: { text: "Write a kind letter to Ada." } }]);
+    const { contents } = await connection.read("diary://days/monday");
+    expect(contents).toMatchObject([{ text: "monday in Ada" }]);
+  });
+
+  test("questions come out as events", async () => {
+    const connection = await way({ ...people, elicit: "events", era });
+    const call = connection.start("together");
+    const seen: string[] = [];
+    for await (const event of call) {
+      seen.push(event.type);
+      if (event.type !== "asked") continue;
+      for (const { kind, key } of event.questions) {
+        if (kind === "form")
+          await call.answer(key, { action: "accept", content: { name: "Grace" } });
+      }
+    }
+    expect(seen.at(-1)).toBe("done");
+    expect((await call.result()).text).toBe("Grace in onwards");
+  });
+});
+
+describe("tasks of 2025-11-25", () => {
+  async function served(options: ConnectOptions): Promise<Connection> {
+    const app = longErrands();
+    const { url } = await app.listen(0);
+    open.push(() => app.close());
+    return opened(await connect(url, { ...options, era: "2025-11-25" }));
+  }
+
+  test.each([
+    ["confirm_delete", { filename: "a.txt" }, "a.txt is deleted."],
+    ["motto", {}, "onwards"],
+    ["slow_compute", { seconds: 0.2 }, "it took 0.2 s"],
+  ])("%s", async (tool, args, text) => {
+    const connection = await served(people);
+    const call = connection.start(tool, args, { task: true });
+    const types: string[] = [];
+    for await (const { type } of call) types.push(type);
+    expect(types[0]).toBe("task");
+    expect((await call.result()).text).toBe(text);
+  });
+
+  test("a task that ends in an error, and one that is cancelled", async () => {
+    const connection = await served({ elicit: "events" });
+    const error = await failure(connection.call("protocol_error_job"));
+    expect(error).toMatchObject({ code: "task_failed", rpc: { code: -32_603 } });
+    const call = connection.start("confirm_delete", { filename: "a.txt" });
+    let ref = "";
+    for await (const event of call) {
+      if (event.type === "task") ref = event.ref;
+      if (event.type === "asked") break;
+    }
+    await call.cancel();
+    await expect(call.result()).rejects.toMatchObject({ code: "cancelled" });
+    await expect(connection.resume(ref).result()).rejects.toMatchObject({
+      code: "task_cancelled",
+    });
+  });
+
+  test("what the session of another connection started is gone on with by its task", async () => {
+    const app = longErrands();
+    const { url } = await app.listen(0);
+    open.push(() => app.close());
+    const first = opened(await connect(url, { elicit: "events", era: "2025-11-25" }));
+    let ref = "";
+    for await (const event of first.start("confirm_delete", { filename: "a.txt" })) {
+      if (event.type === "task") ref = event.ref;
+      if (event.type === "asked") break;
+    }
+    await first.close();
+    const second = opened(await connect(url, { ...people, era: "2025-11-25" }));
+    expect((await second.resume(ref).result()).text).toBe("a.txt is deleted.");
+  });
+});
+
+describe("no connection", () => {
+  test("nobody there", async () => {
+    await expect(connect("http://127.0.0.1:9/mcp")).rejects.toMatchObject({ code: "server_down" });
+  });
+
+  test("a command that does not exist", async () => {
+    await expect(connect({ command: "/no/such/command" })).rejects.toMatchObject({
+      code: "server_down",
+    });
+  });
+
+  test("an era that the server does not speak is never fallen back from in silence", async () => {
+    const legacyOnly = { fetch: async () => new Response("what?", { status: 400 }) };
+    await expect(connect(legacyOnly, { era: "2026-07-28" })).rejects.toMatchObject({
+      code: "era_not_shared",
+    });
+  });
+
+  test("a server that goes away in the middle of a call", async () => {
+    const app = parley({ name: "away", version: "1.0.0", keys, logger: quiet });
+    app.tool("ask", { description: "Asks" }, (ctx) => ctx.ask("name", "Name?"));
+    const { url } = await app.listen(0);
+    const connection = opened(await connect(url, { elicit: "events" }));
+    const call = connection.start("ask");
+    for await (const event of call) if (event.type === "asked") break;
+    await app.close();
+    await call.answer("name", { action: "accept", content: { name: "Ada" } });
+    const error = await failure(call.result());
+    expect(error.code).toBe("server_down");
+    expect(error.ref).toMatch(/^parley1\./);
+  });
+});

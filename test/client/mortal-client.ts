@@ -1,0 +1,46 @@
+// A client that answers what it is asked, writes down what it sees, and kills itself at one of the events. Started
+// again with the same journal it goes on with what it left, and else begins.
+
+import { appendFileSync } from "node:fs";
+import process from "node:process";
+import type { InputResponse } from "@modelcontextprotocol/client";
+import { connect } from "../../src/client/index.ts";
+import type { Pending } from "../../src/client/index.ts";
+
+const { URL_OF_SERVER = "", JOURNAL = "", LEDGER = "", TOOL = "", DIES_AT } = process.env;
+
+const write = (what: string) => appendFileSync(LEDGER, `${what}\n`);
+
+const connection = await connect(URL_OF_SERVER, { elicit: "events", journal: JOURNAL });
+const [left] = await connection.unfinished();
+if (left !== undefined) write(`resumes ${left.phase}`);
+const call = left === undefined ? connection.start(TOOL) : connection.resume(left.ref);
+let events = 0;
+for await (const event of call) {
+  if (event.type === "progress") continue;
+  events += 1;
+  switch (event.type) {
+    case "asked":
+      write(`asked ${event.questions.map(({ key }) => key).join(" ")}`);
+      break;
+    case "answered":
+      write(`answered ${event.key}`);
+      break;
+    case "task":
+      write("task");
+      break;
+    case "done":
+      write(`done ${event.result.text}`);
+      break;
+  }
+  if (DIES_AT === String(events)) process.kill(process.pid, "SIGKILL");
+  if (event.type === "asked") {
+    for (const question of event.questions) void call.answer(question.key, answer(question));
+  }
+}
+await connection.close();
+process.stdout.write("end\n", () => process.exit(0));
+
+function answer({ key }: Pending): InputResponse {
+  return { action: "accept", content: { [key]: key.toUpperCase() } };
+}

@@ -1,0 +1,152 @@
+// Servers that are not ours: the official SDK's of both generations.
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { InMemoryTransport } from "@modelcontextprotocol/client";
+import {
+  acceptedContent,
+  createMcpHandler,
+  inputRequired,
+  McpServer,
+} from "@modelcontextprotocol/server";
+import { McpServer as McpServerV1 } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
+import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { failure } from "../../src/client/failure.fixture.ts";
+import { connect } from "../../src/client/index.ts";
+import type { Connection, ConnectOptions, Pending } from "../../src/client/index.ts";
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).toReversed()) await close();
+});
+
+function opened(connection: Connection): Connection {
+  open.push(() => connection.close());
+  return connection;
+}
+
+describe("the SDK's server, by hand, 2026-07-28", () => {
+  const Name = z.object({ name: z.string() });
+  const Age = z.object({ age: z.int() });
+
+  function served() {
+    return createMcpHandler(() => {
+      const server = new McpServer({ name: "official", version: "1.0.0" });
+      server.registerTool("hello", { description: "Two rounds" }, async (ctx) => {
+        const { inputResponses } = ctx.mcpReq;
+        const state = ctx.mcpReq.requestState();
+        const age = acceptedContent(inputResponses, "age", Age);
+        if (age !== undefined)
+          return { content: [{ type: "text", text: `${String(state)} ${age.age}` }] };
+        const name = acceptedContent(inputResponses, "name", Name);
+        const [key, message, requestedSchema] =
+          name === undefined ? (["name", "Name?", Name] as const) : (["age", "Age?", Age] as const);
+        return inputRequired({
+          inputRequests: { [key]: inputRequired.elicit({ message, requestedSchema }) },
+          ...(name !== undefined && { requestState: name.name }),
+        });
+      });
+      return server;
+    });
+  }
+
+  test("rounds, with and without state", async () => {
+    const handler = served();
+    open.push(() => handler.close());
+    const answers: Record<string, string | number> = { name: "Ada", age: 36 };
+    const connection = opened(
+      await connect(handler, {
+        elicit: ({ key }) => ({ action: "accept", content: { [key]: answers[key] ?? "" } }),
+      }),
+    );
+    expect(connection.era).toBe("2026-07-28");
+    expect((await connection.call("hello")).text).toBe("Ada 36");
+  });
+});
+
+describe("the example server of SDK v1, 2025-11-25", () => {
+  /** It prints where it listens when it does. */
+  async function started(): Promise<string> {
+    const example = "@modelcontextprotocol/sdk/examples/server/simpleStreamableHttp.js";
+    const port = 20_000 + (process.pid % 20_000);
+    const child = spawn(
+      process.execPath,
+      ["--import", leash, fileURLToPath(import.meta.resolve(example))],
+      {
+        env: { ...process.env, MCP_PORT: String(port) },
+        stdio: ["pipe", "pipe", "ignore"],
+      },
+    );
+    open.push(() => child.kill("SIGKILL"));
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line.includes("listening")) return `http://127.0.0.1:${port}/mcp`;
+    }
+    throw new Error("it has ended before it listened");
+  }
+  // It ends with this process, however that ends.
+  const leash = "data:text/javascript,process.stdin.on('end',()=>process.exit(1)).resume().unref()";
+
+  const contact: ConnectOptions["elicit"] = () => ({
+    action: "accept",
+    content: { name: "Ada", email: "ada@example.com" },
+  });
+
+  test("pushed questions, and tasks that ask", { timeout: 30_000 }, async () => {
+    const connection = opened(await connect(await started(), { elicit: contact }));
+    expect(connection.era).toBe("2025-11-25");
+    expect((await connection.call("greet", { name: "Ada" })).text).toBe("Hello, Ada!");
+    const { text } = await connection.call("collect-user-info", { infoType: "contact" });
+    expect(text).toContain('"email": "ada@example.com"');
+    const task = await connection.call("collect-user-info-task", { infoType: "contact" });
+    expect(task.text).toContain('"name": "Ada"');
+    expect((await connection.call("delay", { duration: 100 })).text).toBe("Completed 100ms delay");
+    await expect(connect("http://127.0.0.1:9/mcp")).rejects.toMatchObject({ code: "server_down" });
+  });
+});
+
+describe("a server of SDK v1 that needs a page to be gone to first (-32042)", () => {
+  async function served(options: ConnectOptions): Promise<Connection> {
+    let isSignedIn = false;
+    const server = new McpServerV1({ name: "pages", version: "1.0.0" });
+    server.registerTool("list", { description: "Needs a sign-in" }, async () => {
+      const page = { mode: "url" as const, message: "Sign in", url: "https://example.com/in" };
+      if (!isSignedIn) {
+        isSignedIn = true;
+        throw new UrlElicitationRequiredError([{ ...page, elicitationId: "e1" }]);
+      }
+      return { content: [{ type: "text", text: "signed in" }] };
+    });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await server.connect(theirs);
+    open.push(() => server.close());
+    return opened(await connect(ours, options));
+  }
+
+  test("the page is shown, and the call made again", async () => {
+    const seen: Pending[] = [];
+    const connection = await served({
+      elicit: (question) => {
+        seen.push(question);
+        return { action: "accept" };
+      },
+    });
+    expect((await connection.call("list")).text).toBe("signed in");
+    expect(seen).toMatchObject([{ kind: "url", host: "example.com", message: "Sign in" }]);
+  });
+
+  test("who does not want to go there has no result", async () => {
+    const connection = await served({ elicit: () => ({ action: "decline" }) });
+    expect(await failure(connection.call("list"))).toMatchObject({ code: "cancelled" });
+  });
+
+  test("without anybody to ask, it is said what is asked", async () => {
+    const connection = await served({});
+    expect(await failure(connection.call("list"))).toMatchObject({
+      code: "unhandled_question",
+      question: { url: "https://example.com/in" },
+    });
+  });
+});

@@ -1,0 +1,104 @@
+// The official suite's client scenarios, both protocol revisions, against the fixture on our client.
+//
+// Stricter than the suite itself, which does not mind a scenario that made no check at all.
+
+import { afterAll, describe, expect, test } from "vitest";
+import { installedSuite } from "../conformance/install.ts";
+import type { Check, Run } from "../conformance/suite.ts";
+import { compiledFixture, requiredScenarios, runRequirements, runScenario } from "./suite.ts";
+
+// What each revision requires, and the checks that makes: a scenario that ends early makes fewer.
+const revisions = [
+  { revision: "2026-07-28", scenarios: 32, checks: 380 },
+  { revision: "2025-11-25", scenarios: 18, checks: 250 },
+];
+
+// By name: what is done by us, and not by the SDK's OAuth; of that, what leads through most of it; and what the suite
+// runs without scoring it, but for two of its extensions (`auth/enterprise-managed-authorization`, `auth/wif-jwt-bearer`).
+const named = [
+  ["2026-07-28", "sep-2322-client-request-state", 5],
+  ["2026-07-28", "request-metadata", 5],
+  ["2026-07-28", "tools_call", 2],
+  ["2026-07-28", "http-standard-headers", 1],
+  ["2026-07-28", "http-custom-headers", 5],
+  ["2026-07-28", "http-invalid-tool-headers", 12],
+  ["2026-07-28", "json-schema-ref-no-deref", 1],
+  ["2026-07-28", "auth/scope-step-up", 20],
+  ["2026-07-28", "auth/scope-retry-limit", 20],
+  ["2026-07-28", "auth/authorization-server-migration", 25],
+  ["2026-07-28", "auth/iss-wrong-issuer", 8],
+  ["2026-07-28", "auth/client-credentials-jwt", 7],
+  ["2026-07-28", "auth/client-credentials-basic", 7],
+  ["2026-07-28", "auth/dpop", 13],
+  ["2026-07-28", "auth/dpop-nonce", 15],
+  ["2026-07-28", "json-schema-2020-12-preservation", 9],
+  ["2025-11-25", "initialize", 1],
+  ["2025-11-25", "tools_call", 2],
+  ["2025-11-25", "elicitation-sep1034-client-defaults", 5],
+  ["2025-11-25", "sse-retry", 3],
+  ["2025-11-25", "auth/scope-step-up", 20],
+] as const;
+
+const suite = once(installedSuite);
+const program = once(compiledFixture);
+afterAll(async () => (await program()).remove());
+
+describe("the client", { timeout: 300_000 }, () => {
+  const runs = new Map(
+    revisions.map(({ revision }) => [
+      revision,
+      once(async () => runRequirements(await suite(), await program(), revision)),
+    ]),
+  );
+
+  test.each(named)("%s: %s, in %i checks", async (revision, scenario, minimum) => {
+    const run = await runs.get(revision)?.();
+    expectPassed(run, scenario, minimum);
+  });
+
+  test.each(revisions)(
+    "$revision: all it requires, in $scenarios scenarios and $checks checks",
+    async ({ revision, scenarios, checks: minimum }) => {
+      const run = await runs.get(revision)?.();
+      const required = requiredScenarios(await suite(), revision);
+      expect(required).toHaveLength(scenarios);
+      const found = required.map((scenario) => run?.scenarios.get(scenario) ?? []);
+      const wrong = required.flatMap((scenario, index) => {
+        const checks = found[index] ?? [];
+        const said = passed(checks) === 0 ? ["it passed no check"] : complaints(checks);
+        return said.map((complaint) => `${scenario}: ${complaint}`);
+      });
+      expect(wrong).toEqual([]);
+      expect(passed(found.flat())).toBeGreaterThanOrEqual(minimum);
+      expect(run?.exitCode).toBe(0);
+    },
+  );
+
+  test("by itself: sep-2322-client-request-state, and the program ends well", async () => {
+    const scenario = "sep-2322-client-request-state";
+    const run = await runScenario(await suite(), await program(), scenario);
+    expectPassed(run, scenario, 5);
+    expect(run.exitCode).toBe(0);
+  });
+});
+
+function expectPassed(run: Run | undefined, scenario: string, minimum: number): void {
+  const checks = run?.scenarios.get(scenario) ?? [];
+  expect(complaints(checks)).toEqual([]);
+  expect(passed(checks)).toBeGreaterThanOrEqual(minimum);
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
+
+function complaints(checks: readonly Check[]): readonly string[] {
+  return checks
+    .filter(({ status }) => status === "FAILURE" || status === "WARNING")
+    .map(({ id, status, errorMessage = "" }) => `${status} ${id}: ${errorMessage}`);
+}
+
+function passed(checks: readonly Check[]): number {
+  return checks.filter(({ status }) => status === "SUCCESS").length;
+}

@@ -1,0 +1,94 @@
+// A person who signs in at once, for the SDK's own OAuth: sent to a page, it follows the redirect and keeps what comes back.
+
+import { DpopSession } from "@modelcontextprotocol/client";
+import type {
+  OAuthClientInformationContext,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
+
+const redirectUrl = "http://localhost:3000/callback";
+
+export class Robot implements OAuthClientProvider {
+  readonly redirectUrl = redirectUrl;
+  /** The suite's authorization servers know it by this. */
+  readonly clientMetadataUrl = "https://conformance-test.local/client-metadata.json";
+  readonly clientMetadata = {
+    client_name: "parley-conformance",
+    redirect_uris: [redirectUrl],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+  };
+  /** By issuer: one server's credentials are nobody else's. */
+  readonly #clients = new Map<string, StoredOAuthClientInformation>();
+  readonly #tokens = new Map<string, StoredOAuthTokens>();
+  readonly #registered: StoredOAuthClientInformation | undefined;
+  #latest: StoredOAuthTokens | undefined;
+  #discovery: OAuthDiscoveryState | undefined;
+  readonly #dpop: Promise<DpopSession> | undefined;
+  #verifier = "";
+  #callback: URLSearchParams | undefined;
+
+  /** `registered`: it is known to the server already. `hasKey`: its tokens are for it alone. */
+  constructor(registered: StoredOAuthClientInformation | undefined, hasKey: boolean) {
+    this.#registered = registered;
+    this.#dpop = hasKey ? DpopSession.create() : undefined;
+  }
+
+  async dpop(): Promise<DpopSession | undefined> {
+    return this.#dpop;
+  }
+
+  /** What the last page gave it, until there are tokens for it. */
+  get callback(): URLSearchParams {
+    if (this.#callback === undefined) throw new Error("It was sent to no page");
+    return this.#callback;
+  }
+
+  clientInformation(ctx?: OAuthClientInformationContext): StoredOAuthClientInformation | undefined {
+    return this.#registered ?? this.#clients.get(ctx?.issuer ?? "");
+  }
+
+  saveClientInformation(
+    information: StoredOAuthClientInformation,
+    ctx?: OAuthClientInformationContext,
+  ): void {
+    this.#clients.set(ctx?.issuer ?? "", information);
+  }
+
+  tokens(ctx?: OAuthClientInformationContext): StoredOAuthTokens | undefined {
+    return ctx === undefined ? this.#latest : this.#tokens.get(ctx.issuer);
+  }
+
+  saveTokens(tokens: StoredOAuthTokens, ctx?: OAuthClientInformationContext): void {
+    this.#tokens.set(ctx?.issuer ?? "", tokens);
+    this.#latest = tokens;
+    this.#callback = undefined;
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+
+  /** Only between a page and what comes back from it: a server may have moved since. */
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovery = state;
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#callback === undefined ? undefined : this.#discovery;
+  }
+
+  async redirectToAuthorization(url: URL): Promise<void> {
+    const { headers } = await fetch(url, { redirect: "manual" });
+    const location = headers.get("location");
+    if (location === null) throw new Error("The authorization page has sent nobody back");
+    this.#callback = new URL(location, redirectUrl).searchParams;
+  }
+}
