@@ -1,7 +1,8 @@
 // One task, from a call's point of view: until it is over, or asks.
 
 import { TaskFault, canBeAsked, capabilitiesIn, snapshotOf } from "./with-tasks-wire.ts";
-import type { Created, Members, Snapshot, WireError } from "./with-tasks-wire.ts";
+import type { Members } from "./json.ts";
+import type { Created, Snapshot, WireError } from "./with-tasks-wire.ts";
 import type { OwnRequests, Reply } from "./with-tasks-requests.ts";
 import type { TaskHints } from "./with-tasks-listen.ts";
 import { internalError } from "../protocol/error-codes.ts";

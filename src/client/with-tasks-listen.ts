@@ -2,8 +2,9 @@
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { methodNotFound } from "../protocol/error-codes.ts";
-import { isObject, members, subscriptionIn } from "./with-tasks-wire.ts";
-import type { Members } from "./with-tasks-wire.ts";
+import { isObject } from "./json.ts";
+import type { Members } from "./json.ts";
+import { members, subscriptionIn } from "./with-tasks-wire.ts";
 
 /** Over HTTP each holds a connection. What is beyond is polled alone. */
 const mostOpen = 16;

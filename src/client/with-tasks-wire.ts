@@ -8,15 +8,13 @@ import {
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "@modelcontextprotocol/client";
+import { isObject } from "./json.ts";
+import type { Members } from "./json.ts";
 
 /** The one revision that has these tasks. */
 const revision = "2026-07-28";
 /** It goes into a header with every request. */
 const longestId = 2_000;
-
-export interface Members {
-  readonly [name: string]: unknown;
-}
 
 export interface WireError {
   readonly code: number;
@@ -201,10 +199,6 @@ function duration(value: unknown): number | undefined {
 }
 
 const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 60) ?? "undefined";
-
-export function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function members(value: unknown): Members {
   return isObject(value) ? value : {};

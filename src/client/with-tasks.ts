@@ -22,12 +22,12 @@ import {
   createdTask,
   declaring,
   isId,
-  isObject,
   isRequest,
   members,
   modernMeta,
 } from "./with-tasks-wire.ts";
-import type { Members } from "./with-tasks-wire.ts";
+import { isObject } from "./json.ts";
+import type { Members } from "./json.ts";
 
 export interface WithTasksOptions {
   /**

@@ -148,7 +148,7 @@ function firstRound(
 }
 
 /** Undefined for what is no JSON (a Date, a Map): it is not compared. */
-function digestOfInput(input: unknown): string | undefined {
+export function digestOfInput(input: unknown): string | undefined {
   try {
     return input === undefined ? undefined : shortDigest(input);
   } catch {

@@ -15,29 +15,21 @@ import { accumulated } from "./low-level.ts";
 import { runtimeFor } from "./promote.ts";
 import type { RoundRequest } from "./round.ts";
 
-/** For the engine. Rounds keep no log of their own: the token does. */
-export function hooksFor(
+/** What the engine gets of every carrier: the process, and whom to tell of mistakes. */
+export function handlerHooks(
   core: Core,
-  call: Call,
   definition: Definition,
-  request: RoundRequest,
-): Hooks {
+): Pick<
+  Hooks,
+  "name" | "turns" | "after" | "stallMs" | "place" | "capture" | "nesting" | "onIdle" | "report"
+> {
   const { environment, logger } = core;
-  const { isDevelopment, now, turns, after, stallMs } = environment;
-  const startedAt = now();
+  const { isDevelopment, turns, after, stallMs } = environment;
   return {
     name: definition.name,
-    get callId() {
-      return call.id();
-    },
     turns,
     after,
     stallMs,
-    canDetach: runtimeFor(core, definition, request) !== undefined,
-    // In the last round there is no later one to hand the work to.
-    canYield: call.roundsLeft > 0,
-    elapsedMs: () => now() - startedAt,
-    stop: request.stop,
     place: isDevelopment ? callerPlace : undefined,
     capture: () => AsyncLocalStorage.snapshot(),
     nesting: isDevelopment || isNestingFree ? bodyNesting() : undefined,
@@ -47,6 +39,28 @@ export function hooksFor(
         handler: definition.name,
         ...(mistake instanceof ParleyError ? { code: mistake.code } : {}),
       }),
+  };
+}
+
+/** For the engine. Rounds keep no log of their own: the token does. */
+export function hooksFor(
+  core: Core,
+  call: Call,
+  definition: Definition,
+  request: RoundRequest,
+): Hooks {
+  const { now } = core.environment;
+  const startedAt = now();
+  return {
+    ...handlerHooks(core, definition),
+    get callId() {
+      return call.id();
+    },
+    canDetach: runtimeFor(core, definition, request) !== undefined,
+    // In the last round there is no later one to hand the work to.
+    canYield: call.roundsLeft > 0,
+    elapsedMs: () => now() - startedAt,
+    stop: request.stop,
   };
 }
 

@@ -19,7 +19,7 @@ import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { RoundAnswer, RoundRequest } from "./round.ts";
 import { fromStore, storeTrouble } from "./store-needed.ts";
-import { vaultOf } from "./work.ts";
+import { vaultOf } from "./vault.ts";
 
 type Run = (call: Call, request: RoundRequest, hooks: Partial<Hooks>) => Promise<RoundAnswer>;
 

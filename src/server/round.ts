@@ -139,7 +139,8 @@ async function runCall(
   const facts = factsOf(core, call, stoppable, () => inline?.begin());
   const handler: Handler<unknown, unknown> = (input, operations) =>
     definition.invoke(input, new HandlerContext(operations, facts));
-  const hooks = { ...hooksFor(core, call, definition, stoppable), ...more };
+  // Not spread: that would make the call an id, which one that neither asks nor steps has no use for.
+  const hooks = Object.assign(hooksFor(core, call, definition, stoppable), more);
   try {
     const outcome = await (inline === undefined
       ? run(handler, parsed, call.state, call.inbox, hooks)

@@ -6,7 +6,7 @@ import { TokenError } from "../token/errors.ts";
 import type { Core } from "./core.ts";
 import type { PackedState } from "./state.ts";
 import { fromStore } from "./store-needed.ts";
-import { vaultOf } from "./work.ts";
+import { vaultOf } from "./vault.ts";
 
 const placeOf = (callId: string, pointer: string) => `${callId}/spill/${pointer}`;
 

@@ -1,20 +1,18 @@
 // A tool as the task engine runs it: the same handler, the same ctx, another carrier.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import { ParleyError } from "../errors.ts";
 import { internalError } from "../protocol/error-codes.ts";
 import type { Json } from "../replay/json.ts";
 import type { Ended, Ending, Prepared, Program, TaskFacts } from "../tasks/program.ts";
-import { shortDigest } from "../token/canonical.ts";
 import { sealTicket } from "../token/ticket.ts";
 import type { Ability } from "./ability.ts";
+import { digestOfInput } from "./call.ts";
+import { handlerHooks } from "./carrier.ts";
 import { HandlerContext } from "./context.ts";
 import type { CallFacts, Watch } from "./context.ts";
 import type { Core } from "./core.ts";
 import type { Definition } from "./definition.ts";
-import { bodyNesting, callerPlace, isNestingFree } from "./development.ts";
 import { answerToFailure, textOf } from "./failure.ts";
-import { hintAtIdling } from "./hints.ts";
 import { isInputRequired } from "./low-level.ts";
 import { external, isShown } from "./questions.ts";
 
@@ -40,24 +38,13 @@ async function prepare(
 ): Promise<Prepared> {
   const input = inputOf(task);
   const parsed = await definition.parse(definition.name, input.arguments);
-  if (!parsed.ok || digestOf(parsed.input) !== input.inputDigest) throw changed(definition.name);
+  if (!parsed.ok || digestOfInput(parsed.input) !== input.inputDigest)
+    throw changed(definition.name);
   const facts = { ...factsOf(core, definition, task, input), watch };
-  const { environment, logger } = core;
-  const { isDevelopment, turns, after, stallMs } = environment;
   return {
     handler: (given, operations) => definition.invoke(given, new HandlerContext(operations, facts)),
     input: parsed.input,
-    hooks: {
-      name: definition.name,
-      turns,
-      after,
-      stallMs,
-      place: isDevelopment ? callerPlace : undefined,
-      capture: () => AsyncLocalStorage.snapshot(),
-      nesting: isDevelopment || isNestingFree ? bodyNesting() : undefined,
-      onIdle: isDevelopment ? () => hintAtIdling(core, definition) : undefined,
-      report: (mistake) => logger.error(textOf(mistake), { handler: definition.name }),
-    },
+    hooks: handlerHooks(core, definition),
     shown: ({ key, shown, reason }) => {
       if (shown === external) return { kind: "external" };
       if (!isShown(shown)) throw new TypeError(`question "${key}" shows nothing`);
@@ -70,14 +57,6 @@ async function prepare(
 function inputOf({ input }: TaskFacts): TaskInput {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by us, so it is what `promote` wrote
   return input as unknown as TaskInput;
-}
-
-function digestOf(input: unknown): string | undefined {
-  try {
-    return input === undefined ? undefined : shortDigest(input);
-  } catch {
-    return undefined;
-  }
 }
 
 function changed(name: string): ParleyError {

@@ -7,10 +7,9 @@ import { defaultTaskLimits } from "../tasks/limits.ts";
 import type { Program } from "../tasks/program.ts";
 import { TaskRuntime } from "../tasks/runtime.ts";
 import type { Store, TaskStore } from "../tasks/store.ts";
-import type { Vault } from "../tasks/vault.ts";
 import type { Watcher } from "../tasks/watcher.ts";
 import { TokenError } from "../token/errors.ts";
-import { openRecord, sealRecord } from "../token/vault.ts";
+import { vaultOf } from "./vault.ts";
 import type { Core } from "./core.ts";
 import { textOf } from "./failure.ts";
 import type { Registration } from "./registry.ts";
@@ -188,13 +187,6 @@ function inWords(error: unknown): string {
 
 /** A whole one, in a log, is half of what it takes to read the task. */
 const shortId = (id: string) => `${id.slice(0, 6)}…`;
-
-export function vaultOf(core: Core): Vault {
-  return {
-    seal: (text, place) => sealRecord(text, `${core.name}/${place}`, core.keyring()),
-    open: (sealed, place) => openRecord(sealed, `${core.name}/${place}`, core.keyring()),
-  };
-}
 
 export function limitsOf({ limits }: Core): TaskLimits {
   return {

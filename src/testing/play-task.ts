@@ -3,10 +3,11 @@
 import type { InputRequest } from "../protocol/input-required.ts";
 import type { WireResult } from "../server/definition.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
+import { isLive } from "../tasks/task.ts";
 import { asked, externalValue, responseTo } from "./script.ts";
 import type { Asked, Script } from "./script.ts";
 import type { Death, Served, Table } from "./table.ts";
-import { isOver, resultOfTask } from "./task-table.ts";
+import { resultOfTask } from "./task-table.ts";
 
 export interface TaskEvents {
   readonly onRun?: (run: Omit<Served, "answer">) => void;
@@ -27,7 +28,7 @@ export async function playTask(
   for (let run = 1; run <= mostRuns;) {
     const task = await table.tasks.read(id);
     onStatus?.(task.status);
-    if (isOver(task)) return resultOfTask(task);
+    if (!isLive(task)) return resultOfTask(task);
     const parked = await table.tasks.parked(id);
     if (parked === undefined) {
       onRun?.(await table.runTask(id, deathIn?.(run)));

@@ -7,7 +7,8 @@ import type { Definition } from "../server/definition.ts";
 import { externalDigest } from "../server/questions.ts";
 import type { Watch } from "../server/context.ts";
 import { programOf } from "../server/task-program.ts";
-import { limitsOf, vaultOf } from "../server/work.ts";
+import { vaultOf } from "../server/vault.ts";
+import { limitsOf } from "../server/work.ts";
 import { Execution } from "../tasks/execution.ts";
 import { Lease } from "../tasks/lease.ts";
 import { TaskRuntime } from "../tasks/runtime.ts";
@@ -142,6 +143,3 @@ export function resultOfTask({ status, result, error }: TaskSnapshot): WireResul
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire
   return (result ?? {}) as WireResult;
 }
-
-export const isOver = ({ status }: TaskSnapshot): boolean =>
-  status !== "working" && status !== "input_required";

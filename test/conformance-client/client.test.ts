@@ -4,7 +4,8 @@
 
 import { afterAll, describe, expect, test } from "vitest";
 import { installedSuite } from "../conformance/install.ts";
-import type { Check, Run } from "../conformance/suite.ts";
+import { complaints, once, passed } from "../conformance/suite.ts";
+import type { Run } from "../conformance/suite.ts";
 import { compiledFixture, requiredScenarios, runRequirements, runScenario } from "./suite.ts";
 
 // What each revision requires, and the checks that makes: a scenario that ends early makes fewer.
@@ -86,19 +87,4 @@ function expectPassed(run: Run | undefined, scenario: string, minimum: number): 
   const checks = run?.scenarios.get(scenario) ?? [];
   expect(complaints(checks)).toEqual([]);
   expect(passed(checks)).toBeGreaterThanOrEqual(minimum);
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
-}
-
-function complaints(checks: readonly Check[]): readonly string[] {
-  return checks
-    .filter(({ status }) => status === "FAILURE" || status === "WARNING")
-    .map(({ id, status, errorMessage = "" }) => `${status} ${id}: ${errorMessage}`);
-}
-
-function passed(checks: readonly Check[]): number {
-  return checks.filter(({ status }) => status === "SUCCESS").length;
 }

@@ -7,17 +7,9 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { z } from "zod";
 import type { Suite } from "../conformance/install.ts";
+import { Checks, endWithUs, finished } from "../conformance/suite.ts";
 import type { Check, Run } from "../conformance/suite.ts";
-
-const Checks: z.ZodType<Check[]> = z.array(
-  z.object({
-    id: z.string(),
-    status: z.enum(["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]),
-    errorMessage: z.string().optional(),
-  }),
-);
 
 /** Of one scenario. The suite starts all of them at once, each a process of its own. */
 const scenarioPatienceMs = 120_000;
@@ -78,32 +70,13 @@ async function run(
   const started = ["--import", endWithUs, join(suite, "dist/index.js"), "client"];
   const args = [...started, "--command", command, ...which, ...timeout, "-o", output];
   try {
-    const { exitCode, said } = await finished(node, args);
+    const { exitCode, said } = await finished(node, args, patienceMs);
     const scenarios = writtenTo(output);
     if (scenarios.size === 0) throw new Error(`The suite has run no scenario:\n${said}`);
     return { exitCode, scenarios };
   } finally {
     rmSync(output, { recursive: true, force: true });
   }
-}
-
-// Its standard input is a pipe from this process, so it hears when we are gone; and with it go the servers that the
-// programs it has started talk to.
-const endWithUs =
-  "data:text/javascript,process.stdin.on('end',()=>process.exit(130)).resume().unref()";
-
-function finished(
-  node: string,
-  args: readonly string[],
-): Promise<{ readonly exitCode: number; readonly said: string }> {
-  const bounds = { timeout: patienceMs, killSignal: "SIGKILL", maxBuffer: 1 << 26 } as const;
-  return new Promise((resolve, reject) => {
-    execFile(node, args, bounds, (error, stdout, stderr) => {
-      const exitCode = error === null ? 0 : error.code;
-      if (typeof exitCode === "number") return resolve({ exitCode, said: stdout + stderr });
-      reject(new Error("The suite did not come to its end", { cause: error }));
-    });
-  });
 }
 
 /** A folder for each scenario, `<scenario>-<time>`; the names of some have a slash in them. */

@@ -14,8 +14,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { startPostgres } from "../postgres/start.ts";
 import { installedSuite } from "./install.ts";
 import { ways } from "./serve.ts";
-import { requiredScenarios, runScenario, runSuite } from "./suite.ts";
-import type { Check } from "./suite.ts";
+import { complaints, once, passed, requiredScenarios, runScenario, runSuite } from "./suite.ts";
 
 // What each revision requires, and the checks that makes: a scenario that ends early makes fewer.
 const revisions = [
@@ -154,18 +153,3 @@ const places = {
     return { store, end };
   },
 };
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
-}
-
-function complaints(checks: readonly Check[]): readonly string[] {
-  return checks
-    .filter(({ status }) => status === "FAILURE" || status === "WARNING")
-    .map(({ id, status, errorMessage = "" }) => `${status} ${id}: ${errorMessage}`);
-}
-
-function passed(checks: readonly Check[]): number {
-  return checks.filter(({ status }) => status === "SUCCESS").length;
-}

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Suite } from "./install.ts";
 
-const Checks = z.array(
+export const Checks = z.array(
   z.object({
     id: z.string(),
     status: z.enum(["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]),
@@ -55,14 +55,16 @@ export function requiredScenarios({ folder }: Suite, revision: string): readonly
 }
 
 // Its standard input is a pipe from this process, so it hears when we are gone, however we went.
-const endWithUs =
+export const endWithUs =
   "data:text/javascript,process.stdin.on('end',()=>process.exit(130)).resume().unref()";
 
-function finished(
+/** Runs the suite; it ends with us, and after a while in any case. */
+export function finished(
   node: string,
   args: readonly string[],
+  timeout: number = patienceMs,
 ): Promise<{ readonly exitCode: number; readonly said: string }> {
-  const bounds = { timeout: patienceMs, killSignal: "SIGKILL", maxBuffer: 1 << 26 } as const;
+  const bounds = { timeout, killSignal: "SIGKILL", maxBuffer: 1 << 26 } as const;
   return new Promise((resolve, reject) => {
     execFile(node, args, bounds, (error, stdout, stderr) => {
       const exitCode = error === null ? 0 : error.code;
@@ -80,4 +82,20 @@ function writtenTo(output: string): ReadonlyMap<string, readonly Check[]> {
     return [scenario, Checks.parse(JSON.parse(file))] as const;
   });
   return new Map(folders);
+}
+
+export function complaints(checks: readonly Check[]): readonly string[] {
+  return checks
+    .filter(({ status }) => status === "FAILURE" || status === "WARNING")
+    .map(({ id, status, errorMessage = "" }) => `${status} ${id}: ${errorMessage}`);
+}
+
+export function passed(checks: readonly Check[]): number {
+  return checks.filter(({ status }) => status === "SUCCESS").length;
+}
+
+/** Begun by whichever test comes first. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }

@@ -13,6 +13,7 @@ import {
 import type { Json } from "../../replay/json.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
+import { isLive } from "../../tasks/task.ts";
 import { openCall } from "../call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../definition.ts";
@@ -256,10 +257,6 @@ const isErrorResult = (result: unknown) =>
   typeof result === "object" && result !== null && "isError" in result && result.isError === true;
 
 const failureOf = (text: string) => ({ content: [{ type: "text", text }], isError: true });
-
-function isLive({ status }: TaskSnapshot): boolean {
-  return status === "working" || status === "input_required";
-}
 
 function placeOf(cursor: unknown): { createdAt: number; id: string } {
   const [, createdAt, id] = /^(\d{1,16})\.([\w-]+)$/.exec(String(cursor)) ?? [];
