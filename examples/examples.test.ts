@@ -58,29 +58,6 @@ test("hello-ask runs as it stands in the README, but for its port", async () => 
   expect((await printed.next()).value).toBe("tracker: close 4522 Duplicate 4301");
 }, 40_000);
 
-const vmProvision = (env: Record<string, string> = {}) =>
-  run(process.execPath, ["--import", "tsx", join(here, "vm-provision/main.ts"), "--auto"], {
-    env: { ...process.env, ...env },
-    timeout: 40_000,
-  });
-
-test("vm-provision: a replica is killed while it creates a VM; the other goes on, and there is one VM", async () => {
-  const { stdout } = await vmProvision();
-  expect(stdout).toContain("result: web-1 runs as vm-1 in the private network, for $70 a month.");
-  expect(stdout).toMatch(/Replica 2 died while .* Replica 1 went on with the task after \d\.\d s/);
-  expect(stdout).toContain("asked for the VM 2 times, under 1 idempotency key, and made 1: vm-1.");
-  expect(stdout).toContain("not done again: 1 price, 2 questions, 1 configuration.");
-  expect(stdout).toContain("Exactly one VM.");
-}, 45_000);
-
-test("vm-provision: with a cloud that forgets idempotency keys there are two, and it says so", async () => {
-  const failed = await vmProvision({ CLOUD_FORGETS: "1" }).catch((error: unknown) => error);
-  expect(failed).toMatchObject({
-    code: 1,
-    stdout: expect.stringMatching(/made 2: vm-1, vm-2\.[^]*THAT IS NOT HOW IT SHOULD BE\./),
-  });
-}, 45_000);
-
 test("deploy-approval: one person's agent asks, another person follows the link", async () => {
   const folder = mkdtempSync(join(tmpdir(), "deploy-approval-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

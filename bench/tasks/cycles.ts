@@ -6,17 +6,15 @@
 import { randomBytes } from "node:crypto";
 import type { Bare, Bed } from "./bed.ts";
 import { Engine } from "./engine.ts";
-import { short, shown, table } from "./figures.ts";
-import type { Figures } from "./figures.ts";
+import { short, shown, table } from "../figures.ts";
+import type { Figures } from "../figures.ts";
 import { loop } from "./loop.ts";
-import type { Rate } from "./loop.ts";
+import type { Limits, Rate } from "./loop.ts";
 import type { OpenWorkflowEngine } from "./openworkflow.ts";
+import type { Scale } from "./scale.ts";
 
 /** How many tasks a worker runs at once, in both engines: enough for the most lanes. */
 const workerConcurrency = 64;
-const lanesOf = [1, 16, 64];
-const rounds = 7;
-const turnMs = 2_000;
 
 interface Contender {
   readonly name: string;
@@ -26,8 +24,9 @@ interface Contender {
   readonly turn: (lanes: number) => Promise<Rate>;
 }
 
-export async function measureCycles(bed: Bed, figures: Figures, tasks: number): Promise<void> {
-  console.log(`\nCreate, park, answer, complete on ${bed.about}`);
+export async function measureCycles(bed: Bed, figures: Figures, scale: Scale): Promise<void> {
+  const { cycles: tasks, turnMs, rounds } = scale;
+  console.log(`\n  Create, park, answer, complete on ${bed.about}`);
   const store = await bed.store();
   const engine = new Engine(store);
   const bares = await bed.bare();
@@ -41,21 +40,25 @@ export async function measureCycles(bed: Bed, figures: Figures, tasks: number): 
   await engine.stop();
   if (typeof other === "string") console.log(`  openworkflow is not compared here: ${other}`);
 
-  for (const lanes of lanesOf) {
-    const ours = contender("parley", async () => {
+  for (const lanes of scale.lanes) {
+    const turnOf = (work: () => Promise<void>) => async () => {
       await engine.start(workerConcurrency);
-      const rate = await loop(lanes, turns, engine.cycle);
+      const rate = await loop(lanes, turns, work);
       await engine.stop();
       return rate;
-    });
+    };
+    const ours = contender("parley", turnOf(engine.cycle));
+    const straight = contender("straight", turnOf(engine.straight));
     const bare = bares.map((one) =>
-      contender(one.name, () => bareTurn(one, lanes, tasks * perCycle, perCycle, ledgers.get(one))),
+      contender(one.name, () =>
+        bareTurn(one, lanes, { count: tasks * perCycle, ms: turnMs }, perCycle, ledgers.get(one)),
+      ),
     );
     const theirs =
       typeof other === "string"
         ? []
-        : [contender("openworkflow", () => otherTurn(other, lanes, tasks))];
-    const all = [ours, ...bare, ...theirs];
+        : [contender("openworkflow", () => otherTurn(other, lanes, turns))];
+    const all = [ours, straight, ...bare, ...theirs];
     let commits = 0;
     let cycles = 0;
     for (let round = 0; round < rounds; round += 1) {
@@ -74,7 +77,9 @@ export async function measureCycles(bed: Bed, figures: Figures, tasks: number): 
     }
     report(bed, figures, {
       lanes,
+      rounds,
       ours,
+      straight,
       bare,
       theirs: theirs[0],
       perCycle,
@@ -101,8 +106,8 @@ async function anatomy(bed: Bed, engine: Engine, figures: Figures): Promise<numb
   const statements = bed.count.all();
   const commits = ((await bed.commits()) - before) / count;
   const total = [...statements.values()].reduce((sum, each) => sum + each, 0) / count;
-  figures.add(`${bed.name}: commits a cycle, one at a time`, commits);
-  figures.add(`${bed.name}: statements a cycle, one at a time`, total);
+  figures.add(`tasks/${bed.name}: commits a cycle, one at a time`, commits);
+  figures.add(`tasks/${bed.name}: statements a cycle, one at a time`, total);
   console.log(`  one cycle, alone: ${short(commits)} commits, ${short(total)} statements:`);
   for (const [label, times] of [...statements].toSorted((one, two) => two[1] - one[1])) {
     if (times / count >= 0.05) console.log(`    ${short(times / count).padStart(6)}  ${label}`);
@@ -119,14 +124,14 @@ interface Ledger {
 async function bareTurn(
   bare: Bare,
   lanes: number,
-  count: number,
+  limits: Limits,
   perCycle: number,
   ledger: Ledger | undefined,
 ): Promise<Rate> {
   if (ledger === undefined) throw new Error("no ledger");
   const rows = Array.from({ length: lanes }, () => ({ id: "", left: 0 }));
   const state = randomBytes(150).toString("base64");
-  return loop(lanes, { count, ms: turnMs }, async (lane) => {
+  return loop(lanes, limits, async (lane) => {
     const row = rows[lane];
     if (row === undefined) return;
     if (row.left === 0) {
@@ -142,9 +147,9 @@ async function bareTurn(
   });
 }
 
-async function otherTurn(other: OpenWorkflowEngine, lanes: number, tasks: number): Promise<Rate> {
+async function otherTurn(other: OpenWorkflowEngine, lanes: number, limits: Limits): Promise<Rate> {
   await other.start(workerConcurrency);
-  const rate = await loop(lanes, { count: tasks, ms: turnMs }, other.cycle);
+  const rate = await loop(lanes, limits, other.cycle);
   await other.stop();
   return rate;
 }
@@ -164,7 +169,10 @@ async function checkLedgers(
 
 interface Measured {
   readonly lanes: number;
+  readonly rounds: number;
   readonly ours: Contender;
+  /** Create, complete: nothing asked. */
+  readonly straight: Contender;
   readonly bare: readonly Contender[];
   readonly theirs: Contender | undefined;
   readonly perCycle: number;
@@ -174,9 +182,9 @@ interface Measured {
 function report(
   bed: Bed,
   figures: Figures,
-  { lanes, ours, bare, theirs, perCycle, commits }: Measured,
+  { lanes, rounds, ours, straight, bare, theirs, perCycle, commits }: Measured,
 ): void {
-  const at = `${bed.name}, ${lanes} at once`;
+  const at = `tasks/${bed.name}, ${lanes} at once`;
   const ratios = (of: Contender, by: number) =>
     ours.rates.map((rate, round) => (rate * by) / (of.rates[round] ?? Number.NaN));
   figures.add(`${at}: commits a cycle`, commits);
@@ -190,7 +198,17 @@ function report(
   const rows = [
     ["", "a second", "CPU ms each", "cycles ÷ these", `${perCycle} × cycles ÷ these`],
     [each, ...speed("cycles", ours), "", ""],
+    [
+      "create, complete",
+      ...speed("straight cycles", straight),
+      against("straight cycles", straight, 1),
+      "",
+    ],
   ];
+  const [sole] = bare;
+  if (sole !== undefined) {
+    figures.ratio(`${at}: straight cycles ÷ bare transactions`, straight.rates, sole.rates);
+  }
   for (const one of bare) {
     const label = `${one.name} transactions`;
     rows.push([label, ...speed(label, one), against(label, one, 1), against(label, one, perCycle)]);

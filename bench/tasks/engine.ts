@@ -19,10 +19,12 @@ const answer = "yes, do";
 
 const read = (value: Json) => ({ kind: "value" as const, value });
 
-/** Asks one question and returns what it was given and what was answered. */
+/** Asks one question, if it is to, and returns what it was given and what was answered. */
 const program: Program = {
   prepare: ({ input }) => ({
     handler: async (given, ops) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `inputOf` made it
+      if (!(given as Input).asks) return { given };
       return { given, answer: await ops.ask(key, { digest: key, shown: key, read }) };
     },
     input,
@@ -90,41 +92,46 @@ export class Engine {
 
   /** Create, see it parked, answer, see it completed, look at the result. */
   readonly cycle = async (): Promise<void> => {
-    const { id, number } = await this.#create("");
-    await this.#follow(id, number);
+    await this.#follow(await this.#create("", true));
+  };
+
+  /** Create, see it completed, look at the result. */
+  readonly straight = async (): Promise<void> => {
+    await this.#follow(await this.#create("", false));
   };
 
   /** Only created: nobody watches how it comes to its question. A principal has a hundred of them. */
-  readonly park = (): Promise<Parked> => this.#create(`principal ${Math.floor(this.#tasks / 100)}`);
+  readonly park = (): Promise<Parked> =>
+    this.#create(`principal ${Math.floor(this.#tasks / 100)}`, true);
 
   /** Answers one that is parked: milliseconds from there to when its completion is seen. */
-  readonly complete = async ({ id, number }: Parked): Promise<number> => {
+  readonly complete = async (task: Parked): Promise<number> => {
     const start = performance.now();
-    await this.#follow(id, number);
+    await this.#follow(task);
     return performance.now() - start;
   };
 
-  async #create(principal: string): Promise<Parked> {
-    const number = (this.#tasks += 1);
+  async #create(principal: string, asks: boolean): Promise<Parked> {
+    const input = inputOf((this.#tasks += 1), asks);
     const { id } = await this.runtime.create({
       callId: newId(),
       tool,
       principal,
-      input: inputOf(number),
+      input,
       entries: [],
       unused: [],
       ttlMs: undefined,
     });
-    return { id, number };
+    return { id, input };
   }
 
-  async #follow(id: string, number: number): Promise<void> {
+  async #follow({ id, input }: Parked): Promise<void> {
     const ending = new AbortController();
     const watch = this.runtime.watch(id, 0, ending.signal);
     const timeout = setTimeout(() => ending.abort(), 60_000);
     try {
       for await (const { status, questions, result } of watch) {
-        if (status === "completed") return check(result, number);
+        if (status === "completed") return check(result, input);
         if (!questions.has(key)) continue;
         const taken = await this.runtime.update(id, new Map([[key, answer]]));
         if (taken?.accepted[0] !== key) throw new Error("the answer was not accepted");
@@ -132,21 +139,32 @@ export class Engine {
     } finally {
       clearTimeout(timeout);
     }
-    throw new Error(`task ${number} was not completed`);
+    throw new Error(`task ${input.number} was not completed`);
   }
 }
 
-const inputOf = (number: number) => ({ number, text: "some forty characters of arguments, or so" });
+interface Input {
+  readonly [member: string]: Json;
+  readonly number: number;
+  readonly text: string;
+  readonly asks: boolean;
+}
+
+const inputOf = (number: number, asks: boolean): Input => ({
+  number,
+  text: "some forty characters of arguments, or so",
+  asks,
+});
 
 export interface Parked {
   readonly id: string;
-  readonly number: number;
+  readonly input: Input;
 }
 
-function check(result: Json | undefined, number: number): void {
-  const right = { given: inputOf(number), answer };
+function check(result: Json | undefined, given: Input): void {
+  const right = given.asks ? { given, answer } : { given };
   if (!isDeepStrictEqual(result, right)) {
-    throw new Error(`wrong result of task ${number}: ${JSON.stringify(result)}`);
+    throw new Error(`wrong result of task ${given.number}: ${JSON.stringify(result)}`);
   }
 }
 

@@ -1,18 +1,15 @@
 // What parked tasks cost while nobody answers them, and how one among many is answered.
 
 import process from "node:process";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { heapAfterCollection } from "../heap.ts";
 import type { Bed } from "./bed.ts";
 import { Engine } from "./engine.ts";
 import type { Parked } from "./engine.ts";
-import { quantile, short, table } from "./figures.ts";
-import type { Figures } from "./figures.ts";
+import { quantile, short, table } from "../figures.ts";
+import type { Figures } from "../figures.ts";
 import { loop } from "./loop.ts";
+import type { Scale } from "./scale.ts";
 
-const idleMs = 12_000;
-const answers = 300;
-const few = 1_000;
 const enough = 50_000;
 const leastBytes = 16;
 
@@ -23,21 +20,22 @@ interface Look {
   readonly cpu: number;
 }
 
-export async function measureParked(bed: Bed, figures: Figures, many: number): Promise<void> {
-  console.log(`\nParked tasks on ${bed.about}`);
+export async function measureParked(bed: Bed, figures: Figures, scale: Scale): Promise<void> {
+  const { few, many, answers, idleMs } = scale;
+  console.log(`\n  Parked tasks on ${bed.about}`);
   const store = await bed.store();
   const engine = new Engine(store);
   await engine.start(64);
   // Code that runs for the first time takes memory of its own.
-  await loop(64, { count: 1_500, ms: 60_000 }, engine.cycle);
+  await loop(64, { count: Math.min(1_500, many), ms: 60_000 }, engine.cycle);
 
-  const looks: Look[] = [await look(bed, 0)];
+  const looks: Look[] = [await look(bed, 0, idleMs)];
   const latencies = new Map<number, readonly number[]>();
   let parked = 0;
   for (const count of [few, many]) {
-    const chosen = await park(engine, parked, count - parked);
+    const chosen = await park(engine, parked, count - parked, answers);
     parked = count;
-    looks.push(await look(bed, parked));
+    looks.push(await look(bed, parked, idleMs));
     const diskBytes = await bed.diskBytes();
     if (count === many) report(bed, figures, looks, diskBytes);
     latencies.set(count, await answerSome(engine, chosen));
@@ -47,12 +45,16 @@ export async function measureParked(bed: Bed, figures: Figures, many: number): P
   const rows = [...latencies].map(([count, ms]) => [
     `among ${count}`,
     short(
-      figures.add(`${bed.name}: answer to completion among ${count}, p50 ms`, quantile(ms, 0.5))
-        .value,
+      figures.add(
+        `tasks/${bed.name}: answer to completion among ${count}, p50 ms`,
+        quantile(ms, 0.5),
+      ).value,
     ),
     short(
-      figures.add(`${bed.name}: answer to completion among ${count}, p95 ms`, quantile(ms, 0.95))
-        .value,
+      figures.add(
+        `tasks/${bed.name}: answer to completion among ${count}, p95 ms`,
+        quantile(ms, 0.95),
+      ).value,
     ),
     String(ms.length),
   ]);
@@ -62,7 +64,12 @@ export async function measureParked(bed: Bed, figures: Figures, many: number): P
 }
 
 /** Keeps only those that will be answered: the others are to leave nothing behind. */
-async function park(engine: Engine, before: number, count: number): Promise<readonly Parked[]> {
+async function park(
+  engine: Engine,
+  before: number,
+  count: number,
+  answers: number,
+): Promise<readonly Parked[]> {
   const chosen: Parked[] = [];
   const every = Math.max(1, Math.floor(count / answers));
   let made = 0;
@@ -99,8 +106,8 @@ async function answerSome(engine: Engine, chosen: readonly Parked[]): Promise<re
   return latencies;
 }
 
-async function look(bed: Bed, parked: number): Promise<Look> {
-  const heapBytes = await heap();
+async function look(bed: Bed, parked: number, idleMs: number): Promise<Look> {
+  const heapBytes = await heapAfterCollection();
   bed.count.reset();
   const before = process.cpuUsage();
   const start = performance.now();
@@ -115,27 +122,14 @@ async function look(bed: Bed, parked: number): Promise<Look> {
   };
 }
 
-/** The least of several: what is only waiting to be collected does not count. */
-async function heap(): Promise<number> {
-  setFlagsFromString("--expose-gc");
-  const gc: () => void = runInNewContext("gc");
-  let least = Infinity;
-  for (let times = 0; times < 6; times += 1) {
-    gc();
-    await wait(50);
-    least = Math.min(least, process.memoryUsage().heapUsed);
-  }
-  return least;
-}
-
 function report(bed: Bed, figures: Figures, looks: readonly Look[], diskBytes: number): void {
   const [none] = looks;
   const rows = looks.map(({ parked, heapBytes, statements, cpu }) => {
     const perTask = parked === 0 ? Number.NaN : (heapBytes - (none?.heapBytes ?? 0)) / parked;
-    figures.add(`${bed.name}: heap MiB, ${parked} parked`, heapBytes / 2 ** 20);
-    if (parked > 0) figures.add(`${bed.name}: heap bytes a task, ${parked} parked`, perTask);
-    figures.add(`${bed.name}: idle statements/s, ${parked} parked`, statements);
-    figures.add(`${bed.name}: idle CPU, share of a core, ${parked} parked`, cpu);
+    figures.add(`tasks/${bed.name}: heap MiB, ${parked} parked`, heapBytes / 2 ** 20);
+    if (parked > 0) figures.add(`tasks/${bed.name}: heap bytes a task, ${parked} parked`, perTask);
+    figures.add(`tasks/${bed.name}: idle statements/s, ${parked} parked`, statements);
+    figures.add(`tasks/${bed.name}: idle CPU, share of a core, ${parked} parked`, cpu);
     return [
       String(parked),
       (heapBytes / 2 ** 20).toFixed(2),
@@ -150,14 +144,14 @@ function report(bed: Bed, figures: Figures, looks: readonly Look[], diskBytes: n
   const [fewer] = looks.filter(({ parked }) => parked > 0);
   // Nothing can be kept for a task in so little. Among few the noise is larger than that.
   const heapPerTask = ((last?.heapBytes ?? 0) - (none?.heapBytes ?? 0)) / most;
-  if (most >= enough) figures.bar("heap bytes a parked task", heapPerTask, leastBytes);
-  figures.bar(
+  if (most >= enough) figures.atMost("heap bytes a parked task", heapPerTask, leastBytes);
+  figures.atMost(
     `idle statements a second, ${most} parked, beyond those with ${fewer?.parked}`,
     (last?.statements ?? 0) - (fewer?.statements ?? 0),
     // What the window happens to begin and end with. A poll a task, once a minute, would be hundreds.
     2,
   );
-  figures.add(`${bed.name}: disk bytes a task`, diskBytes / most);
+  figures.add(`tasks/${bed.name}: disk bytes a task`, diskBytes / most);
   console.log(
     `  on disk: ${short(diskBytes / 2 ** 20)} MiB, ${short(diskBytes / most)} bytes a task, indexes included`,
   );

@@ -1,20 +1,39 @@
-// The multi-step wizard of the C# SDK's page. There it is a state machine in which the name given in the
-// first round is gone by the third; here it is two lines that ask.
+// The wizard of the C# SDK's page: a name, then an age. On that page it is a state machine that looks in the last round
+// for the answer of the round before; a client sends only the answers of the last round, so the name is gone.
 
-import { parley } from "mcp-parley";
+import { acceptedContent } from "@modelcontextprotocol/server";
+import { inputRequired } from "mcp-parley";
+import type { App } from "mcp-parley";
 import { z } from "zod";
 
-const app = parley({ name: "wizard", version: "1.0.0" });
+const Name = z.object({ name: z.string().describe("Your name") });
+const Age = z.object({ age: z.number().describe("Your age") });
 
-export const wizard = app.tool("wizard", { description: "Multi-step wizard" }, async (ctx) => {
-  const name = await ctx.ask("name", "What's your name?");
-  const age = await ctx.ask("age", `Hi ${name}! How old are you?`, z.number().describe("Your age"));
-  return `Welcome, ${name}! You are ${age} years old.`;
-});
+/** Two lines that ask. */
+export const wizard = (app: App) =>
+  app.tool("wizard", { description: "Asks for a name, then for an age" }, async (ctx) => {
+    const { name } = await ctx.ask("name", "What's your name?", Name);
+    const { age } = await ctx.ask("age", `Hi ${name}! How old are you?`, Age);
+    return `Welcome, ${name}! You are ${age} years old.`;
+  });
 
-// The same page's tool that puts work off to a later round, for load shedding.
-export const deferred = app.tool("deferred", { description: "Defers its work" }, async (ctx) => {
-  const { step } = await ctx.step("first half", () => ({ step: 1 }));
-  await ctx.checkpoint();
-  return `Completed step ${step}`;
-});
+/** The page's own state machine, step by step: here the answers of all rounds are there. */
+export const wizardByHand = (app: App) =>
+  app.tool("wizard_by_hand", { description: "Asks for a name, then for an age" }, (ctx) => {
+    const step = ctx.state(z.enum(["step-1", "step-2"]));
+    const name = acceptedContent(ctx.answers, "name", Name)?.name;
+    if (step === "step-2") {
+      const age = acceptedContent(ctx.answers, "age", Age)?.age;
+      return `Welcome, ${name}! You are ${age} years old.`;
+    }
+    if (step === "step-1") {
+      const message = `Hi ${name}! How old are you?`;
+      const age = inputRequired.elicit({ message, requestedSchema: Age });
+      return inputRequired({ inputRequests: { age }, state: "step-2" });
+    }
+    const message = "What's your name?";
+    return inputRequired({
+      inputRequests: { name: inputRequired.elicit({ message, requestedSchema: Name }) },
+      state: "step-1",
+    });
+  });

@@ -1,13 +1,14 @@
 // One call, from its first request to its result, as the caller has it.
 
 import type { InputResponse } from "@modelcontextprotocol/client";
-import { CallError } from "./errors.ts";
+import { CallError, textOf } from "./errors.ts";
 import { Events } from "./events.ts";
 import type { CallEvent } from "./events.ts";
 import type { ClientJournal } from "./journal.ts";
 import type { Members } from "./json.ts";
 import { goLegacy } from "./legacy.ts";
-import type { LegacyTool } from "./legacy.ts";
+import type { LegacySession } from "./legacy-session.ts";
+import type { TaskHints } from "./listen.ts";
 import type { Limits } from "./limits.ts";
 import { ServerTime } from "./pace.ts";
 import type { ParamHeaders } from "./param-headers.ts";
@@ -19,22 +20,24 @@ import type { CallState } from "./reference.ts";
 import { callResult, finalResult } from "./result.ts";
 import type { CallResult } from "./result.ts";
 import { goRounds } from "./rounds.ts";
-import type { Run } from "./run.ts";
-import { cancelTask, followTask, taskIdOf } from "./task.ts";
-import type { Wire } from "./wire.ts";
+import type { Run, TaskWish } from "./run.ts";
+import { createdTask } from "./snapshot.ts";
+import { cancelTask, followTask } from "./task.ts";
+import type { Requests } from "./wire.ts";
 
 /** Not a promise, on purpose: it may be returned from an async function. */
 export interface Call extends AsyncIterable<CallEvent> {
   /** Resolves when the answer cannot get lost any more. */
   readonly answer: (key: string, answer: InputResponse) => Promise<void>;
   readonly result: () => Promise<CallResult>;
-  /** Resolves when the server knows. */
+  /** Resolves when the server knows. Rejects where it could not be told that its task is to end; the journal keeps that. */
   readonly cancel: () => Promise<void>;
 }
 
 /** What a call has of its connection. */
 export interface Host {
-  readonly wire: Wire;
+  readonly wire: Requests;
+  readonly hints: TaskHints;
   readonly limits: Limits;
   readonly headers: ParamHeaders;
   readonly listTools: () => Promise<void>;
@@ -42,15 +45,12 @@ export interface Host {
   readonly journal: ClientJournal | undefined;
   /** Set in a session of 2025-11-25. */
   readonly legacy: LegacySession | undefined;
-  /** People think about something that cannot be said whose it is. */
-  readonly isThinking: () => boolean;
   readonly ended: (call: OngoingCall) => void;
 }
 
-interface LegacySession {
-  readonly toolOf: (name: string) => Promise<LegacyTool>;
-  /** Where a question cannot be told by its call, there is one call at a time. */
-  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
+interface Pushed {
+  readonly resolve: (answer: InputResponse) => void;
+  readonly reject: (reason: unknown) => void;
 }
 
 export interface OngoingOptions {
@@ -58,7 +58,7 @@ export interface OngoingOptions {
   readonly isCalled: boolean;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly wantsTask?: boolean | undefined;
+  readonly wantsTask?: TaskWish | undefined;
   /** It was begun elsewhere. */
   readonly isResumed: boolean;
 }
@@ -71,10 +71,13 @@ export class OngoingCall implements Call {
   readonly #time: ServerTime;
   readonly #questions: Questions;
   readonly #outcome: Promise<Members>;
-  /** 2025-11-25: by key, who put the question and wants to be told. */
-  readonly #pushed = new Map<string, (answer: InputResponse) => void>();
+  /** 2025-11-25: by key, the request that put the question. */
+  readonly #pushed = new Map<string, Pushed>();
+  #pushes = 0;
   #state: CallState;
   #kept: Promise<void> = Promise.resolve();
+  /** The server is being told that its task is not wanted any more. */
+  #cancelled: Promise<void> | undefined;
   #isOver = false;
 
   constructor(host: Host, state: CallState, options: OngoingOptions) {
@@ -116,11 +119,16 @@ export class OngoingCall implements Call {
   readonly result = async (): Promise<CallResult> => callResult(await this.raw());
 
   readonly cancel = async (): Promise<void> => {
-    if (this.#isOver) return;
-    const { taskId } = this.#state;
-    const run = this.#run();
-    this.fail(new CallError("cancelled", "The call was cancelled.", { taskId }));
-    if (taskId !== undefined) await cancelTask(run, taskId);
+    if (!this.#isOver) {
+      const { taskId } = this.#state;
+      if (taskId !== undefined) this.#cancelled ??= cancelTask(this.#run(), taskId);
+      this.fail(new CallError("cancelled", "The call was cancelled.", { taskId }));
+    }
+    try {
+      await this.#cancelled;
+    } catch (error) {
+      throw this.#notCancelled(error);
+    }
   };
 
   readonly #onAbort = (): void => void this.cancel().catch(() => {});
@@ -130,18 +138,25 @@ export class OngoingCall implements Call {
 
   readonly hold = (): (() => void) => this.#time.hold();
 
-  /** 2025-11-25: a question that came as a request. */
-  readonly push = (question: Pending): Promise<InputResponse> =>
+  /** 2025-11-25: a question that came as a request. `unwanted`: the server has called that off. */
+  readonly push = (question: Pending, unwanted: AbortSignal): Promise<InputResponse> =>
     new Promise((resolve, reject) => {
-      const { signal } = this.#stop;
+      const { key } = question;
+      this.#pushes += 1;
       try {
+        if (this.#pushes > this.#host.limits.taskQuestions) throw tooMany(this.#pushes - 1);
         this.#questions.check([question]);
       } catch (error) {
         this.fail(error);
         return reject(error);
       }
-      this.#pushed.set(question.key, resolve);
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      this.#pushed.set(key, { resolve, reject });
+      unwanted.addEventListener("abort", () => {
+        if (!this.#questions.withdraw(key)) return;
+        this.#pushed.delete(key);
+        this.#events.push({ type: "withdrawn", key });
+        reject(unwanted.reason);
+      });
       this.#questions.put([question]);
       this.#events.push({ type: "asked", questions: [question], ref: referenceTo(this.#state) });
     });
@@ -154,8 +169,8 @@ export class OngoingCall implements Call {
       this.#events.end(() => this.#forget());
       return result;
     } catch (error) {
-      const told = await this.#told(error);
       this.#end();
+      const told = await this.#told(error);
       this.#events.fail(told);
       throw told;
     }
@@ -184,28 +199,27 @@ export class OngoingCall implements Call {
   }
 
   async #goModern(run: Run): Promise<Members> {
-    const { taskId } = this.#state;
-    if (taskId !== undefined) return followTask(run, taskId, 0);
+    const { taskId: resumed } = this.#state;
+    if (resumed !== undefined) return followTask(run, { taskId: resumed, isDue: true });
     const outcome = await goRounds(run);
     if (outcome.kind === "complete") return outcome.result;
-    const { task } = outcome;
-    const id = taskIdOf(task);
+    const task = createdTask(outcome.task);
+    const { taskId } = task;
     await run.move({
-      taskId: id,
+      taskId,
       requestState: undefined,
       questions: new Map(),
       answers: new Map(),
     });
-    run.tell({ type: "task", taskId: id, ref: run.ref() });
-    const { status, pollIntervalMs } = task;
-    const isWorking = status === "working" && typeof pollIntervalMs === "number";
-    return followTask(run, id, isWorking ? Math.min(Math.max(pollIntervalMs, 0), 60_000) : 0);
+    run.tell({ type: "task", taskId, ref: run.ref() });
+    return followTask(run, task);
   }
 
   #run(): Run {
-    const { wire, limits, headers, listTools, isThinking } = this.#host;
+    const { wire, hints, limits, headers, listTools, legacy } = this.#host;
     return {
       wire,
+      hints,
       limits,
       headers,
       listTools,
@@ -215,8 +229,8 @@ export class OngoingCall implements Call {
       move: this.#move,
       ref: () => referenceTo(this.#state),
       tell: (event) => this.#events.push(event),
-      isPaused: () => this.#questions.isOpen || isThinking(),
-      wantsTask: this.#options.wantsTask ?? false,
+      isPaused: () => this.#questions.isOpen || legacy?.isThinking === true,
+      wantsTask: this.#options.wantsTask,
     };
   }
 
@@ -236,7 +250,7 @@ export class OngoingCall implements Call {
     }
     this.#pushed.delete(key);
     this.#events.push({ type: "answered", key });
-    pushed?.(answer);
+    pushed?.resolve(answer);
   };
 
   /** With where the call stands, where it can be gone on with; else it is forgotten. */
@@ -244,8 +258,23 @@ export class OngoingCall implements Call {
     const { taskId } = this.#state;
     if (!(thrown instanceof CallError)) return thrown;
     if (canGoOn(thrown)) return thrown.at({ ref: referenceTo(this.#state), taskId });
+    try {
+      await this.#cancelled;
+    } catch (error) {
+      return this.#notCancelled(error);
+    }
     await this.#forget().catch(() => {});
     return thrown.at({ taskId });
+  }
+
+  /** It stays in the journal, because the task may still do what nobody wants any more. */
+  #notCancelled(cause: unknown): CallError {
+    const { taskId } = this.#state;
+    const code = cause instanceof CallError ? cause.code : "server_down";
+    const message =
+      `The call was given up here, but its task could not be cancelled and may go on: ${textOf(cause)} ` +
+      "Go on with the reference and cancel again.";
+    return new CallError(code, message, { ref: referenceTo(this.#state), taskId, cause });
   }
 
   async #forget(): Promise<void> {
@@ -257,6 +286,8 @@ export class OngoingCall implements Call {
     this.#isOver = true;
     this.#time.stop();
     this.#questions.end();
+    for (const { reject } of this.#pushed.values()) reject(this.#stop.signal.reason);
+    this.#pushed.clear();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#host.ended(this);
   }
@@ -266,6 +297,9 @@ function canGoOn({ code, taskId }: CallError): boolean {
   if (code === "unhandled_question") return taskId === undefined;
   return ["server_down", "timed_out", "closed", "handler_failed"].includes(code);
 }
+
+const tooMany = (questions: number) =>
+  new CallError("too_many_rounds", `The server has put more than ${questions} questions.`);
 
 const otherEra = () =>
   new CallError(

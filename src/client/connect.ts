@@ -1,41 +1,48 @@
 // From a target to a connection: a transport, the newest era both sides speak, and the calls over it.
 
-import { Client, RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/client";
 import type {
   GetPromptResult,
   Implementation,
-  InputResponse,
   ReadResourceResult,
   StandardSchemaV1,
 } from "@modelcontextprotocol/client";
+import { DraftRequests } from "../draft/client.ts";
+import { DraftOffer } from "../draft/offer.ts";
+import { draftVersion } from "../draft/wire.ts";
 import { OngoingCall } from "./call.ts";
 import type { Call, Host } from "./call.ts";
 import { connectFailure } from "./connect-failure.ts";
 import { badResponse, CallError } from "./errors.ts";
 import { folderJournal } from "./journal.ts";
 import type { ClientJournal } from "./journal.ts";
-import { own } from "./json.ts";
 import type { Members } from "./json.ts";
+import { LegacySession } from "./legacy-session.ts";
+import { TaskHints } from "./listen.ts";
+import { taskFor } from "./legacy.ts";
 import { limitsOf } from "./limits.ts";
 import type { ClientLimits, Limits } from "./limits.ts";
 import { ParamHeaders } from "./param-headers.ts";
-import { pendingOf } from "./pending.ts";
 import { People } from "./people.ts";
 import type { Handlers } from "./people.ts";
 import { stateOf } from "./reference.ts";
 import type { CallState, Method } from "./reference.ts";
 import type { CallResult } from "./result.ts";
+import type { TaskWish } from "./run.ts";
 import { placeOf } from "./target.ts";
 import type { Access, Place, Target } from "./target.ts";
 import { Wire } from "./wire.ts";
+import type { Requests } from "./wire.ts";
 
-export type Era = "2026-07-28" | "2025-11-25";
+export type Era = "2026-07-28" | "2026-06-XX" | "2025-11-25";
 
 export interface ConnectOptions extends Handlers, Access {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
   /** The newest that both sides speak, unless it is said here. `connection.era` tells which it was. */
   readonly era?: Era | undefined;
+  /** Also offers the draft, "2026-06-XX", to a server that has nothing newer. Default: false. */
+  readonly drafts?: boolean | undefined;
   /** A folder in which every unfinished call is kept. Holds arguments and sealed state: treat it as a secret. */
   readonly journal?: string | ClientJournal | undefined;
   readonly limits?: ClientLimits | undefined;
@@ -46,8 +53,8 @@ export interface CallOptions<S = undefined> {
   readonly signal?: AbortSignal | undefined;
   /** Server time only; people may take as long as they like. */
   readonly timeoutMs?: number | undefined;
-  /** 2025-11-25: as a task, where the tool can be one. On 2026-07-28 the server decides. */
-  readonly task?: boolean | undefined;
+  /** Before 2026-07-28: as a task, where the tool can be one, and for how long. Since then the server decides. */
+  readonly task?: boolean | { readonly ttlMs: number } | undefined;
 }
 
 export interface Unfinished {
@@ -98,34 +105,45 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client has no other
   sdk.onerror = () => {};
   const connection = new Connected(sdk, wire, place, people, limits, headers, options.journal);
-  connection.answerPushed();
+  const offer = offersDraft(options) ? new DraftOffer(place.transport) : undefined;
   try {
     await sdk.connect(place.transport);
+    if (options.era === draftVersion && offer?.isTaken !== true) throw noDraft();
   } catch (error) {
     await place.transport.close().catch(() => {});
     throw connectFailure(error, options.era);
   }
-  connection.attach(info);
+  connection.attach(info, offer?.isTaken);
   return connection;
 }
 
+/** To the official client the draft is a session like those of 2025-11-25. */
 function modeOf(era: Era | undefined): "auto" | "legacy" | { pin: string } {
   if (era === undefined) return "auto";
-  return era === "2025-11-25" ? "legacy" : { pin: era };
+  return era === "2026-07-28" ? { pin: era } : "legacy";
 }
+
+const offersDraft = ({ era, drafts = false }: ConnectOptions): boolean =>
+  era === undefined ? drafts : era === draftVersion;
+
+const noDraft = () =>
+  new CallError(
+    "era_not_shared",
+    `The server does not speak the draft. Leave out era: "${draftVersion}" to take what it speaks.`,
+  );
 
 class Connected implements Connection {
   readonly sdk: Client;
   readonly #wire: Wire;
+  readonly #hints: TaskHints;
   readonly #place: Place;
   readonly #people: People;
   readonly #headers: ParamHeaders;
   readonly #limits: Limits;
   readonly #journal: ClientJournal | undefined;
   readonly #calls = new Set<OngoingCall>();
-  #thinking = 0;
-  #pushed = 0;
-  #turns: Promise<unknown> = Promise.resolve();
+  #isDraft = false;
+  readonly #legacy: LegacySession;
   #isClosed = false;
 
   constructor(
@@ -139,14 +157,17 @@ class Connected implements Connection {
   ) {
     this.sdk = sdk;
     this.#wire = wire;
+    this.#hints = new TaskHints(wire);
     this.#place = place;
     this.#people = people;
     this.#limits = limits;
     this.#headers = headers;
     this.#journal = typeof journal === "string" ? folderJournal(journal) : journal;
+    this.#legacy = new LegacySession(sdk, people, this.#calls);
   }
 
   get era(): Era {
+    if (this.#isDraft) return draftVersion;
     return this.sdk.getProtocolEra() === "modern" ? "2026-07-28" : "2025-11-25";
   }
 
@@ -154,7 +175,8 @@ class Connected implements Connection {
     return this.sdk.getServerVersion() ?? { name: "unknown", version: "unknown" };
   }
 
-  attach(clientInfo: Implementation): void {
+  attach(clientInfo: Implementation, isDraft = false): void {
+    this.#isDraft = isDraft;
     const { capabilities } = this.#people;
     const protocolVersion = this.sdk.getNegotiatedProtocolVersion() ?? "2026-07-28";
     const isModern = this.era === "2026-07-28";
@@ -260,21 +282,23 @@ class Connected implements Connection {
   ): OngoingCall {
     if (this.#isClosed) throw new CallError("closed", "This connection is closed.");
     const { isCalled, isResumed = false, timeoutMs, signal, task } = options;
-    const call = new OngoingCall(this.#host(), state, {
+    const wantsTask = wishOf(task);
+    const call = new OngoingCall(this.#host(state, wantsTask), state, {
       isCalled,
       isResumed,
       timeoutMs,
       signal,
-      wantsTask: task,
+      wantsTask,
     });
     this.#calls.add(call);
     return call;
   }
 
-  #host(): Host {
-    const isLegacy = this.era === "2025-11-25";
+  #host(state: CallState, wantsTask: TaskWish | undefined): Host {
+    const draft = this.#isDraft ? this.#draft(state, wantsTask) : undefined;
     return {
-      wire: this.#wire,
+      wire: draft ?? this.#wire,
+      hints: draft === undefined ? this.#hints : new TaskHints(draft),
       limits: this.#limits,
       headers: this.#headers,
       listTools: async () => {
@@ -282,87 +306,25 @@ class Connected implements Connection {
       },
       people: this.#people,
       journal: this.#journal,
-      legacy: isLegacy ? { toolOf: this.#toolOf, turn: this.#turn } : undefined,
-      isThinking: () => this.#thinking > 0,
+      legacy: this.era === "2025-11-25" ? this.#legacy : undefined,
       ended: (call) => void this.#calls.delete(call),
     };
   }
 
-  // ---------------------------------------------------------------- 2025-11-25
-
-  /** The same handlers, for a server that puts its questions as requests of its own. */
-  answerPushed(): void {
-    const { elicitation, sampling, roots } = this.#people.capabilities;
-    // oxlint-disable typescript/no-unsafe-type-assertion -- the kind of the answer is that of the question
-    if (elicitation !== undefined) {
-      this.sdk.setRequestHandler("elicitation/create", (request) => this.#answer(request) as never);
-    }
-    if (sampling !== undefined) {
-      this.sdk.setRequestHandler(
-        "sampling/createMessage",
-        (request) => this.#answer(request) as never,
-      );
-    }
-    if (roots !== undefined) {
-      this.sdk.setRequestHandler("roots/list", (request) => this.#answer(request) as never);
-    }
-    // oxlint-enable typescript/no-unsafe-type-assertion
-  }
-
-  async #answer(request: {
-    readonly method: string;
-    readonly params?: unknown;
-  }): Promise<InputResponse> {
-    this.#pushed += 1;
-    const question = pendingOf(`pushed-${this.#pushed}`, request);
-    const call = this.#callOf(request.params);
-    // Nobody's clock runs while people think: which call it is for is not said.
-    const goOn = [...this.#calls].map(({ hold }) => hold());
-    this.#thinking += 1;
-    try {
-      if (call !== undefined) return await call.push(question);
-      return await this.#people.answer(question, new AbortController().signal);
-    } finally {
-      this.#thinking -= 1;
-      for (const each of goOn) each();
-    }
-  }
-
-  #callOf(params: unknown): OngoingCall | undefined {
-    const taskId = own(own(own(params, "_meta"), RELATED_TASK_META_KEY), "taskId");
-    const calls = [...this.#calls];
-    if (taskId !== undefined) return calls.find((call) => call.taskId === taskId);
-    return calls.length === 1 || this.#people.useEvents ? calls[0] : undefined;
-  }
-
-  readonly #turn = <T>(work: () => Promise<T>): Promise<T> => {
-    if (!this.#people.useEvents) return work();
-    const turn = this.#turns.then(work);
-    this.#turns = turn.catch(() => {});
-    return turn;
-  };
-
-  readonly #toolOf = async (name: string) => {
-    const tasks = own(this.sdk.getServerCapabilities(), "tasks");
-    const serverHasTasks = own(own(own(tasks, "requests"), "tools"), "call") !== undefined;
-    if (!serverHasTasks) return { serverHasTasks, taskSupport: undefined };
-    const { tools } = await this.sdk.listTools();
-    const taskSupport = own(
-      own(
-        tools.find((tool) => tool.name === name),
-        "execution",
-      ),
-      "taskSupport",
+  #draft({ name }: CallState, wantsTask: TaskWish | undefined): Requests {
+    return new DraftRequests(this.#wire, async () =>
+      taskFor(await this.#legacy.toolOf(name), wantsTask),
     );
-    return {
-      serverHasTasks,
-      taskSupport: typeof taskSupport === "string" ? taskSupport : undefined,
-    };
-  };
+  }
 }
 
 /** As it will be on the wire, also where it is kept and sent again: what is changed later is not. */
 const plain = (args: Members): Members => JSON.parse(JSON.stringify(args));
+
+function wishOf(task: CallOptions["task"]): TaskWish | undefined {
+  if (task === undefined || task === false) return undefined;
+  return task === true ? {} : { ttl: task.ttlMs };
+}
 
 function readable(ref: string): CallState | undefined {
   try {

@@ -1,5 +1,6 @@
 // What a call can end with instead of a result. One class; `code` says which, the message what to do.
 
+import { own } from "./json.ts";
 import type { Pending } from "./pending.ts";
 
 export type CallErrorCode =
@@ -41,6 +42,15 @@ export interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
+}
+
+/** Undefined of what is none. */
+export function rpcErrorIn(value: unknown): RpcError | undefined {
+  const code = own(value, "code");
+  const message = own(value, "message");
+  if (typeof code !== "number" || typeof message !== "string") return undefined;
+  const data = own(value, "data");
+  return { code, message: message.slice(0, 2_000), ...(data !== undefined && { data }) };
 }
 
 interface Details {

@@ -11,6 +11,8 @@ export type CallEvent =
       readonly ref: string;
     }
   | { readonly type: "answered"; readonly key: string }
+  /** The server no longer wants to know: close the dialog. */
+  | { readonly type: "withdrawn"; readonly key: string }
   | { readonly type: "task"; readonly taskId: string; readonly ref: string }
   | {
       readonly type: "progress";

@@ -10,7 +10,7 @@ const form = (properties: object, required: string[] = []) =>
 const accept = (content?: object) => ({ action: "accept", ...(content && { content }) });
 
 describe("a form", () => {
-  test("is filled in with its defaults", () => {
+  test("a form is filled in with its defaults [C43]", () => {
     const question = form({
       name: { type: "string", default: "Ada" },
       age: { type: "integer", default: 36 },
@@ -60,14 +60,14 @@ describe("a form", () => {
   });
 });
 
-test("a page is agreed to without content", () => {
+test("a page is agreed to without content [C41]", () => {
   const params = { mode: "url", message: "?", url: "https://user@example.com:8443/x?y" };
   const question = pendingOf("q", { method: "elicitation/create", params });
   expect(question).toMatchObject({ kind: "url", host: "example.com:8443" });
   expect(answerTo(question, accept({ secret: "x" }))).toEqual({ action: "accept" });
 });
 
-test("roots are files", () => {
+test("roots are files [C48]", () => {
   const question = pendingOf("q", { method: "roots/list" });
   expect(() => answerTo(question, { roots: [{ uri: "https://example.com" }] })).toThrow(
     "That is no answer",
@@ -77,7 +77,7 @@ test("roots are files", () => {
   });
 });
 
-test("a model with tools was not declared, so it is not asked for", () => {
+test("a model with tools was not declared, so it is not asked for [C47]", () => {
   const params = { messages: [], maxTokens: 1, tools: [] };
   expect(() => pendingOf("q", { method: "sampling/createMessage", params })).toThrow("tools");
 });

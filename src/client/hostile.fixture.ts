@@ -1,13 +1,17 @@
 // A server that says whatever it is told to say.
 
 import { createServer } from "node:http";
-import type { ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 interface Message {
   readonly id: string | number;
   readonly method: string;
   readonly params: { readonly [name: string]: unknown };
+}
+
+interface Heard extends Message {
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** A result; an error as one; or the bare response, for what is neither. */
@@ -19,7 +23,7 @@ export type Saying = (
 export interface Hostile {
   readonly url: string;
   /** What it was asked, but for `server/discover` and `subscriptions/listen`. */
-  readonly heard: Message[];
+  readonly heard: Heard[];
   readonly close: () => Promise<void>;
 }
 
@@ -38,7 +42,7 @@ const discovered = {
 };
 
 export async function hostile(say: Saying, listen?: Saying): Promise<Hostile> {
-  const heard: Message[] = [];
+  const heard: Heard[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -55,7 +59,7 @@ export async function hostile(say: Saying, listen?: Saying): Promise<Hostile> {
       else if (said !== undefined) reply(said);
       return;
     }
-    heard.push(message);
+    heard.push({ ...message, headers: request.headers });
     const said = await say(message, response);
     if (said !== undefined) reply(said);
   });

@@ -1,6 +1,7 @@
 // Servers that break the rules: each costs bounded time and memory, and ends in one clear error.
 
 import { afterEach, describe, expect, test } from "vitest";
+import { deferred } from "../../test/wire/deferred.ts";
 import { failure } from "./failure.fixture.ts";
 import { form, hostile, taskOf } from "./hostile.fixture.ts";
 import type { Hostile, Saying } from "./hostile.fixture.ts";
@@ -34,7 +35,7 @@ const asking = (key: string, state?: string) => ({
 });
 
 describe("rounds", () => {
-  test("without end, with questions", async () => {
+  test("rounds without end, with questions [C31] [G19]", async () => {
     let round = 0;
     const { connection, server } = await met(() => {
       round += 1;
@@ -46,7 +47,7 @@ describe("rounds", () => {
     expect(new Set(server.heard.map(({ id }) => id)).size).toBe(11);
   });
 
-  test("without end, without questions", async () => {
+  test("rounds without end, without questions [C21] [G19]", async () => {
     const { connection, server } = await met(
       () => ({ resultType: "input_required", requestState: "again" }),
       { limits: { stateRounds: 2 } },
@@ -58,7 +59,7 @@ describe("rounds", () => {
     expect(performance.now() - since).toBeGreaterThan(590);
   });
 
-  test("the state goes back byte for byte, also an empty one, and only where there is one", async () => {
+  test("the state goes back byte for byte, also an empty one, and only where there is one [C22] [C23] [C26]", async () => {
     const states = ['{"a": 1,  "b":"\\u00e9"}', "", undefined];
     let round = -1;
     const { connection, server } = await met(() => {
@@ -116,24 +117,24 @@ describe("rounds", () => {
     ],
     ["content that is no list", { content: "ok" }],
     ["a task without an id", { resultType: "task", status: "working" }],
-  ])("%s", async (_, result) => {
+  ])("is no answer to a call: %s [C6]", async (_, result) => {
     const { connection } = await met(() => result);
     const error = await failure(connection.call("any"));
     expect(error).toMatchObject({ name: "CallError", code: "bad_response" });
   });
 
-  test("no resultType is a complete result", async () => {
+  test("no resultType is a complete result [C5]", async () => {
     const { connection } = await met(() => text);
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("a task where there can be none", async () => {
+  test("a task where there can be none [C7]", async () => {
     const { connection } = await met(() => ({ resultType: "task", ...taskOf("t", {}) }));
     expect(await failure(connection.prompt("any"))).toMatchObject({ code: "bad_response" });
     expect(await failure(connection.read("a://b"))).toMatchObject({ code: "bad_response" });
   });
 
-  test("a question that was not declared is not answered, and is in the error", async () => {
+  test("a question that was not declared is not answered, and is in the error [G20]", async () => {
     const { connection } = await met(() => asking("q1", "s"), {});
     const error = await failure(connection.call("any"));
     expect(error.code).toBe("unhandled_question");
@@ -141,7 +142,7 @@ describe("rounds", () => {
     expect(error.message).toContain("elicit");
   });
 
-  test("a key with a bad name is one like any other", async () => {
+  test("a key with a bad name is one like any other [D26]", async () => {
     const { connection, server } = await met(({ params }) =>
       params["inputResponses"] === undefined ? asking("constructor", "s") : text,
     );
@@ -149,7 +150,7 @@ describe("rounds", () => {
     expect(JSON.stringify(server.heard[1]?.params["inputResponses"])).toContain('{"constructor":{');
   });
 
-  test("a host that looks like another is flagged", async () => {
+  test("a host that looks like another is flagged [C45]", async () => {
     const page = { mode: "url", message: "?", url: "https://аpple.com/in" };
     const seen: unknown[] = [];
     const elicit: ConnectOptions["elicit"] = (question) => {
@@ -182,7 +183,7 @@ describe("tasks", () => {
     ["a result that is none", taskOf("t1", { status: "completed" })],
     ["questions for a result", taskOf("t1", { status: "completed", result: asking("q1", "s") })],
     ["a task for a result", taskOf("t1", { status: "completed", result: created })],
-  ])("%s", async (_, task) => {
+  ])("is no answer about the task: %s [C94]", async (_, task) => {
     const { connection } = await met(({ method }) => (method === "tools/call" ? created : task));
     expect(await failure(connection.call("any"))).toMatchObject({
       code: "bad_response",
@@ -197,7 +198,7 @@ describe("tasks", () => {
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("a key is answered once, however often it is shown, and not for another question", async () => {
+  test("a key is answered once, however often it is shown, and not for another question [C85] [C87]", async () => {
     let polls = 0;
     const { connection, server } = await met(({ method }) => {
       if (method === "tools/call") return created;
@@ -210,6 +211,110 @@ describe("tasks", () => {
     expect(error.code).toBe("bad_response");
     expect(error.message).toContain('"q1"');
     expect(server.heard.filter(({ method }) => method === "tasks/update")).toHaveLength(1);
+  });
+
+  test("a question that is no longer asked is withdrawn, and whoever thinks about it is told", async () => {
+    const asks = { status: "input_required", inputRequests: { q1: form("Name?") } };
+    const thought = deferred();
+    let unwanted: AbortSignal | undefined;
+    // Not done before the person knows.
+    const says = () => {
+      if (unwanted === undefined) return taskOf("t1", asks);
+      return taskOf("t1", unwanted.aborted ? { status: "completed", result: text } : {});
+    };
+    const { connection, server } = await met(
+      ({ method }) => (method === "tools/call" ? created : says()),
+      {
+        elicit: async (_, { signal }) => {
+          unwanted = signal;
+          signal.addEventListener("abort", () => thought.resolve());
+          await thought.promise;
+          return { action: "accept", content: { name: "Ada" } };
+        },
+      },
+    );
+    const call = connection.start("any");
+    await expect(call.result()).resolves.toMatchObject({ text: "ok" });
+    expect(unwanted?.aborted).toBe(true);
+    expect(server.heard.map(({ method }) => method)).not.toContain("tasks/update");
+  });
+
+  test("a question that is withdrawn is an event, and cannot be answered any more", async () => {
+    const asks = { status: "input_required", inputRequests: { q1: form("Name?") } };
+    let polls = 0;
+    let isAnswerTried = false;
+    const { connection, server } = await met(
+      ({ method }) => {
+        if (method === "tools/call") return created;
+        polls += 1;
+        if (polls === 1) return taskOf("t1", asks);
+        return taskOf("t1", isAnswerTried ? { status: "completed", result: text } : {});
+      },
+      { elicit: "events" },
+    );
+    const call = connection.start("any");
+    const types: string[] = [];
+    for await (const event of call) {
+      types.push(event.type);
+      if (event.type !== "withdrawn") continue;
+      const answer = call.answer(event.key, { action: "decline" });
+      expect(await failure(answer)).toMatchObject({ code: "bad_answer" });
+      isAnswerTried = true;
+    }
+    expect(types).toEqual(["task", "asked", "withdrawn", "done"]);
+    expect(server.heard.map(({ method }) => method)).not.toContain("tasks/update");
+  });
+
+  test("an answer arrives though every other request gets lost", async () => {
+    let requests = 0;
+    let isAnswered = false;
+    const { connection, server } = await met(({ method }, response) => {
+      if (method === "tools/call") return created;
+      requests += 1;
+      if (requests % 2 === 0) {
+        response.destroy();
+        return undefined;
+      }
+      isAnswered ||= method === "tasks/update";
+      if (method === "tasks/update") return { resultType: "complete" };
+      const asks = { status: "input_required", inputRequests: { q1: form("Name?") } };
+      return taskOf("t1", isAnswered ? { status: "completed", result: text } : asks);
+    });
+    expect((await connection.call("any")).text).toBe("ok");
+    const updates = server.heard.filter(({ method }) => method === "tasks/update");
+    expect(updates.map(({ params }) => params["inputResponses"])).toEqual(
+      updates.map(() => ({ q1: { action: "accept", content: { name: "Ada" } } })),
+    );
+  });
+
+  test("an answer that has arrived is not sent again, though its acknowledgement got lost [C86]", async () => {
+    let updates = 0;
+    const { connection } = await met(({ method }, response) => {
+      if (method === "tools/call") return created;
+      if (method === "tasks/update") {
+        updates += 1;
+        response.destroy();
+        return undefined;
+      }
+      const asks = { status: "input_required", inputRequests: { q1: form("Name?") } };
+      return taskOf("t1", updates > 0 ? { status: "completed", result: text } : asks);
+    });
+    expect((await connection.call("any")).text).toBe("ok");
+    expect(updates).toBe(1);
+  });
+
+  test("an answer that is refused because the task is over leaves its result", async () => {
+    let isOver = false;
+    const { connection } = await met(({ method }) => {
+      if (method === "tools/call") return created;
+      if (method === "tasks/update") {
+        isOver = true;
+        return { code: -32_602, message: "it is over" };
+      }
+      const asks = { status: "input_required", inputRequests: { q1: form("Name?") } };
+      return taskOf("t1", isOver ? { status: "completed", result: text } : asks);
+    });
+    expect((await connection.call("any")).text).toBe("ok");
   });
 
   test("a question nobody handles cancels the task", async () => {
@@ -242,7 +347,32 @@ describe("tasks", () => {
     expect(await failure(connection.call("any"))).toMatchObject({ code: "too_many_rounds" });
   });
 
-  test("neither a short interval nor a flood of pushes makes it poll without pause", async () => {
+  test("questions that are long, without end", async () => {
+    let polls = 0;
+    const { connection } = await met(
+      ({ method }) => {
+        if (method === "tools/call") return created;
+        if (method === "tasks/update") return { resultType: "complete" };
+        polls += 1;
+        const inputRequests = { [`q${polls}`]: form("x".repeat(6 * 1_024 * 1_024)) };
+        return taskOf("t1", { status: "input_required", inputRequests });
+      },
+      { elicit: "events" },
+    );
+    expect(await failure(connection.start("any").result())).toMatchObject({ code: "too_large" });
+    expect(polls).toBe(3);
+  });
+
+  test("a short interval does not make it poll without pause [G26]", async () => {
+    const { connection, server } = await met(({ method }) =>
+      method === "tools/call" ? created : taskOf("t1", {}),
+    );
+    const error = await failure(connection.call("any", {}, { timeoutMs: 1_000 }));
+    expect(error).toMatchObject({ code: "timed_out", taskId: "t1" });
+    expect(server.heard.length).toBeLessThan(15);
+  });
+
+  test("neither does a flood of pushes", async () => {
     let pushes = 0;
     const flood: Saying = ({ id }, response) => {
       response.setHeader("content-type", "text/event-stream");
@@ -255,7 +385,9 @@ describe("tasks", () => {
       response.on("close", () => clearInterval(timer));
       return undefined;
     };
-    const still: Saying = ({ method }) => (method === "tools/call" ? created : taskOf("t1", {}));
+    const slow = taskOf("t1", { pollIntervalMs: 60_000 });
+    const still: Saying = ({ method }) =>
+      method === "tools/call" ? { resultType: "task", ...slow } : slow;
     const { connection, server } = await met(still, yes, flood);
     const error = await failure(connection.call("any", {}, { timeoutMs: 1_000 }));
     expect(error).toMatchObject({ code: "timed_out", taskId: "t1" });
@@ -263,7 +395,7 @@ describe("tasks", () => {
     expect(pushes).toBeGreaterThan(15);
   });
 
-  test("what is pushed makes it look at once; only the look counts", async () => {
+  test("what is pushed makes it look at once; only the look counts [C90]", async () => {
     let isDone = false;
     const slow = { pollIntervalMs: 60_000 };
     const { connection } = await met(
@@ -361,7 +493,7 @@ describe("the stream", () => {
     expect(await failure(connection.call("any"))).toMatchObject({ code: "timed_out" });
   });
 
-  test("signs of life are no answer, and timeoutMs holds whatever they are", async () => {
+  test("signs of life are no answer, and timeoutMs holds whatever they are [C11]", async () => {
     const { connection } = await met(({ params }, response) => {
       response.setHeader("content-type", "text/event-stream");
       const progressToken = (params["_meta"] as { progressToken: string }).progressToken;
@@ -402,6 +534,22 @@ describe("over stdio", () => {
     expect((await connection.call("any")).text).toBe("ok");
   });
 
+  test("a server that does not read for a while costs no warning of listeners", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on("warning", onWarning);
+    open.push(async () => void process.off("warning", onWarning));
+    const connection = await told(`
+      if (globalThis.isAwake === undefined) for (const end = Date.now() + 300; Date.now() < end; );
+      globalThis.isAwake = true;
+      say({ content: [{ type: "text", text: "ok" }] });`);
+    const calls = Array.from({ length: 50 }, () =>
+      connection.call("any", { a: "x".repeat(9_000) }),
+    );
+    expect((await Promise.all(calls)).every((result) => result.text === "ok")).toBe(true);
+    expect(warnings).toEqual([]);
+  });
+
   test("a line without end ends the connection", async () => {
     const connection = await told(
       `for (let i = 0; i < 100; i++) process.stdout.write("x".repeat(1e6));`,
@@ -410,7 +558,7 @@ describe("over stdio", () => {
     expect(await failure(connection.call("any"))).toMatchObject({ code: "server_down" });
   });
 
-  test("a call that is given up is cancelled by a notification, and its late answer dropped", async () => {
+  test("a call that is given up is cancelled by a notification, and its late answer dropped [C12] [C64]", async () => {
     const connection = await told(`
       globalThis.slow ??= undefined;
       if (method === "notifications/cancelled") {

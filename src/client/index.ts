@@ -8,6 +8,8 @@ export type { CallErrorCode, RpcError } from "./errors.ts";
 export type { CallEvent } from "./events.ts";
 export type { ClientJournal } from "./journal.ts";
 export type { ClientLimits } from "./limits.ts";
+export { outcomes } from "./outcome.ts";
+export type { CallOutcome } from "./outcome.ts";
 export type { Pending } from "./pending.ts";
 export type { Asking, FormAnswer, Handlers } from "./people.ts";
 export type { CallResult } from "./result.ts";

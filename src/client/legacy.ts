@@ -8,26 +8,26 @@ import { backOff, pause } from "./pace.ts";
 import { pendingOf } from "./pending.ts";
 import { paramsOf } from "./rounds.ts";
 import { refusal } from "./run.ts";
-import type { Run } from "./run.ts";
-import { cancelled } from "./task.ts";
+import type { Run, TaskWish } from "./run.ts";
+import { cancelled, createdTask } from "./snapshot.ts";
 import type { Reply } from "./wire.ts";
 
 /** What the server said of itself and of the tool. */
 export interface LegacyTool {
   readonly serverHasTasks: boolean;
-  readonly taskSupport: string | undefined;
+  readonly taskSupport: unknown;
 }
 
 export async function goLegacy(run: Run, toolOf: () => Promise<LegacyTool>): Promise<Members> {
   const { method, taskId } = run.state();
   if (taskId !== undefined) return fetchTask(run, taskId);
-  if (method === "tools/call" && (await isTask(run, toolOf))) {
-    const created = await call(run, { ...paramsOf(run), task: {} });
+  const wish = method === "tools/call" ? taskFor(await toolOf(), run.wantsTask) : undefined;
+  if (wish !== undefined) {
+    const created = await call(run, { ...paramsOf(run), task: wish });
     const task = own(created, "task");
     // A server may well answer at once.
     if (!isObject(task)) return created;
-    const id = task["taskId"];
-    if (typeof id !== "string" || id === "") throw badResponse("its task has no id");
+    const { taskId: id } = createdTask(task);
     await run.move({ taskId: id });
     run.tell({ type: "task", taskId: id, ref: run.ref() });
     return fetchTask(run, id);
@@ -35,10 +35,14 @@ export async function goLegacy(run: Run, toolOf: () => Promise<LegacyTool>): Pro
   return call(run, paramsOf(run));
 }
 
-async function isTask(run: Run, toolOf: () => Promise<LegacyTool>): Promise<boolean> {
-  const { serverHasTasks, taskSupport } = await toolOf();
-  if (!serverHasTasks) return false;
-  return taskSupport === "required" || (taskSupport === "optional" && run.wantsTask);
+/** What is sent with a call of this tool that should be a task. */
+export function taskFor(
+  { serverHasTasks, taskSupport }: LegacyTool,
+  wish: TaskWish | undefined,
+): TaskWish | undefined {
+  if (!serverHasTasks) return undefined;
+  if (taskSupport === "required") return wish ?? {};
+  return taskSupport === "optional" ? wish : undefined;
 }
 
 async function call(run: Run, params: Members): Promise<Members> {

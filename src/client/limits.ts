@@ -5,7 +5,7 @@ export interface ClientLimits {
   readonly rounds?: number | undefined;
   /** Rounds without: the server hands its work back. Default 50. */
   readonly stateRounds?: number | undefined;
-  /** Questions of one task. Default 1000. */
+  /** Questions of one task, or pushed in one call of 2025-11-25. Default 1000. */
   readonly taskQuestions?: number | undefined;
   /** Of one answer or event. Default 16 MiB. */
   readonly messageBytes?: number | undefined;

@@ -40,6 +40,8 @@ export interface Handlers {
     | "events"
     | undefined;
   readonly roots?: readonly Root[] | (() => MaybePromise<readonly Root[]>) | undefined;
+  /** False: the server is told that tasks are not known here. */
+  readonly tasks?: boolean | undefined;
 }
 
 export class People {
@@ -48,12 +50,12 @@ export class People {
 
   constructor(handlers: Handlers) {
     this.#handlers = handlers;
-    const { elicit, sample, roots } = handlers;
+    const { elicit, sample, roots, tasks } = handlers;
     this.capabilities = {
       ...(elicit !== undefined && { elicitation: { form: {}, url: {} } }),
       ...(sample !== undefined && { sampling: {} }),
       ...(roots !== undefined && { roots: {} }),
-      extensions: { [tasksExtension]: {} },
+      ...(tasks !== false && { extensions: { [tasksExtension]: {} } }),
     };
   }
 

@@ -18,6 +18,8 @@ export interface QuestionHooks {
 interface Open {
   readonly question: Pending;
   readonly goOn: () => void;
+  /** Aborts when nobody wants the answer any more. */
+  readonly unwanted: AbortController;
   /** Its answer is being kept. */
   isTaken: boolean;
 }
@@ -27,7 +29,6 @@ export class Questions {
   readonly #hooks: QuestionHooks;
   readonly #isCalled: boolean;
   readonly #open = new Map<string, Open>();
-  readonly #withdrawn = new AbortController();
   #handled: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<() => void>();
 
@@ -49,22 +50,24 @@ export class Questions {
 
   put(questions: readonly Pending[]): void {
     for (const question of questions) {
-      const open = { question, goOn: this.#hooks.hold(), isTaken: false };
+      const unwanted = new AbortController();
+      const open = { question, goOn: this.#hooks.hold(), unwanted, isTaken: false };
       this.#open.set(question.key, open);
-      if (this.#people.who(question.kind) === "handler") this.#handle(question);
+      if (this.#people.who(question.kind) === "handler") this.#handle(open);
     }
   }
 
   /** One after the other: there is one person, and one terminal. */
-  #handle(question: Pending): void {
-    const { key } = question;
+  #handle(open: Open): void {
+    const { question, unwanted } = open;
+    const isOpen = () => this.#open.get(question.key) === open;
     this.#handled = this.#handled.then(async () => {
-      if (!this.#open.has(key)) return;
+      if (!isOpen()) return;
       try {
-        const answer = await this.#people.answer(question, this.#withdrawn.signal);
-        if (this.#open.has(key)) await this.#take(key, answer);
+        const answer = await this.#people.answer(question, unwanted.signal);
+        if (isOpen()) await this.#take(question.key, answer);
       } catch (error) {
-        if (this.#open.has(key)) this.#hooks.fail(error);
+        if (isOpen()) this.#hooks.fail(error);
       }
     });
   }
@@ -80,7 +83,13 @@ export class Questions {
     const open = this.#open.get(key);
     if (open === undefined || open.isTaken) throw notAsked(key);
     open.isTaken = true;
-    await this.#hooks.record(key, answer);
+    try {
+      await this.#hooks.record(key, answer);
+    } catch (error) {
+      // What cannot be kept must not be gone on with.
+      this.#hooks.fail(error);
+      throw error;
+    }
     this.#close(key);
   }
 
@@ -95,9 +104,13 @@ export class Questions {
     return [...this.#open.keys()];
   }
 
-  /** The server no longer wants it. */
-  withdraw(key: string): void {
-    if (this.#open.get(key)?.isTaken === false) this.#close(key);
+  /** The server no longer wants it. False: it was not open, or is being answered. */
+  withdraw(key: string): boolean {
+    const open = this.#open.get(key);
+    if (open === undefined || open.isTaken) return false;
+    open.unwanted.abort();
+    this.#close(key);
+    return true;
   }
 
   #close(key: string): void {
@@ -138,9 +151,12 @@ export class Questions {
 
   /** The call is over; whoever is still thinking may stop. */
   end(): void {
-    this.#withdrawn.abort();
-    for (const { goOn } of this.#open.values()) goOn();
+    const left = [...this.#open.values()];
     this.#open.clear();
+    for (const { goOn, unwanted } of left) {
+      unwanted.abort();
+      goOn();
+    }
   }
 }
 

@@ -68,7 +68,8 @@ export function finalResult(method: Method, result: Members): Members {
   }
   const { resultType: _, ...rest } = result;
   if (method === "tools/call") {
-    const { content = [] } = rest;
+    // Some leave it out beside structured content. With neither it is no result, whatever else it may be.
+    const { structuredContent, content = structuredContent && [] } = rest;
     if (!isBlocks(content)) throw badResponse("its content is no list of blocks");
     return { ...rest, content };
   }

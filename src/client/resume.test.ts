@@ -8,6 +8,7 @@ import type { App } from "mcp-parley";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { keys, quiet } from "../../test/interop/errands.ts";
 import { failure } from "./failure.fixture.ts";
+import { hostile, taskOf } from "./hostile.fixture.ts";
 import { connect } from "./index.ts";
 import type { Call, CallEvent, Connection, ConnectOptions } from "./index.ts";
 
@@ -211,6 +212,54 @@ describe("the journal", () => {
     await call.cancel();
     expect(await failure(call.result())).toMatchObject({ code: "cancelled" });
     expect(readdirSync(join(folder, "new"))).toEqual([]);
+  });
+
+  test("keeps a task that could not be cancelled, and says so", async () => {
+    const created = { resultType: "task", ...taskOf("t1", {}) };
+    let isDown = false;
+    const server = await hostile(({ method }, response) => {
+      if (method === "tools/call") return created;
+      if (isDown) response.destroy();
+      else if (method === "tasks/cancel") return { resultType: "complete" };
+      return isDown ? undefined : taskOf("t1", {});
+    });
+    try {
+      const connection = await connect(server.url, { journal: folder });
+      open.push(connection);
+      const call = connection.start("any");
+      const ref = refOf(await until(call, "task"));
+      isDown = true;
+      const error = await failure(call.cancel());
+      expect(error).toMatchObject({ code: "server_down", taskId: "t1", ref });
+      expect(error.message).toContain("could not be cancelled and may go on");
+      expect(await failure(call.result())).toMatchObject({ code: "server_down", ref });
+      const [left] = await connection.unfinished();
+      expect(left).toMatchObject({ phase: "task", ref });
+      isDown = false;
+      const again = connection.resume(ref);
+      await again.cancel();
+      expect(await failure(again.result())).toMatchObject({ code: "cancelled" });
+      expect(await connection.unfinished()).toEqual([]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("that cannot be written any more ends the call, with the answer refused", async () => {
+    let isFull = false;
+    const journal = {
+      put: async () => {
+        if (isFull) throw new Error("disk full");
+      },
+      delete: async () => {},
+      list: async () => [],
+    };
+    const connection = await connected({ journal });
+    const call = connection.start("pair");
+    await until(call, "asked");
+    isFull = true;
+    await expect(say(call, "a")).rejects.toThrow("disk full");
+    await expect(call.result()).rejects.toThrow("disk full");
   });
 
   test("that cannot be written ends the call before anything is sent", async () => {

@@ -59,7 +59,7 @@ describe("with handlers", () => {
     expect(done).toEqual(["first half", "second half"]);
   });
 
-  test("a page is shown with its host, and not gone to", async () => {
+  test("a page is shown with its host, and not gone to [C44]", async () => {
     asked.length = 0;
     const connection = await served(people);
     expect((await connection.call("sign_in")).text).toBe("signed in");
@@ -83,7 +83,7 @@ describe("nobody to answer", () => {
     expect(error.message).toContain("elicitation");
   });
 
-  test('"events" without start() fails closed, with the question', async () => {
+  test('"events" without start() fails closed, with the question [G20]', async () => {
     const connection = await served({ elicit: "events" });
     const error = await failure(connection.call("sign_in"));
     expect(error.code).toBe("unhandled_question");
@@ -91,7 +91,7 @@ describe("nobody to answer", () => {
     expect(error.message).toContain("start()");
   });
 
-  test("a handler that throws ends the call with its reason and a reference", async () => {
+  test("a handler that throws ends the call with its reason and a reference [C30] [G12]", async () => {
     const elicit = () => {
       throw new Error("no terminal");
     };

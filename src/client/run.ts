@@ -1,17 +1,25 @@
 // What the loops have of the call they drive.
 
+import { invalidParams, missingClientCapability } from "../protocol/error-codes.ts";
 import { CallError } from "./errors.ts";
+import type { RpcError } from "./errors.ts";
 import type { CallEvent } from "./events.ts";
 import { own } from "./json.ts";
-import type { Members } from "./json.ts";
+import type { TaskHints } from "./listen.ts";
 import type { Limits } from "./limits.ts";
 import type { ParamHeaders } from "./param-headers.ts";
 import type { Questions } from "./questions.ts";
 import type { CallState } from "./reference.ts";
-import type { Reply, Wire } from "./wire.ts";
+import type { Requests } from "./wire.ts";
+
+/** `params.task`, where the client says whether a call is a task. */
+export interface TaskWish {
+  readonly ttl?: number | undefined;
+}
 
 export interface Run {
-  readonly wire: Wire;
+  readonly wire: Requests;
+  readonly hints: TaskHints;
   readonly limits: Limits;
   readonly headers: ParamHeaders;
   /** Reads the server's list of tools again. */
@@ -27,19 +35,11 @@ export interface Run {
   /** People are asked something on the side, so the server's silence is no sign. */
   readonly isPaused: () => boolean;
   /** 2025-11-25: ask for a task where the tool can be one. */
-  readonly wantsTask: boolean;
+  readonly wantsTask: TaskWish | undefined;
 }
 
-/** The result; an error as one of ours. */
-export function resultOf(reply: Reply): Members {
-  if (reply.kind === "result") return reply.result;
-  throw refusal(reply.error);
-}
-
-const invalidParams = -32_602;
-const missingClientCapability = -32_021;
-
-export function refusal(error: Extract<Reply, { kind: "error" }>["error"]): CallError {
+/** What the server has answered with instead of a result, as one of ours. */
+export function refusal(error: RpcError): CallError {
   const { code, message, data } = error;
   const rpc = { rpc: error };
   const reason = own(data, "reason");

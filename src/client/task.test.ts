@@ -47,7 +47,7 @@ async function eventsOf(call: Call, most = 100): Promise<CallEvent[]> {
 }
 
 describe("to the result", () => {
-  test("a task that asks nothing", async () => {
+  test("a task that asks nothing [C80]", async () => {
     const connection = await served();
     const Scales = z.object({ grams: z.int() });
     const result = await connection.call("weigh_it", {}, { outputSchema: Scales });
@@ -66,7 +66,7 @@ describe("to the result", () => {
     expect((await connection.call(tool, args)).text).toBe(text);
   });
 
-  test("a tool that says that it failed has a result; one that breaks down has an error", async () => {
+  test("a tool that says that it failed has a result; one that breaks down has an error [C91]", async () => {
     const connection = await served();
     const result = await connection.call("failing_job");
     expect(result.isError).toBe(true);
@@ -78,7 +78,7 @@ describe("to the result", () => {
 });
 
 describe("events", () => {
-  test("questions come out, answers go in, each once", async () => {
+  test("questions come out, answers go in, each once [C84]", async () => {
     const connection = await served({ elicit: "events" });
     const call = connection.start("multi_input");
     const seen: string[] = [];

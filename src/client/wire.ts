@@ -15,13 +15,14 @@ import type {
   Implementation,
   JSONRPCMessage,
   Transport,
+  TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import type { Observer } from "./bounded-fetch.ts";
-import { badResponse, CallError, textOf } from "./errors.ts";
+import { badResponse, CallError, rpcErrorIn, textOf } from "./errors.ts";
 import type { RpcError } from "./errors.ts";
 import { isObject, own } from "./json.ts";
 import type { Members } from "./json.ts";
-import { longestMs } from "./pace.ts";
+import { Waiting } from "./waiting.ts";
 
 export type Reply =
   | { readonly kind: "result"; readonly result: Members }
@@ -40,25 +41,22 @@ export interface RequestOptions {
   /** While true, time does not count. */
   readonly isPaused?: (() => boolean) | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** What it says of its client, instead of the wire's own envelope. */
+  readonly meta?: Members | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Of a subscription: its notifications. */
   readonly onNotification?: ((method: string, params: Members) => void) | undefined;
 }
 
-/** What every request of 2026-07-28 says of its client; nothing in a session of 2025-11-25. */
-export interface Envelope {
+/** What every request of 2026-07-28 says of its client. */
+interface Envelope {
   readonly protocolVersion: string;
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation;
 }
 
-interface Waiting {
-  readonly settle: (reply: Reply) => void;
-  readonly fail: (error: Error) => void;
-  readonly options: RequestOptions;
-  readonly alive: () => void;
-  isStream: boolean | undefined;
-}
+/** All that calls and tasks have of it. */
+export type Requests = Pick<Wire, "request">;
 
 let wires = 0;
 
@@ -66,22 +64,24 @@ export class Wire implements Observer {
   readonly #waiting = new Map<string, Waiting>();
   readonly #prefix: string;
   #transport: Transport | undefined;
-  #envelope: Envelope | undefined;
+  /** What every request says of its client; nothing in a session of 2025-11-25. */
+  #meta: Members = {};
   #requests = 0;
+  #sent: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** Tells of tools as the server lists them, whoever has asked for the list. */
-  readonly onTools: (tools: readonly unknown[]) => void;
+  readonly #onTools: (tools: readonly unknown[]) => void;
 
-  constructor(onTools: (tools: readonly unknown[]) => void) {
+  /** `onTools` is told of tools as the server lists them, whoever has asked for the list. */
+  constructor(onTools: (tools: readonly unknown[]) => void = () => {}) {
     wires += 1;
     this.#prefix = `parley-${wires}-`;
-    this.onTools = onTools;
+    this.#onTools = onTools;
   }
 
   /** Once the SDK's client is connected: from here on its transport is shared. */
   attach(transport: Transport, envelope: Envelope | undefined): void {
     this.#transport = transport;
-    this.#envelope = envelope;
+    if (envelope !== undefined) this.#meta = metaOf(envelope);
     const { onmessage, onclose } = transport;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
     transport.onmessage = (message, extra) => {
@@ -96,89 +96,49 @@ export class Wire implements Observer {
     };
   }
 
-  get isPerRequest(): boolean {
-    return this.#transport?.hasPerRequestStream === true;
-  }
-
   /** The answer, whatever it is; rejects where none came. */
   request(method: string, params: Members, options: RequestOptions): Promise<Reply> {
     const transport = this.#transport;
     if (transport === undefined || this.#isClosed) {
       return Promise.reject(new CallError("server_down", "There is no connection to the server."));
     }
-    const { signal, timeoutMs, isPaused } = options;
-    if (signal.aborted) return Promise.reject(signal.reason);
+    if (options.signal.aborted) return Promise.reject(options.signal.reason);
     this.#requests += 1;
     const id = `${this.#prefix}${this.#requests}`;
-    return new Promise((resolve, reject) => {
-      const stop = new AbortController();
-      let timer: NodeJS.Timeout | undefined;
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
-        this.#waiting.delete(id);
-      };
-      const fail = (error: unknown) => {
-        end();
-        reject(error);
-      };
-      const callOff = (error: unknown) => {
-        if (!this.#waiting.has(id)) return;
-        fail(error);
-        stop.abort();
-        // Where requests share one channel, closing it is no way to cancel one of them.
-        if (transport.hasPerRequestStream !== true) this.#cancel(transport, id);
-      };
-      const onAbort = () => callOff(signal.reason);
-      const alive = () => {
-        clearTimeout(timer);
-        if (timeoutMs === undefined) return;
-        timer = setTimeout(
-          () => {
-            if (isPaused?.() === true) return alive();
-            callOff(silence(method, timeoutMs));
-          },
-          Math.min(timeoutMs, longestMs),
-        );
-      };
-      const settle = (reply: Reply) => {
-        end();
-        resolve(reply);
-      };
-      signal.addEventListener("abort", onAbort);
-      const waiting: Waiting = { settle, fail, options, alive, isStream: undefined };
-      this.#waiting.set(id, waiting);
-      alive();
-      const onRequestStreamEnd = () =>
-        fail(new CallError("server_down", `The server broke off before it answered ${method}.`));
-      transport
-        .send(this.#message(id, method, params, options), {
-          requestSignal: stop.signal,
-          onRequestStreamEnd: () => {
-            if (this.#waiting.has(id)) onRequestStreamEnd();
-          },
-          headers: options.headers,
-        })
-        .then(
-          () => {
-            // All of it has been read, and no answer to this was in it.
-            if (waiting.isStream === false && this.#waiting.has(id)) {
-              fail(badResponse(`${method} was answered under another id, or not at all`));
-            }
-          },
-          (error: unknown) => {
-            if (!this.#waiting.has(id)) return;
-            const reply = replyIn(error);
-            if (reply === undefined) fail(failureOf(error, method));
-            else settle(reply);
-          },
-        );
+    const waiting = new Waiting(method, options, (isCalledOff) => {
+      this.#waiting.delete(id);
+      // Where requests share one channel, closing it is no way to cancel one of them.
+      if (isCalledOff && transport.hasPerRequestStream !== true) {
+        this.#cancel(transport, id, options.meta);
+      }
     });
+    this.#waiting.set(id, waiting);
+    this.#send(transport, this.#message(id, method, params, options), {
+      requestSignal: waiting.over,
+      onRequestStreamEnd: waiting.brokeOff,
+      headers: options.headers,
+    }).then(waiting.read, (error: unknown) => {
+      const reply = replyIn(error);
+      if (reply === undefined) waiting.fail(failureOf(error, method));
+      else waiting.settle(reply);
+    });
+    return waiting.reply;
+  }
+
+  /** Over one channel one after the other: the SDK's transport waits for each write with listeners of its own. */
+  #send(
+    transport: Transport,
+    message: JSONRPCMessage,
+    options?: TransportSendOptions,
+  ): Promise<void> {
+    if (transport.hasPerRequestStream === true) return transport.send(message, options);
+    const sent = this.#sent.then(() => transport.send(message, options));
+    this.#sent = sent.catch(() => {});
+    return sent;
   }
 
   responded(id: string, isStream: boolean): void {
-    const waiting = this.#waiting.get(id);
-    if (waiting !== undefined) waiting.isStream = isStream;
+    this.#waiting.get(id)?.responded(isStream);
   }
 
   tooLarge(id: string): void {
@@ -188,22 +148,17 @@ export class Wire implements Observer {
   }
 
   #message(id: string, method: string, params: Members, options: RequestOptions): JSONRPCMessage {
-    const envelope = this.#envelope;
     const _meta = {
-      ...(envelope && {
-        [PROTOCOL_VERSION_META_KEY]: envelope.protocolVersion,
-        [CLIENT_CAPABILITIES_META_KEY]: envelope.capabilities,
-        [CLIENT_INFO_META_KEY]: envelope.clientInfo,
-      }),
+      ...(options.meta ?? this.#meta),
       ...(options.onProgress && { progressToken: id }),
     };
-    const isEmpty = Object.keys(_meta).length === 0;
-    return { jsonrpc: "2.0", id, method, params: isEmpty ? params : { ...params, _meta } };
+    return { jsonrpc: "2.0", id, method, params: withMeta(params, _meta) };
   }
 
-  #cancel(transport: Transport, requestId: string): void {
-    const cancelled = { method: "notifications/cancelled", params: { requestId } };
-    transport.send({ jsonrpc: "2.0", ...cancelled }).catch(() => {});
+  #cancel(transport: Transport, requestId: string, meta: Members = this.#meta): void {
+    const params = withMeta({ requestId }, meta);
+    const message: JSONRPCMessage = { jsonrpc: "2.0", method: "notifications/cancelled", params };
+    this.#send(transport, message).catch(() => {});
   }
 
   /** True: it was ours. */
@@ -216,33 +171,50 @@ export class Wire implements Observer {
     const waiting = this.#waiting.get(id);
     // Of one that was called off: dropped, and the SDK need not hear of it either.
     if (waiting === undefined) return true;
-    if ("error" in message) waiting.settle({ kind: "error", error: message.error });
-    else if (isObject(message.result)) waiting.settle({ kind: "result", result: message.result });
-    else waiting.fail(badResponse("its result is no object"));
+    const error = "error" in message ? rpcErrorIn(message.error) : undefined;
+    const result = "result" in message ? message.result : undefined;
+    if (error !== undefined) waiting.settle({ kind: "error", error });
+    else if (isObject(result)) waiting.settle({ kind: "result", result });
+    else waiting.fail(badResponse("it is neither a result nor an error"));
     return true;
   }
 
   #notified(method: string, params: unknown): boolean {
     if (!isObject(params)) return false;
-    const isProgress = method === "notifications/progress";
-    const id = isProgress
-      ? params["progressToken"]
-      : own(params["_meta"], SUBSCRIPTION_ID_META_KEY);
+    const id = requestIn(method, params);
     if (typeof id !== "string" || !id.startsWith(this.#prefix)) return false;
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return true;
-    if (isProgress) {
+    if (method === "notifications/progress") {
       waiting.alive();
       waiting.options.onProgress?.(progressOf(params));
+    } else if (method === "notifications/cancelled") {
+      waiting.fail(new CallError("server_down", "The server has called the request off."));
     } else waiting.options.onNotification?.(method, params);
     return true;
   }
 
   #listed(message: JSONRPCMessage): void {
     const tools = "result" in message ? own(message.result, "tools") : undefined;
-    if (Array.isArray(tools)) this.onTools(tools);
+    if (Array.isArray(tools)) this.#onTools(tools);
   }
 }
+
+/** Of which request a notification is. */
+function requestIn(method: string, params: Members): unknown {
+  if (method === "notifications/progress") return params["progressToken"];
+  if (method === "notifications/cancelled") return params["requestId"];
+  return own(params["_meta"], SUBSCRIPTION_ID_META_KEY);
+}
+
+const metaOf = ({ protocolVersion, capabilities, clientInfo }: Envelope): Members => ({
+  [PROTOCOL_VERSION_META_KEY]: protocolVersion,
+  [CLIENT_CAPABILITIES_META_KEY]: capabilities,
+  [CLIENT_INFO_META_KEY]: clientInfo,
+});
+
+const withMeta = (params: Members, _meta: Members): Members =>
+  Object.keys(_meta).length === 0 ? params : { ...params, _meta: { ..._meta } };
 
 function progressOf({ progress, total, message }: Members): Progress {
   return {
@@ -252,20 +224,14 @@ function progressOf({ progress, total, message }: Members): Progress {
   };
 }
 
-const silence = (method: string, timeoutMs: number) =>
-  new CallError("timed_out", `The server has not answered ${method} for ${timeoutMs} ms.`);
-
 /** An error that came with an HTTP status of its own, as for a method that is not there. */
-function replyIn(error: unknown): Reply | undefined {
+export function replyIn(error: unknown): Reply | undefined {
   if (!(error instanceof SdkHttpError)) return undefined;
   const text = own(error.data, "text");
   if (typeof text !== "string") return undefined;
   try {
-    const sent = own(JSON.parse(text), "error");
-    const code = own(sent, "code");
-    const message = own(sent, "message");
-    if (typeof code !== "number" || typeof message !== "string") return undefined;
-    return { kind: "error", error: { code, message, data: own(sent, "data") } };
+    const sent = rpcErrorIn(own(JSON.parse(text), "error"));
+    return sent && { kind: "error", error: sent };
   } catch {
     return undefined;
   }

@@ -1,9 +1,16 @@
 // The wrapper between an official client and a server that says whatever it likes.
 
-import { Client, ProtocolError, SdkError } from "@modelcontextprotocol/client";
+import {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from "@modelcontextprotocol/client";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { TaskLeft, withTasks } from "./with-tasks.ts";
+import type { WithTasksOptions } from "./with-tasks.ts";
 import {
   asks,
   completed,
@@ -78,7 +85,7 @@ describe("a task", () => {
     expect(called!.id).not.toBe(got!.id);
   });
 
-  test("goes on at the newest interval, within bounds", async () => {
+  test("a task goes on at the newest interval, within bounds [C81]", async () => {
     const { client, server } = await connected(
       new PretendServer({
         "tools/call": () => created({ pollIntervalMs: 1 }),
@@ -102,6 +109,27 @@ describe("a task", () => {
     expect(await after(400, calling)).toBe("done");
   });
 
+  test("a task without an interval is polled slower and slower [G26]", async () => {
+    const { client, server } = await connected(
+      new PretendServer({
+        "tools/call": () => created({ pollIntervalMs: undefined }),
+        "tasks/get": () => task("working", { pollIntervalMs: undefined }),
+      }),
+      { listen: false },
+    );
+    client.callTool(call, { timeout: 1e6 }).catch(() => {});
+    const polls = async (ms: number) => {
+      const before = server.of("tasks/get").length;
+      await pass(ms);
+      return server.of("tasks/get").length - before;
+    };
+    // After one second, two, four and eight, less a fifth that is chance; from then on every ten.
+    expect(await polls(790)).toBe(0);
+    expect(await polls(14_300)).toBe(4);
+    expect(await polls(100_000)).toBeGreaterThanOrEqual(9);
+    expect(server.of("tasks/get").length).toBeLessThanOrEqual(17);
+  });
+
   test("is looked at at once where it was created as something else than working", async () => {
     const { client } = await connected(
       new PretendServer({
@@ -114,12 +142,12 @@ describe("a task", () => {
 
   test.each([
     ["with its error", { error: { code: 4711, message: "Fuse", data: { fuse: 3 } } }, 4711, "Fuse"],
-    ["without one", {}, -32603, "The task failed, and the server does not say why."],
+    ["without one", {}, -32603, "The task has failed, and the server does not say why."],
     [
       "with garbage for an error",
       { error: "x" },
       -32603,
-      "The task failed, and the server does not",
+      "The task has failed, and the server does not",
     ],
   ])("that failed %s is an error", async (_, more, code, message) => {
     const { client } = await connected(
@@ -185,21 +213,21 @@ describe("a task", () => {
       { listen: false, outageMs: 5_000 },
     );
     const error = await after(5_500, client.callTool(call));
-    expect(reasonOf(error)).toBe("task_unreachable");
+    expect(reasonOf(error)).toBe("server_down");
     expect(String(error)).toContain("ECONNREFUSED");
   });
 
   test("is not asked for again by who is not let in", async () => {
-    const fails = Object.assign(new Error("Forbidden"), { status: 403 });
+    const fails = new SdkHttpError(SdkErrorCode.ClientHttpForbidden, "Forbidden", { status: 403 });
     const { client, server } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => ({ fails }) }),
       { listen: false },
     );
-    expect(reasonOf(await after(500, client.callTool(call)))).toBe("task_unreachable");
+    expect(reasonOf(await after(500, client.callTool(call)))).toBe("refused");
     expect(server.of("tasks/get")).toHaveLength(1);
   });
 
-  test("whose time is long over is given up, though the server says it works", async () => {
+  test("a task whose time is long over is given up, though the server says it works [C89]", async () => {
     const working = task("working", { ttlMs: 10_000, pollIntervalMs: 1_000 });
     const { client } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => working }),
@@ -229,7 +257,7 @@ describe("what is no answer about the task", () => {
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => ({ result }) }),
       { listen: false },
     );
-    expect(reasonOf(await after(500, client.callTool(call)))).toBe("task_invalid");
+    expect(reasonOf(await after(500, client.callTool(call)))).toBe("bad_response");
     expect(shown).toEqual([]);
   });
 
@@ -237,7 +265,7 @@ describe("what is no answer about the task", () => {
     const { client, server } = await connected(
       new PretendServer({ "tools/call": () => created({ taskId: id }) }),
     );
-    expect(reasonOf(await after(500, client.callTool(call)))).toBe("task_invalid");
+    expect(reasonOf(await after(500, client.callTool(call)))).toBe("bad_response");
     expect(server.of("tasks/get")).toHaveLength(0);
   });
 
@@ -291,7 +319,7 @@ describe("questions", () => {
       }),
       { listen: false },
     );
-    expect(reasonOf(await after(1_000, client.callTool(call)))).toBe("task_invalid");
+    expect(reasonOf(await after(1_000, client.callTool(call)))).toBe("bad_response");
     expect(shown).toEqual(["a"]);
     expect(server.of("tasks/update")).toHaveLength(1);
   });
@@ -338,8 +366,12 @@ describe("questions", () => {
     );
     const error = await after(1_000, client.callTool(call));
     expect(error).toMatchObject({
-      message: expect.stringContaining("sampling/createMessage"),
-      data: { reason: "question_unhandled", key: "model", question, taskId },
+      message: expect.stringContaining("sampling"),
+      data: {
+        reason: "unhandled_question",
+        question: { kind: "sampling", key: "model", params: question.params },
+        taskId,
+      },
     });
     expect(server.of("tasks/cancel")).toHaveLength(1);
   });
@@ -391,6 +423,54 @@ describe("questions", () => {
       return { action: "decline" };
     });
     expect(await after(3_001_000, client.callTool(call))).toBe("done");
+  });
+
+  describe("whose handler throws", () => {
+    const server = () =>
+      new PretendServer({
+        "tools/call": () => created(),
+        "tasks/get": () => asks("a"),
+        "tasks/cancel": ack,
+      });
+    const throwing = async (options: WithTasksOptions) => {
+      const all = await connected(server(), { listen: false, ...options });
+      all.client.setRequestHandler("elicitation/create", () => {
+        throw new Error("no terminal");
+      });
+      expect(String(await after(1_000, all.client.callTool(call)))).toContain("no terminal");
+      return all;
+    };
+
+    test("cancel the task after `answerMs`", async () => {
+      const all = await throwing({ answerMs: 5_000 });
+      expect(all.server.of("tasks/cancel")).toHaveLength(0);
+      await pass(5_000);
+      expect(all.server.of("tasks/cancel")).toHaveLength(1);
+      await all.client.close();
+      expect(all.errors).toEqual([]);
+    });
+
+    test("leave it else, and that is told when the connection is closed", async () => {
+      const { client, server: served, errors } = await throwing({});
+      await pass(3_600_000);
+      expect(served.of("tasks/cancel")).toHaveLength(0);
+      await client.close();
+      expect(errors).toEqual([expect.any(TaskLeft)]);
+      expect(vi.getTimerCount()).toBe(0);
+    });
+  });
+
+  test("that are answered in time cancel nothing", async () => {
+    const { client, server } = await connected(
+      new PretendServer({
+        "tools/call": () => created(),
+        "tasks/get": inTurn(asks("a"), task("working"), task("working"), completed("done")),
+        "tasks/update": ack,
+      }),
+      { listen: false, answerMs: 100 },
+    );
+    expect(await after(5_000, client.callTool(call))).toBe("done");
+    expect(server.of("tasks/cancel")).toHaveLength(0);
   });
 
   test("put by hand (`allowInputRequired`) are answered by hand, and only once", async () => {
@@ -584,15 +664,37 @@ describe("hints", () => {
     expect(kept.of("notifications/cancelled")[0]!.params).toMatchObject({ requestId: id });
   });
 
-  test("that the server will not give leave polling", async () => {
+  test("hints whose stream breaks off are asked for again, a few times [C72]", async () => {
+    const server = new PretendServer({
+      "tools/call": () => created({ ...slow, ttlMs: 1e9 }),
+      "tasks/get": () => task("working", { ...slow, ttlMs: 1e9 }),
+    });
+    const { client } = await connected(server);
+    client.callTool(call, { timeout: 1e6 }).catch(() => {});
+    for (let breaks = 0; breaks < 10; breaks += 1) {
+      await pass(20_000);
+      const { id } = server.of("subscriptions/listen").at(-1)!;
+      const nth = server.heard.findIndex((one) => "id" in one && one.id === id);
+      server.options[nth]!.onRequestStreamEnd?.();
+    }
+    expect(server.of("subscriptions/listen")).toHaveLength(5);
+  });
+
+  test("hints that the server will not give leave polling [C70]", async () => {
     const server = subscribed(() => ({ method: "notifications/message", params: {} }), []);
     const { client } = await connected(server);
     const calling = client.callTool(call, { timeout: 1e6 });
-    expect(await after(119_999, calling)).toBe("nothing yet");
+    await pass(200);
+    // It listens to us, but not for this task: the stream is not kept for nothing.
+    const listening = server.heard.findIndex(
+      (one) => "method" in one && one.method === "subscriptions/listen",
+    );
+    expect(server.options[listening]!.requestSignal!.aborted).toBe(true);
+    expect(await after(119_799, calling)).toBe("nothing yet");
     expect(await after(1, calling)).toBe("done");
   });
 
-  test("of the client's own subscriptions are the client's", async () => {
+  test("hints of the client's own subscriptions are the client's [C71]", async () => {
     const { client, server } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => completed("done") }),
     );

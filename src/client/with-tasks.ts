@@ -13,21 +13,18 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/client";
-import { FollowedTask } from "./with-tasks-follow.ts";
-import type { FollowOptions, Outcome } from "./with-tasks-follow.ts";
-import { TaskHints } from "./with-tasks-listen.ts";
-import { OwnRequests } from "./with-tasks-requests.ts";
-import {
-  TaskFault,
-  createdTask,
-  declaring,
-  isId,
-  isRequest,
-  members,
-  modernMeta,
-} from "./with-tasks-wire.ts";
+import { CallError } from "./errors.ts";
 import { isObject } from "./json.ts";
 import type { Members } from "./json.ts";
+import { limitsOf } from "./limits.ts";
+import { TaskHints } from "./listen.ts";
+import { longestMs } from "./pace.ts";
+import { createdTask } from "./snapshot.ts";
+import type { TaskMeans } from "./watched-task.ts";
+import { Wire } from "./wire.ts";
+import { FollowedTask } from "./with-tasks-follow.ts";
+import type { Outcome } from "./with-tasks-follow.ts";
+import { declaring, errorOf, isId, isRequest, members, modernMeta } from "./with-tasks-wire.ts";
 
 export interface WithTasksOptions {
   /**
@@ -42,6 +39,11 @@ export interface WithTasksOptions {
   readonly outageMs?: number | undefined;
   /** How often a call with `onprogress` hears that its task is still followed. 5 s by default. */
   readonly progressMs?: number | undefined;
+  /**
+   * For how long the client may think about what a task asks. If it has not answered then, its handler has most likely
+   * thrown, which nobody tells a transport: the task is cancelled. For ever by default, as people may take their time.
+   */
+  readonly answerMs?: number | undefined;
 }
 
 /**
@@ -56,7 +58,11 @@ export interface WithTasksOptions {
  * is told that the task goes on without it (`TaskLeft`).
  *
  * Each time a task asks is a round to the client, which stops after ten: see `inputRequired.maxRounds`. If one of its
- * handlers throws, the call ends and nobody tells us: the task waits for an answer until its time is over.
+ * handlers throws, the call ends and a transport cannot know: the task waits for an answer until its time is over, or
+ * `answerMs`. What nobody has answered when the connection is closed, `onerror` is told of (`TaskLeft`).
+ *
+ * What the server says of a task that failed is what the call ends with; everything else is a `ProtocolError` whose
+ * `data.reason` is a `CallErrorCode`.
  */
 export function withTasks<T extends Transport>(transport: T, options: WithTasksOptions = {}): T {
   const tasks = new TaskTransport(transport, options);
@@ -111,7 +117,9 @@ interface Leg {
 /** A task that has asked, and whose client is busy answering. */
 interface Asked {
   readonly task: FollowedTask;
-  readonly questions: ReadonlyMap<string, Members>;
+  readonly questions: ReadonlyMap<string, unknown>;
+  /** When it is enough. */
+  readonly timer: NodeJS.Timeout | undefined;
 }
 
 const lateAnswerMs = 60_000;
@@ -123,12 +131,11 @@ class TaskTransport implements Transport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtraInfo) => void) | undefined;
   readonly #inner: Transport;
-  readonly #requests: OwnRequests;
-  readonly #hints: TaskHints;
-  readonly #options: Required<{
-    [Name in keyof WithTasksOptions]: NonNullable<WithTasksOptions[Name]>;
-  }>;
-  /** Of everything here that a server gets to see. */
+  readonly #means: TaskMeans;
+  readonly #cancelOnAbort: boolean;
+  readonly #progressMs: number;
+  readonly #answerMs: number | undefined;
+  /** Of the states that are ours, and not the server's. */
   readonly #mark = `parley-${crypto.randomUUID()}`;
   readonly #legs = new Map<RequestId, Leg>();
   /** By the `requestState` the client was given. */
@@ -138,9 +145,9 @@ class TaskTransport implements Transport {
   constructor(inner: Transport, options: WithTasksOptions) {
     this.#inner = inner;
     const { cancelOnAbort = false, listen = true, outageMs = 60_000, progressMs = 5_000 } = options;
-    this.#options = { cancelOnAbort, listen, outageMs, progressMs };
-    this.#requests = new OwnRequests((message, how) => inner.send(message, how), this.#mark);
-    this.#hints = new TaskHints(inner, () => this.#requests.newId());
+    this.#cancelOnAbort = cancelOnAbort;
+    this.#progressMs = progressMs;
+    this.#answerMs = options.answerMs;
     /* oxlint-disable unicorn/prefer-add-event-listener -- a transport has no other */
     this.onclose = inner.onclose;
     this.onerror = inner.onerror;
@@ -149,6 +156,10 @@ class TaskTransport implements Transport {
     inner.onerror = (error) => this.onerror?.(error);
     inner.onmessage = (message, extra) => this.#received(message, extra);
     /* oxlint-enable unicorn/prefer-add-event-listener */
+    const wire = new Wire();
+    wire.attach(inner, undefined);
+    const hints = listen ? new TaskHints(wire) : undefined;
+    this.#means = { wire, hints, limits: limitsOf({ outageMs, silenceMs: 30_000 }) };
   }
 
   // Properties, because the SDK takes them off and puts them back.
@@ -221,10 +232,11 @@ class TaskTransport implements Transport {
   }
 
   #leave(task: FollowedTask): void {
-    if (!this.#options.cancelOnAbort) {
-      this.onerror?.(new TaskLeft(task.tool, task.taskId));
-      return;
-    }
+    if (this.#cancelOnAbort) this.#cancel(task);
+    else this.onerror?.(new TaskLeft(task.tool, task.taskId));
+  }
+
+  #cancel(task: FollowedTask): void {
     task.cancel().catch((cause: unknown) => {
       this.onerror?.(
         new Error("The task of a call that was given up could not be cancelled", { cause }),
@@ -235,8 +247,6 @@ class TaskTransport implements Transport {
   // ---------------------------------------------------------------- from the server
 
   #received(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
-    if (this.#hints.take(message, (id) => this.#isMarked(id))) return;
-    if (this.#requests.take(message)) return;
     if ("method" in message) {
       if (message.method === "notifications/progress") this.#noteProgress(message.params);
       return this.onmessage?.(message, extra);
@@ -254,15 +264,9 @@ class TaskTransport implements Transport {
     this.#becameTask(leg, result);
   }
 
-  #isMarked(id: unknown): boolean {
-    return typeof id === "string" && id.startsWith(`${this.#mark}:`);
-  }
-
   #becameTask(leg: Leg, result: Members): void {
     try {
-      const means = { requests: this.#requests, hints: this.#hints };
-      const options: FollowOptions = this.#options;
-      leg.task = new FollowedTask(createdTask(result), leg.tool, leg.meta, means, options);
+      leg.task = new FollowedTask(createdTask(result), leg.tool, leg.meta, this.#means);
     } catch (fault) {
       return this.#failed(leg, fault);
     }
@@ -276,34 +280,28 @@ class TaskTransport implements Transport {
 
   async #answered(leg: Leg, requestState: string, answers: Members): Promise<void> {
     const asked = this.#asked.get(requestState);
-    this.#asked.delete(requestState);
+    this.#forget(requestState);
     if (asked === undefined) {
       const over = "These questions of a task are answered already, or no longer known.";
-      return this.#failed(leg, new TaskFault("question_over", over));
+      return this.#failed(leg, new CallError("bad_answer", over));
     }
     const { task, questions } = asked;
     leg.task = task;
     await this.#follow(leg, task, () => task.answer(questions, answers, leg.stop.signal));
   }
 
-  /** `first` may know how it ends already. */
-  async #follow(
-    leg: Leg,
-    task: FollowedTask,
-    first?: () => Promise<Outcome | undefined>,
-  ): Promise<void> {
+  async #follow(leg: Leg, task: FollowedTask, first?: () => Promise<void>): Promise<void> {
     let said = "The task is being followed";
     const tell = () => this.#progress(leg, said);
-    const pulse = setInterval(tell, this.#options.progressMs);
+    const pulse = setInterval(tell, this.#progressMs);
     const { signal } = leg.stop;
     try {
-      const outcome =
-        (await first?.()) ??
-        (await task.next(signal, ({ statusMessage }) => {
-          if (statusMessage === undefined || statusMessage === said) return;
-          said = statusMessage;
-          tell();
-        }));
+      await first?.();
+      const outcome = await task.next(signal, ({ statusMessage }) => {
+        if (statusMessage === undefined || statusMessage === said) return;
+        said = statusMessage;
+        tell();
+      });
       this.#answer(leg, task, outcome);
     } catch (fault) {
       this.#failed(leg, fault);
@@ -316,12 +314,10 @@ class TaskTransport implements Transport {
     if (this.#legs.get(leg.id) !== leg) return;
     this.#legs.delete(leg.id);
     const { id } = leg;
-    if ("error" in outcome) {
-      this.onmessage?.({ jsonrpc: "2.0", id, error: outcome.error });
-    } else if ("result" in outcome) {
+    if ("result" in outcome) {
       this.onmessage?.({ jsonrpc: "2.0", id, result: outcome.result });
     } else {
-      const requestState = this.#keep({ task, questions: outcome.questions });
+      const requestState = this.#keep(task, outcome.questions);
       const inputRequests = Object.fromEntries(outcome.questions);
       const result = { resultType: "input_required", inputRequests, requestState };
       this.onmessage?.({ jsonrpc: "2.0", id, result });
@@ -331,22 +327,32 @@ class TaskTransport implements Transport {
   #failed(leg: Leg, fault: unknown): void {
     if (leg.stop.signal.aborted) return;
     this.#legs.delete(leg.id);
-    const known =
-      fault instanceof TaskFault
-        ? fault
-        : new TaskFault("task_unreachable", `The task could not be followed: ${String(fault)}`);
-    this.onmessage?.({ jsonrpc: "2.0", id: leg.id, error: known.toWire(leg.task?.taskId) });
+    const error = errorOf(fault, leg.task?.taskId);
+    this.onmessage?.({ jsonrpc: "2.0", id: leg.id, error });
   }
 
-  #keep(asked: Asked): string {
+  #keep(task: FollowedTask, questions: ReadonlyMap<string, unknown>): string {
     this.#count += 1;
     const requestState = `${this.#mark}/${this.#count}`;
-    this.#asked.set(requestState, asked);
+    const giveUp = () => {
+      this.#forget(requestState);
+      this.#cancel(task);
+    };
+    const timer =
+      this.#answerMs === undefined
+        ? undefined
+        : setTimeout(giveUp, Math.min(this.#answerMs, longestMs));
+    this.#asked.set(requestState, { task, questions, timer });
     if (this.#asked.size > mostAsked) {
       const [oldest = ""] = this.#asked.keys();
-      this.#asked.delete(oldest);
+      this.#forget(oldest);
     }
     return requestState;
+  }
+
+  #forget(requestState: string): void {
+    clearTimeout(this.#asked.get(requestState)?.timer);
+    this.#asked.delete(requestState);
   }
 
   // ---------------------------------------------------------------- progress
@@ -373,7 +379,10 @@ class TaskTransport implements Transport {
   #stopAll(): void {
     for (const leg of this.#legs.values()) leg.stop.abort();
     this.#legs.clear();
-    this.#asked.clear();
+    for (const [requestState, { task }] of this.#asked) {
+      this.#forget(requestState);
+      this.onerror?.(new TaskLeft(task.tool, task.taskId));
+    }
   }
 
   #closed(): void {

@@ -355,10 +355,11 @@ export class Playback {
   }
 
   #isWorthEnding(operation: BackgroundOperation | CheckpointOperation): boolean {
-    const { canDetach, canYield, elapsedMs } = this.#hooks;
+    const { canDetach, canYield } = this.#hooks;
     if (operation.kind === "background") return canDetach;
     if (!this.#bodies.hasRun || canYield === false) return false;
-    return operation.afterMs === undefined || (elapsedMs?.() ?? 0) >= operation.afterMs;
+    const { afterMs } = operation;
+    return afterMs === undefined || (this.#hooks.elapsedMs?.() ?? 0) >= afterMs;
   }
 
   /** False where the run may not start any and has ended. */

@@ -25,7 +25,7 @@ export async function runBody(attempts: Attempts): Promise<Entry> {
   for (let attempt = 1; ; attempt += 1) {
     let value: unknown;
     try {
-      value = await attempts.inside(() => attempts.body(stepInfo(attempts, attempt)));
+      value = await attempts.inside(() => attempts.body(new Attempt(attempts, attempt)));
     } catch (error) {
       if (attempt > retries) return { kind: "threw", key, error: thrown(error) };
       await attempts.pause((options?.backoffMs ?? 0) * 2 ** (attempt - 1));
@@ -35,15 +35,21 @@ export async function runBody(attempts: Attempts): Promise<Entry> {
   }
 }
 
-// The signal is a getter, since few bodies look at it and it is dear to make.
-function stepInfo(attempts: Attempts, attempt: number): StepInfo {
-  return {
-    idempotencyKey: attempts.idempotencyKey,
-    attempt,
-    get signal() {
-      return attempts.signal();
-    },
-  };
+/** The signal is made when a body looks at it: few do, and it is dear to make. */
+class Attempt implements StepInfo {
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  readonly #signal: () => AbortSignal;
+
+  constructor({ idempotencyKey, signal }: Attempts, attempt: number) {
+    this.idempotencyKey = idempotencyKey;
+    this.attempt = attempt;
+    this.#signal = signal;
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal();
+  }
 }
 
 /** Whatever it is, and whatever its getters do: the author's `catch` gets something to look at. */

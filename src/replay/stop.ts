@@ -25,24 +25,32 @@ const meaning: Record<StopReason | "RunEnded", string> = {
 
 export class Stop {
   reason: StopReason | undefined;
-  #listeners: Set<(reason: StopReason) => void> | undefined;
+  /** Nearly always there is one alone, so there is no list until there are more. */
+  #only: ((reason: StopReason) => void) | undefined;
+  #others: Set<(reason: StopReason) => void> | undefined;
 
   /** The first reason counts. */
   stop(reason: StopReason): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
-    for (const listener of this.#listeners ?? []) listener(reason);
-    this.#listeners = undefined;
+    const [only, others = []] = [this.#only, this.#others];
+    this.#only = undefined;
+    this.#others = undefined;
+    only?.(reason);
+    for (const listener of others) listener(reason);
   }
 
   /** Returns the function that takes the listener off again. */
   on(listener: (reason: StopReason) => void): () => void {
-    this.#listeners ??= new Set();
-    this.#listeners.add(listener);
-    return () => void this.#listeners?.delete(listener);
+    if (this.#only === undefined) this.#only = listener;
+    else (this.#others ??= new Set()).add(listener);
+    return () => {
+      if (this.#only === listener) this.#only = undefined;
+      else this.#others?.delete(listener);
+    };
   }
 
   get listenerCount(): number {
-    return this.#listeners?.size ?? 0;
+    return (this.#only === undefined ? 0 : 1) + (this.#others?.size ?? 0);
   }
 }

@@ -8,6 +8,7 @@ import type {
   ServerNotifier,
 } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { DraftTransport } from "../draft/stdio.ts";
 import { ParleyError } from "../errors.ts";
 import { NotJson, toJson } from "../replay/json.ts";
 import type { Json } from "../replay/json.ts";
@@ -22,6 +23,8 @@ import { nodeEnvironment } from "./environment.ts";
 import { textOf } from "./failure.ts";
 import { healthOf } from "./health.ts";
 import type { Health } from "./health.ts";
+import { HttpEntry } from "./http.ts";
+import { CurrentRoutes } from "./http/current-routes.ts";
 import { resolveKeys } from "./keys.ts";
 import { isLoopback, listen, nodeHandler } from "./listen.ts";
 import type { Listener, Listening, ListenOptions, NodeRequest } from "./listen.ts";
@@ -54,6 +57,8 @@ export type ParleyOptions = Implementation & {
   /** Needed by `task` and `once`. Default in development on this machine: SQLite in .parley/. */
   readonly store?: Store | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  /** Also serves peers that agree to the draft, "2026-06-XX", in its own form (src/draft). Default: false. */
+  readonly drafts?: boolean | undefined;
   readonly logger?: Logger | undefined;
 } & (
     | { readonly auth?: undefined; readonly principal?: PrincipalOf | undefined }
@@ -132,6 +137,7 @@ class ParleyApp implements App {
   readonly #registry = new Registry();
   readonly #core: Core;
   readonly #configurations: ((server: McpServer) => void)[] = [];
+  readonly #routes: CurrentRoutes;
   readonly #listeners = new Set<Listener>();
   #work: Work | undefined;
   /** Made here, so closed here. */
@@ -142,7 +148,7 @@ class ParleyApp implements App {
   #keyring: Keyring | undefined;
   #serving: Serving | undefined;
   #stdio: ReturnType<typeof serveStdio> | undefined;
-  #node: App["node"] | undefined;
+  #entry: HttpEntry | undefined;
 
   constructor(options: ParleyOptions) {
     this.#options = options;
@@ -161,6 +167,12 @@ class ParleyApp implements App {
         return work()?.store;
       },
     };
+    this.#routes = new CurrentRoutes({
+      core: this.#core,
+      registry: this.#registry,
+      configurations: this.#configurations,
+      newServer: () => this.#bareServer(),
+    });
     if (options.store !== undefined) this.#use(options.store);
   }
 
@@ -194,7 +206,9 @@ class ParleyApp implements App {
     const { logger } = this.#core;
     // First, so that nothing listens where the store is not to be had.
     if (options.worker !== false) await this.#workIfNeeded();
-    const listener = await listen(this.#serve(), logger, port, options, this.health);
+    const serving = this.#serve();
+    const handle = options.fast === false ? nodeHandler(serving) : this.#entryTo(serving).handle;
+    const listener = await listen(handle, logger, port, options, this.health);
     this.#listeners.add(listener);
     return {
       url: listener.url,
@@ -214,9 +228,12 @@ class ParleyApp implements App {
     const gone = () =>
       void this.close().catch((error: unknown) => logger.error(`Closing failed: ${textOf(error)}`));
     process.stdin.once("end", gone).once("close", gone);
-    this.#stdio = serveStdio(() => this.#newServer(), {
+    const input = new StdioServerTransport();
+    const draft =
+      this.#options.drafts === true ? new DraftTransport(input, this.#taskSupport) : undefined;
+    this.#stdio = serveStdio(() => this.#newServer(draft?.isDraft), {
       transport: new TaskListeningTransport(
-        new StdioServerTransport(),
+        draft ?? input,
         this.#core,
         implementationOf(this.#options),
       ),
@@ -228,10 +245,7 @@ class ParleyApp implements App {
 
   readonly handle: App["handle"] = (request, verified) => this.#serve().handle(request, verified);
 
-  readonly node: App["node"] = (req, res) => {
-    this.#node ??= nodeHandler(this.#serve());
-    return this.#node(req, res);
-  };
+  readonly node: App["node"] = (req, res) => this.#entryTo(this.#serve()).handle(req, res);
 
   readonly attach: App["attach"] = (server) => {
     if (server.isConnected()) {
@@ -295,9 +309,11 @@ class ParleyApp implements App {
     this.#listeners.clear();
     // Whoever comes later is served anew.
     this.#serving = undefined;
-    this.#node = undefined;
+    const entry = this.#entry;
+    this.#entry = undefined;
     await Promise.all(listeners.map((listener) => listener.drain()));
     await this.#work?.runtime.drain();
+    entry?.close();
     const streamsEnd = serving?.close();
     await Promise.all(listeners.map((listener) => listener.close(async () => streamsEnd)));
     await streamsEnd;
@@ -369,9 +385,13 @@ class ParleyApp implements App {
   #serve(): Serving {
     if (this.#serving !== undefined) return this.#serving;
     this.#warnOfMissingKeys();
-    const { auth, principal } = this.#options;
+    const { auth, principal, drafts } = this.#options;
     this.#serving = new Serving({
       newServer: () => this.#newServer(),
+      drafts:
+        drafts === true
+          ? { newServer: () => this.#newServer(true), taskSupport: this.#taskSupport }
+          : undefined,
       auth,
       derivePrincipal: principal,
       core: this.#core,
@@ -380,22 +400,43 @@ class ParleyApp implements App {
     return this.#serving;
   }
 
-  #newServer(): McpServer {
+  readonly #taskSupport = (tool: string): TaskMode | undefined =>
+    [...this.#registry].find(({ kind, name }) => kind === "tool" && name === tool)?.definition.task;
+
+  #entryTo(serving: Serving): HttpEntry {
+    this.#entry ??= new HttpEntry({
+      core: this.#core,
+      serving,
+      serverInfo: implementationOf(this.#options),
+      routes: this.#routes.get,
+      overSdk: nodeHandler(serving),
+    });
+    return this.#entry;
+  }
+
+  #newServer(isDraft = false): McpServer {
+    const server = this.#bareServer(isDraft);
+    for (const configure of this.#configurations) configure(server);
+    return server;
+  }
+
+  /** With what is ours, before the author has configured it. */
+  #bareServer(isDraft = false): McpServer {
     const { instructions } = this.#options;
     const server = new McpServer(
       implementationOf(this.#options),
       instructions === undefined ? {} : { instructions },
     );
-    this.#install(server);
-    for (const configure of this.#configurations) configure(server);
+    this.#install(server, isDraft);
     return server;
   }
 
-  #install(server: McpServer): void {
+  #install(server: McpServer, isDraft = false): void {
     install(server, {
       core: this.#core,
       registrations: this.#registry,
       derivePrincipal: this.#options.principal,
+      isDraft,
     });
   }
 }

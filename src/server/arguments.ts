@@ -1,5 +1,6 @@
 // The arguments of a request, checked with the author's schema.
 
+import type { StandardSchemaV1 } from "@modelcontextprotocol/server";
 import type { Parsed } from "./definition.ts";
 import { reasonOf } from "./issues.ts";
 import type { OutputOf, Schema } from "./schema.ts";
@@ -22,9 +23,18 @@ function isSchema(value: unknown): boolean {
   return typeof standard === "object" && standard !== null && "jsonSchema" in standard;
 }
 
-export async function parseArguments(schema: Schema | undefined, args: unknown): Promise<Parsed> {
-  if (schema === undefined) return { ok: true, input: undefined };
-  const result = await schema["~standard"].validate(args ?? {});
+export function parseArguments(
+  schema: Schema | undefined,
+  args: unknown,
+): Parsed | Promise<Parsed> {
+  if (schema === undefined) return nothing;
+  const result = schema["~standard"].validate(args ?? {});
+  return result instanceof Promise ? result.then(parsedAs) : parsedAs(result);
+}
+
+const nothing: Parsed = { ok: true, input: undefined };
+
+function parsedAs(result: StandardSchemaV1.Result<unknown>): Parsed {
   if (result.issues === undefined) return { ok: true, input: result.value };
   return { ok: false, reason: `Invalid arguments: ${reasonOf(result.issues)}` };
 }

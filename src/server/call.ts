@@ -43,16 +43,29 @@ export interface Call {
 }
 
 /** Throws TokenError for a requestState that does not belong here, BadArguments for arguments no token can be bound to. */
-export async function openCall(
+export function openCall(
   core: Core,
   definition: Definition,
   request: RoundRequest,
   input: unknown,
-): Promise<Call> {
-  const answers = answerMap(request.inputResponses);
+): Call | Promise<Call> {
+  const { inputResponses } = request;
+  const answers = inputResponses === undefined ? noAnswers : answerMap(inputResponses);
   if (answers === undefined) throw new MalformedAnswers();
-  if (request.requestState === undefined)
-    return firstRound(core, definition, request, answers, input);
+  return request.requestState === undefined
+    ? firstRound(core, definition, request, answers, input)
+    : laterRound(core, definition, request, answers, input);
+}
+
+const noAnswers: ReadonlyMap<string, object> = new Map();
+
+async function laterRound(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  answers: ReadonlyMap<string, object>,
+  input: unknown,
+): Promise<Call> {
   const { environment, limits } = core;
   const binding = bindingOf(core, definition, request);
   const claims = open<PackedState>(request.requestState, core.keyring(), {
@@ -189,6 +202,7 @@ function events(
   now: number,
 ): InboxEvent[] {
   const found: InboxEvent[] = [];
+  if (out.length === 0 && answers.size === 0) return found;
   for (const { key, digest: put, dueAt } of out) {
     if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key, digest: put });
     const value = answers.get(key);

@@ -345,8 +345,14 @@ export class HandlerContext implements TaskContext {
   }
 
   #put(verb: string, key: string, options?: QuestionOptions): Put {
-    const { can, onSchemaError } = this.#facts;
-    return { ...options, verb, key, can, onSchemaError };
+    const facts = this.#facts;
+    return {
+      ...options,
+      verb,
+      key,
+      can: (ability) => facts.can(ability),
+      onSchemaError: (of, error) => facts.onSchemaError(of, error),
+    };
   }
 
   /** A question that cannot be put as it is written is a mistake, which no `catch` of the author's should hide (R10). */
@@ -364,16 +370,16 @@ export class HandlerContext implements TaskContext {
 
   /** Tries for a while: most people are done with a page soon after they say that they will open it. */
   async #becomesTrue(until: () => boolean | Promise<boolean>): Promise<boolean> {
-    const { now, wait } = this.#facts;
+    const facts = this.#facts;
     let isOver = false;
     this.#operations.onRunEnd(() => {
       isOver = true;
     });
-    const giveUpAt = now() + 20_000;
+    const giveUpAt = facts.now() + 20_000;
     let pauseMs = 250;
     while (!(await until())) {
-      if (isOver || now() + pauseMs > giveUpAt) return false;
-      await wait(pauseMs);
+      if (isOver || facts.now() + pauseMs > giveUpAt) return false;
+      await facts.wait(pauseMs);
       pauseMs = Math.min(pauseMs * 2, 2_000);
     }
     return true;

@@ -26,6 +26,27 @@ export function hintAtIdling(core: Core, definition: Definition): void {
   );
 }
 
+/** The tool was edited, or uses something that changes, while a call was between two rounds (R7). */
+export function hintAtChange(
+  core: Core,
+  definition: Definition,
+  before: readonly Entry[],
+  entries: readonly Entry[],
+): void {
+  if (!core.environment.isDevelopment) return;
+  const isNew = ({ kind, key }: Entry) =>
+    kind === "changed" && !before.some((one) => one.kind === kind && one.key === key);
+  for (const { key } of entries.filter(isNew)) {
+    hint(
+      core,
+      definition,
+      `changed ${key}`,
+      () =>
+        `Question "${key}" of "${definition.name}" reads otherwise than when it was put: it is put again.`,
+    );
+  }
+}
+
 const largeJournal = 8 * 1024;
 // The official client stops at 10 rounds, its shim for older sessions at 8.
 const manyRounds = 8;

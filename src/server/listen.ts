@@ -1,6 +1,5 @@
 // HTTP from this process: `node:http`, Origin and Host checked, a place to ask whether it is alive.
 
-import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -11,6 +10,7 @@ import { textOf } from "./failure.ts";
 import type { Health } from "./health.ts";
 import type { Logger } from "./logger.ts";
 import type { Serving } from "./serving.ts";
+import { UnderWay } from "./under-way.ts";
 
 export interface ListenOptions {
   /** Default: the loopback address. */
@@ -23,6 +23,8 @@ export interface ListenOptions {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** False: this process serves, and leaves running tasks to others. */
   readonly worker?: boolean | undefined;
+  /** False: every request goes through the official SDK, also those that could be served without it. */
+  readonly fast?: boolean | undefined;
 }
 
 export interface Listening {
@@ -42,10 +44,10 @@ export interface Listener {
 
 export type NodeRequest = IncomingMessage & { auth?: AuthInfo; body?: unknown };
 
-/** For Express, Fastify and node:http. Uses `req.auth` and `req.body` where middleware has set them. */
-export function nodeHandler(
-  serving: Serving,
-): (req: NodeRequest, res: ServerResponse) => Promise<void> {
+export type NodeHandler = (req: NodeRequest, res: ServerResponse) => Promise<void>;
+
+/** Through the SDK. Uses `req.auth` and `req.body` where middleware has set them. */
+export function nodeHandler(serving: Serving): NodeHandler {
   const handle = toNodeHandler({
     fetch: (request, options = {}) =>
       options.authInfo === undefined
@@ -60,7 +62,7 @@ export const isLoopback = (host: string): boolean =>
   ["127.0.0.1", "::1", "localhost"].includes(host);
 
 export async function listen(
-  serving: Serving,
+  handle: NodeHandler,
   logger: Logger,
   port: number,
   options: ListenOptions,
@@ -68,19 +70,22 @@ export async function listen(
 ): Promise<Listener> {
   const { host = "127.0.0.1", path = "/mcp" } = options;
   const hosts = [...localhostAllowedHostnames(), ...(options.allowedHosts ?? [])];
-  const isHostAllowed = hostHeaderValidation(hosts);
-  const isOriginAllowed = originValidation([...(options.allowedOrigins ?? hosts)]);
-  const handle = nodeHandler(serving);
-  const underWay = new Set<ServerResponse>();
+  const isAllowed = allowed(hosts, options.allowedOrigins ?? hosts);
+  // What was kept alive for a next request would otherwise keep a closing server for seconds.
+  const closeIdle = () => {
+    if (!server.listening) setImmediate(() => server.closeIdleConnections());
+  };
+  const underWay = new UnderWay(closeIdle);
   const readiness = readinessOf(health);
   const server = createServer((req, res) => {
-    const pathname = pathOf(req);
+    fresh.delete(req.socket);
+    if (staysOpen(req)) res.on("close", closeIdle);
+    else underWay.add(res);
+    const pathname = req.url === path ? path : pathOf(req);
     if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
     if (pathname === "/readyz") return void readiness(res);
     if (pathname !== path) return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
-    // Each has answered by itself where it says no.
-    if (!isHostAllowed(req, res) || !isOriginAllowed(req, res)) return undefined;
-    if (!staysOpen(req)) underWay.add(res);
+    if (!isAllowed(req, res)) return undefined;
     handle(req, res).catch((error: unknown) => {
       logger.error(`The request could not be served: ${textOf(error)}`);
       if (!res.headersSent) res.writeHead(500);
@@ -93,18 +98,29 @@ export async function listen(
     fresh.add(socket);
     socket.once("close", () => fresh.delete(socket));
   });
-  server.on("request", ({ socket }) => void fresh.delete(socket));
-  server.on("request", (_, res) =>
-    res.once("close", () => {
-      underWay.delete(res);
-      // What was kept alive for a next request would otherwise keep a closing server for seconds.
-      if (!server.listening) setImmediate(() => server.closeIdleConnections());
-    }),
-  );
   await listening(server, port, host);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}${path}`;
   logger.info(`listening on ${url}`);
   return { url, ...closing(server, underWay, fresh) };
+}
+
+/** Whether Host and Origin are good. Where they are not, it has answered. */
+function allowed(
+  hosts: readonly string[],
+  origins: readonly string[],
+): (req: IncomingMessage, res: ServerResponse) => boolean {
+  const isHostAllowed = hostHeaderValidation([...hosts]);
+  const isOriginAllowed = originValidation([...origins]);
+  // One after the other has the same, and reading it as a URL takes as long as all other checks.
+  let good: string | undefined;
+  return (req, res) => {
+    const { host } = req.headers;
+    if (host !== good || host === undefined) {
+      if (!isHostAllowed(req, res)) return false;
+      good = host;
+    }
+    return isOriginAllowed(req, res);
+  };
 }
 
 /** What is wrong is for the log: anybody may ask here. And as often as they like, so the store is asked now and then. */
@@ -155,7 +171,7 @@ const patienceMs = 10_000;
 
 function closing(
   server: Server,
-  underWay: ReadonlySet<ServerResponse>,
+  underWay: UnderWay,
   fresh: ReadonlySet<Socket>,
 ): Pick<Listener, "drain" | "close"> {
   let ended: Promise<void> | undefined;
@@ -169,7 +185,7 @@ function closing(
       // Opened ahead by a client, and nothing asked on it: Node counts it among the busy ones and would wait for it.
       for (const socket of fresh) socket.destroy();
     });
-    await Promise.all([...underWay].map((res) => once(res, "close")));
+    await underWay.over();
   };
   return {
     drain,

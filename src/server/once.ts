@@ -4,7 +4,6 @@
 import { invalidParams } from "../protocol/error-codes.ts";
 import { Inbox } from "../replay/inbox.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
-import type { Hooks } from "../replay/hooks.ts";
 import type { Entry } from "../replay/journal.ts";
 import { Stop } from "../replay/stop.ts";
 import { backOff } from "../tasks/back-off.ts";
@@ -16,12 +15,13 @@ import { openJson, sealJson } from "../tasks/vault.ts";
 import type { Json } from "../replay/json.ts";
 import { shortDigest } from "../token/canonical.ts";
 import type { Call } from "./call.ts";
+import type { RecordHooks } from "./carrier.ts";
 import type { Core } from "./core.ts";
 import type { RoundAnswer, RoundRequest } from "./round.ts";
 import { fromStore, storeTrouble } from "./store-needed.ts";
 import { vaultOf } from "./vault.ts";
 
-type Run = (call: Call, request: RoundRequest, hooks: Partial<Hooks>) => Promise<RoundAnswer>;
+type Run = (call: Call, request: RoundRequest, hooks: RecordHooks) => Promise<RoundAnswer>;
 
 const margin = 60_000;
 
@@ -143,7 +143,7 @@ class ClaimedRound {
     return { ...this.#call, inbox, state: { ...state, entries } };
   }
 
-  get hooks(): Partial<Hooks> {
+  get hooks(): RecordHooks {
     return {
       append: (entry) => this.#append(entry),
       cut: (from, back) => this.#cut(from, back),

@@ -50,7 +50,7 @@ export async function promote(
       input: { ...input },
       entries,
       unused,
-      ttlMs,
+      ttlMs: ttlMs ?? request.taskTtlMs,
     }),
   );
   // Nobody is there to hear its id. A round with a token can be sent again and gets the same task; a first one cannot.

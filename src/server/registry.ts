@@ -42,6 +42,10 @@ export class Registry {
     this.#byName.set(key, registration);
   }
 
+  get size(): number {
+    return this.#byName.size;
+  }
+
   [Symbol.iterator](): Iterator<Registration> {
     return this.#byName.values();
   }

@@ -6,7 +6,7 @@
 import type { ClientCapabilities, LoggingLevel } from "@modelcontextprotocol/server";
 import { invalidParams, missingClientCapability } from "../protocol/error-codes.ts";
 import type { InputRequired } from "../protocol/input-required.ts";
-import type { Hooks, Outcome } from "../replay/hooks.ts";
+import type { Outcome } from "../replay/hooks.ts";
 import { run } from "../replay/run.ts";
 import type { Handler } from "../replay/run.ts";
 import { Stop } from "../replay/stop.ts";
@@ -15,7 +15,8 @@ import { TokenError } from "../token/errors.ts";
 import { canFollowTasks, capabilitiesFor } from "./ability.ts";
 import { BadArguments, MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
-import { factsOf, hooksFor } from "./carrier.ts";
+import { RoundFacts, RoundHooks } from "./carrier.ts";
+import type { RecordHooks } from "./carrier.ts";
 import { HandlerContext } from "./context.ts";
 import type { RequestFacts, Watch } from "./context.ts";
 import type { Core } from "./core.ts";
@@ -38,6 +39,8 @@ export interface RoundRequest {
   readonly capabilities: ClientCapabilities;
   /** Who is calling, from verified credentials. */
   readonly principal: string | undefined;
+  /** How long the client would have a task last, where its handler does not say. Within the limits. */
+  readonly taskTtlMs?: number | undefined;
   readonly facts: RequestFacts;
   readonly stop?: Stop | undefined;
   readonly notify?: Notify | undefined;
@@ -81,13 +84,10 @@ export async function serveRound(
       throw noStore(`Tool "${definition.name}"`);
     }
     const opened = await openCall(core, definition, request, kept);
-    const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan);
-    const call = { ...opened, firstSpan: trace.first };
-    const answer = await trace.within(() =>
-      runOrRepeat(core, definition, call, request, input).catch((error: unknown) =>
-        refusal(core, definition, error),
-      ),
-    );
+    const { meta } = request.facts;
+    const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan, meta);
+    const call = trace.first === opened.firstSpan ? opened : { ...opened, firstSpan: trace.first };
+    const answer = await trace.within(() => runOrRepeat(core, definition, call, request, input));
     trace.answered(answer);
     return answer;
   } catch (error) {
@@ -109,7 +109,8 @@ function isPlainObject(value: unknown): value is object {
   );
 }
 
-async function runOrRepeat(
+/** Never rejects: whoever traces the round wants to hear how it ended. */
+function runOrRepeat(
   core: Core,
   definition: Definition,
   call: Call,
@@ -120,10 +121,13 @@ async function runOrRepeat(
   if (definition.once !== true || store === undefined) {
     return runCall(core, definition, call, request, input);
   }
-  await fromStore(core.tasks?.ready() ?? Promise.resolve());
-  return runOnce(core, store, call, request, (resumed, stoppable, hooks) =>
-    runCall(core, definition, resumed, stoppable, input, hooks),
-  );
+  return fromStore(core.tasks?.ready() ?? Promise.resolve())
+    .then(() =>
+      runOnce(core, store, call, request, (resumed, stoppable, record) =>
+        runCall(core, definition, resumed, stoppable, input, record),
+      ),
+    )
+    .catch((error: unknown) => refusal(core, definition, error));
 }
 
 async function runCall(
@@ -132,15 +136,14 @@ async function runCall(
   call: Call,
   request: RoundRequest,
   parsed: unknown,
-  more: Partial<Hooks> = {},
+  record: RecordHooks = {},
 ): Promise<RoundAnswer> {
   const inline = inlineFor(core, definition, request);
   const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
-  const facts = factsOf(core, call, stoppable, () => inline?.begin());
+  const facts = new RoundFacts(core, call, stoppable, inline && (() => inline.begin()));
   const handler: Handler<unknown, unknown> = (input, operations) =>
     definition.invoke(input, new HandlerContext(operations, facts));
-  // Not spread: that would make the call an id, which one that neither asks nor steps has no use for.
-  const hooks = Object.assign(hooksFor(core, call, definition, stoppable), more);
+  const hooks = new RoundHooks(core, call, definition, stoppable, record);
   try {
     const outcome = await (inline === undefined
       ? run(handler, parsed, call.state, call.inbox, hooks)
@@ -189,13 +192,16 @@ function answerTo(
   }
 }
 
-async function completed(
+function completed(
   definition: Definition,
   returned: unknown,
   target: string,
-): Promise<RoundAnswer> {
-  return { kind: "complete", result: await definition.toResult(returned, target) };
+): RoundAnswer | Promise<RoundAnswer> {
+  const result = definition.toResult(returned, target);
+  return result instanceof Promise ? result.then(complete) : complete(result);
 }
+
+const complete = (result: WireResult): RoundAnswer => ({ kind: "complete", result });
 
 // ---------------------------------------------------------------- refusals
 

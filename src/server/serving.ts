@@ -1,6 +1,11 @@
 // The web-standard way in, on which all HTTP ways are built: who is calling, which era, then the official entry.
 
-import { createMcpHandler, readRequestBody, requireBearerAuth } from "@modelcontextprotocol/server";
+import {
+  bearerAuthChallengeResponse,
+  createMcpHandler,
+  readRequestBody,
+  verifyBearerToken,
+} from "@modelcontextprotocol/server";
 import type {
   AuthInfo,
   BearerAuthOptions,
@@ -8,21 +13,33 @@ import type {
   McpServer,
   ServerNotifier,
 } from "@modelcontextprotocol/server";
+import { isDraftRequest, serveDraftHttp } from "../draft/http.ts";
+import type { TaskSupport } from "../draft/server.ts";
 import { ParleyError } from "../errors.ts";
 import type { Core } from "./core.ts";
 import { textOf } from "./failure.ts";
+import type { Logger } from "./logger.ts";
 import { principalOf } from "./principal.ts";
 import type { PrincipalOf } from "./principal.ts";
+import type { RoundAnswer } from "./round.ts";
+import { servedBefore } from "./sdk/served.ts";
 import { LegacySessions } from "./sdk/legacy-sessions.ts";
 import { TaskStreams } from "./sdk/task-listen-http.ts";
 import { taskListenOf } from "./sdk/task-listen.ts";
 
 export interface ServingOptions {
   readonly newServer: () => McpServer;
+  /** Where the draft is spoken, too: what serves it, and which tools can be tasks. */
+  readonly drafts?: Drafts | undefined;
   readonly auth: BearerAuthOptions | undefined;
   readonly derivePrincipal: PrincipalOf | undefined;
   readonly core: Core;
   readonly sessions: { readonly most: number; readonly idleMs: number };
+}
+
+interface Drafts {
+  readonly newServer: () => McpServer;
+  readonly taskSupport: TaskSupport;
 }
 
 export interface Verified {
@@ -30,32 +47,28 @@ export interface Verified {
   readonly parsedBody?: unknown;
 }
 
+export interface Caller {
+  readonly authInfo: AuthInfo | undefined;
+  readonly principal: string | undefined;
+}
+
+const anybody: Caller = { authInfo: undefined, principal: undefined };
+
 export class Serving {
   readonly #options: ServingOptions;
   readonly #modern: McpHttpHandler;
+  readonly #draft: McpHttpHandler | undefined;
   readonly #sessions: LegacySessions;
   readonly #tasks: TaskStreams;
-  readonly #gate: ((request: Request) => Promise<AuthInfo | Response>) | undefined;
 
   constructor(options: ServingOptions) {
-    const { newServer, auth, core, sessions } = options;
+    const { newServer, drafts, core, sessions } = options;
     const { environment, logger } = core;
     this.#options = options;
-    this.#modern = createMcpHandler(
-      () => {
-        try {
-          return newServer();
-        } catch (error) {
-          // The entry answers 500 and says nothing.
-          logger.error(`No server could be made for a request: ${textOf(error)}`);
-          throw error;
-        }
-      },
-      { onerror: (error) => logger.debug(`request refused: ${error.message}`) },
-    );
+    this.#modern = entryFor(newServer, logger);
+    this.#draft = drafts && entryFor(drafts.newServer, logger);
     this.#tasks = new TaskStreams(core);
     this.#sessions = new LegacySessions(newServer, { ...sessions, ...environment });
-    this.#gate = auth && requireBearerAuth(auth);
   }
 
   /** Tells subscribers, and open sessions of 2025-11-25, that lists or resources have changed. */
@@ -83,27 +96,29 @@ export class Serving {
 
   /** Verifies the caller where `auth` was given. */
   async fetch(request: Request, parsedBody?: unknown): Promise<Response> {
-    if (this.#gate === undefined) return this.handle(request, { parsedBody });
-    const verified = await this.#gate(request);
-    if (!(verified instanceof Response)) {
-      return this.handle(request, { authInfo: verified, parsedBody });
-    }
-    if (verified.status >= 500) {
-      this.#options.core.logger.error(
-        "The caller could not be verified: the token verifier failed.",
-      );
-    }
-    return verified;
+    const authInfo = await this.#verified(request.headers.get("authorization"));
+    return authInfo instanceof Response ? authInfo : this.handle(request, { authInfo, parsedBody });
+  }
+
+  /** Who is calling: as it was verified before, or is now. A refusal, if that is nobody. */
+  caller(
+    authorization: string | undefined,
+    verified: AuthInfo | undefined,
+  ): Caller | Response | Promise<Caller | Response> {
+    if (verified !== undefined) return this.#callerOf(verified);
+    if (this.#options.auth === undefined) return anybody;
+    return this.#verified(authorization).then((authInfo) =>
+      authInfo instanceof Response ? authInfo : this.#callerOf(authInfo),
+    );
   }
 
   /** The caller is verified, or there is nobody to verify. A legacy request with or for a session goes there. */
   async handle(request: Request, { authInfo, parsedBody }: Verified): Promise<Response> {
-    let principal: string | undefined;
-    try {
-      principal = principalOf(authInfo, this.#options.derivePrincipal);
-    } catch (error) {
-      return this.#nobody(error);
-    }
+    const caller = this.#callerOf(authInfo);
+    if (caller instanceof Response) return caller;
+    const { principal } = caller;
+    const draft = await this.#inDraft(request, authInfo, parsedBody);
+    if (draft !== undefined) return draft;
     const isOfASession =
       isLegacy(request) &&
       (this.#sessions.has(request) ||
@@ -121,9 +136,58 @@ export class Serving {
       : this.#tasks.serve(listen, principal, served, request.signal);
   }
 
+  /** Undefined: it is none of the draft's. */
+  async #inDraft(
+    request: Request,
+    authInfo: AuthInfo | undefined,
+    parsedBody: unknown,
+  ): Promise<Response | undefined> {
+    const { drafts } = this.#options;
+    const entry = this.#draft;
+    if (drafts === undefined || entry === undefined) return undefined;
+    const body = parsedBody ?? (await peek(request));
+    if (!isDraftRequest(request, body)) return undefined;
+    const serve = (final: Request, message: unknown) =>
+      entry.fetch(final, { ...(authInfo && { authInfo }), parsedBody: message });
+    return serveDraftHttp(request, body, serve, drafts.taskSupport);
+  }
+
+  /** The response to a request whose round has been served already. */
+  finish(request: Request, verified: Verified, answer: RoundAnswer): Promise<Response> {
+    servedBefore.set(request, answer);
+    return this.handle(request, verified);
+  }
+
   async close(): Promise<void> {
     this.#tasks.close();
-    await Promise.all([this.#modern.close(), this.#sessions.close()]);
+    await Promise.all([this.#modern.close(), this.#draft?.close(), this.#sessions.close()]);
+  }
+
+  /** As the SDK's `requireBearerAuth`, which wants a whole request. */
+  async #verified(
+    authorization: string | null | undefined,
+  ): Promise<AuthInfo | undefined | Response> {
+    const { auth, core } = this.#options;
+    if (auth === undefined) return undefined;
+    const [first = ""] = (authorization ?? "").split(",");
+    try {
+      return await verifyBearerToken(first === "" ? undefined : first, auth);
+    } catch (error) {
+      const refusal = bearerAuthChallengeResponse(error, auth);
+      if (refusal.status >= 500) {
+        core.logger.error("The caller could not be verified: the token verifier failed.");
+      }
+      return refusal;
+    }
+  }
+
+  #callerOf(authInfo: AuthInfo | undefined): Caller | Response {
+    if (authInfo === undefined) return anybody;
+    try {
+      return { authInfo, principal: principalOf(authInfo, this.#options.derivePrincipal) };
+    } catch (error) {
+      return this.#nobody(error);
+    }
   }
 
   #nobody(error: unknown): Response {
@@ -132,6 +196,21 @@ export class Serving {
     const body = { error: "invalid_token", error_description: "The token names no user." };
     return Response.json(body, { status: 403 });
   }
+}
+
+function entryFor(newServer: () => McpServer, logger: Logger): McpHttpHandler {
+  return createMcpHandler(
+    () => {
+      try {
+        return newServer();
+      } catch (error) {
+        // The entry answers 500 and says nothing.
+        logger.error(`No server could be made for a request: ${textOf(error)}`);
+        throw error;
+      }
+    },
+    { onerror: (error) => logger.debug(`request refused: ${error.message}`) },
+  );
 }
 
 const isListen = (request: Request): boolean =>

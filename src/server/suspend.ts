@@ -10,7 +10,7 @@ import { seal } from "../token/seal.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { Definition } from "./definition.ts";
-import { hintAtSize, kib, largestEntries } from "./hints.ts";
+import { hintAtChange, hintAtSize, kib, largestEntries } from "./hints.ts";
 import { abilityFor, accumulated, keptState } from "./low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "./low-level.ts";
 import { isShown, Unsupported } from "./questions.ts";
@@ -27,6 +27,7 @@ export function suspend(
   call: Call,
   { entries, open, unused }: Waiting,
 ): Promise<RoundAnswer> {
+  hintAtChange(core, definition, call.state.entries, entries);
   const now = core.environment.now();
   const out = open.map((question) => putOut(question, call.state.out, now));
   const told = { entries, out, unused, lowLevel: call.lowLevel };

@@ -91,8 +91,7 @@ function factsOf(core: Core, definition: Definition, task: TaskFacts, input: Tas
     wait: (ms) => new Promise((resolve) => environment.after(ms, resolve)),
     now: environment.now,
     // Nothing but the task's own state leaves a task.
-    progress: (done, total, message) =>
-      task.report(message ?? (total === undefined ? String(done) : `${done} of ${total}`)),
+    progress: (done, total, message) => task.report(howFar(done, total, message)),
     log: (_level, data) => task.report(said(data)),
     onSchemaError: (key, error) =>
       core.logger.warn(`The value for "${key}" was left aside: ${textOf(error)}`, {
@@ -101,6 +100,13 @@ function factsOf(core: Core, definition: Definition, task: TaskFacts, input: Tas
     answers: () => ({}),
     state: () => undefined,
   };
+}
+
+/** The status of a task is text alone, so the figures are in it: a client can make a bar of them. */
+function howFar(done: number, total: number | undefined, message: string | undefined): string {
+  const figures = total === undefined ? `${done}` : `${done}/${total}`;
+  if (message === undefined) return figures;
+  return total === undefined || message.includes(figures) ? message : `${message} (${figures})`;
 }
 
 function said(data: unknown): string {

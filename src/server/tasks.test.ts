@@ -185,7 +185,7 @@ describe("background()", () => {
     expect(await taskAfter(call(a, "provision", leg))).toBe(id);
     await a.app.work();
     const asking = await until(b, id, (_status, questions) => questions > 0);
-    expect(asking.statusMessage).toBe("making it");
+    expect(asking.statusMessage).toBe("making it (1/2)");
     expect(asking.principal).toBe("ada");
     expect(asking.questions.get("name")).toMatchObject({ method: "elicitation/create" });
     expect(asking.expiresAt - asking.createdAt).toBe(60_000);

@@ -84,6 +84,7 @@ export interface Telemetry {
     definition: Definition,
     round: number,
     first: SpanContext | undefined,
+    meta: Readonly<Record<string, unknown>>,
   ) => RoundTrace;
   /** A token was refused: there is no round. */
   readonly refused: (definition: Definition, reason: string) => void;
@@ -103,7 +104,9 @@ const gauges: Record<Gauge, readonly [name: string, description: string]> = {
   oldestDueMs: ["parley.tasks.oldest_due", "For how long the oldest of these has been due, in ms"],
 };
 
-const silent: RoundTrace = { within: (run) => run(), first: undefined, answered: () => {} };
+const unwrapped = <T>(run: () => T): T => run();
+
+const silent: RoundTrace = { within: unwrapped, first: undefined, answered: () => {} };
 
 const noTelemetry: Telemetry = {
   begin: () => silent,
@@ -136,23 +139,27 @@ export function telemetry(): Telemetry {
     task: (event, tool) => tasks.add(1, { event, "parley.handler": tool }),
     storeFailed: (store) => storeErrors.add(1, { store }),
     gauges: (read) => observe(meter, read),
-    refused: (definition, reason) => refusals.add(1, { ...attributesOf(definition), reason }),
-    begin: (definition, round, first) => {
-      const attributes = attributesOf(definition);
-      const span = tracer.startSpan(`${definition.method} ${definition.name}`, {
-        kind: serverKind,
-        attributes: { ...attributes, "parley.round": round },
-        links: first === undefined ? [] : [{ context: first }],
-      });
+    refused: (definition, reason) => refusals.add(1, { ...labels(definition).attributes, reason }),
+    begin: (definition, round, first, meta) => {
+      const { title, attributes, outcomes, opening } = labels(definition);
+      const isFirst = round === 1 && first === undefined;
+      const span = tracer.startSpan(
+        title,
+        isFirst ? opening : openingOf(attributes, round, [first, linkedIn(meta)]),
+      );
       const own = span.spanContext();
+      const answered = (answer: RoundAnswer) => {
+        rounds.add(1, outcomes[answer.kind]);
+        if (answer.kind === "complete") perCall.record(round, attributes);
+      };
+      // The API alone is there, and nobody who takes spans.
+      if (!api.trace.isSpanContextValid(own)) return { within: unwrapped, first, answered };
       return {
         within: (run) => api.context.with(api.trace.setSpan(api.context.active(), span), run),
-        first: first ?? (api.trace.isSpanContextValid(own) ? own : undefined),
+        first: first ?? own,
         answered: (answer) => {
-          const { kind } = answer;
-          rounds.add(1, { ...attributes, outcome: kind });
-          if (kind === "complete") perCall.record(round, attributes);
-          span.setAttribute("parley.outcome", kind);
+          answered(answer);
+          span.setAttribute("parley.outcome", answer.kind);
           if (answer.kind === "error") {
             span.setStatus({ code: errorStatus, message: String(answer.code) });
           }
@@ -161,6 +168,64 @@ export function telemetry(): Telemetry {
       };
     },
   };
+}
+
+type Opening = Parameters<ReturnType<Api["trace"]["getTracer"]>["startSpan"]>[1];
+
+/** What is said of every round of a handler, made once for each. */
+interface Labels {
+  readonly title: string;
+  readonly attributes: Attributes;
+  readonly outcomes: Readonly<Record<RoundAnswer["kind"], Attributes>>;
+  /** Of a first round. */
+  readonly opening: Opening;
+}
+
+const known = new WeakMap<Definition, Labels>();
+
+function labels(definition: Definition): Labels {
+  let found = known.get(definition);
+  if (found === undefined) {
+    const { method, name } = definition;
+    const attributes = { "mcp.method": method, "parley.handler": name };
+    const outcome = (kind: RoundAnswer["kind"]) => ({ ...attributes, outcome: kind });
+    found = {
+      title: `${method} ${name}`,
+      attributes,
+      outcomes: {
+        complete: outcome("complete"),
+        input_required: outcome("input_required"),
+        task: outcome("task"),
+        error: outcome("error"),
+        none: outcome("none"),
+      },
+      opening: openingOf(attributes, 1, []),
+    };
+    known.set(definition, found);
+  }
+  return found;
+}
+
+function openingOf(
+  attributes: Attributes,
+  round: number,
+  earlier: readonly (SpanContext | undefined)[],
+): Opening {
+  return {
+    kind: serverKind,
+    attributes: { ...attributes, "parley.round": round },
+    links: earlier.filter((context) => context !== undefined).map((context) => ({ context })),
+  };
+}
+
+/** What a client of mcpkit's says of its first round. The prefix is the protocol's own: it is read, never written. */
+const tracelinkKey = "io.modelcontextprotocol/tracelink";
+const traceparent = /^[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)([\da-f]{16})-([\da-f]{2})$/;
+
+function linkedIn(meta: Readonly<Record<string, unknown>>): SpanContext | undefined {
+  const [, traceId, spanId, flags] = traceparent.exec(String(meta[tracelinkKey])) ?? [];
+  if (traceId === undefined || spanId === undefined) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags ?? "", 16) };
 }
 
 /** One look at the store for all of them. */
@@ -179,10 +244,6 @@ function observe(meter: Meter, read: Parameters<Telemetry["gauges"]>[0]): () => 
   };
   meter.addBatchObservableCallback(callback, instruments);
   return () => meter.removeBatchObservableCallback(callback, instruments);
-}
-
-function attributesOf({ method, name }: Definition): Attributes {
-  return { "mcp.method": method, "parley.handler": name };
 }
 
 function installedApi(): Api | undefined {

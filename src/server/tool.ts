@@ -84,24 +84,30 @@ export function defineTool<
     once,
     parse: (_target, args) => parseArguments(inputSchema, args),
     invoke: callWith(handler, inputSchema),
-    toResult: (returned) => toolResult(name, outputSchema, returned),
+    toResult: (returned) =>
+      outputSchema === undefined
+        ? textResult(name, returned)
+        : structuredResult(name, outputSchema, returned),
     toFailure: (message) => ({ content: [{ type: "text", text: message }], isError: true }),
   };
 }
 
-/** With an `outputSchema`: an object with `structuredContent` or `isError: true` is a full result, every other one the structured content. */
-async function toolResult(
+type ToolResult = CallToolResult & { [member: string]: unknown };
+
+function textResult(name: string, returned: unknown): ToolResult {
+  if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
+  if (isFullResult(returned)) return { ...returned };
+  throw badResult(
+    `Tool "${name}" returned ${described(returned)}. Without an outputSchema it returns a text or a full result ({ content: […] }).`,
+  );
+}
+
+/** An object with `structuredContent` or `isError: true` is a full result, every other one the structured content. */
+async function structuredResult(
   name: string,
-  schema: Schema | undefined,
+  schema: Schema,
   returned: unknown,
-): Promise<CallToolResult & { [member: string]: unknown }> {
-  if (schema === undefined) {
-    if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
-    if (isFullResult(returned)) return { ...returned };
-    throw badResult(
-      `Tool "${name}" returned ${described(returned)}. Without an outputSchema it returns a text or a full result ({ content: […] }).`,
-    );
-  }
+): Promise<ToolResult> {
   if (isFullResult(returned) && returned.isError === true) return { ...returned };
   const isFull = isFullResult(returned) && returned.structuredContent !== undefined;
   const result = await schema["~standard"].validate(isFull ? returned.structuredContent : returned);

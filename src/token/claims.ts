@@ -39,7 +39,14 @@ const format = 1;
 
 export function encodeClaims(claims: Claims<unknown>): string {
   const { state } = claims;
-  const text = `${JSON.stringify({
+  const pointer = state.kind === "spilled" ? state.pointer : undefined;
+  // Better here, at the server's own mistake, than when the client's answer comes back.
+  if (!isHead({ ...claims, pointer, stateText: "" })) {
+    throw new TypeError(
+      "seal: these claims could not be opened again; round must be a whole number from 0, roundsLeft a whole number, expiresAt a finite one, the rest text",
+    );
+  }
+  return `${JSON.stringify({
     f: format,
     c: claims.callId,
     r: claims.round,
@@ -50,26 +57,17 @@ export function encodeClaims(claims: Claims<unknown>): string {
     a: claims.argumentsDigest,
     p: claims.principal,
     u: claims.audience,
-    s: state.kind === "spilled" ? state.pointer : undefined,
+    s: pointer,
   })}\n${state.kind === "spilled" ? "" : stateText(state.value)}`;
-  // Better here, at the server's own mistake, than when the client's answer comes back.
-  if (decodeHead(text) === undefined) {
-    throw new TypeError(
-      "seal: these claims could not be opened again; round must be a whole number from 0, roundsLeft a whole number, expiresAt a finite one, the rest text",
-    );
-  }
-  return text;
 }
 
 /** Undefined for anything that `encodeClaims` of this format does not write. */
 export function decodeHead(text: string): Head | undefined {
   const headEnd = text.indexOf("\n");
-  const { f, c, r, l, x, m, t, a, p, u, s, ...unknown } = members(text.slice(0, headEnd));
-  if (headEnd === -1 || f !== format || Object.keys(unknown).length > 0) return undefined;
-  if (!isCount(r) || !isWhole(l) || !isFiniteNumber(x) || !isText(c)) return undefined;
-  if (!isText(m) || !isText(t) || !isText(a) || !isText(u)) return undefined;
-  if (!isTextOrAbsent(p) || !isTextOrAbsent(s)) return undefined;
-  return {
+  const written = members(text.slice(0, headEnd));
+  for (const name in written) if (!known.has(name)) return undefined;
+  const { f, c, r, l, x, m, t, a, p, u, s } = written;
+  const head = {
     callId: c,
     round: r,
     roundsLeft: l,
@@ -82,6 +80,24 @@ export function decodeHead(text: string): Head | undefined {
     pointer: s,
     stateText: text.slice(headEnd + 1),
   };
+  return headEnd !== -1 && f === format && isHead(head) ? head : undefined;
+}
+
+const known = new Set(["f", "c", "r", "l", "x", "m", "t", "a", "p", "u", "s"]);
+
+function isHead(head: { readonly [K in keyof Head]: unknown }): head is Head {
+  return (
+    isCount(head.round) &&
+    isWhole(head.roundsLeft) &&
+    isFiniteNumber(head.expiresAt) &&
+    isText(head.callId) &&
+    isText(head.method) &&
+    isText(head.target) &&
+    isText(head.argumentsDigest) &&
+    isText(head.audience) &&
+    isTextOrAbsent(head.principal) &&
+    isTextOrAbsent(head.pointer)
+  );
 }
 
 /** Undefined where the state is not what the head promises. */

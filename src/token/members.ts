@@ -5,12 +5,15 @@
 export function members(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    // A null has no members either, and a list has none with a name.
-    return typeof value === "object" ? { ...value } : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }
 }
+
+// A list has members, but none with a name that is looked for.
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
 export function isText(value: unknown): value is string {
   return typeof value === "string";

@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import type { RandomBytes } from "./aead.ts";
 import { type Claims, encodeClaims } from "./claims.ts";
 import { TokenTooLarge } from "./errors.ts";
 import { write } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
 import { pack } from "./payload.ts";
+import { randomBytes } from "./random.ts";
 import { defaultMaxBytes, maxInflatedBytes } from "./size.ts";
 
 export interface SealOptions {

@@ -10,13 +10,14 @@ const source = fileURLToPath(new URL("../../src/", import.meta.url));
 /** Besides itself, errors.ts and packages. */
 const mayImport: Record<string, readonly string[]> = {
   protocol: [],
-  client: ["protocol"],
+  draft: ["protocol"],
+  client: ["protocol", "draft"],
   replay: [],
   token: [],
   tasks: ["replay"],
-  server: ["protocol", "replay", "token", "tasks"],
+  server: ["protocol", "draft", "replay", "token", "tasks"],
   testing: ["protocol", "replay", "token", "tasks", "server"],
-  cli: ["token", "tasks"],
+  cli: ["protocol", "replay", "token", "tasks", "server", "client"],
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(

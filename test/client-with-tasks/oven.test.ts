@@ -60,7 +60,7 @@ const ways = {
 };
 
 describe.each(["http", "stdio"] as const)("over %s", (way) => {
-  test("a task is called like any other tool, with a question in it", async () => {
+  test("a task is called like any other tool, with a question in it [C93]", async () => {
     const { client, shown, errors } = await ways[way]();
     const before = shown.length;
     const result = await client.callTool({ name: "bake", arguments: { loaf: "rye" } });

@@ -82,7 +82,7 @@ describe.each(ways)("%s, %s", (_, era, way) => {
     expect(contents).toMatchObject([{ text: "monday in Ada" }]);
   });
 
-  test("questions come out as events", async () => {
+  test("questions come out as events [C32]", async () => {
     const connection = await way({ ...people, elicit: "events", era });
     const call = connection.start("together");
     const seen: string[] = [];
@@ -164,7 +164,7 @@ describe("no connection", () => {
     });
   });
 
-  test("an era that the server does not speak is never fallen back from in silence", async () => {
+  test("an era that the server does not speak is never fallen back from in silence [C68]", async () => {
     const legacyOnly = { fetch: async () => new Response("what?", { status: 400 }) };
     await expect(connect(legacyOnly, { era: "2026-07-28" })).rejects.toMatchObject({
       code: "era_not_shared",

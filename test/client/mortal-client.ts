@@ -26,6 +26,9 @@ for await (const event of call) {
     case "answered":
       write(`answered ${event.key}`);
       break;
+    case "withdrawn":
+      write(`withdrawn ${event.key}`);
+      break;
     case "task":
       write("task");
       break;

@@ -1,8 +1,5 @@
 // Servers that are not ours: the official SDK's of both generations.
 
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import {
   acceptedContent,
@@ -17,6 +14,7 @@ import { z } from "zod";
 import { failure } from "../../src/client/failure.fixture.ts";
 import { connect } from "../../src/client/index.ts";
 import type { Connection, ConnectOptions, Pending } from "../../src/client/index.ts";
+import { foreignHttp } from "./foreign-server.ts";
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -68,26 +66,12 @@ describe("the SDK's server, by hand, 2026-07-28", () => {
 });
 
 describe("the example server of SDK v1, 2025-11-25", () => {
-  /** It prints where it listens when it does. */
   async function started(): Promise<string> {
     const example = "@modelcontextprotocol/sdk/examples/server/simpleStreamableHttp.js";
-    const port = 20_000 + (process.pid % 20_000);
-    const child = spawn(
-      process.execPath,
-      ["--import", leash, fileURLToPath(import.meta.resolve(example))],
-      {
-        env: { ...process.env, MCP_PORT: String(port) },
-        stdio: ["pipe", "pipe", "ignore"],
-      },
-    );
-    open.push(() => child.kill("SIGKILL"));
-    for await (const line of createInterface({ input: child.stdout })) {
-      if (line.includes("listening")) return `http://127.0.0.1:${port}/mcp`;
-    }
-    throw new Error("it has ended before it listened");
+    const { url, end } = await foreignHttp(example, [], "MCP_PORT");
+    open.push(end);
+    return url;
   }
-  // It ends with this process, however that ends.
-  const leash = "data:text/javascript,process.stdin.on('end',()=>process.exit(1)).resume().unref()";
 
   const contact: ConnectOptions["elicit"] = () => ({
     action: "accept",
@@ -104,6 +88,79 @@ describe("the example server of SDK v1, 2025-11-25", () => {
     expect(task.text).toContain('"name": "Ada"');
     expect((await connection.call("delay", { duration: 100 })).text).toBe("Completed 100ms delay");
     await expect(connect("http://127.0.0.1:9/mcp")).rejects.toMatchObject({ code: "server_down" });
+  });
+});
+
+describe("a server of SDK v1 that asks, and asks", () => {
+  async function served(
+    ask: (server: McpServerV1) => Promise<string>,
+    options: ConnectOptions,
+  ): Promise<Connection> {
+    const server = new McpServerV1({ name: "asking", version: "1.0.0" });
+    server.registerTool("ask", { description: "Asks" }, async () => {
+      return { content: [{ type: "text", text: await ask(server) }] };
+    });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await server.connect(theirs);
+    open.push(() => server.close());
+    return opened(await connect(ours, options));
+  }
+  const form = (message: string) => ({
+    message,
+    requestedSchema: { type: "object" as const, properties: { name: { type: "string" as const } } },
+  });
+
+  test("thirty questions in one call", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on("warning", onWarning);
+    open.push(() => process.off("warning", onWarning));
+    const connection = await served(
+      async ({ server }) => {
+        const names: unknown[] = [];
+        for (let n = 0; n < 30; n += 1) {
+          names.push((await server.elicitInput(form(String(n)))).content?.["name"]);
+        }
+        return names.join();
+      },
+      {
+        elicit: ({ message }) => ({ action: "accept", content: { name: message } }),
+      },
+    );
+    const { text } = await connection.call("ask");
+    expect(text).toBe(Array.from({ length: 30 }, (_, n) => n).join());
+    expect(warnings).toEqual([]);
+  });
+
+  test("questions without end have one", async () => {
+    let asked = 0;
+    const connection = await served(
+      async ({ server }) => {
+        for (;;) {
+          asked += 1;
+          await server.elicitInput(form(String(asked)));
+        }
+      },
+      { elicit: () => ({ action: "decline" }), limits: { taskQuestions: 5 } },
+    );
+    expect(await failure(connection.call("ask"))).toMatchObject({ code: "too_many_rounds" });
+    expect(asked).toBe(6);
+  });
+
+  test("a question that it no longer waits for is withdrawn", async () => {
+    const connection = await served(
+      ({ server }) =>
+        server.elicitInput(form("Quick!"), { timeout: 50 }).then(
+          () => "answered",
+          () => "too late",
+        ),
+      { elicit: "events" },
+    );
+    const call = connection.start("ask");
+    const types: string[] = [];
+    for await (const event of call) types.push(event.type);
+    expect(types).toEqual(["asked", "withdrawn", "done"]);
+    expect((await call.result()).text).toBe("too late");
   });
 });
 

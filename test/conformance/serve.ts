@@ -1,4 +1,5 @@
-// The two ways in which the fixture is served: by Parley itself, and on official servers of somebody else's.
+// The ways in which the fixture is served: by Parley itself, through each of its entries, and on official servers of
+// somebody else's.
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -18,12 +19,9 @@ import type { Listening, Store } from "mcp-parley";
 import { configure, conformanceApp, identity } from "./fixture.ts";
 
 export const ways = {
-  direct: async (port: number, store: Store): Promise<Listening> => {
-    const app = conformanceApp(({ notify }) => notify, store);
-    app.onServer(configure);
-    const { url } = await app.listen(port);
-    return { url, close: app.close };
-  },
+  direct: (port: number, store: Store): Promise<Listening> => directly(port, store, true),
+
+  "over the SDK": (port: number, store: Store): Promise<Listening> => directly(port, store, false),
 
   attached: async (port: number, store: Store): Promise<Listening> => {
     const app = conformanceApp(() => modern.notify, store);
@@ -48,6 +46,13 @@ export const ways = {
     };
   },
 };
+
+async function directly(port: number, store: Store, fast: boolean): Promise<Listening> {
+  const app = conformanceApp(({ notify }) => notify, store);
+  app.onServer(configure);
+  const { url } = await app.listen(port, { fast });
+  return { url, close: app.close };
+}
 
 /** 2025-11-25 with sessions, wired by hand as the SDK's documentation has it. */
 function sessions(newServer: () => McpServer) {

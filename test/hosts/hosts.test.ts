@@ -63,6 +63,10 @@ const hosts: readonly Host[] = [
   },
   { name: "app.listen", serve: async ({ app }) => ({ url: (await app.listen(0)).url }) },
   {
+    name: "app.listen, over the SDK",
+    serve: async ({ app }) => ({ url: (await app.listen(0, { fast: false })).url }),
+  },
+  {
     name: "node:http",
     serve: ({ app }) => listening(createServer((req, res) => void app.node(req, res))),
   },

@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { parley } from "mcp-parley";
 import type { App, Logger } from "mcp-parley";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { overEntry } from "../entry.ts";
 import { connectV1 } from "../interop/clients.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { People } from "../interop/people.ts";
@@ -15,7 +16,7 @@ import { callTool, envelope, messagesIn, post, textIn } from "../wire/post.ts";
 import { desk } from "./desk.ts";
 
 async function listening(app: App = desk().app, ...args: Parameters<App["listen"]>) {
-  const { url, close } = await app.listen(args[0] ?? 0, args[1]);
+  const { url, close } = await app.listen(args[0] ?? 0, overEntry(args[1]));
   onTestFinished(() => app.close());
   return { url, close, port: Number(new URL(url).port) };
 }
@@ -168,7 +169,7 @@ describe("how it ends", () => {
     ["that has told of its progress already", { progressToken: 1 }],
   ])("a request under way %s is waited for, and no other is taken", async (_, meta) => {
     const { app, begun, letGo } = slow();
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     const answer = callTool(url, "slow", {}, { meta });
     const signal = await begun;
     const closed = app.close();
@@ -181,7 +182,7 @@ describe("how it ends", () => {
 
   test("connections that are kept alive do not hold it up", async () => {
     const { app, begun, letGo } = slow();
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     const answer = callTool(url, "slow");
     await begun;
     const closed = app.close();
@@ -196,8 +197,8 @@ describe("how it ends", () => {
   test("one of two listeners ends without the other", async () => {
     const { app } = desk();
     onTestFinished(() => app.close());
-    const one = await app.listen(0);
-    const other = await app.listen(0);
+    const one = await app.listen(0, overEntry());
+    const other = await app.listen(0, overEntry());
     await one.close();
     await expect(fetch(one.url)).rejects.toThrow("fetch failed");
     expect((await post(other.url, envelope("tools/list"))).status).toBe(200);
@@ -205,16 +206,16 @@ describe("how it ends", () => {
 
   test("and it can listen again", async () => {
     const { app } = desk();
-    await app.listen(0);
+    await app.listen(0, overEntry());
     await app.close();
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     onTestFinished(() => app.close());
     expect((await post(url, envelope("tools/list"))).status).toBe(200);
   });
 
   test("idle connections do not hold it up", async () => {
     const { app } = desk();
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     await (await post(url, envelope("tools/list"))).text();
     await app.close();
     await expect(fetch(url)).rejects.toThrow("fetch failed");
@@ -222,7 +223,7 @@ describe("how it ends", () => {
 
   test("an open subscription is ended by a result, not cut off [S76]", async () => {
     const { app } = desk();
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     const notifications = { toolsListChanged: true };
     const response = await post(url, envelope("subscriptions/listen", { notifications }));
     const stream = response.text();
@@ -236,7 +237,7 @@ describe("how it ends", () => {
 
   test("a 2025-11-25 session that is open does not hold it up", async () => {
     const { app } = desk();
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     const client = await connectV1({ url }, new People());
     onTestFinished(() => client.close());
     expect(await client.tool("whoami")).toMatchObject({ text: "nobody" });

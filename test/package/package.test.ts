@@ -127,7 +127,10 @@ test("it depends on the official SDK and nothing else", () => {
     dependencies: object;
     peerDependencies: object;
   };
-  expect(Object.keys(manifest.dependencies)).toEqual(["@modelcontextprotocol/node"]);
+  expect(Object.keys(manifest.dependencies)).toEqual([
+    "@clack/prompts",
+    "@modelcontextprotocol/node",
+  ]);
   expect(Object.keys(manifest.peerDependencies)).toEqual([
     "@modelcontextprotocol/client",
     "@modelcontextprotocol/server",

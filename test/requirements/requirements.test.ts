@@ -4,7 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { requirements } from "./requirements.ts";
+import { clientRequirements } from "./client.ts";
+import { requirements as serverRequirements } from "./requirements.ts";
+
+const requirements = [...serverRequirements, ...clientRequirements];
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -40,6 +43,16 @@ test("none is missing, and none is there twice", () => {
     ...span("G", 27, 29),
     ...span("G", 38, 40),
     "G42",
+    ...span("C", 1, 13),
+    ...span("C", 20, 32),
+    ...span("C", 40, 49),
+    ...span("C", 60, 68),
+    ...span("C", 70, 72),
+    ...span("C", 80, 95),
+    "D26",
+    ...span("G", 19, 22),
+    "G26",
+    "G36",
   ]);
 });
 

@@ -1,6 +1,6 @@
 // What 2026-07-28 and its tasks extension ask of a server (S: the wire, A: shapes on it, D: security), what was
 // decided where they are silent (G), in our words, and the test that shows it here.
-// The client and the console have their lists when they have their code.
+// The client's are in client.ts; the console has its list when it has its code.
 
 export type Requirement = { readonly id: string; readonly says: string } & (
   | {

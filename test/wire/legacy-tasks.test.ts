@@ -134,7 +134,7 @@ describe("the messages", () => {
       ...base,
       taskId,
       status: "input_required",
-      statusMessage: "kneading",
+      statusMessage: "kneading (1/2)",
     });
     await session.send({ id: question?.id, result: accept({ crust: "thin" }) });
     expect(await stream.rest()).toStrictEqual([

@@ -2,6 +2,7 @@
 
 import { parley } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { overEntry } from "../entry.ts";
 import { keys } from "../interop/errands.ts";
 import { deferred } from "./deferred.ts";
 import { accept, callTool, envelope, post, textIn, tokenIn } from "./post.ts";
@@ -117,7 +118,7 @@ describe("a client that goes away", () => {
 
   test("aborts ctx.signal and the body's, and nothing runs after it [S56] [S32]", async () => {
     const { app, begun, letGo, released, after, logged } = waiting();
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     const leaving = new AbortController();
     const request = envelope("tools/call", { name: "wait", arguments: {} });
     const answer = post(url, request, { signal: leaving.signal });
@@ -136,7 +137,7 @@ describe("a client that goes away", () => {
 
   test("while it was being streamed to, the same [S56]", async () => {
     const { app, begun, letGo, after } = waiting();
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     const leaving = new AbortController();
     const meta = { progressToken: 1 };
     const call = envelope("tools/call", { name: "wait", arguments: {} }, { meta });

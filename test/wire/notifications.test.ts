@@ -2,6 +2,7 @@
 
 import { parley } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { overEntry } from "../entry.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { accept, callTool, envelope, post, textIn, tokenIn } from "./post.ts";
 import type { Answer } from "./post.ts";
@@ -24,7 +25,7 @@ async function telling(): Promise<string> {
     return "told";
   });
   onTestFinished(() => app.close());
-  return (await app.listen(0)).url;
+  return (await app.listen(0, overEntry())).url;
 }
 
 const level = (least: string) => ({ "io.modelcontextprotocol/logLevel": least });

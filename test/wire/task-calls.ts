@@ -2,6 +2,7 @@
 
 import { onTestFinished, vi } from "vitest";
 import type { ParleyOptions } from "mcp-parley";
+import { overEntry } from "../entry.ts";
 import { oven } from "./oven.ts";
 import type { Oven } from "./oven.ts";
 import { callTool, envelope, exchange, post } from "./post.ts";
@@ -26,7 +27,7 @@ export async function servedOven(
   options?: Partial<ParleyOptions>,
 ): Promise<Oven & { readonly to: string }> {
   const made = oven(options);
-  const { url } = await made.app.listen(0);
+  const { url } = await made.app.listen(0, overEntry());
   onTestFinished(() => made.app.close());
   return { ...made, to: url };
 }

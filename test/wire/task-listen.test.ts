@@ -2,6 +2,7 @@
 
 import { request } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { overEntry } from "../entry.ts";
 import { CountingStore } from "./counting-store.ts";
 import { oven } from "./oven.ts";
 import { accept, envelope, exchange, post } from "./post.ts";
@@ -426,7 +427,7 @@ describe("nothing is left behind", () => {
   test("by a connection that breaks", async () => {
     const store = new CountingStore();
     const { app } = oven({ store });
-    const { url } = await app.listen(0);
+    const { url } = await app.listen(0, overEntry());
     onTestFinished(() => app.close());
     const task = await begun(url, "two");
     const before = store.listeners;

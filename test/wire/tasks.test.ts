@@ -378,7 +378,7 @@ describe("a task", () => {
       "notifications/message",
     ]);
     const task = taskIdIn(created);
-    await until(to, task, ({ statusMessage }) => statusMessage === "rising");
+    await until(to, task, ({ statusMessage }) => statusMessage === "rising (2/3)");
     const stream = await listen(to, { taskIds: [task] }, { meta });
     done.resolve();
     const heard = await stream.rest();

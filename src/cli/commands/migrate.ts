@@ -1,6 +1,5 @@
-// `mcp-parley migrate`: brings a store's tables up to date, or prints what that would take.
+// `parley migrate`: brings a store's tables up to date, or prints what that would take.
 
-import { parseArgs } from "node:util";
 import { migrationSql as postgresSql } from "../../tasks/stores/postgres/migrations.ts";
 import { PostgresStore } from "../../tasks/stores/postgres/store.ts";
 import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/migrations.ts";
@@ -8,29 +7,33 @@ import { SqliteStore } from "../../tasks/stores/sqlite/store.ts";
 import type { TaskStore } from "../../tasks/store.ts";
 import type { Command } from "../command.ts";
 import { Usage } from "../command.ts";
+import { parsed } from "../parsed.ts";
 
 export const migrate: Command = {
-  summary: "migrate <store> [--print]     make a task store's tables, or print the SQL",
-  help: `mcp-parley migrate <postgres://… | file.db> [--schema NAME] [--print]
+  help: `parley migrate <postgres://… | file.db> [--schema NAME] [--print]
 
-Brings the tables of a task store up to date. Servers do it by themselves when they start, so this is for those whose
-servers may not change tables. It only ever adds, so it is safe while servers run, also older ones, and doing it twice
+Brings the tables of a task store up to date. Servers do it by themselves when
+they start, so this is for those whose servers may not change tables. It only
+ever adds, so it is safe while servers run, also older ones, and doing it twice
 does no harm. Run it before the new version is deployed.
 
   --schema NAME   Postgres: where the tables are (default: parley)
   --print         only print the SQL; connects to nothing
 
-  mcp-parley migrate "$DATABASE_URL"
-  mcp-parley migrate postgres:// --print > parley.sql
-  mcp-parley migrate .parley/parley.db
+  parley migrate "$DATABASE_URL"
+  parley migrate postgres:// --print > parley.sql
+  parley migrate .parley/parley.db
 `,
-  run: async (args, print) => {
-    const { values, positionals } = parsed(args);
+  run: async (args, { out }) => {
+    const { values, positionals } = parsed("migrate", args, {
+      schema: { type: "string" },
+      print: { type: "boolean" },
+    });
     const [target, ...rest] = positionals;
     if (target === undefined || rest.length > 0) throw new Usage("migrate: name one store");
     const schema = values.schema ?? "parley";
     const isPostgres = /^postgres(ql)?:/.test(target);
-    if (values.print === true) return print(isPostgres ? postgresSql(schema) : sqliteSql());
+    if (values.print === true) return out(isPostgres ? postgresSql(schema) : sqliteSql());
     const store: TaskStore = isPostgres
       ? new PostgresStore(target, { schema })
       : new SqliteStore({ path: target });
@@ -39,18 +42,6 @@ does no harm. Run it before the new version is deployed.
     } finally {
       await store.close();
     }
-    print(`The tables are up to date.\n`);
+    out(`The tables are up to date.\n`);
   },
 };
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: { schema: { type: "string" }, print: { type: "boolean" } },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new Usage(`migrate: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}

@@ -21,6 +21,7 @@ import { answerToFailure } from "../failure.ts";
 import type { PrincipalOf } from "../principal.ts";
 import type { Registration, RegisteredResource } from "../registry.ts";
 import { createTaskResult } from "../task-wire.ts";
+import { ttlOf } from "./legacy-tasks.ts";
 import type { LegacyTasks } from "./legacy-tasks.ts";
 import { serveRound } from "../round.ts";
 import type { RoundAnswer, RoundRequest } from "../round.ts";
@@ -28,22 +29,24 @@ import { passThrough } from "./pass-through.ts";
 import { received } from "./request.ts";
 import { Responses } from "./responses.ts";
 import type { TaskWish } from "./responses.ts";
+import { servedBefore } from "./served.ts";
 import { installTasks } from "./task-methods.ts";
 
 export interface Installation {
   readonly core: Core;
   readonly registrations: Iterable<Registration>;
   readonly derivePrincipal: PrincipalOf | undefined;
+  /** For a peer of the draft (src/draft), which says how long a task should last. */
+  readonly isDraft?: boolean | undefined;
 }
 
 export function install(server: McpServer, installation: Installation): void {
   const responses = new Responses(server);
+  // The draft has no arguments in headers, so there is nothing to compare them with.
+  if (installation.isDraft === true) server.toolInputSchemaJson = () => undefined;
   // Without it the SDK drops what `ctx.log` sends, and says nothing.
   server.server.registerCapabilities({ logging: {} });
-  const hasTasks =
-    installation.core.store !== undefined &&
-    [...installation.registrations].some(({ definition }) => definition.task !== undefined);
-  const legacyTasks = hasTasks
+  const legacyTasks = offersTasks(installation.core, installation.registrations)
     ? installTasks(server, installation.core, responses, installation.derivePrincipal)
     : undefined;
   const serve = (definition: Definition) =>
@@ -98,6 +101,14 @@ export function install(server: McpServer, installation: Installation): void {
   }
 }
 
+/** Whether this server speaks the tasks extension at all. */
+export function offersTasks({ store }: Core, registrations: Iterable<Registration>): boolean {
+  return (
+    store !== undefined &&
+    [...registrations].some(({ definition }) => definition.task !== undefined)
+  );
+}
+
 type Answer = <R>(
   ctx: ServerContext,
   target: string,
@@ -133,12 +144,12 @@ function serving(
   { server, responses, legacyTasks, installation }: Installed,
   definition: Definition,
 ): Answer {
-  const { core, derivePrincipal } = installation;
+  const { core, derivePrincipal, isDraft = false } = installation;
   return async <R>(ctx: ServerContext, target: string, args: unknown) => {
     const { request, isModern, release } = received(server, ctx, target, args, derivePrincipal);
     try {
-      const wish = isModern ? undefined : responses.wishForTask(ctx.mcpReq.id);
-      const isTaskCall = wish !== undefined || (!isModern && definition.task === "required");
+      const wish = isModern && !isDraft ? undefined : responses.wishForTask(ctx.mcpReq.id);
+      const isTaskCall = !isModern && (wish !== undefined || definition.task === "required");
       if (isTaskCall && legacyTasks !== undefined) {
         const placeholder = await legacyTask(
           core,
@@ -153,10 +164,14 @@ function serving(
         return placeholder as R;
       }
       const isMalformed = responses.hadMalformedAnswers(ctx.mcpReq.id);
-      const answer = await serveRound(core, definition, {
-        ...request,
-        ...(isMalformed ? { inputResponses: null } : {}),
-      });
+      const before = ctx.http?.req && servedBefore.get(ctx.http.req);
+      const answer =
+        before ??
+        (await serveRound(core, definition, {
+          ...request,
+          ...(isMalformed ? { inputResponses: null } : {}),
+          taskTtlMs: wish && ttlOf(wish, core.limits.taskTtlMs),
+        }));
       const result = wire(answer, isModern, definition, responses, ctx);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the definition makes what its method returns; the SDK's types also cover the older era
       return result as R | InputRequiredResult;

@@ -2,6 +2,7 @@
 // (`params.task`), polls with `tasks/get`, fetches with `tasks/result`, on whose stream it is asked what the handler
 // asks; there is a list, and a notification when the status changes.
 
+import { setMaxListeners } from "node:events";
 import { ProtocolError, RELATED_TASK_META_KEY } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { answerMap } from "../../protocol/answers.ts";
@@ -57,6 +58,8 @@ export class LegacyTasks {
   constructor(server: McpServer, core: Core) {
     this.#server = server;
     this.#core = core;
+    // Each task of the session listens to it.
+    setMaxListeners(0, this.#closed.signal);
     const { server: protocol } = server;
     const { onclose } = protocol;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a server has no other
@@ -229,7 +232,7 @@ export class LegacyTasks {
 const longestMs = 2 ** 31 - 1;
 
 /** A wish: what is longer than allowed is cut, what is no time at all is ignored. */
-function ttlOf({ ttl }: TaskWish, most: number): number | undefined {
+export function ttlOf({ ttl }: TaskWish, most: number): number | undefined {
   if (typeof ttl !== "number" || !(ttl >= 1)) return undefined;
   return Math.min(Math.floor(ttl), most);
 }

@@ -24,6 +24,7 @@ export class TaskListeningTransport implements Transport {
   readonly #opening = new Set<RequestId>();
   /** Of clients that do not declare the extension. The SDK says first what else is wrong with them. */
   readonly #undeclared = new Set<RequestId>();
+  #sent: Promise<void> = Promise.resolve();
 
   constructor(inner: Transport, core: Core, serverInfo?: Implementation) {
     this.#inner = inner;
@@ -55,14 +56,21 @@ export class TaskListeningTransport implements Transport {
     if (outgoing === undefined) return;
     const isResponse = !("method" in message);
     if (isResponse && id !== undefined) this.#close(id);
-    await this.#inner.send(outgoing, options);
+    await this.#send(outgoing, options);
+  }
+
+  /** One after the other: the SDK's transport waits for each write that does not fit with listeners of its own. */
+  #send(message: Message, options?: Parameters<Transport["send"]>[1]): Promise<void> {
+    const sent = this.#sent.then(() => this.#inner.send(message, options));
+    this.#sent = sent.catch(() => {});
+    return sent;
   }
 
   /** The SDK has said its last words to those who listen; ours end with it. */
   async close(): Promise<void> {
     for (const subscription of this.#subscriptions.values()) {
       const last = subscription.close();
-      if (last !== undefined) await this.#inner.send(last);
+      if (last !== undefined) await this.#send(last);
     }
     this.#subscriptions.clear();
     await this.#inner.close();
@@ -87,7 +95,7 @@ export class TaskListeningTransport implements Transport {
 
   #open(listen: TaskListen): Promise<TaskSubscription> {
     const { id } = listen;
-    const send = (message: Message) => void this.#inner.send(message).catch(() => {});
+    const send = (message: Message) => void this.#send(message).catch(() => {});
     // Over stdio nobody is told who is calling: it is whoever started this process.
     return TaskSubscription.open(this.#core, listen, undefined, {
       send,
@@ -112,7 +120,7 @@ export class TaskListeningTransport implements Transport {
   async #refuse(id: RequestId): Promise<void> {
     const { code, message, data } = notDeclared;
     this.onmessage?.(cancellation(id, message));
-    await this.#inner.send({ jsonrpc: "2.0", id, error: { code, message, data } });
+    await this.#send({ jsonrpc: "2.0", id, error: { code, message, data } });
   }
 
   #close(id: RequestId): void {

@@ -1,0 +1,53 @@
+// What is measured runs as it is shipped: compiled, by a plain `node`. Under `tsx` every function that a request
+// makes would be given a name, and every error a source map.
+
+import { execFile } from "node:child_process";
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+export const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** Compiles these files, and what they import, into the folder. Paths are from the root of the repository. */
+export async function build(folder: string, files: readonly string[]): Promise<Built> {
+  const out = join(folder, "built");
+  const config = {
+    extends: join(root, "tsconfig.json"),
+    // The types are checked elsewhere.
+    compilerOptions: { noEmit: false, noCheck: true, types: [], rootDir: root, outDir: out },
+    files: files.map((file) => join(root, file)),
+    include: [],
+    exclude: [],
+  };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  await linkPackages(folder);
+  await compile(join(folder, "tsconfig.json"));
+  return (file) => join(out, file.replace(/\.ts$/, ".js"));
+}
+
+/** All that is installed here but OpenTelemetry: it is for the tests, and a plain install does not have it. */
+async function linkPackages(folder: string): Promise<void> {
+  const [from, to] = [join(root, "node_modules"), join(folder, "node_modules")];
+  await mkdir(to);
+  const names = (await readdir(from)).filter((name) => name !== "@opentelemetry");
+  await Promise.all(names.map((name) => symlink(join(from, name), join(to, name))));
+}
+
+/** Where a file was compiled to. */
+export type Built = (file: string) => string;
+
+export async function compile(project: string, ...options: readonly string[]): Promise<void> {
+  const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
+  const compiler = join(dirname(manifest), "bin/tsc");
+  try {
+    await run(process.execPath, [compiler, "-p", project, ...options]);
+  } catch (cause) {
+    const said = cause instanceof Error && "stdout" in cause ? String(cause.stdout) : "";
+    throw new Error(`It does not compile, so it cannot be measured: ${said.trim()}`, { cause });
+  }
+}

@@ -1,0 +1,125 @@
+// Side by side: the servers take turns of a second or less, in another order every time, and each ratio is taken within
+// one round of turns. What else the machine does then weighs on all of them.
+
+import type { Bench } from "../bench.ts";
+import { Child } from "../child.ts";
+import type { Conversation, Revision } from "./conversation.ts";
+import type { Leg } from "./leg.ts";
+import type { Load, Opening, Span } from "./load.ts";
+import type { Usage } from "./server.ts";
+import type { Workload } from "./workloads.ts";
+
+/** Those of the figures that have no other number in their name. */
+export const usualConnections = 16;
+
+export interface Server {
+  readonly name: string;
+  readonly process: Child;
+  readonly port: number;
+}
+
+export interface Contender {
+  readonly name: string;
+  readonly server: Server;
+  readonly legs: readonly Leg[];
+}
+
+/** One of each round, in the order of the rounds. */
+export interface Samples {
+  readonly perSecond: number[];
+  /** Of the server's process, for each request. */
+  readonly cpuMicros: number[];
+  /** Of the process that asks. */
+  readonly clientMicros: number[];
+}
+
+export async function startServer(
+  { built }: Bench,
+  name: string,
+  program = built("bench/http/server.ts"),
+): Promise<Server> {
+  const process = new Child(name, program, [name]);
+  return { name, process, port: await process.ask<number>("port") };
+}
+
+/** The one that other parts have used before, or will. */
+export async function sharedServer(bench: Bench, name: string): Promise<Server> {
+  const server = bench.servers.get(name) ?? (await startServer(bench, name));
+  bench.servers.set(name, server);
+  return server;
+}
+
+/** One call, checked in every part. */
+export function converse(
+  { load }: Bench,
+  { name, port }: Server,
+  workload: Workload,
+): Promise<Conversation> {
+  const revision: Revision = name === "sdkv1" ? "2025-11-25" : "2026-07-28";
+  return load
+    .ask<Conversation>("converse", { port, workload, revision })
+    .catch((cause: unknown) => {
+      throw new Error(`${name} does not serve "${workload.name}" rightly`, { cause });
+    });
+}
+
+export async function warmUp(bench: Bench, contenders: readonly Contender[]): Promise<void> {
+  for (const contender of contenders) {
+    await slice(bench, contender, usualConnections, bench.pace.warmUp);
+  }
+}
+
+/** Of servers that are warm. */
+export async function compare(
+  bench: Bench,
+  contenders: readonly Contender[],
+  connections: number,
+  rounds = bench.pace.rounds,
+): Promise<ReadonlyMap<string, Samples>> {
+  const { sliceMs } = bench.pace;
+  const all = new Map<string, Samples>(
+    contenders.map(({ name }) => [name, { perSecond: [], cpuMicros: [], clientMicros: [] }]),
+  );
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contender of shuffled(contenders, bench.chance.next)) {
+      const taken = await slice(bench, contender, connections, { ms: sliceMs });
+      const samples = all.get(contender.name);
+      samples?.perSecond.push((taken.requests * 1_000) / taken.ms);
+      samples?.cpuMicros.push(taken.serverMicros / taken.requests);
+      samples?.clientMicros.push(taken.cpuMicros / taken.requests);
+    }
+  }
+  return all;
+}
+
+interface Slice extends Load {
+  readonly serverMicros: number;
+}
+
+/** Connections are opened and closed outside of what is timed. */
+export async function slice(
+  { load }: Bench,
+  { name, server, legs }: Contender,
+  connections: number,
+  span: Span,
+): Promise<Slice> {
+  const opening: Opening = { port: server.port, connections, legs };
+  await load.ask("open", opening);
+  try {
+    const before = await server.process.ask<Usage>("usage");
+    const taken = await load.ask<Load>("run", span);
+    const after = await server.process.ask<Usage>("usage");
+    return { ...taken, serverMicros: after.cpuMicros - before.cpuMicros };
+  } catch (cause) {
+    throw new Error(`${name} answered wrongly, so there is nothing to compare`, { cause });
+  } finally {
+    await load.ask("close");
+  }
+}
+
+function shuffled<T>(list: readonly T[], random: () => number): readonly T[] {
+  return list
+    .map((one) => ({ one, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ one }) => one);
+}

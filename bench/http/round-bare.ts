@@ -1,0 +1,18 @@
+// In place of src/server/round.ts, for `wrapped÷unwrapped`: the same entry, the same arguments, the same result, and
+// between them nothing but the author's function. No call is opened, nothing is traced, no engine runs.
+
+import type { RoundAnswer, RoundRequest } from "../../src/server/round.ts";
+import type { Core } from "../../src/server/core.ts";
+import type { Definition } from "../../src/server/definition.ts";
+
+export async function serveRound(
+  _core: Core,
+  definition: Definition,
+  { target, arguments: args }: RoundRequest,
+): Promise<RoundAnswer> {
+  const parsed = await definition.parse(target, args);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody gives it a context here
+  const returned = await definition.invoke(parsed.input, undefined as never);
+  return { kind: "complete", result: await definition.toResult(returned, target) };
+}

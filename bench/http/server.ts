@@ -1,0 +1,37 @@
+// The process of one opponent: node server.js <name>.
+
+import process from "node:process";
+import { answering } from "../child.ts";
+import { heapAfterCollection } from "../heap.ts";
+import type { Start } from "./opponents/opponent.ts";
+
+/** Imported when it is started: what the others need is no part of its start or its memory. */
+const opponents: Readonly<Record<string, () => Promise<Start>>> = {
+  bare: async () => (await import("./opponents/bare.ts")).start,
+  fast: async () => (await import("./opponents/parley.ts")).startFast,
+  oversdk: async () => (await import("./opponents/parley.ts")).startOverSdk,
+  sdk: async () => (await import("./opponents/sdk.ts")).start,
+  sdkv1: async () => (await import("./opponents/sdk-v1.ts")).start,
+  tmcp: async () => (await import("./opponents/tmcp.ts")).start,
+  wrong: async () => (await import("./opponents/wrong.ts")).start,
+};
+
+const name = process.argv[2] ?? "";
+const start = await opponents[name]?.();
+if (start === undefined) throw new Error(`no opponent "${name}"`);
+const opponent = await start();
+
+export interface Usage {
+  readonly cpuMicros: number;
+  readonly rss: number;
+}
+
+answering({
+  port: () => opponent.port,
+  tell: (what: unknown) => opponent.tell?.(what),
+  usage: (): Usage => {
+    const { user, system } = process.cpuUsage();
+    return { cpuMicros: user + system, rss: process.memoryUsage.rss() };
+  },
+  heap: heapAfterCollection,
+});

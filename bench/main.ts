@@ -1,0 +1,147 @@
+// npm run bench: every figure of this library, as ratios taken side by side. See README.md for how to read them.
+
+import { randomBytes } from "node:crypto";
+import { cpus, loadavg } from "node:os";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { checkBars } from "./bars.ts";
+import { Bench } from "./bench.ts";
+import { profileInto } from "./child.ts";
+import {
+  fiveRounds,
+  fourQuestions,
+  journal,
+  plain,
+  resource,
+  twoRounds,
+} from "./http/workloads.ts";
+import { markdown } from "./markdown.ts";
+import { measureAside } from "./parts/aside.ts";
+import { measureCalls } from "./parts/calls.ts";
+import { measureColdStart } from "./parts/cold-start.ts";
+import { measureMemory } from "./parts/memory.ts";
+import { measureRecovery } from "./parts/recovery.ts";
+import { measureRounds } from "./parts/rounds.ts";
+import { measureSize } from "./parts/size.ts";
+import { measureTasks } from "./parts/tasks.ts";
+import { measureTokenShare } from "./parts/token-share.ts";
+import { measureWrapped } from "./parts/wrapped.ts";
+import { postgresBed } from "./tasks/postgres-bed.ts";
+import { sqliteBed } from "./tasks/sqlite-bed.ts";
+
+const usage = `Usage: npm run bench -- [options]
+  --quick            all of it in less than five minutes: fewer rounds, smaller numbers
+  --only <pattern>   only parts whose name has this in it, as a regular expression
+  --json <file>      writes { "figures": [{ "name", "value", "spread", "n" }] }
+  --markdown         prints the table of the README, too
+  --strict           ends with 1 where a bar is missed
+  --rounds <number>  how often everybody has a turn (9; quick: 4)
+  --slice <ms>       how long a turn is (800; quick: 400)
+  --profile <folder> has every process leave a .cpuprofile there; figures are worth little then
+  --seed <text>      of the order of turns; printed where none is given
+`;
+
+type Part = readonly [name: string, measure: (bench: Bench) => Promise<void>];
+
+const all = [1, 16, 64];
+const usual = [16];
+const parts: readonly Part[] = [
+  ["plain", (bench) => measureCalls(bench, plain, ["oversdk", "sdk", "tmcp", "sdkv1"], all)],
+  [
+    "tworound",
+    (bench) =>
+      measureCalls(bench, twoRounds, ["oversdk", "sdk", "tmcp"], bench.pace.isQuick ? usual : all),
+  ],
+  ["fiverounds", (bench) => measureCalls(bench, fiveRounds, ["oversdk", "tmcp"], usual)],
+  ["fourquestions", (bench) => measureCalls(bench, fourQuestions, ["oversdk"], usual)],
+  ["journal1k", (bench) => measureCalls(bench, journal("journal1k", 1024), ["oversdk"], usual)],
+  [
+    "journal16k",
+    (bench) => measureCalls(bench, journal("journal16k", 16 * 1024), ["oversdk"], usual),
+  ],
+  ["resource", (bench) => measureCalls(bench, resource, ["oversdk"], usual)],
+  ["wrapped", measureWrapped],
+  ["token/share", measureTokenShare],
+  ["rounds", measureRounds],
+  ["token", (bench) => measureAside(bench, "token")],
+  ["engine", (bench) => measureAside(bench, "engine")],
+  ["coldstart", measureColdStart],
+  ["size", measureSize],
+  ["memory", measureMemory],
+  ["recovery", measureRecovery],
+  ["tasks/sqlite", (bench) => measureTasks(bench, sqliteBed)],
+  ["tasks/postgres", (bench) => measureTasks(bench, postgresBed)],
+];
+
+async function main(): Promise<void> {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean", default: false } as const;
+  const { values } = parseArgs({
+    options: {
+      quick: flag,
+      strict: flag,
+      markdown: flag,
+      only: text,
+      json: text,
+      profile: text,
+      rounds: text,
+      slice: text,
+      seed: text,
+    },
+  });
+  const { quick: isQuick, only = "", seed = randomBytes(4).toString("hex") } = values;
+  const chosen = parts.filter(([name]) => new RegExp(only).test(name));
+  if (chosen.length === 0) {
+    throw new Error(`No part is called so. There are: ${parts.map(([name]) => name).join(", ")}`);
+  }
+  if (values.profile !== undefined) profileInto(values.profile);
+  const sliceMs = positive("slice", values.slice, isQuick ? 400 : 800);
+  const pace = {
+    isQuick,
+    sliceMs,
+    rounds: positive("rounds", values.rounds, isQuick ? 4 : 9),
+    // A just-in-time compiler counts calls, not seconds; the slowest are not waited for forever.
+    warmUp: isQuick ? { count: 8_000, ms: 6 * sliceMs } : { count: 30_000, ms: 18 * sliceMs },
+  };
+  console.log(`${machine()}; seed ${seed}, load ${load()} before`);
+  const bench = await Bench.open(pace, seed);
+  try {
+    for (const [name, measure] of chosen) {
+      const start = performance.now();
+      console.log(`\n${name}`);
+      await measure(bench);
+      console.log(`  (${((performance.now() - start) / 1_000).toFixed(0)} s)`);
+    }
+  } finally {
+    await bench.close();
+  }
+  const { figures } = bench;
+  console.log("\nBars");
+  checkBars(figures);
+  console.log(`\nload ${load()} after`);
+  if (values.markdown) console.log(`\n${markdown(figures.all, machine())}`);
+  if (values.json !== undefined) figures.write(values.json);
+  if (values.strict && figures.bars.some(({ isMet }) => !isMet)) process.exitCode = 1;
+}
+
+function positive(name: string, given: string | undefined, otherwise: number): number {
+  const value = given === undefined ? otherwise : Number(given);
+  if (!(value > 0)) throw new Error(`--${name} is a number above 0`);
+  return value;
+}
+
+function machine(): string {
+  const [{ model } = { model: "an unknown processor" }, ...others] = cpus();
+  return `Node ${process.version}, ${others.length + 1} × ${model.trim()}`;
+}
+
+const load = () => (loadavg()[0] ?? 0).toFixed(1);
+
+// What ends with this process does so in its "exit" event.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+
+main().catch((error: unknown) => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) console.error(cause.message);
+  if (error instanceof TypeError) console.error(usage);
+  process.exitCode = 1;
+});

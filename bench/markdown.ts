@@ -1,0 +1,58 @@
+// The figures that the README shows, as its table.
+
+import { short } from "./figures.ts";
+import type { Figure } from "./figures.ts";
+
+const rows: readonly (readonly [label: string, name: string])[] = [
+  ["plain `tools/call` ÷ bare `node:http`", "plain/fast÷bare"],
+  ["… ÷ the official `createMcpHandler`", "plain/fast÷sdk"],
+  ["… ÷ tmcp", "plain/fast÷tmcp"],
+  ["… ÷ SDK v1", "plain/fast÷sdkv1"],
+  ["… ÷ Parley over the SDK (`fast: false`)", "plain/fast÷oversdk"],
+  ["a leg of a two-round call ÷ bare", "tworound/fast÷bare"],
+  ["… ÷ the official SDK, state signed", "tworound/fast÷sdk"],
+  ["… ÷ tmcp, state in the clear", "tworound/fast÷tmcp"],
+  ["a leg of five rounds ÷ bare", "fiverounds/fast÷bare"],
+  ["four questions in a round ÷ bare", "fourquestions/fast÷bare"],
+  ["a journal of 1 KiB ÷ bare", "journal1k/fast÷bare"],
+  ["a journal of 16 KiB ÷ bare", "journal16k/fast÷bare"],
+  ["a resource that asks ÷ bare", "resource/fast÷bare"],
+  ["a handler that asks nothing ÷ the same function, called bare", "wrapped÷unwrapped"],
+];
+
+const shares: readonly (readonly [label: string, name: string])[] = [
+  ["token work in a round's processor time", "token/share"],
+  ["the 200th round ÷ the first, processor time", "rounds/200÷1 cpu"],
+  ["cold start to first answer ÷ bare", "coldstart/fast÷bare"],
+  ["… of the official SDK ÷ bare", "coldstart/sdk÷bare"],
+  ["installed size ÷ the official SDK", "size/parley÷sdk"],
+  ["resident memory, 100 000 calls ÷ 25 000", "memory/fast 100k÷25k"],
+  ["taken over after `kill -9`, SQLite ÷ lease", "recovery/sqlite÷lease"],
+  ["… Postgres ÷ lease", "recovery/postgres÷lease"],
+];
+
+/** A second column has processor time per request, where it was measured. */
+export function markdown(figures: readonly Figure[], machine: string): string {
+  const byName = new Map(figures.map((figure) => [figure.name, figure]));
+  const cell = (name: string) => {
+    const figure = byName.get(name);
+    if (figure === undefined) return "";
+    const spread = figure.n < 2 ? "" : ` ± ${(figure.spread * 50).toFixed(0)} %`;
+    return `${short(figure.value)}${spread}`;
+  };
+  const isThere = ([, name]: readonly [string, string]) => byName.has(name);
+  const lines = [
+    `${machine}; 16 connections; medians, with half of the middle half's width`,
+    "",
+    "| the fast entry | requests a second | processor time each |",
+    "| --- | ---: | ---: |",
+    ...rows
+      .filter(isThere)
+      .map(([label, name]) => `| ${label} | ${cell(name)} | ${cell(`${name} cpu`)} |`),
+    "",
+    "| | |",
+    "| --- | ---: |",
+    ...shares.filter(isThere).map(([label, name]) => `| ${label} | ${cell(name)} |`),
+  ];
+  return lines.join("\n");
+}

@@ -1,0 +1,55 @@
+// What a round costs as the journal grows: the same leg of a call of 201 rounds again and again, at the 1st, the 10th, …
+// of them, in turns. Each opens a token with all that came before, replays it and seals one more answer.
+
+import type { Bench } from "../bench.ts";
+import { fitted, median, short, shown, table } from "../figures.ts";
+import { compare, converse, startServer, usualConnections, warmUp } from "../http/compare.ts";
+import { repeated } from "../http/conversation.ts";
+import { answer, counted } from "../http/workloads.ts";
+
+const places = [1, 10, 50, 100, 150, 200];
+
+export async function measureRounds(bench: Bench): Promise<void> {
+  const { figures } = bench;
+  const server = await startServer(bench, "fast");
+  try {
+    const conversation = await converse(bench, server, counted(201));
+    const contenders = places.map((place) => ({
+      name: String(place),
+      server,
+      legs: repeated(conversation, place - 1),
+    }));
+    // It is one server.
+    await warmUp(bench, contenders.slice(2, 3));
+    const samples = await compare(bench, contenders, usualConnections);
+    const first = samples.get("1")?.cpuMicros ?? [];
+    const rows = [["round", "CPU µs", "÷ the first", "token bytes", "÷ the answers in it"]];
+    for (const place of places) {
+      const { cpuMicros = [] } = samples.get(String(place)) ?? {};
+      const ratio = figures.ratio(`rounds/${place}÷1 cpu`, cpuMicros, first);
+      const { token, answers } = sizes(conversation.said[place - 1]?.response ?? "", place);
+      const size =
+        place === 1
+          ? ""
+          : short(figures.add(`rounds/${place} token bytes÷answers`, token / answers).value);
+      rows.push([String(place), short(median(cpuMicros)), shown(ratio), String(token), size]);
+    }
+    table(rows);
+    const line = fitted(
+      places.map((place) => [place, median(samples.get(String(place))?.cpuMicros ?? [])]),
+    );
+    console.log(
+      `  a straight line: ${short(line.base)} + ${short(line.slope)} µs a round, R² ${line.r2.toFixed(3)}`,
+    );
+    figures.add("rounds/straightness R²", line.r2);
+  } finally {
+    await server.process.end();
+  }
+}
+
+/** The answers as JSON: the least that has to be carried. An entry also says what its question was, by a digest. */
+function sizes(response: string, place: number): { token: number; answers: number } {
+  const { result }: { readonly result: { readonly requestState: string } } = JSON.parse(response);
+  const answers = Array.from({ length: place - 1 }, (_, at) => [`q${at + 1}`, answer]);
+  return { token: result.requestState.length, answers: JSON.stringify(answers).length };
+}

@@ -1,0 +1,48 @@
+// Two short tools of the C# SDK's page: the high-level one that awaits a confirmation, and the low-level one that manages
+// its own round, with words for a client that cannot be asked.
+
+import { acceptedContent } from "@modelcontextprotocol/server";
+import { inputRequired } from "mcp-parley";
+import type { App } from "mcp-parley";
+import { z } from "zod";
+
+export const confirmAction = (app: App) =>
+  app.tool(
+    "confirm_action",
+    {
+      description: "Asks before it acts",
+      inputSchema: z.object({ action: z.string() }),
+    },
+    async ({ action }, ctx) => {
+      const outcome = await ctx.elicit("confirm", {
+        message: `Do you want to proceed with: ${action}?`,
+        requestedSchema: z.object({
+          confirm: z.boolean().optional().describe("Confirm the action"),
+        }),
+      });
+      return outcome.action === "accept" ? "Action confirmed!" : "Action cancelled.";
+    },
+  );
+
+const Answer = z.object({ answer: z.string().describe("Your answer") });
+
+export const answerQuestion = (app: App) =>
+  app.tool(
+    "answer_question",
+    {
+      description: "Asks by hand",
+      inputSchema: z.object({ question: z.string() }),
+    },
+    ({ question }, ctx) => {
+      const given = acceptedContent(ctx.answers, "user_answer", Answer);
+      if (given !== undefined) return `You answered: ${given.answer}`;
+      if (!ctx.can("form")) {
+        return "This tool asks, and your client cannot be asked. Use one that takes forms.";
+      }
+      const message = `Please answer: ${question}`;
+      return inputRequired({
+        inputRequests: { user_answer: inputRequired.elicit({ message, requestedSchema: Answer }) },
+        state: "awaiting-answer",
+      });
+    },
+  );

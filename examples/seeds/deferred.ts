@@ -1,0 +1,20 @@
+// The deferred tool of the C# SDK's page: it puts its work off to a later round and asks nothing, to shed load.
+
+import { inputRequired } from "mcp-parley";
+import type { App } from "mcp-parley";
+import { z } from "zod";
+
+export const deferred = (app: App) =>
+  app.tool("deferred", { description: "Puts its work off" }, async (ctx) => {
+    const { step } = await ctx.step("first half", () => ({ step: 1 }));
+    await ctx.checkpoint();
+    return `Completed step ${step}`;
+  });
+
+/** As the page writes it. */
+export const deferredByHand = (app: App) =>
+  app.tool("deferred_by_hand", { description: "Puts its work off, by hand" }, (ctx) => {
+    const state = ctx.state(z.object({ step: z.int() }));
+    if (state !== undefined) return `Completed step ${state.step}`;
+    return inputRequired({ state: { step: 1 } });
+  });

@@ -1,0 +1,53 @@
+// The tools of the mcpkit tutorial: one round, two rounds, roots, and the composition of rounds and a task.
+
+import type { App } from "mcp-parley";
+import { z } from "zod";
+
+const Name = z.object({ name: z.string() });
+
+export const greet = (app: App) =>
+  app.tool("test_tool_with_elicitation", { description: "Greets by name" }, async (ctx) => {
+    const { name } = await ctx.ask("user_name", "What is your name?", Name);
+    return `Hello, ${name}!`;
+  });
+
+/** Two questions one after the other, with both answers at hand in the last round. */
+export const multiRound = (app: App) =>
+  app.tool("multi_round", { description: "Gathers two answers" }, async (ctx) => {
+    const step1 = await ctx.ask("step1", "What is your name?");
+    const step2 = await ctx.ask("step2", `What is your favourite colour, ${step1}?`);
+    return `Hi ${step1}, your favourite colour is ${step2}.`;
+  });
+
+/** Searches where the user works, without asking the user. */
+export const searchRoots = (app: App) =>
+  app.tool("search", { description: "Searches the open projects" }, async (ctx) => {
+    const roots = await ctx.roots("client_roots");
+    return `Searched ${roots.map(({ uri }) => uri).join(", ")}`;
+  });
+
+/** Tells of its progress, batch by batch. */
+export const summarize = (app: App) =>
+  app.tool("summarize", { description: "Summarizes in batches" }, (ctx) => {
+    ctx.progress(47, 100, "Processing batch 47/100");
+    return "Summarized.";
+  });
+
+/** Three phases in one handler: ask, become a task, work and ask again. */
+export const composition = (app: App) =>
+  app.tool(
+    "composition",
+    { description: "Asks first, then works in the background", task: "optional" },
+    async (ctx) => {
+      const { name } = await ctx.ask("user_name", "What is your name?", Name);
+      await ctx.background();
+      ctx.progress(1, 2, "working");
+      const made = await ctx.step("expensive work", () => `a house for ${name}`);
+      const { colour } = await ctx.ask(
+        "colour",
+        `Which colour has ${made}?`,
+        z.object({ colour: z.string() }),
+      );
+      return `${made}, ${colour}`;
+    },
+  );

@@ -1,0 +1,67 @@
+// The weather tools: one that asks who wants to know (the MRTR proposal), one that may take long or fail (the response
+// types), and one that asks for units by hand (the C# SDK's page). The last is the same for clients that cannot be
+// asked by a result: they are asked by a request.
+
+import { acceptedContent } from "@modelcontextprotocol/server";
+import { inputRequired } from "mcp-parley";
+import type { App } from "mcp-parley";
+import { z } from "zod";
+
+const report = (place: string) =>
+  `Current weather in ${place}:\nTemperature: 72°F\nConditions: Partly cloudy`;
+
+const Login = z.object({ name: z.string() });
+
+export const weather = (app: App) =>
+  app.tool(
+    "get_weather",
+    { description: "The weather", inputSchema: z.object({ location: z.string() }) },
+    async ({ location }, ctx) => {
+      await ctx.ask("github_login", "Please provide your GitHub username", Login);
+      return report(location);
+    },
+  );
+
+/** How it goes: at once, in the background, only for who says who they are, or not at all. */
+export interface Day {
+  readonly isSlow?: boolean;
+  readonly asks?: boolean;
+  readonly isDown?: boolean;
+}
+
+export const cityWeather = (app: App, { isSlow, asks, isDown }: Day) =>
+  app.tool(
+    "get_weather",
+    { description: "The weather", inputSchema: z.object({ city: z.string() }), task: "optional" },
+    async ({ city }, ctx) => {
+      if (isSlow) await ctx.background({ ttlMs: 60_000 });
+      ctx.progress(1, undefined, "The operation is now in progress.");
+      if (asks) await ctx.ask("name", "Please provide your GitHub username", Login);
+      if (isDown) throw new Error(`Error: Unable to retrieve weather data for ${city}.`);
+      return report(city);
+    },
+  );
+
+const Units = z.object({ units: z.string() });
+
+export const weatherInUnits = (app: App) =>
+  app.tool(
+    "get_weather",
+    {
+      description: "The weather, in units of your choice",
+      inputSchema: z.object({ location: z.string() }),
+    },
+    ({ location }, ctx) => {
+      const answer = acceptedContent(ctx.answers, "units", Units);
+      if (answer !== undefined) return `Weather for ${location} in ${answer.units}: 72°`;
+      return inputRequired({
+        inputRequests: {
+          units: inputRequired.elicit({
+            message: "Which temperature units?",
+            requestedSchema: Units,
+          }),
+        },
+        state: "awaiting-units",
+      });
+    },
+  );

@@ -1,0 +1,35 @@
+// `parley demo`: the library's promise, played on this machine.
+
+import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
+import type { Command } from "../command.ts";
+import { playDemo } from "../demo/play.ts";
+import { parsed } from "../parsed.ts";
+
+export const demo: Command = {
+  help: `parley demo [--auto]
+
+A VM is ordered from two servers that share a key and a SQLite file. You are
+asked for your yes and for a network; in between, the server that is creating
+the VM is killed with kill -9, and the other one goes on. At the end it says in
+six lines what happened, and exits with 0 only if all is as it should be.
+
+It uses this machine alone: no account, no browser, no network. Nothing is left
+behind, also after Ctrl-C.
+
+  --auto   a script answers; so it does where there is no terminal
+
+  npx mcp-parley demo
+  npx mcp-parley demo --auto && echo it holds
+`,
+  run: async (args, io) => {
+    const { values } = parsed("demo", args, { auto: { type: "boolean" } });
+    // Before anything starts: on Node 20 the package may be missing.
+    await loadDriver();
+    const isAuto = values.auto === true || !io.isInteractive;
+    io.err("Two replicas are started. One of them will be killed.\n");
+    if (isAuto && values.auto !== true)
+      io.err("There is no terminal: a script answers (--auto).\n");
+    io.err("\n");
+    return playDemo({ isAuto, io });
+  },
+};

@@ -1,0 +1,122 @@
+// `parley list`: what a server offers, and how to call it.
+
+import type { Prompt, Tool } from "@modelcontextprotocol/client";
+import { isObject, own } from "../../client/json.ts";
+import type { Connection } from "../../client/index.ts";
+import { tasksExtension } from "../../protocol/task.ts";
+import { halves } from "../command-line.ts";
+import { exit } from "../command.ts";
+import type { Command } from "../command.ts";
+import { promptsOf, resourcesOf, toolsOf } from "../listing.ts";
+import { tellFailure } from "../outcome.ts";
+import { parsed } from "../parsed.ts";
+import { placeFrom } from "../place.ts";
+import { plainJson, plainLine } from "../plain.ts";
+import type { Reached } from "../reach.ts";
+import { accessHelp, accessOf, accessOptions, opened, talkOf } from "../session.ts";
+import { expected } from "../typed-arguments.ts";
+
+export const list: Command = {
+  help: `parley list <target>
+parley list -- <command …>
+
+Lists a server's tools, prompts and resources, with the arguments they take and
+which tools may become tasks. The target is a URL, a server file, or a command.
+
+  parley list http://127.0.0.1:3000/mcp
+  parley list server.ts --json
+  parley list -- npx -y @modelcontextprotocol/server-everything
+
+${accessHelp}
+--json prints {"parley": 1, "server", "tools", "prompts", "resources",
+"resourceTemplates"}, as the server gave them.
+`,
+  run: async (args, io) => {
+    const words = halves(args);
+    const { values, positionals } = parsed("list", words.own, accessOptions);
+    const place = placeFrom(positionals[0], words.command);
+    let reached: Reached | undefined;
+    try {
+      reached = await opened(place, accessOf(values, io), values, talkOf(io));
+      const { connection } = reached;
+      const offered = await offeredBy(connection);
+      io.out(
+        values.json === true
+          ? `${plainJson(asJson(connection, offered))}\n`
+          : asText(connection, offered),
+      );
+      return exit.done;
+    } catch (error) {
+      return tellFailure(error, io, values.json ?? false);
+    } finally {
+      await reached?.close();
+    }
+  },
+};
+
+async function offeredBy(connection: Connection) {
+  const tools = await toolsOf(connection);
+  const prompts = await promptsOf(connection);
+  return { tools, prompts, ...(await resourcesOf(connection)) };
+}
+
+type Offered = Awaited<ReturnType<typeof offeredBy>>;
+
+function asJson({ server, era }: Connection, { tools, prompts, resources, templates }: Offered) {
+  return {
+    parley: 1,
+    server: { ...server, era },
+    tools,
+    prompts,
+    resources,
+    resourceTemplates: templates,
+  };
+}
+
+function asText(connection: Connection, { tools, prompts, resources, templates }: Offered): string {
+  const { server, era, sdk } = connection;
+  const extensions = own(sdk.getServerCapabilities(), "extensions");
+  const hasTasks = own(extensions, tasksExtension) !== undefined;
+  const facts = [plainLine(server.version), era, ...(hasTasks ? ["tasks"] : [])];
+  const sections = [
+    `${plainLine(server.name)} (${facts.join(", ")})\n`,
+    section("Tools", tools.map(toolText)),
+    section("Prompts", prompts.map(promptText)),
+    section(
+      "Resources",
+      [
+        ...resources.map(({ uri, name }) => [uri, name]),
+        ...templates.map(({ uriTemplate, name }) => [uriTemplate, name]),
+      ].map(([uri = "", name = ""]) => `  ${plainLine(uri)}  ${plainLine(name)}\n`),
+    ),
+  ];
+  return sections.filter((text) => text !== "").join("\n");
+}
+
+const section = (title: string, entries: readonly string[]) =>
+  entries.length === 0 ? "" : `${title}\n${entries.join("")}`;
+
+function toolText(tool: Tool): string {
+  const { name, description = "", inputSchema } = tool;
+  const properties = own(inputSchema, "properties");
+  const required = own(inputSchema, "required");
+  const args = Object.entries(isObject(properties) ? properties : {}).map(([arg, field]) => {
+    const isRequired = Array.isArray(required) && required.includes(arg);
+    const about = own(field, "description");
+    const more = typeof about === "string" ? ` (${plainLine(about, 60)})` : "";
+    return `      ${plainLine(arg, 40)}: ${expected(field)}${isRequired ? "" : ", optional"}${more}\n`;
+  });
+  const support = own(own(tool, "execution"), "taskSupport");
+  const task = support === "required" || support === "optional" ? `  [task: ${support}]` : "";
+  return `  ${plainLine(name)}${task}\n${about(description)}${args.join("")}`;
+}
+
+function promptText({ name, description = "", arguments: args = [] }: Prompt): string {
+  const lines = args.map(
+    (arg) => `      ${plainLine(arg.name, 40)}: text${arg.required === true ? "" : ", optional"}\n`,
+  );
+  return `  ${plainLine(name)}\n${about(description)}${lines.join("")}`;
+}
+
+const about = (description: string) =>
+  description === "" ? "" : `    ${plainLine(description, 74)}\n`;

@@ -1,0 +1,73 @@
+// Creating a VM: the price is confirmed while the caller waits, the rest goes on in the background, and asks once more.
+
+import { fromJsonSchema } from "@modelcontextprotocol/server";
+import { parley } from "../../server/app.ts";
+import type { App } from "../../server/app.ts";
+import { stderrLogger } from "../../server/logger.ts";
+import type { Logger } from "../../server/logger.ts";
+import type { Schema } from "../../server/schema.ts";
+import type { Tool } from "../../server/tool.ts";
+import type { Store } from "../../tasks/store.ts";
+
+export interface Cloud {
+  /** In dollars a month. */
+  readonly price: (size: string) => number;
+  /** Asked again under the same key it answers with the VM it has made already, as clouds do. */
+  readonly create: (name: string, size: string, idempotencyKey: string) => Promise<string>;
+  readonly configure: (vm: string, network: string, idempotencyKey: string) => Promise<void>;
+}
+
+interface Order {
+  readonly name: string;
+  readonly size: "small" | "large";
+}
+
+/** Plain JSON Schema: the command has no schema library of its own. */
+const Order: Schema<Order> = fromJsonSchema<Order>({
+  type: "object",
+  properties: { name: { type: "string" }, size: { enum: ["small", "large"] } },
+  required: ["name", "size"],
+});
+
+/** What happens is told by whoever plays this. */
+const quiet: Logger = { ...stderrLogger, info: () => {} };
+
+export interface VmProvision {
+  readonly app: App;
+  readonly provisionVm: Tool<Order, undefined>;
+}
+
+export function vmProvision(cloud: Cloud, store?: Store): VmProvision {
+  const app = parley({ name: "vm-provision", version: "1.0.0", store, logger: quiet });
+  // #region tool
+  const provisionVm = app.tool(
+    "provision_vm",
+    { description: "Create a virtual machine", inputSchema: Order, task: "optional" },
+    async ({ name, size }, ctx) => {
+      const price = await ctx.step("price", () => cloud.price(size));
+      const isWanted = await ctx.confirm(
+        "buy",
+        `${name} (${size}) is $${price} a month. Create it?`,
+      );
+      if (!isWanted) return "No VM was created.";
+
+      await ctx.background(); // from here on it is a task: nobody has to wait for it
+
+      ctx.progress(1, 3, "creating the VM");
+      const vm = await ctx.step("create", ({ idempotencyKey }) =>
+        cloud.create(name, size, idempotencyKey),
+      );
+      ctx.progress(2, 3, `${vm} is there`);
+      const network = await ctx.choose("network", `Which network is ${vm} for?`, [
+        "public",
+        "private",
+      ]);
+      await ctx.step("configure", ({ idempotencyKey }) =>
+        cloud.configure(vm, network, idempotencyKey),
+      );
+      return `${name} runs as ${vm} in the ${network} network, for $${price} a month.`;
+    },
+  );
+  // #endregion
+  return { app, provisionVm };
+}

@@ -1,0 +1,141 @@
+// What `parley init` writes: a tool that asks, the server for it, its test, and what runs them.
+
+import { readFileSync } from "node:fs";
+
+export interface Written {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** In the order in which somebody would read them. */
+export function starter(name: string): readonly Written[] {
+  return [
+    { path: "app.ts", text: app(name) },
+    { path: "app.test.ts", text: appTest },
+    { path: "server.ts", text: server },
+    { path: "package.json", text: `${JSON.stringify(manifest(name), undefined, 2)}\n` },
+    { path: "tsconfig.json", text: tsconfig },
+    { path: ".gitignore", text: "node_modules\n.parley\n" },
+  ];
+}
+
+export const scripts = {
+  dev: "parley dev server.ts",
+  call: "parley call http://127.0.0.1:3000/mcp",
+  test: "vitest run",
+  check: "tsc",
+  start: "tsx server.ts",
+} as const;
+
+export interface Packages {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** In the versions this one was made with. */
+export function packages(): Packages {
+  const { version, devDependencies: ours } = ourManifest();
+  const range = (name: string) => [name, `^${ours[name] ?? ""}`] as const;
+  return {
+    dependencies: {
+      ...Object.fromEntries([range("@modelcontextprotocol/server")]),
+      "mcp-parley": `^${version}`,
+      ...Object.fromEntries([range("zod")]),
+    },
+    devDependencies: Object.fromEntries(
+      ["@modelcontextprotocol/client", "@types/node", "tsx", "typescript", "vitest"].map(range),
+    ),
+  };
+}
+
+function ourManifest(): {
+  readonly version: string;
+  readonly devDependencies: Readonly<Record<string, string>>;
+} {
+  // As far from here in src/cli/init as it is in dist/cli/init.
+  return JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
+}
+
+const manifest = (name: string) => ({
+  name,
+  version: "0.1.0",
+  private: true,
+  type: "module",
+  scripts,
+  ...packages(),
+});
+
+const app = (
+  name: string,
+) => `// The tools of this server. server.ts serves them; app.test.ts plays them without one.
+
+import { parley } from "mcp-parley";
+import { z } from "zod";
+
+export const app = parley({ name: ${JSON.stringify(name)}, version: "0.1.0" });
+
+export const bookTable = app.tool(
+  "book_table",
+  {
+    description: "Book a table at the restaurant",
+    inputSchema: z.object({ guests: z.int().min(1).max(12) }),
+  },
+  async ({ guests }, ctx) => {
+    const time = await ctx.choose("time", "When would you like to come?", ["18:00", "20:00"]);
+
+    // What is done, or looked up, goes into a step. It runs once; later rounds get its recorded result.
+    const table = await ctx.step("find a table", () => (guests > 6 ? "the long table" : "table 4"));
+
+    const isSure = await ctx.confirm("sure", \`Book \${table} for \${guests} at \${time}?\`);
+    if (!isSure) return "Nothing was booked.";
+
+    await ctx.step("book", ({ idempotencyKey }) => {
+      // Here you would call the restaurant. Pass the key on: it is the same should this run again.
+      console.error("booked:", table, time, idempotencyKey);
+    });
+    return \`Booked \${table} for \${guests} at \${time}.\`;
+  },
+);
+`;
+
+const appTest = `import { crashTest, declined, play } from "mcp-parley/testing";
+import { expect, test } from "vitest";
+import { bookTable } from "./app.ts";
+
+test("a table is booked, once", async () => {
+  const call = await play(bookTable, { guests: 2 }, { time: "20:00", sure: true });
+  expect(call.text).toBe("Booked table 4 for 2 at 20:00.");
+  expect(call.rounds).toBe(3);
+  expect(call.ran("book")).toBe(1);
+});
+
+test("who is not sure books nothing", async () => {
+  const call = await play(bookTable, { guests: 8 }, { time: "18:00", sure: declined });
+  expect(call.text).toBe("Nothing was booked.");
+  expect(call.ran("book")).toBe(0);
+});
+
+test("whatever is lost on the way, what runs again has the same idempotency key", async () => {
+  await crashTest(bookTable, { guests: 2 }, { time: "20:00", sure: true });
+});
+`;
+
+const server = `import { app } from "./app.ts";
+
+await app.listen(Number(process.env.PORT ?? 3000));
+`;
+
+const tsconfig = `{
+  "compilerOptions": {
+    "target": "es2023",
+    "module": "nodenext",
+    "types": ["node"],
+    "strict": true,
+    "allowImportingTsExtensions": true,
+    "erasableSyntaxOnly": true,
+    "skipLibCheck": true,
+    "noEmit": true
+  },
+  "include": ["*.ts"]
+}
+`;

@@ -1,0 +1,87 @@
+// Tasks as an operator sees them, in their store: whose they are, how old, and what they wait for. What people have said
+// is sealed there, and stays so.
+
+import { PostgresStore } from "../tasks/stores/postgres/store.ts";
+import { SqliteStore } from "../tasks/stores/sqlite/store.ts";
+import type { TaskStore } from "../tasks/store.ts";
+import type { TaskRecord } from "../tasks/task.ts";
+import { existsSync } from "node:fs";
+import { duration } from "./amounts.ts";
+import { Usage } from "./command.ts";
+import { plainLine } from "./plain.ts";
+
+export async function withStore<T>(
+  target: string,
+  schema: string | undefined,
+  act: (store: TaskStore) => Promise<T>,
+): Promise<T> {
+  const store = storeAt(target, schema);
+  try {
+    return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function storeAt(target: string, schema = "parley"): TaskStore {
+  if (/^postgres(ql)?:/.test(target)) return new PostgresStore(target, { schema });
+  // It would make one, and show it to be empty.
+  if (!existsSync(target)) throw new Usage(`There is no store at ${target}.`);
+  return new SqliteStore({ path: target });
+}
+
+const pageSize = 100;
+
+/** Newest first. */
+export async function listTasks(store: TaskStore, most: number): Promise<readonly TaskRecord[]> {
+  const found: TaskRecord[] = [];
+  for (;;) {
+    const last = found.at(-1);
+    const after = last && { createdAt: last.createdAt, id: last.id };
+    const limit = Math.min(pageSize, most - found.length);
+    const page = limit > 0 ? await store.list({ principal: undefined, after, limit }) : [];
+    found.push(...page);
+    if (page.length < pageSize) return found;
+  }
+}
+
+/** For programs. Nothing sealed. */
+export function taskJson(task: TaskRecord, now: number): Readonly<Record<string, unknown>> {
+  const { id, callId, tool, principal, status, waits, worker, epoch, fruitless } = task;
+  return {
+    id,
+    callId,
+    tool,
+    owner: principal === "" ? null : principal,
+    status,
+    waitsFor: waits.map(({ kind, key, dueAt }) => ({
+      kind,
+      key,
+      ...(dueAt !== undefined && { until: new Date(dueAt).toISOString() }),
+    })),
+    worker: worker ?? null,
+    claims: epoch,
+    fruitlessClaims: fruitless,
+    logLength: task.logLength,
+    logBytes: task.logBytes,
+    ageMs: now - task.createdAt,
+    createdAt: new Date(task.createdAt).toISOString(),
+    updatedAt: new Date(task.updatedAt).toISOString(),
+    expiresAt: new Date(task.expiresAt).toISOString(),
+  };
+}
+
+export function taskLine(task: TaskRecord, now: number): string {
+  const { id, tool, principal, status, waits, fruitless } = task;
+  const waiting = waits.map(({ kind, key }) => (kind === "timer" ? "a timer" : plainLine(key, 30)));
+  const facts = [
+    plainLine(id, 40),
+    plainLine(tool, 30),
+    status,
+    duration(Math.max(0, now - task.createdAt)),
+    principal === "" ? "nobody's" : plainLine(principal, 30),
+    ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
+    ...(fruitless > 1 ? [`${fruitless} attempts in vain`] : []),
+  ];
+  return facts.join("  ");
+}

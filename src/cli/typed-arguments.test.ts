@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { typedArguments } from "./typed-arguments.ts";
+
+const schema = {
+  type: "object",
+  properties: {
+    name: { type: "string" },
+    count: { type: "integer" },
+    share: { type: "number" },
+    isFast: { type: "boolean" },
+    tags: { type: "array", items: { type: "string" } },
+    sizes: { type: "array", items: { type: "integer" } },
+    size: { enum: ["S", "M"] },
+    level: { enum: [1, 2] },
+    where: { type: "object" },
+    any: {},
+  },
+};
+
+describe("a word becomes what the schema wants", () => {
+  test.each([
+    ["name=", { name: "" }],
+    ["name=12", { name: "12" }],
+    ["name=a=b", { name: "a=b" }],
+    ["count=-3", { count: -3 }],
+    ["share=1e2", { share: 100 }],
+    ["isFast=TRUE", { isFast: true }],
+    ["isFast=no", { isFast: false }],
+    ["tags=a, b", { tags: ["a", "b"] }],
+    ['tags=["a,b"]', { tags: ["a,b"] }],
+    ["tags=", { tags: [] }],
+    ["sizes=1,2", { sizes: [1, 2] }],
+    ["size=M", { size: "M" }],
+    ["level=2", { level: 2 }],
+    ['where={"x":1}', { where: { x: 1 } }],
+    ["any=12", { any: 12 }],
+    ["any=twelve", { any: "twelve" }],
+    ["name:=12", { name: 12 }],
+    ['other:={"x":[1]}', { other: { x: [1] } }],
+  ])("%s", (word, args) => {
+    expect(typedArguments([word], schema)).toEqual(args);
+  });
+
+  test("a list also one by one, and the words before the file", () => {
+    const base = { tags: ["file"], name: "file" };
+    expect(typedArguments(["tags=a", "tags=b"], schema, base)).toEqual({
+      tags: ["a", "b"],
+      name: "file",
+    });
+  });
+
+  test("what a schema leaves open is free", () => {
+    const open = { type: "object", additionalProperties: { type: "integer" } };
+    expect(typedArguments(["a=1"], open)).toEqual({ a: 1 });
+    expect(typedArguments(["a=x"], { additionalProperties: true })).toEqual({ a: "x" });
+  });
+});
+
+describe("what does not fit is named, with what would", () => {
+  test.each([
+    ["count=1.5", `count should be a whole number, and is "1.5".`],
+    ["count=", `count should be a whole number, and is "".`],
+    ["share=x", `share should be a number, and is "x".`],
+    ["isFast=maybe", `isFast should be true or false, and is "maybe".`],
+    ["sizes=1,x", `sizes should be a list (a,b,c) of a whole number, and is "1,x".`],
+    ["size=XL", `size should be one of "S", "M", and is "XL".`],
+    ["where=x", `where should be a JSON object, and is "x".`],
+    ["nmae=x", `The tool has no argument "nmae". Did you mean "name"?`],
+    ["name:=x", "What follows name:= is not JSON: x"],
+    ["=x", `"=x" is no argument: write name=value, or name:=json.`],
+  ])("%s", (word, sentence) => {
+    expect(() => typedArguments([word], schema)).toThrow(sentence);
+  });
+
+  test("what is missing", () => {
+    const needy = { ...schema, required: ["count"] };
+    expect(() => typedArguments([], needy)).toThrow(
+      "The tool needs count, a whole number: add count=…",
+    );
+    expect(() => typedArguments(["x=1"], {})).toThrow(
+      `The tool has no argument "x". It takes none.`,
+    );
+  });
+});

@@ -1,0 +1,54 @@
+// A handler's result as the official SDK would have it.
+
+import { specTypeSchemas } from "@modelcontextprotocol/server";
+import type { WireResult } from "../definition.ts";
+
+/** What the SDK would make of a tool's result; undefined if it would refuse it, or add something of its own. */
+export function toolResult(result: WireResult): WireResult | undefined {
+  if (isPlain(result)) return result;
+  if (result.structuredContent !== undefined && !isObject(result.structuredContent))
+    return undefined;
+  if (!Array.isArray(result.content)) return undefined;
+  const checked = specTypeSchemas.CallToolResult["~standard"].validate(result);
+  if (checked instanceof Promise || checked.issues !== undefined) return undefined;
+  return { ...checked.value };
+}
+
+/** Texts, as most are: what would be checked is seen at a glance. */
+function isPlain({ content, isError, structuredContent, _meta, resultType }: WireResult): boolean {
+  return (
+    _meta === undefined &&
+    resultType === undefined &&
+    (isError === undefined || typeof isError === "boolean") &&
+    (structuredContent === undefined || isObject(structuredContent)) &&
+    Array.isArray(content) &&
+    content.every(isPlainText)
+  );
+}
+
+function isPlainText(block: unknown): boolean {
+  if (!isObject(block) || block["type"] !== "text" || typeof block["text"] !== "string") {
+    return false;
+  }
+  for (const key in block) if (key !== "type" && key !== "text") return false;
+  return true;
+}
+
+/** A complete one says for how long it is good: the author in the result, or where it was registered, or not at all. */
+export function cacheable(result: WireResult, hint: unknown): WireResult {
+  if (result["resultType"] !== undefined && result["resultType"] !== "complete") return result;
+  const registered = isObject(hint) ? hint : {};
+  return {
+    ...result,
+    ttlMs: [result["ttlMs"], registered["ttlMs"]].find(isTtl) ?? 0,
+    cacheScope: [result["cacheScope"], registered["cacheScope"]].find(isScope) ?? "private",
+  };
+}
+
+const isTtl = (value: unknown): boolean =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+
+const isScope = (value: unknown): boolean => value === "public" || value === "private";
+
+export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,5 @@
+// Requests whose round was served before the SDK saw them (http.ts), and what came of it.
+
+import type { RoundAnswer } from "../round.ts";
+
+export const servedBefore = new WeakMap<Request, RoundAnswer>();

@@ -1,0 +1,142 @@
+// `parley demo`, as a program, on real processes.
+
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { expect, onTestFinished, test } from "vitest";
+import { keys, parleyOnScreen } from "./screen.ts";
+import type { Screen } from "./screen.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const demo = ["--import", "tsx", join(root, "src/cli/main.ts"), "demo"];
+const broken = ["--import", "tsx", join(import.meta.dirname, "demo-broken.ts")];
+
+/** Temporary files go there, and every replica has it among its arguments: so it shows what is left. */
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "parley-demo-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function leftIn(folder: string): readonly string[] {
+  const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
+  return [
+    // What tsx keeps there is not ours.
+    ...readdirSync(folder).filter((name) => name.startsWith("parley-")),
+    ...processes.filter((line) => line.includes(folder)),
+  ];
+}
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  return new Promise((settle) => {
+    const options = { env: { ...process.env, ...env }, timeout: 55_000 };
+    const child = execFile(process.execPath, [...args], options, (_, stdout, stderr) =>
+      settle({ code: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+const six = `
+What happened
+ ✔ The call took 2 rounds, on replica A and B; in between no server kept it.
+ ✔ You were asked 2 questions: the price, then the network (by the task).
+ ✔ After your yes it was a task in the background: nobody had to wait for it.
+ ✔ Replica A was killed (kill -9) while it was creating the VM.
+ ✔ Replica B took over T s later; nothing that was recorded was done again.
+ ✔ The cloud got 2 requests for the VM under 1 idempotency key, and made 1 VM.
+`;
+
+test("without a terminal a script answers, the story holds, and nothing is left", async () => {
+  const folder = emptyFolder();
+  const { code, stdout, stderr } = await run(demo, { TMPDIR: folder });
+  expect(stderr).toContain("There is no terminal: a script answers (--auto).");
+  const told = stdout
+    .replace(/replica [12] and [12]/, "replica A and B")
+    .replace(/Replica [12] was/, "Replica A was")
+    .replace(/Replica [12] took over [\d.]+ s/, "Replica B took over T s");
+  expect(told).toBe(six);
+  expect(stderr).toContain("web-1 runs as vm-1 in the private network, for $70 a month.");
+  expect(`${stdout}${stderr}`.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  expect(code).toBe(0);
+  expect(leftIn(folder)).toEqual([]);
+}, 60_000);
+
+test.each([
+  [
+    "cloud forgets keys",
+    "✖ The cloud got 2 requests for the VM under 1 idempotency key, and made 2 VMs.",
+  ],
+  ["each its own store", "✖ No other replica took over: the task is lost."],
+  ["no step", "later; done again: price ("],
+])(
+  "where %s, it says so and fails",
+  async (BROKEN, line) => {
+    const folder = emptyFolder();
+    const { code, stdout, stderr } = await run(broken, { TMPDIR: folder, BROKEN });
+    expect(stdout).toContain(line);
+    expect(stderr).toContain("That is not how it should be.");
+    expect(code).toBe(1);
+    expect(leftIn(folder)).toEqual([]);
+  },
+  60_000,
+);
+
+function onScreen(env: Record<string, string> = {}): Screen {
+  const screen = parleyOnScreen(["demo"], { cwd: root, env });
+  onTestFinished(() => screen.kill("SIGKILL"));
+  return screen;
+}
+
+test("a person answers with keys, and nothing writes over the question", async () => {
+  const screen = onScreen();
+  await screen.shows(/Create it\?\n.*● Accept/);
+  screen.press(keys.enter);
+  await screen.shows(/Which network is vm-1 for\?\n.*● public\n.*○ private/);
+  screen.press(keys.down, keys.enter);
+  await screen.shows(/web-1 runs as vm-1 in the private network, for \$70 a month\./);
+  await screen.shows(/and made 1 VM\./);
+  expect(await screen.ended).toBe(0);
+}, 60_000);
+
+test("who says no gets no VM, and no verdict", async () => {
+  const screen = onScreen();
+  await screen.shows(/Create it\?/);
+  screen.press(keys.down, keys.enter);
+  await screen.shows(/You said no, so the story ends here\./);
+  expect(await screen.ended).toBe(1);
+  expect(screen.text()).not.toContain("What happened");
+}, 60_000);
+
+test.each([
+  ["while it asks", /● Accept/],
+  ["while it starts", /Two replicas are started/],
+])(
+  "Ctrl-C %s leaves nothing behind",
+  async (_, when) => {
+    const folder = emptyFolder();
+    const screen = onScreen({ TMPDIR: folder });
+    await screen.shows(when);
+    screen.press(keys.interrupt);
+    await screen.shows(/Interrupted\. Nothing is left behind\./);
+    expect(await screen.ended).toBe(130);
+    expect(leftIn(folder)).toEqual([]);
+  },
+  60_000,
+);
+
+test("killed itself, its replicas end and take the files with them", async () => {
+  const folder = emptyFolder();
+  const screen = onScreen({ TMPDIR: folder });
+  await screen.shows(/● Accept/);
+  screen.kill("SIGKILL");
+  await screen.ended;
+  await expect.poll(() => leftIn(folder), { timeout: 10_000 }).toEqual([]);
+}, 60_000);

@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parley } from "mcp-parley";
+import type { Logger, ParleyOptions } from "mcp-parley";
+import { sqliteStore } from "mcp-parley/sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { doctor } from "../../src/cli/commands/doctor.ts";
+import { nodeFinding } from "../../src/cli/doctor/here.ts";
+import { clockFinding } from "../../src/cli/doctor/server.ts";
+import { loadDriver } from "../../src/tasks/stores/sqlite/driver.ts";
+import { newKey } from "../../src/token/keyring.ts";
+import { startPostgres } from "../postgres/start.ts";
+import { inEmptyFolder, run } from "./keys-io.ts";
+
+const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const key = newKey("mine");
+const env = { PARLEY_KEYS: key };
+
+/** What it was asked to do, and where it listens. */
+async function server(options: Partial<ParleyOptions> = {}) {
+  const done: string[] = [];
+  const app = parley({
+    name: "till",
+    version: "1.2.3",
+    keys: key,
+    logger: quiet,
+    ...options,
+  } as ParleyOptions);
+  app.tool("sell", { inputSchema: z.object({ count: z.int() }) }, async ({ count }, ctx) => {
+    await ctx.confirm("sure", `Sell ${count}?`);
+    await ctx.step("sell", () => void done.push("sold"));
+    return "sold";
+  });
+  app.tool("look", {}, async () => "nothing to see");
+  const { url } = await app.listen(0);
+  onTestFinished(() => app.close());
+  return { url, done };
+}
+
+test("all is well: each line says so, and it ends with 0", async () => {
+  const { url, done } = await server();
+  const trial = ["--tool", "sell", "--arg", "count=2"];
+  const { code, out } = await run(doctor, [url, ...trial], env);
+  expect(out.split("\n").map((line) => line.replace(/\d+ min \d+ s/, "T"))).toEqual([
+    `✔ Node         ${process.versions.node}`,
+    '✔ keys         "mine" seals (PARLEY_KEYS)',
+    "✔ server       till 1.2.3",
+    "✔ protocol     2026-07-28",
+    "✔ offers       2 tools",
+    "✔ ready        it says that its keys and its store are there",
+    "✔ clock        the same as here, to a few seconds",
+    "✔ time limit   people have T to answer",
+    "– shared keys  name a second replica to compare with.",
+    "",
+  ]);
+  expect(code).toBe(0);
+  expect(done).toEqual([]);
+});
+
+test("replicas with the same key are told from those with another, and nothing is done by it", async () => {
+  const [one, same, other] = [
+    await server(),
+    await server(),
+    await server({ keys: newKey("other") }),
+  ];
+  const trial = ["--tool", "sell", "--arg", "count=2"];
+  const fine = await run(doctor, [one.url, same.url, ...trial], env);
+  expect(fine.out).toContain(`✔ shared keys  ${same.url} opens what the first one seals`);
+  expect(fine.code).toBe(0);
+  const wrong = await run(doctor, [one.url, other.url, ...trial], env);
+  expect(wrong.out).toContain(
+    `✖ shared keys  ${other.url} refuses what the first one seals (key "mine"): give both the same PARLEY_KEYS, and the same name.`,
+  );
+  expect(wrong.code).toBe(1);
+  expect([...one.done, ...same.done, ...other.done]).toEqual([]);
+});
+
+test("a tool that does not ask, or is not there, checks nothing", async () => {
+  const { url } = await server();
+  expect((await run(doctor, [url, "--tool", "look"], env)).out).toContain(
+    "– shared keys  look ended without a question; name one that asks.",
+  );
+  expect((await run(doctor, [url, "--tool", "loook"], env)).out).toContain(
+    `– shared keys  the server has no tool "loook".`,
+  );
+});
+
+test("a time limit that no person can keep", async () => {
+  const { url } = await server({ limits: { tokenTtlMs: 30_000 } });
+  const { code, out } = await run(doctor, [url, "--tool", "sell", "--arg", "count=1"], env);
+  expect(out).toMatch(
+    /✖ time limit {3}people have (30\.0|29\.\d) s to answer: raise limits\.tokenTtlMs\./,
+  );
+  expect(code).toBe(1);
+});
+
+test("keys that are none, or missing where they are needed", async () => {
+  inEmptyFolder();
+  const bad = await run(doctor, [], { PARLEY_KEYS: "mine:short" });
+  expect(bad.code).toBe(1);
+  expect(bad.out).toMatch(/✖ keys {9}key "mine"/);
+  expect((await run(doctor, [], { NODE_ENV: "production" })).out).toContain(
+    "✖ keys         none: set",
+  );
+  const { code, out } = await run(doctor, []);
+  expect(out).toContain("– keys         none here.");
+  expect(code).toBe(0);
+});
+
+test("an old Node, and a clock that is off", async () => {
+  expect(nodeFinding("18.20.4").state).toBe("wrong");
+  expect(nodeFinding("20.19.0").state).toBe("fine");
+  expect(nodeFinding("24.0.0").state).toBe("fine");
+  const slow = createServer((_, res) => {
+    res.setHeader("date", new Date(Date.now() - 90_000).toUTCString());
+    res.end();
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void slow.close());
+  await new Promise((listening) => slow.once("listening", listening));
+  const { port } = slow.address() as AddressInfo;
+  const { state, text } = await clockFinding(`http://127.0.0.1:${port}/mcp`);
+  expect(state).toBe("wrong");
+  expect(text).toMatch(/^1 min 3\d s behind this machine/);
+});
+
+test("a server that is not there", async () => {
+  const { code, out } = await run(doctor, ["http://127.0.0.1:1/mcp"], env);
+  expect(code).toBe(1);
+  expect(out).toMatch(/✖ server {7}.*cannot be reached/);
+});
+
+test("a file as a store: missing, without tables, and at work; nothing is changed", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-doctor-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "tasks.db");
+  expect((await run(doctor, ["--store", file], env)).out).toContain(
+    `✖ store        there is no file`,
+  );
+
+  (await loadDriver())(file).close();
+  const database = (await loadDriver())(file);
+  database.exec("create table mine (a text)");
+  for (const _ of ["once", "again"]) {
+    const { code, out } = await run(doctor, ["--store", file], env);
+    expect(out).toMatch(/✖ migrations {3}\d+ to be done; run: parley migrate/);
+    expect(code).toBe(1);
+  }
+  database.close();
+
+  const app = parley({
+    name: "till",
+    version: "1.0.0",
+    keys: key,
+    store: sqliteStore(file),
+    logger: quiet,
+  });
+  app.tool("long", { task: "optional" }, async () => "done");
+  const { close } = await app.work();
+  onTestFinished(close);
+  // It is seen once it has looked for work.
+  await expect
+    .poll(async () => (await run(doctor, ["--store", file], env)).out)
+    .toMatch(
+      /✔ migrations {3}up to date\n✔ worker {7}seen .* ago\n✔ tasks {8}0 live, 0 being run\n$/,
+    );
+  expect((await run(doctor, ["--store", file], env)).code).toBe(0);
+});
+
+test("Postgres as a store: down, without tables, up to date", async () => {
+  const { url, stop } = await startPostgres();
+  onTestFinished(stop);
+  const empty = await run(doctor, ["--store", url], env);
+  expect(empty.out).toMatch(/✔ store.*\n✖ migrations {3}[1-9]\d* to be done; run: parley migrate/);
+  const { PostgresStore } = await import("../../src/tasks/stores/postgres/store.ts");
+  const store = new PostgresStore(url);
+  await store.migrate();
+  await store.close();
+  const { code, out } = await run(doctor, ["--store", url, "--json"], env);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    ok: true,
+    findings: expect.arrayContaining([
+      { about: "migrations", state: "fine", text: "up to date" },
+      expect.objectContaining({ about: "worker", state: "not checked" }),
+    ]),
+  });
+  const down = await run(doctor, ["--store", "postgres://postgres@127.0.0.1:1/x"], env);
+  expect(down.code).toBe(1);
+  expect(down.out).toContain("✖ store");
+}, 60_000);

@@ -1,0 +1,110 @@
+// `parley init`, as somebody who has only the package: what it writes is installed, tested, checked and called.
+
+import { execFile } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { beforeAll, afterAll, expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const run = (command: string, args: readonly string[], cwd: string) =>
+  promisify(execFile)(command, [...args], { cwd, timeout: 150_000 });
+
+const parley = (args: readonly string[], cwd: string) =>
+  run(
+    process.execPath,
+    ["--import", import.meta.resolve("tsx"), join(root, "src/cli/main.ts"), ...args],
+    cwd,
+  );
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-init-"));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Built aside: others may use dist meanwhile. */
+async function packed(): Promise<string> {
+  const staged = join(folder, "package");
+  mkdirSync(staged);
+  for (const file of ["package.json", "LICENSE", "README.md"])
+    cpSync(join(root, file), join(staged, file));
+  const tsc = join(root, "node_modules/.bin/tsc");
+  await run(tsc, ["-p", "tsconfig.build.json", "--outDir", join(staged, "dist")], root);
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], staged);
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  return join(folder, filename);
+}
+
+test("what it writes installs, passes its test, type-checks, and is called", async () => {
+  const tarball = await packed();
+  const { stdout, stderr } = await parley(["init", "my-server"], folder);
+  expect(stdout).toContain("cd my-server && npm install && npm test");
+  expect(stderr.split("\n").filter((line) => line.includes("written"))).toHaveLength(6);
+
+  const mine = join(folder, "my-server");
+  const manifest = readFileSync(join(mine, "package.json"), "utf8");
+  // Not the one of the registry, but the one at hand.
+  const here = manifest.replace(
+    /"mcp-parley": ".*?"/,
+    `"mcp-parley": ${JSON.stringify(`file:${tarball}`)}`,
+  );
+  expect(here).not.toBe(manifest);
+  writeFileSync(join(mine, "package.json"), here);
+  await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund"], mine);
+
+  expect((await run("npm", ["test"], mine)).stdout).toMatch(/Tests.*3 passed/);
+  await run("npm", ["run", "check"], mine);
+  writeFileSync(join(mine, "answers.json"), JSON.stringify({ time: "20:00", sure: true }));
+  const call = [
+    "parley",
+    "call",
+    "server.ts",
+    "book_table",
+    "guests=2",
+    "--answers",
+    "answers.json",
+  ];
+  const called = await run("npx", call, mine);
+  expect(called.stdout).toContain("Booked table 4 for 2 at 20:00.");
+}, 240_000);
+
+test("what is there already is never touched", async () => {
+  const mine = join(folder, "Mine of old");
+  mkdirSync(mine);
+  writeFileSync(join(mine, "package.json"), '{ "name": "old" }');
+  writeFileSync(join(mine, "app.ts"), "// mine");
+  const { stderr } = await parley(["init", "."], mine);
+  expect(readFileSync(join(mine, "package.json"), "utf8")).toBe('{ "name": "old" }');
+  expect(readFileSync(join(mine, "app.ts"), "utf8")).toBe("// mine");
+  expect(stderr).toContain("kept     app.ts");
+  expect(stderr).toContain("Your package.json was left as it is. What it needs:");
+  expect(stderr).toContain("npm install @modelcontextprotocol/server mcp-parley zod");
+  expect(readdirSync(mine).toSorted()).toEqual([
+    ".gitignore",
+    "app.test.ts",
+    "app.ts",
+    "package.json",
+    "server.ts",
+    "tsconfig.json",
+  ]);
+  expect((await parley(["init", "."], mine)).stderr).not.toContain("written");
+}, 30_000);
+
+test("a folder's name becomes a package's", async () => {
+  await parley(["init", "My Ünusual server!"], folder);
+  const text = readFileSync(join(folder, "My Ünusual server!", "package.json"), "utf8");
+  expect(JSON.parse(text)).toMatchObject({ name: "my-nusual-server", private: true });
+}, 30_000);

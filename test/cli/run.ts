@@ -1,0 +1,68 @@
+// The command with pipes for its input and output, as a script has it.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { text } from "node:stream/consumers";
+import { memoryStore } from "mcp-parley";
+import type { ParleyOptions } from "mcp-parley";
+import { onTestFinished } from "vitest";
+import { keys, quiet } from "../interop/errands.ts";
+import { desk } from "./desk.ts";
+import { main, tsconfig, tsx } from "./where.ts";
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly cwd: string;
+  readonly env?: Record<string, string>;
+  readonly stdin?: string;
+}
+
+export function start(args: readonly string[], { cwd, env = {} }: RunOptions) {
+  const child = spawn(process.execPath, ["--import", tsx, main, ...args], {
+    cwd,
+    env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig, ...env },
+    stdio: "pipe",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+export async function parley(args: readonly string[], options: RunOptions): Promise<Ran> {
+  const child = start(args, options);
+  child.stdin.end(options.stdin ?? "");
+  const ended = new Promise<number>((resolve) => {
+    child.once("close", (code) => resolve(code ?? -1));
+  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await ended, stdout, stderr };
+}
+
+/** An empty folder, for as long as the test. */
+export function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "parley-cli-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The desk in this process, which saves starting one. */
+export async function deskUrl(options: Partial<ParleyOptions> = {}): Promise<string> {
+  const app = desk({ keys, logger: quiet, store: memoryStore(), ...options });
+  const { url } = await app.listen(0);
+  onTestFinished(() => app.close());
+  return url;
+}
+
+/** What `--json` has printed. */
+export function read(stdout: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(stdout);
+  if (typeof value !== "object" || value === null) throw new TypeError(`no object: ${stdout}`);
+  return { ...value };
+}

@@ -1,0 +1,90 @@
+// Tasks, by their server and in their store.
+
+import { join } from "node:path";
+import { sqliteStore } from "mcp-parley/sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { deskUrl, emptyFolder, parley, read } from "./run.ts";
+
+test(
+  "listed, looked at, answered, watched: by server and by store",
+  { timeout: 90_000 },
+  async () => {
+    const cwd = emptyFolder();
+    const file = join(cwd, "tasks.db");
+    const store = sqliteStore(file);
+    onTestFinished(() => store.close());
+    const url = await deskUrl({ store });
+    const called = read((await parley(["call", url, "work", "--json"], { cwd })).stdout);
+    const id = String(called["id"]);
+    const taskId = String(called["taskId"]);
+
+    const listed = await parley(["tasks", "ls"], { cwd });
+    expect(listed.stdout).toMatch(new RegExp(`^${id}  ${taskId}  work  `));
+    const seen = await parley(["tasks", "ls", "--store", file], { cwd });
+    expect(seen.stdout).toMatch(
+      new RegExp(`^${taskId}  work  input_required  .*  nobody's  waits for name\n$`),
+    );
+    const stored = read(
+      (await parley(["tasks", "get", taskId, "--store", file, "--json"], { cwd })).stdout,
+    );
+    expect(stored["task"]).toMatchObject({
+      owner: null,
+      status: "input_required",
+      waitsFor: [{ kind: "question", key: "name" }],
+      fruitlessClaims: 0,
+    });
+
+    const got = await parley(["tasks", "get", id], { cwd });
+    expect(got.stdout).toContain(`${taskId}  input_required  packing`);
+    expect(got.stdout).toContain("? name (form) For whom?\n    name: text\n");
+
+    const wrong = await parley(["tasks", "answer", url, taskId, "--answer", "nam=x"], { cwd });
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(wrong.stderr).toContain("The task asks name, and not nam.");
+    const answered = await parley(["tasks", "answer", url, taskId, "--answer", "name=Ada"], {
+      cwd,
+    });
+    expect(answered).toMatchObject({ code: 0, stdout: "Answered: name\n" });
+    expect(await parley(["tasks", "watch", url, taskId], { cwd })).toMatchObject({
+      code: 0,
+      stdout: "Sent to Ada\n",
+    });
+    expect(await parley(["resume", id], { cwd })).toMatchObject({
+      code: 0,
+      stdout: "Sent to Ada\n",
+    });
+    expect((await parley(["tasks", "ls"], { cwd })).stdout).toMatch(/^No task was left here\./);
+  },
+);
+
+test("cancelled, by the server or in the store", { timeout: 90_000 }, async () => {
+  const cwd = emptyFolder();
+  const file = join(cwd, "tasks.db");
+  const store = sqliteStore(file);
+  onTestFinished(() => store.close());
+  const url = await deskUrl({ store });
+  const taskOf = async () =>
+    String(read((await parley(["call", url, "work", "--json"], { cwd })).stdout)["taskId"]);
+  expect(await parley(["tasks", "cancel", url, await taskOf()], { cwd })).toMatchObject({
+    code: 0,
+    stdout: "The task is cancelled.\n",
+  });
+  const second = await taskOf();
+  const cancelled = await parley(["tasks", "cancel", second, "--store", file], { cwd });
+  expect(cancelled).toMatchObject({ code: 0, stdout: expect.stringContaining("  cancelled  ") });
+  const watched = await parley(["tasks", "watch", url, second, "--json"], { cwd });
+  expect(watched.code).toBe(1);
+  expect(read(watched.stdout)).toMatchObject({ error: { code: "task_cancelled" } });
+});
+
+test("what there is not", { timeout: 60_000 }, async () => {
+  const cwd = emptyFolder();
+  const url = await deskUrl();
+  expect(await parley(["tasks", "get", url, "nope"], { cwd })).toMatchObject({
+    code: 1,
+    stderr: "The server does not know the task, or no longer.\n",
+  });
+  const said = async (...args: string[]) => (await parley(["tasks", ...args], { cwd })).stderr;
+  expect(await said("wach")).toContain(`tasks: there is no "wach". Did you mean "watch"?`);
+  expect(await said("ls", "--store", "none.db")).toContain("There is no store at none.db.");
+});

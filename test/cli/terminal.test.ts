@@ -1,0 +1,260 @@
+// At a terminal: each kind of question is answered by keys, declined, cancelled and left, and the screen is read.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { keys, parleyOnScreen } from "./screen.ts";
+import type { Screen } from "./screen.ts";
+import { deskUrl, emptyFolder, parley } from "./run.ts";
+
+const { enter, escape, down, space, interrupt, end } = keys;
+
+interface At {
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+  readonly columns?: number;
+}
+
+async function calling(tool: string, at: At = {}): Promise<Screen> {
+  return shown(["call", await deskUrl(), tool], at);
+}
+
+function shown(
+  args: readonly string[],
+  { cwd = emptyFolder(), env = { NO_COLOR: "1" }, columns = 80 }: At = {},
+): Screen {
+  const screen = parleyOnScreen(args, { cwd, env, columns });
+  onTestFinished(() => screen.kill("SIGKILL"));
+  const name = expect.getState().currentTestName?.split(" > ").at(-1) ?? "";
+  const { PARLEY_SCREENS: folder } = process.env;
+  // To look at them: PARLEY_SCREENS=/tmp/screens npx vitest run test/cli/terminal.test.ts
+  if (folder !== undefined) {
+    onTestFinished(() =>
+      writeFileSync(join(folder, `${name.replaceAll(/\W+/g, "-")}.txt`), `${screen.text()}\n`),
+    );
+  }
+  return screen;
+}
+
+/** Nobody types on before the question is there. */
+async function answer(screen: Screen, question: RegExp, ...typed: string[]): Promise<void> {
+  await screen.shows(question);
+  screen.press(...typed);
+}
+
+const limit = { timeout: 60_000 };
+
+describe("answered by keys", () => {
+  test("text", limit, async () => {
+    const screen = await calling("text");
+    await answer(screen, /◆ {2}Who are you\?/, "Ada", enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(
+      /^text\n① [\d.]+ m?s +asks name\n {3}Esc: decline or cancel · Ctrl-C: leave, and resume later\n│\n◇ {2}Who are you\?\n│ {2}Ada\n {3}↳ you [\d.]+ m?s\n② [\d.]+ m?s +done\n✔ .* \(server .* · you .*\) · 2 rounds · state \d+ B\nHello, Ada$/,
+    );
+  });
+
+  test("formats, a default, and what is left out", limit, async () => {
+    const screen = await calling("formats");
+    await answer(screen, /◆ {2}Mail/, "ada", enter);
+    await answer(screen, /Expected an email address\./, "@example.com", enter);
+    await answer(screen, /◆ {2}Site · with https/, "https://example.com", enter);
+    await answer(screen, /◆ {2}Day\n│ {2}2026-11-15/, enter);
+    await answer(screen, /◆ {2}Time/, "2026-11-15T09:30:00Z", enter);
+    await answer(screen, /◆ {2}Note \(optional\)\n│ {2}text; Enter leaves it out/, enter);
+    expect(await screen.ended).toBe(0);
+    const content = {
+      mail: "ada@example.com",
+      site: "https://example.com",
+      day: "2026-11-15",
+      at: "2026-11-15T09:30:00Z",
+    };
+    expect(screen.text().replaceAll("\n", "")).toContain(
+      JSON.stringify({ action: "accept", content }),
+    );
+  });
+
+  test("numbers within bounds", limit, async () => {
+    const screen = await calling("numbers");
+    await answer(screen, /◆ {2}Seats\n│ {2}a whole number from 1 to 9/, "0", enter);
+    await answer(screen, /Expected a whole number from 1 to 9\./, keys.backspace, "3", enter);
+    await answer(screen, /◆ {2}Weight\n│ {2}2\.5/, enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toContain(`{"action":"accept","content":{"seats":3,"weight":2.5}}`);
+  });
+
+  test("one of several, several of several, yes or no", limit, async () => {
+    const screen = await calling("choices");
+    await answer(screen, /◆ {2}Size\n│ {2}○ S\n│ {2}● M/, enter);
+    await answer(
+      screen,
+      /◆ {2}Colour \(optional\)\n│ {2}● Red\n│ {2}○ Green\n│ {2}○ leave it out/,
+      down,
+      enter,
+    );
+    await answer(screen, /◆ {2}Extras/, space, down, space, down, space, enter);
+    await answer(
+      screen,
+      /Expected 1 to 2 of "Sugar", "Milk", "Ice"\.\n│\n◆ {2}Extras/,
+      space,
+      enter,
+    );
+    await answer(screen, /◆ {2}A gift\?\n│ {2}○ Yes \/ ● No/, enter);
+    await answer(screen, /◆ {2}Fast\? \(optional\)/, down, down, enter);
+    expect(await screen.ended).toBe(0);
+    const content = { size: "M", colour: "g", extras: ["Milk", "Ice"], isGift: false };
+    expect(screen.text().replaceAll("\n", "")).toContain(
+      JSON.stringify({ action: "accept", content }),
+    );
+  });
+
+  test("a page: its host is shown and flagged, and nothing is opened", limit, async () => {
+    const screen = await calling("page");
+    await answer(
+      screen,
+      /the page is at xn--80ak6aa92e\.com\n {3}https:\/\/xn--80ak6aa92e\.com\/in\?x=1\n {3}▲ This name has letters that look like others[^]*◆ {2}Open it yourself/,
+      enter,
+    );
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/signed in$/);
+  });
+
+  test("the model's part", limit, async () => {
+    const screen = await calling("model");
+    await answer(screen, /user: A motto, please[^]*Your answer, as the model/, "Onwards", enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/Onwards$/);
+  });
+
+  test("a task that asks", limit, async () => {
+    const screen = await calling("work");
+    await answer(screen, /① .*task \S+[^]*asks name[^]*◆ {2}For whom\?/, "Ada", enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/③ .*done\n[^]*Sent to Ada$/);
+  });
+});
+
+describe("not answered", () => {
+  test("declined", limit, async () => {
+    const screen = await calling("confirm");
+    await answer(screen, /◆ {2}Are you sure\?/, escape);
+    await answer(screen, /◆ {2}Leave this question\?/, down, enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/↳ you .* declined\n[^]*no$/);
+  });
+
+  test("cancelled", limit, async () => {
+    const screen = await calling("text");
+    await answer(screen, /◆ {2}Who are you\?/, "A", escape);
+    await answer(screen, /◆ {2}Leave this question\?/, down, down, enter);
+    expect(await screen.ended).toBe(1);
+    expect(screen.text()).toMatch(
+      /↳ you .* cancelled\n② .*failed[^]*was cancelled without an answer\.$/,
+    );
+  });
+
+  test("thought better of: Ctrl-D, and back", limit, async () => {
+    const screen = await calling("text");
+    await answer(screen, /◆ {2}Who are you\?/, end);
+    await answer(screen, /◆ {2}Leave this question\?/, enter);
+    await answer(
+      screen,
+      /Leave this question\?\n│ {2}Back to it\n│\n◆ {2}Who are you\?/,
+      "Bo",
+      enter,
+    );
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/Hello, Bo$/);
+  });
+
+  test("the model's part declined ends the call", limit, async () => {
+    const screen = await calling("model");
+    await answer(screen, /Your answer, as the model/, escape);
+    await answer(screen, /◆ {2}Leave this question\?/, down, enter);
+    expect(await screen.ended).toBe(1);
+    expect(screen.text()).toMatch(/You did not take over the model's part\.$/);
+  });
+
+  test("too late: the prompt is taken from the screen, and the next one put", limit, async () => {
+    const screen = await calling("late");
+    await answer(screen, /◆ {2}Quick, who\?/, "Ad");
+    await answer(screen, /The server no longer asks this\.[^]*◆ {2}Go on without\?/, enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/without$/);
+  });
+
+  test("interrupted at a question, and resumed", limit, async () => {
+    const url = await deskUrl();
+    const cwd = emptyFolder();
+    const screen = shown(["call", url, "rounds"], { cwd });
+    await answer(screen, /◆ {2}First\?/, "Ada", enter);
+    await answer(screen, /◆ {2}Second\?/, "7", interrupt);
+    expect(await screen.ended).toBe(130);
+    const [, id = ""] = /resume with: parley resume ([\da-f]{8})/.exec(screen.text()) ?? [];
+    const again = shown(["resume", id], { cwd });
+    await answer(again, /② again +asks second[^]*◆ {2}Second\?/, "2", enter);
+    expect(await again.ended).toBe(0);
+    expect(again.text()).toMatch(/Ada 2$/);
+  });
+
+  test("interrupted while the server works", limit, async () => {
+    const screen = await calling("slow");
+    await screen.shows(/^slow/);
+    screen.press(interrupt);
+    expect(await screen.ended).toBe(130);
+    expect(screen.text()).toContain("resume with: parley resume ");
+  });
+});
+
+describe("the screen", () => {
+  test("how far it is, as a bar in one place", limit, async () => {
+    const screen = await calling("count");
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/^count\n {3}▇{15}▁{5} 3\/4 sending\n① .*done\n/);
+  });
+
+  test("what a server sends cannot write over it", limit, async () => {
+    const screen = await calling("hostile");
+    await answer(screen, /◆ {2}red evil/, "x", enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/^hostile\n[^]*cleared31m$|^hostile\n[^]*cleared$/);
+    expect(screen.raw()).not.toContain("\u001B[2J");
+  });
+
+  test("colour, unless it is not wanted", limit, async () => {
+    const colour = await calling("confirm", { env: {} });
+    await answer(colour, /Are you sure/, enter);
+    await colour.ended;
+    expect(colour.raw()).toContain("\u001B[32m");
+    const none = await calling("confirm");
+    await answer(none, /Are you sure/, enter);
+    await none.ended;
+    expect(none.raw()).not.toContain("\u001B[32m");
+    expect(none.raw()).not.toContain("\u001B[2m");
+    expect(none.text().replaceAll(/[\d.]+ m?s */g, "_ ")).toBe(
+      colour.text().replaceAll(/[\d.]+ m?s */g, "_ "),
+    );
+  });
+
+  test("no line is wider than the terminal", limit, async () => {
+    const screen = await calling("work", { columns: 40 });
+    await answer(screen, /For whom\?/, "Ada", enter);
+    expect(await screen.ended).toBe(0);
+    // One that is cut off in mid-word was broken by the terminal.
+    const lines = screen
+      .text()
+      .split("\n")
+      .filter((line) => line.length === 40);
+    expect(lines.filter((line) => !line.endsWith("…"))).toEqual([]);
+  });
+});
+
+test("help teaches, within 80 columns and with examples", limit, async () => {
+  for (const command of ["call", "resume", "tasks", "list"]) {
+    const { code, stdout } = await parley([command, "--help"], { cwd: emptyFolder() });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^  parley ${command} `, "m"));
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  }
+});

@@ -1,0 +1,119 @@
+import { parley as newApp } from "mcp-parley";
+import { connect } from "mcp-parley/client";
+import { afterEach, expect, test, vi } from "vitest";
+import { Usage } from "../../src/cli/command.ts";
+import { token } from "../../src/cli/commands/token.ts";
+import { stateOf } from "../../src/client/reference.ts";
+import { newKey } from "../../src/token/keyring.ts";
+import { inEmptyFolder, run } from "./keys-io.ts";
+import { emptyFolder, parley } from "./run.ts";
+
+const PARLEY_KEYS = newKey("mine");
+const env = { PARLEY_KEYS };
+
+/** As a client has it when it is asked for the second time, and the reference it would keep. */
+async function parked(): Promise<{ readonly state: string; readonly ref: string }> {
+  const app = newApp({ name: "shop", version: "1.0.0", keys: PARLEY_KEYS });
+  app.tool("buy", {}, async (ctx) => {
+    const pin = await ctx.ask("pin", "Your PIN?", {
+      type: "object",
+      properties: { pin: { type: "string" } },
+      required: ["pin"],
+    });
+    await ctx.step("charge", () => ({ receipt: `for ${pin.pin.length} digits` }));
+    await ctx.confirm("mail", "By mail?");
+    return "bought";
+  });
+  const connection = await connect(app, { elicit: "events" });
+  const call = connection.start("buy");
+  for await (const event of call) {
+    if (event.type !== "asked") continue;
+    const { ref } = event;
+    if (event.questions[0]?.key === "mail") {
+      await connection.close();
+      return { state: stateOf(ref).requestState ?? "", ref };
+    }
+    await call.answer("pin", { action: "accept", content: { pin: "secret-1234" } });
+  }
+  throw new Error("it was never asked");
+}
+
+afterEach(() => void vi.useRealTimers());
+
+test("it says whose it is, how far it is, and what is recorded; values only when asked for", async () => {
+  const { state } = await parked();
+  const { code, out } = await run(token, ["inspect", state], env);
+  expect(code).toBe(0);
+  expect(out).toContain('requestState of server "shop": tools/call buy\n  key      mine\n');
+  expect(out).toMatch(/rounds {3}2 done, 48 left\n {2}expires {2}\S+, in 1\d min/);
+  expect(out).toMatch(/recorded\n {4}answer {5}pin {2}\d+ B\n {4}step {7}charge {2}\d+ B\n/);
+  expect(out).toMatch(/asked {4}mail\n/);
+  expect(out).not.toContain("secret-1234");
+  expect((await run(token, ["inspect", state, "--values"], env)).out).toContain("secret-1234");
+});
+
+test("as JSON, without values and with", async () => {
+  const { state } = await parked();
+  const found: unknown = JSON.parse((await run(token, ["inspect", state, "--json"], env)).out);
+  expect(found).toMatchObject({
+    audience: "shop",
+    target: "buy",
+    keyId: "mine",
+    round: 2,
+    expired: false,
+    entries: [
+      { kind: "answer", key: "pin" },
+      { kind: "step", key: "charge" },
+    ],
+    asked: [{ key: "mail" }],
+  });
+  expect(JSON.stringify(found)).not.toContain("digits");
+  const { out } = await run(token, ["inspect", state, "--json", "--values"], env);
+  expect(JSON.parse(out)).toMatchObject({ entries: [{}, { value: { receipt: "for 11 digits" } }] });
+});
+
+test("a client's reference does as well", async () => {
+  const { ref } = await parked();
+  expect((await run(token, ["inspect", ref], env)).out).toContain("tools/call buy");
+});
+
+test("it says which it is: another key, another of that name, a changed one, an old one, or none at all", async () => {
+  const { state } = await parked();
+  const refused = (text: string, keys: string) =>
+    run(token, ["inspect", text], { PARLEY_KEYS: keys }).then(
+      () => "",
+      (error: Error) => error.message,
+    );
+  expect(await refused(state, newKey("other"))).toBe(
+    'The wrong key: it was sealed with "mine", and given is "other".',
+  );
+  const forged = 'Tampered with, or the wrong key: it does not open with this "mine".';
+  expect(await refused(state, newKey("mine"))).toBe(forged);
+  const letter = state.at(20) === "A" ? "B" : "A";
+  expect(await refused(`${state.slice(0, 20)}${letter}${state.slice(21)}`, PARLEY_KEYS)).toBe(
+    forged,
+  );
+  expect(await refused("hello", PARLEY_KEYS)).toContain("not a token of this library");
+  expect(await refused("t1.mine.AAAA", PARLEY_KEYS)).toContain("That is a ticket");
+  expect(await refused(`${state}=`, PARLEY_KEYS)).toContain("not a token");
+
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 20 * 60_000 });
+  const late = await run(token, ["inspect", state], env);
+  expect(late.code).toBe(1);
+  expect(late.out).toContain("asked    mail");
+  expect(late.err).toMatch(/^It has expired (8 min \d+|9 min 0) s ago: a server refuses it\.\n$/);
+});
+
+test("without a key, or without a token, it says what it takes", async () => {
+  inEmptyFolder();
+  await expect(run(token, ["inspect", "v1.a.b"])).rejects.toThrow("it takes the server's key");
+  await expect(run(token, ["inspect"], env)).rejects.toThrow(Usage);
+  await expect(run(token, ["look", "x"], env)).rejects.toThrow(Usage);
+});
+
+test("standard input keeps it out of the shell's history", async () => {
+  const { state } = await parked();
+  const options = { cwd: emptyFolder(), env, stdin: `${state}\n` };
+  const { stdout } = await parley(["token", "inspect", "-"], options);
+  expect(stdout).toContain("tools/call buy");
+}, 30_000);

@@ -1,0 +1,98 @@
+// Without `drafts` there is no draft; and with it nothing is different for those who have not agreed to it.
+
+import { expect, onTestFinished, test } from "vitest";
+import type { App } from "mcp-parley";
+import { oven } from "../wire/oven.ts";
+import { envelope, exchange, post } from "../wire/post.ts";
+import { started } from "../wire/stdio-process.ts";
+import { follows } from "../wire/task-calls.ts";
+import { till } from "../wire/till.ts";
+import { draftVersion, postDraft } from "./peer.ts";
+
+const opening = (protocolVersion: string) => ({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion, capabilities: {}, clientInfo: { name: "c", version: "1" } },
+});
+
+function app(drafts: boolean | undefined): App {
+  const made = till({ drafts }).app;
+  onTestFinished(() => made.close());
+  return made;
+}
+
+test.each([undefined, false])(
+  "with drafts: %s, who opens with it is answered as who opens with any version that is not known",
+  async (drafts) => {
+    const to = app(drafts);
+    const bare = { "mcp-protocol-version": undefined };
+    const one = await postDraft(to, opening(draftVersion), bare);
+    const other = await postDraft(to, opening("1999-01-01"), bare);
+    expect(one.text).toBe(other.text);
+    expect(one.text).toContain('"protocolVersion":"2025-11-25"');
+    const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "free" } };
+    const { status, text } = await postDraft(to, call);
+    expect(status).toBe(400);
+    expect(text).toBe((await postDraft(to, call)).text);
+    expect(text).toContain("Unsupported protocol version: 2026-06-XX");
+  },
+);
+
+test("over stdio it is the same", async () => {
+  const { send, next } = started(new URL("stdio-server.ts", import.meta.url), {
+    env: { DRAFTS: "off" },
+  });
+  send(opening(draftVersion));
+  expect((await next()).result).toMatchObject({ protocolVersion: "2025-11-25" });
+});
+
+test("with drafts, whoever has not agreed to it gets the same bytes as without", async () => {
+  const bare = { "mcp-protocol-version": undefined };
+  const legacy = { "mcp-protocol-version": "2025-11-25" };
+  const list = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+  const exchanges: ((to: App) => Promise<{ status: number; text: string }>)[] = [
+    ...["server/discover", "tools/list", "no/such", "tasks/result", "tasks/input_response"].map(
+      (method) => (to: App) => read(post(to, envelope(method))),
+    ),
+    (to) => read(post(to, envelope("tools/call", { name: "free" }))),
+    (to) => read(post(to, envelope("tools/call", { name: "free", task: { ttl: 1 } }))),
+    (to) => read(post(to, envelope("tools/list"), { headers: { "mcp-protocol-version": "x" } })),
+    (to) => postDraft(to, opening("2025-11-25"), bare),
+    (to) => postDraft(to, list, legacy),
+    (to) => postDraft(to, list, { ...legacy, "mcp-session-id": "draft.e30" }),
+    (to) => postDraft(to, "no json", bare),
+    (to) => read(to.fetch(new Request("http://127.0.0.1/mcp"))),
+  ];
+  const [on, off] = [app(true), app(undefined)];
+  for (const send of exchanges) {
+    const [one, other] = [await send(on), await send(off)];
+    expect([one.status, one.text]).toEqual([other.status, other.text]);
+  }
+});
+
+async function read(coming: Promise<Response>): Promise<{ status: number; text: string }> {
+  const response = await coming;
+  return { status: response.status, text: await response.text() };
+}
+
+test("in 2026-07-28 nothing is guessed from a message's shape", async () => {
+  const { app: to } = oven({ drafts: true });
+  await to.work();
+  onTestFinished(() => to.close());
+  // A wish for a task, of a client that does not say that it can follow one, is none.
+  const bake = { name: "bake", arguments: { loaf: "rye" }, task: { ttl: 5_000 } };
+  const inline = await exchange(to, envelope("tools/call", bake));
+  expect(inline.result).toMatchObject({ resultType: "input_required" });
+  // Of one that does, its `ttl` is not heard.
+  const two = { name: "two", task: { ttl: 5_000 } };
+  const { result } = await exchange(to, envelope("tools/call", two, { capabilities: follows }));
+  expect(result).toMatchObject({ resultType: "task", ttlMs: 7 * 24 * 3_600_000 });
+  for (const method of ["tasks/result", "tasks/input_response"]) {
+    const { error } = await exchange(
+      to,
+      envelope(method, { taskId: result?.["taskId"] }, { capabilities: follows }),
+    );
+    expect(error?.code).toBe(-32601);
+  }
+});

@@ -1,0 +1,258 @@
+// Rounds as the draft has them: an incomplete result has no `resultType`, and the retry its answers in `params`.
+
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { accept } from "../wire/post.ts";
+import { till } from "../wire/till.ts";
+import type { Answer, DraftPeer } from "./peer.ts";
+import {
+  draftOverHttp,
+  draftOverStdio,
+  endStdio,
+  draftVersion,
+  everything,
+  postDraft,
+} from "./peer.ts";
+
+afterAll(endStdio);
+
+const ways: [string, (capabilities?: object) => Promise<DraftPeer>][] = [
+  [
+    "HTTP",
+    async (capabilities) => {
+      const { app } = till({ drafts: true });
+      const { url } = await app.listen(0);
+      onTestFinished(() => app.close());
+      return draftOverHttp(url, capabilities);
+    },
+  ],
+  ["stdio", (capabilities) => draftOverStdio("till", capabilities)],
+];
+
+const stateIn = ({ result }: Answer) => result?.["requestState"];
+const sampled = { role: "assistant", content: { type: "text", text: "onwards" }, model: "m" };
+
+describe.each(ways)("over %s", (_, open) => {
+  test("the draft is agreed on, with what is offered in it and nothing else", async () => {
+    const { opened, ask } = await open();
+    expect(opened.result).toEqual({
+      protocolVersion: draftVersion,
+      capabilities: { tools: {}, prompts: {}, resources: {} },
+      serverInfo: { name: "till", version: "1.0.0" },
+    });
+    expect((await ask("ping")).result).toEqual({});
+    const { result } = await ask("tools/list");
+    expect(result?.["tools"]).toContainEqual(expect.objectContaining({ name: "pay" }));
+    expect(result).not.toHaveProperty("resultType");
+  });
+
+  test("one round: what is asked, then the result, neither with a type", async () => {
+    const { ask } = await open();
+    const call = { name: "pay", arguments: { amount: 5 } };
+    const asked = await ask("tools/call", call);
+    expect(asked.result).toEqual({
+      inputRequests: {
+        sure: {
+          method: "elicitation/create",
+          params: {
+            mode: "form",
+            message: "Pay 5?",
+            requestedSchema: { type: "object", properties: {} },
+          },
+        },
+      },
+      requestState: expect.any(String) as string,
+    });
+    const done = await ask("tools/call", {
+      ...call,
+      inputResponses: { sure: { action: "accept" } },
+      requestState: stateIn(asked),
+    });
+    expect(done.result).toEqual({ content: [{ type: "text", text: "nobody paid 5" }] });
+  });
+
+  test("several rounds, of which each brings only its own answers", async () => {
+    const { ask } = await open();
+    const name = "form_then_sample";
+    const first = await ask("tools/call", { name });
+    const second = await ask("tools/call", {
+      name,
+      inputResponses: { name: accept({ name: "Ada" }) },
+      requestState: stateIn(first),
+    });
+    expect(second.result?.["inputRequests"]).toMatchObject({
+      motto: { method: "sampling/createMessage" },
+    });
+    const done = await ask("tools/call", {
+      name,
+      inputResponses: { motto: sampled },
+      requestState: stateIn(second),
+    });
+    expect(done.result).toEqual({ content: [{ type: "text", text: "onwards" }] });
+  });
+
+  test("a state alone, which is sent back at once", async () => {
+    const { ask } = await open();
+    const first = await ask("tools/call", { name: "halves" });
+    expect(Object.keys(first.result ?? {})).toEqual(["requestState"]);
+    const done = await ask("tools/call", { name: "halves", requestState: stateIn(first) });
+    expect(done.result).toEqual({ content: [{ type: "text", text: "both" }] });
+  });
+
+  test("every kind of question at once", async () => {
+    const { ask } = await open();
+    const asked = await ask("tools/call", { name: "every_kind" });
+    const requests = asked.result?.["inputRequests"] as Record<string, { method: string }>;
+    expect(Object.values(requests).map(({ method }) => method)).toEqual([
+      "elicitation/create",
+      "elicitation/create",
+      "elicitation/create",
+      "elicitation/create",
+      "sampling/createMessage",
+      "roots/list",
+    ]);
+    const [form, by, sure, page, motto, roots] = Object.keys(requests) as [string, ...string[]];
+    const done = await ask("tools/call", {
+      name: "every_kind",
+      inputResponses: {
+        [form]: accept({ name: "Ada", extras: [], news: true }),
+        [String(by)]: accept({ by: "Cash" }),
+        [String(sure)]: accept(),
+        [String(page)]: { action: "accept" },
+        [String(motto)]: sampled,
+        [String(roots)]: { roots: [{ uri: "file:///home/ada" }] },
+      },
+      requestState: stateIn(asked),
+    });
+    expect(JSON.stringify(done.result)).toContain("onwards");
+  });
+
+  test("an answer that nobody asked for is ignored, and the question put again", async () => {
+    const { ask } = await open();
+    const asked = await ask("tools/call", { name: "age" });
+    for (const inputResponses of [
+      { not_requested_info: accept({ not_requested_param_name: "?" }) },
+      { age: accept({ not_requested_parameter: "?" }) },
+      {},
+    ]) {
+      const again = await ask("tools/call", {
+        name: "age",
+        inputResponses,
+        requestState: stateIn(asked),
+      });
+      expect(again.result).toMatchObject({
+        inputRequests: { age: { method: "elicitation/create" } },
+      });
+    }
+    // Also without the state: then it is a call of its own.
+    const { result } = await ask("tools/call", {
+      name: "age",
+      inputResponses: { not_requested_info: accept() },
+    });
+    expect(result).toMatchObject({ inputRequests: { age: {} } });
+  });
+
+  test("prompts and resources ask as well", async () => {
+    const { ask } = await open();
+    const prompt = { name: "letter", arguments: { tone: "kind" } };
+    const asked = await ask("prompts/get", prompt);
+    expect(asked.result).not.toHaveProperty("resultType");
+    const { result } = await ask("prompts/get", {
+      ...prompt,
+      inputResponses: { to: accept({ to: "Bob" }) },
+      requestState: stateIn(asked),
+    });
+    expect(result).toMatchObject({ messages: [{ content: { text: "A kind letter to Bob" } }] });
+    const read = await ask("resources/read", { uri: "diary://today" });
+    const done = await ask("resources/read", {
+      uri: "diary://today",
+      inputResponses: { mood: accept({ mood: "good" }) },
+      requestState: stateIn(read),
+    });
+    expect(done.result).toMatchObject({ contents: [{ text: "a good day" }] });
+  });
+
+  test("who cannot be asked is not, and what it can do is for the whole session", async () => {
+    const { ask } = await open({ sampling: {} });
+    const { error } = await ask("tools/call", { name: "age" });
+    expect(error).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { elicitation: { form: {} } } },
+    });
+    const { result } = await ask("tools/call", { name: "chooser" });
+    expect(result).toMatchObject({ inputRequests: { name: { method: "sampling/createMessage" } } });
+  });
+
+  test("a request may say more of its client than its session has", async () => {
+    const { ask } = await open({});
+    const _meta = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
+    expect((await ask("tools/call", { name: "age", _meta })).result).toHaveProperty("requestState");
+    expect((await ask("tools/call", { name: "age" })).error?.code).toBe(-32021);
+  });
+
+  test("malformed answers and states are refused in words", async () => {
+    const { ask } = await open();
+    const refused = [{ inputResponses: [] }, { requestState: "forged" }, { requestState: 7 }];
+    for (const more of refused) {
+      const { error } = await ask("tools/call", { name: "age", ...more });
+      expect(error).toMatchObject({ code: -32602, message: expect.any(String) as string });
+    }
+  });
+
+  test("a tool that fails says so in its result, a request that is none in an error", async () => {
+    const { ask } = await open();
+    expect((await ask("tools/call", { name: "pay", arguments: {} })).result).toMatchObject({
+      isError: true,
+    });
+    expect((await ask("tools/call", { name: "nothing" })).error?.code).toBe(-32602);
+    expect((await ask("no/such")).error?.code).toBe(-32601);
+  });
+
+  test("what is told meanwhile arrives before the answer", async () => {
+    const { ask } = await open();
+    const { notifications } = await ask("tools/call", {
+      name: "tells",
+      _meta: { progressToken: "p" },
+    });
+    expect(notifications).toMatchObject([
+      { method: "notifications/progress", params: { progressToken: "p", progress: 2 } },
+    ]);
+  });
+
+  test("what 2026-07-28 has instead is not there in the draft", async () => {
+    const { ask } = await open();
+    for (const method of ["server/discover", "subscriptions/listen", "tasks/update"]) {
+      expect((await ask(method)).error).toEqual({ code: -32601, message: "Method not found" });
+    }
+  });
+});
+
+test("rounds may go to instances that share nothing but the key, and the session with them", async () => {
+  const [one, other] = [till({ drafts: true }).app, till({ drafts: true }).app];
+  const here = await draftOverHttp(one);
+  const asked = await here.ask("tools/call", { name: "age" });
+  const params = {
+    name: "age",
+    inputResponses: { age: accept({ age: 30 }) },
+    requestState: stateIn(asked),
+  };
+  const { text } = await postDraft(
+    other,
+    { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    { "mcp-session-id": here.sessionId },
+  );
+  expect(JSON.parse(text)).toMatchObject({ result: { content: [{ text: "30" }] } });
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("a handler sees who calls as it does in 2026-07-28", async () => {
+  const { app } = till({ drafts: true });
+  const { ask } = await draftOverHttp(app, everything, { "x-tenant": "acme" });
+  const { result } = await ask("tools/call", { name: "facts", _meta: { own: 1 } });
+  const [block] = Array.isArray(result?.["content"]) ? result["content"] : [];
+  expect(JSON.parse(block.text)).toMatchObject({
+    clientInfo: { name: "by hand", version: "1.0.0" },
+    header: "acme",
+    meta: { own: 1 },
+  });
+  await app.close();
+});

@@ -1,0 +1,8 @@
+// The till, or the oven, over standard input and output, for peers of the draft as for all others.
+
+import { oven } from "../wire/oven.ts";
+import { till } from "../wire/till.ts";
+
+const options = { drafts: process.env["DRAFTS"] !== "off" };
+const { app } = process.argv[2] === "till" ? till(options) : oven(options);
+await app.stdio();

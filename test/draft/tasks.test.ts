@@ -1,0 +1,322 @@
+// Tasks as the draft has them: asked for with `task`, told in a `task` of their own, questioned through
+// `tasks/result`, answered through `tasks/input_response`.
+
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { MemoryStore } from "../../src/tasks/stores/memory.ts";
+import { oven } from "../wire/oven.ts";
+import { accept } from "../wire/post.ts";
+import { call as finalCall } from "../wire/task-calls.ts";
+import {
+  about,
+  draftOverHttp,
+  draftOverStdio,
+  endStdio,
+  respond,
+  taskIn,
+  untilTask,
+} from "./peer.ts";
+import type { DraftPeer } from "./peer.ts";
+
+afterAll(endStdio);
+
+const ways: [string, () => Promise<DraftPeer>][] = [
+  [
+    "HTTP",
+    async () => {
+      const { app } = oven({ drafts: true });
+      const { url } = await app.listen(0);
+      onTestFinished(() => app.close());
+      return draftOverHttp(url);
+    },
+  ],
+  ["stdio", () => draftOverStdio("oven")],
+];
+
+const sampled = { role: "assistant", content: { type: "text", text: "onwards" }, model: "m" };
+const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
+const rye = { name: "bake", arguments: { loaf: "rye" } };
+
+/** A task that asks, and its questions. */
+async function asking(peer: DraftPeer, call: object) {
+  const { taskId } = taskIn(await peer.ask("tools/call", { ...call, task: { ttl: 60_000 } }));
+  await untilTask(peer, taskId, "input_required");
+  const { result } = await peer.ask("tasks/result", { taskId });
+  return { taskId, questions: result?.["inputRequests"] };
+}
+
+describe.each(ways)("over %s", (_, open) => {
+  test("the server says that it has tasks, and of each tool whether it can be one", async () => {
+    const { opened, ask } = await open();
+    expect(opened.result?.["capabilities"]).toEqual({
+      tools: {},
+      tasks: { cancel: {}, requests: { tools: { call: {} } } },
+    });
+    const { result } = await ask("tools/list");
+    const tools = result?.["tools"] as { name: string; execution?: unknown }[];
+    const supports = new Map(tools.map(({ name, execution }) => [name, execution]));
+    expect(supports.get("bake")).toEqual({ taskSupport: "optional" });
+    expect(supports.get("proof")).toEqual({ taskSupport: "required" });
+    expect(supports.get("plain")).toBeUndefined();
+  });
+
+  test("the whole flow: task, poll, questions, answers, poll, result", async () => {
+    const peer = await open();
+    const { ask } = peer;
+    const created = await ask("tools/call", { ...rye, task: { ttl: 60_000 } });
+    const { taskId } = taskIn(created);
+    expect(created.result).toEqual({
+      task: {
+        taskId,
+        status: "working",
+        createdAt: iso,
+        lastUpdatedAt: iso,
+        ttl: 60_000,
+        pollInterval: 1_000,
+      },
+    });
+    expect(await untilTask(peer, taskId, "input_required")).toEqual({
+      taskId,
+      status: "input_required",
+      statusMessage: "kneading (1/2)",
+      createdAt: iso,
+      lastUpdatedAt: iso,
+      ttl: 60_000,
+      pollInterval: 1_000,
+    });
+    const asked = await ask("tasks/result", { taskId });
+    expect(asked.result).toEqual({
+      inputRequests: { crust: expect.objectContaining({ method: "elicitation/create" }) as object },
+      _meta: about(taskId),
+    });
+    const acknowledged = await respond(peer, taskId, { crust: accept({ crust: "thin" }) });
+    expect(acknowledged.result).toEqual({ _meta: about(taskId) });
+    await untilTask(peer, taskId, "completed");
+    expect((await ask("tasks/result", { taskId })).result).toEqual({
+      content: [{ type: "text", text: "rye with a thin crust" }],
+      _meta: about(taskId),
+    });
+  });
+
+  test("missing and unexpected answers are acknowledged, and the task goes on asking", async () => {
+    const peer = await open();
+    const { taskId, questions } = await asking(peer, rye);
+    for (const inputResponses of [
+      {},
+      { nobody: accept({ asked: "for this" }) },
+      { crust: accept({ not_requested_parameter: "?" }) },
+      { crust: { action: "accept" } },
+    ]) {
+      const { result } = await respond(peer, taskId, inputResponses);
+      expect(result).toEqual({ _meta: about(taskId) });
+      const { result: task } = await peer.ask("tasks/get", { taskId });
+      expect(task?.["status"]).toBe("input_required");
+      const { result: again } = await peer.ask("tasks/result", { taskId });
+      expect(again?.["inputRequests"]).toEqual(questions);
+    }
+    await respond(peer, taskId, { crust: accept({ crust: "thick" }) });
+    await untilTask(peer, taskId, "completed");
+  });
+
+  test("an answer that does not fit is asked for anew, with the reason", async () => {
+    const peer = await open();
+    const { taskId } = await asking(peer, { name: "fussy" });
+    await respond(peer, taskId, { age: accept({ age: 3 }) });
+    await untilTask(peer, taskId, "input_required");
+    const { result } = await peer.ask("tasks/result", { taskId });
+    const [[key, question]] = Object.entries(result?.["inputRequests"] as object) as [
+      [string, unknown],
+    ];
+    expect(JSON.stringify(question)).toContain("18");
+    await respond(peer, taskId, { [key]: accept({ age: 30 }) });
+    await untilTask(peer, taskId, "completed");
+  });
+
+  test("some of the answers leave the rest to be asked", async () => {
+    const peer = await open();
+    const { taskId } = await asking(peer, { name: "two" });
+    await respond(peer, taskId, { one: accept({ one: "1" }) });
+    const { result } = await peer.ask("tasks/result", { taskId });
+    expect(Object.keys(result?.["inputRequests"] as object)).toEqual(["other"]);
+    await respond(peer, taskId, { other: accept({ other: "2" }) });
+    await untilTask(peer, taskId, "completed");
+    expect((await peer.ask("tasks/result", { taskId })).result).toMatchObject({
+      content: [{ text: "1 and 2" }],
+    });
+  });
+
+  test("every kind of question in a task", async () => {
+    const peer = await open();
+    const { taskId, questions } = await asking(peer, { name: "every_kind" });
+    const [form, page, motto, roots] = Object.keys(questions as object);
+    await respond(peer, taskId, {
+      [String(form)]: accept({ name: "Ada", news: true }),
+      [String(page)]: { action: "accept" },
+      [String(motto)]: sampled,
+      [String(roots)]: { roots: [{ uri: "file:///home/ada" }] },
+    });
+    await untilTask(peer, taskId, "completed");
+    const { result } = await peer.ask("tasks/result", { taskId });
+    expect(JSON.stringify(result)).toContain("onwards");
+  });
+
+  test("rounds first, then a task, and never back", async () => {
+    const peer = await open();
+    const order = { name: "order", arguments: { loaf: "rye" }, task: {} };
+    const first = await peer.ask("tools/call", order);
+    expect(first.result).toHaveProperty("inputRequests");
+    const second = await peer.ask("tools/call", {
+      ...order,
+      requestState: first.result?.["requestState"],
+      inputResponses: { sure: accept() },
+    });
+    const third = await peer.ask("tools/call", {
+      ...order,
+      requestState: second.result?.["requestState"],
+      inputResponses: { name: accept({ name: "Ada" }) },
+    });
+    const { taskId } = taskIn(third);
+    await untilTask(peer, taskId, "input_required");
+    await respond(peer, taskId, { slices: accept({ slices: 9 }) });
+    await untilTask(peer, taskId, "completed");
+    expect((await peer.ask("tasks/result", { taskId })).result).toMatchObject({
+      content: [{ text: "rye for Ada in 9 slices" }],
+    });
+  });
+
+  test("without `task` there is none; with it there need not be one", async () => {
+    const { ask } = await open();
+    const inline = await ask("tools/call", rye);
+    expect(inline.result).toHaveProperty("inputRequests");
+    expect((await ask("tools/call", { name: "quick", task: {} })).result).toEqual({
+      content: [{ type: "text", text: "done at once" }],
+    });
+    expect((await ask("tools/call", { name: "plain", task: {} })).result).toEqual({
+      content: [{ type: "text", text: "not a task" }],
+    });
+    expect((await ask("tools/call", { name: "proof" })).error).toEqual({
+      code: -32601,
+      message: "This tool runs as a task only: send params.task",
+    });
+  });
+
+  test("who comes for the result while it works waits for it", async () => {
+    const peer = await open();
+    const { taskId } = taskIn(await peer.ask("tools/call", { name: "weigh", task: {} }));
+    expect((await peer.ask("tasks/result", { taskId })).result).toMatchObject({
+      structuredContent: { grams: 500 },
+      _meta: about(taskId),
+    });
+  });
+
+  test("a tool that could not do it has failed, with its result; another error is one", async () => {
+    const peer = await open();
+    const burnt = taskIn(await peer.ask("tools/call", { name: "burn", task: {} }));
+    await untilTask(peer, burnt.taskId, "failed");
+    expect((await peer.ask("tasks/result", { taskId: burnt.taskId })).result).toEqual({
+      content: [{ type: "text", text: "It is burnt." }],
+      isError: true,
+      _meta: about(burnt.taskId),
+    });
+    const blown = taskIn(await peer.ask("tools/call", { name: "short", task: {} }));
+    await untilTask(peer, blown.taskId, "failed");
+    expect((await peer.ask("tasks/result", { taskId: blown.taskId })).error).toEqual({
+      code: 4711,
+      message: "The fuse is blown.",
+      data: { fuse: 3 },
+    });
+  });
+
+  test("a task is cancelled once, and tells so", async () => {
+    const peer = await open();
+    const { taskId } = await asking(peer, rye);
+    const { result } = await peer.ask("tasks/cancel", { taskId });
+    expect(result).toMatchObject({
+      taskId,
+      status: "cancelled",
+      ttl: expect.any(Number) as number,
+    });
+    expect((await peer.ask("tasks/get", { taskId })).result).toMatchObject({ status: "cancelled" });
+    expect((await peer.ask("tasks/cancel", { taskId })).error).toEqual({
+      code: -32602,
+      message: "Cannot cancel a task that is cancelled",
+    });
+    expect((await peer.ask("tasks/result", { taskId })).error).toEqual({
+      code: -32602,
+      message: "The task was cancelled",
+    });
+    // An answer that comes too late does no harm.
+    expect((await respond(peer, taskId, { crust: accept({ crust: "thin" }) })).result).toEqual({
+      _meta: about(taskId),
+    });
+  });
+
+  test("the client says how long a task may last, the handler may say it first", async () => {
+    const { ask } = await open();
+    const ttlOf = async (call: object) => taskIn(await ask("tools/call", call))["ttl"];
+    expect(await ttlOf({ name: "two", task: { ttl: 5_000 } })).toBe(5_000);
+    expect(await ttlOf({ ...rye, task: { ttl: 5_000 } })).toBe(60_000);
+    const week = 7 * 24 * 3_600_000;
+    for (const ttl of [2 * week, -1, "long", null]) {
+      expect(await ttlOf({ name: "two", task: { ttl } })).toBe(week);
+    }
+  });
+
+  test("what is no task, and what does not say which, is refused", async () => {
+    const peer = await open();
+    for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
+      for (const taskId of ["unknown", 7, undefined]) {
+        expect((await peer.ask(method, { taskId })).error).toMatchObject({ code: -32602 });
+      }
+    }
+    const { taskId } = await asking(peer, rye);
+    const inputResponses = { crust: accept({ crust: "thin" }) };
+    // In `_meta` and nowhere else.
+    expect((await peer.ask("tasks/input_response", { taskId, inputResponses })).error?.code).toBe(
+      -32602,
+    );
+    for (const malformed of [
+      undefined,
+      [],
+      "thin",
+      { crust: "thin" },
+      { crust: { action: "maybe" } },
+    ]) {
+      expect((await respond(peer, taskId, malformed)).error?.code).toBe(-32602);
+    }
+    expect((await peer.ask("tools/call", { ...rye, task: "yes" })).error).toEqual({
+      code: -32602,
+      message: "task is no object",
+    });
+  });
+});
+
+test("a task whose time is up before it was answered has failed, and says why", async () => {
+  const clock = { now: Date.now() };
+  const store = new MemoryStore({ now: () => clock.now });
+  const { app } = oven({ store, drafts: true });
+  await app.work();
+  onTestFinished(() => app.close());
+  const peer = await draftOverHttp(app);
+  const { taskId } = taskIn(await peer.ask("tools/call", { name: "two", task: { ttl: 5_000 } }));
+  await untilTask(peer, taskId, "input_required");
+  clock.now += 4_999;
+  await store.sweep(100, 3_600_000);
+  expect((await peer.ask("tasks/get", { taskId })).result?.["status"]).toBe("input_required");
+  clock.now += 1;
+  await store.sweep(100, 3_600_000);
+  expect((await peer.ask("tasks/get", { taskId })).result?.["status"]).toBe("failed");
+  expect((await peer.ask("tasks/result", { taskId })).error).toMatchObject({
+    code: -32603,
+    message: "The task was not done when its time was up.",
+  });
+});
+
+test("2026-07-28 takes no wish for a task's time, with drafts or without", async () => {
+  for (const drafts of [true, false]) {
+    const { app } = oven({ drafts });
+    await app.work();
+    onTestFinished(() => app.close());
+    const { result } = await finalCall(app, "two", {}, {});
+    expect(result).toMatchObject({ resultType: "task", ttlMs: 7 * 24 * 3_600_000 });
+  }
+});

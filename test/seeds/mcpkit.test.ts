@@ -1,0 +1,389 @@
+// 002, the mcpkit tutorial, point by point.
+
+import type { App } from "mcp-parley";
+import { describe, expect, test, vi } from "vitest";
+import {
+  composition,
+  greet,
+  multiRound,
+  searchRoots,
+  summarize,
+} from "../../examples/seeds/mcpkit.ts";
+import { accept, callTool, envelope, exchange, post, textIn, tokenIn } from "../wire/post.ts";
+import { ask, call, taskIdIn, textOf, until } from "../wire/task-calls.ts";
+import { connected, serving, servingWith } from "./serving.ts";
+
+const tool = "test_tool_with_elicitation";
+
+describe("keys", () => {
+  test("a wrong one is tolerated: the question is put again, and is no error", async () => {
+    const app = await serving(greet);
+    const asked = await callTool(app, tool);
+    const again = await callTool(
+      app,
+      tool,
+      {},
+      {
+        requestState: tokenIn(asked),
+        inputResponses: { wrong_key: accept({ name: "Alice" }) },
+      },
+    );
+    expect(again.result).toMatchObject({
+      resultType: "input_required",
+      inputRequests: { user_name: { params: { message: "What is your name?" } } },
+    });
+    const done = await callTool(
+      app,
+      tool,
+      {},
+      {
+        requestState: tokenIn(again),
+        inputResponses: { user_name: accept({ name: "Alice" }) },
+      },
+    );
+    expect(textIn(done)).toBe("Hello, Alice!");
+  });
+
+  test("are the server's, and the client sends them back as they are, whatever they look like", async () => {
+    const key = "…/user name?[0] &amp; \u0000 constructor";
+    const app = await serving((to) =>
+      to.tool("odd", {}, async (ctx) => (await ctx.elicit(key, form)).action),
+    );
+    const form = {
+      message: "Name?",
+      requestedSchema: { type: "object", properties: { name: { type: "string" } } },
+    } as const;
+    const connection = await connected(app, { elicit: () => ({ action: "decline" }) });
+    expect((await connection.call("odd")).text).toBe("decline");
+  });
+
+  test("of rounds and of a task never meet: each answer goes its own way, and one sent the other way counts for nothing", async () => {
+    const app = await serving(composition);
+    const asked = await call(app, "composition");
+    const inputResponses = {
+      user_name: accept({ name: "Alice" }),
+      colour: accept({ colour: "red" }),
+    };
+    // An answer to the task's question, sent before there is a task.
+    const made = await call(
+      app,
+      "composition",
+      {},
+      { requestState: tokenIn(asked), inputResponses },
+    );
+    const task = taskIdIn(made);
+    const open = await until(app, task, "input_required");
+    expect(Object.keys(open.inputRequests ?? {})).toEqual(["colour"]);
+    // And one to the round's question, sent to the task.
+    const late = { user_name: accept({ name: "Eve" }) };
+    await ask(app, "tasks/update", task, { inputResponses: late });
+    await ask(app, "tasks/update", task, {
+      inputResponses: { colour: accept({ colour: "blue" }) },
+    });
+    expect(textOf(await until(app, task, "completed"))).toBe("a house for Alice, blue");
+  });
+
+  test("the token of the rounds does not go into the task: nothing of a task has one", async () => {
+    const app = await serving(composition);
+    const asked = await call(app, "composition");
+    const leg = {
+      requestState: tokenIn(asked),
+      inputResponses: { user_name: accept({ name: "Alice" }) },
+    };
+    const made = await call(app, "composition", {}, leg);
+    expect(made.result).not.toHaveProperty("requestState");
+    const open = await until(app, taskIdIn(made), "input_required");
+    expect(open).not.toHaveProperty("requestState");
+  });
+});
+
+describe("answers", () => {
+  test("of earlier rounds are there in the last, though the client sends the last ones alone", async () => {
+    const app = await serving(multiRound);
+    const first = await callTool(app, "multi_round");
+    const second = await callTool(
+      app,
+      "multi_round",
+      {},
+      {
+        requestState: tokenIn(first),
+        inputResponses: { step1: accept({ step1: "Alice" }) },
+      },
+    );
+    expect(tokenIn(second)).not.toBe(tokenIn(first));
+    const third = await callTool(
+      app,
+      "multi_round",
+      {},
+      {
+        requestState: tokenIn(second),
+        inputResponses: { step2: accept({ step2: "blue" }) },
+      },
+    );
+    expect(textIn(third)).toBe("Hi Alice, your favourite colour is blue.");
+  });
+
+  test("to several questions are all in one round", async () => {
+    const app = await serving((to) =>
+      to.tool("both", {}, async (ctx) => {
+        const both = await Promise.all([ctx.ask("a", "A?"), ctx.ask("b", "B?")]);
+        return both.join(" ");
+      }),
+    );
+    const asked = await callTool(app, "both");
+    expect(Object.keys(asked.result?.["inputRequests"] as object)).toEqual(["a", "b"]);
+    const done = await callTool(
+      app,
+      "both",
+      {},
+      {
+        requestState: tokenIn(asked),
+        inputResponses: { a: accept({ a: "1" }), b: accept({ b: "2" }) },
+      },
+    );
+    expect(textIn(done)).toBe("1 2");
+  });
+});
+
+describe("the three errors of a token", () => {
+  test("are told apart in the log, and look alike on the wire", async () => {
+    const limits = { tokenTtlMs: 60_000 };
+    const { app, logged } = await servingWith({ limits }, greet, multiRound);
+    const token = tokenIn(await callTool(app, tool));
+    const expired = await expiredToken();
+    const sent = [
+      await callTool(app, tool, {}, { requestState: "no token at all" }),
+      await callTool(app, tool, {}, { requestState: changed(token) }),
+      await callTool(app, "multi_round", {}, { requestState: token }),
+      await callTool(app, tool, {}, { requestState: expired }),
+    ];
+    for (const { error } of sent) {
+      expect(error).toEqual({
+        code: -32602,
+        message: "Invalid or expired requestState",
+        data: { reason: "invalid_request_state" },
+      });
+    }
+    expect(logged.map(({ fields }) => fields?.["reason"])).toEqual([
+      "malformed",
+      "forged",
+      "target",
+      "expired",
+    ]);
+  });
+
+  /** Of the same server, whose tokens live for a millisecond there. */
+  async function expiredToken(): Promise<string> {
+    const { app, logged } = await servingWith({ limits: { tokenTtlMs: 1 } }, greet);
+    const token = tokenIn(await callTool(app, tool));
+    await vi.waitFor(async () => {
+      await callTool(app, tool, {}, { requestState: token });
+      expect(logged.at(-1)?.fields).toMatchObject({ reason: "expired" });
+    });
+    return token;
+  }
+
+  function changed(token: string): string {
+    const at = token.length - 20;
+    return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
+  }
+
+  test("end nothing for good: the call is begun again from its first round", async () => {
+    const app = await serving(greet);
+    const refused = await callTool(app, tool, {}, { requestState: "no token" });
+    expect(refused.error).toMatchObject({ code: -32602 });
+    expect((await callTool(app, tool)).result).toMatchObject({ resultType: "input_required" });
+  });
+});
+
+describe("the menu of what a client can be asked", () => {
+  test("is in every request of 2026-07-28, and nothing is remembered of the one before", async () => {
+    const app = await serving(greet, searchRoots);
+    const asked = await callTool(app, tool);
+    const retry = {
+      requestState: tokenIn(asked),
+      capabilities: { roots: {} },
+      inputResponses: { other: accept() },
+    };
+    expect((await callTool(app, tool, {}, retry)).error).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { elicitation: {} } },
+    });
+    expect(
+      (await callTool(app, "search", {}, { capabilities: { roots: {} } })).result,
+    ).toMatchObject({
+      inputRequests: { client_roots: { method: "roots/list" } },
+    });
+  });
+
+  test("that is not there at all is an error, not a client that can do nothing", async () => {
+    const app = await serving(greet);
+    const { params, ...message } = envelope("tools/call", { name: tool });
+    const { _meta, ...rest } = params;
+    const bare = { ...message, params: rest };
+    const response = await post(app, bare, { headers: { "mcp-name": tool } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: -32602 } });
+  });
+
+  test("is that of the session in 2025-11-25, for all its calls", async () => {
+    const app = await serving(greet, searchRoots);
+    const elicit = () => ({ action: "accept", content: { name: "Alice" } }) as const;
+    const session = await connected(app, { era: "2025-11-25", elicit });
+    for (const _ of [1, 2]) expect((await session.call(tool)).text).toBe("Hello, Alice!");
+    const cannot = await session.call("search");
+    expect(cannot.isError).toBe(true);
+    expect(cannot.text).toMatch(/roots/);
+  });
+
+  test.each(["elicitation", "sampling", "roots"] as const)(
+    "nothing but what %s covers is asked of who declares only that",
+    async (declared) => {
+      const app = await serving((to) =>
+        to.tool("menu", {}, (ctx) =>
+          (["form", "sampling", "roots"] as const).filter((what) => ctx.can(what)).join(),
+        ),
+      );
+      const { result } = await callTool(app, "menu", {}, { capabilities: { [declared]: {} } });
+      const expected = { elicitation: "form", sampling: "sampling", roots: "roots" }[declared];
+      expect(result).toMatchObject({ content: [{ text: expected }] });
+    },
+  );
+});
+
+describe("progress", () => {
+  const progressOf = async (app: App, progressToken: unknown) => {
+    const message = envelope("tools/call", { name: "summarize" }, { meta: { progressToken } });
+    const { notifications, error } = await exchange(app, message);
+    return { notifications: notifications.map(({ params }) => params), error };
+  };
+
+  test.each(["req-42", 42, 0])(
+    "goes out under the token the client has made: %j",
+    async (token) => {
+      const { notifications } = await progressOf(await serving(summarize), token);
+      expect(notifications).toEqual([
+        { progressToken: token, progress: 47, total: 100, message: "Processing batch 47/100" },
+      ]);
+    },
+  );
+
+  test("is asked for by our client, which makes the token, and is told as an event", async () => {
+    const connection = await connected(await serving(summarize));
+    const events: unknown[] = [];
+    for await (const event of connection.start("summarize")) events.push(event);
+    expect(events).toMatchObject([
+      { type: "progress", done: 47, total: 100, message: "Processing batch 47/100" },
+      { type: "done", result: { text: "Summarized." } },
+    ]);
+  });
+
+  test("has its token in what a handler knows of its request", async () => {
+    const app = await serving((to) =>
+      to.tool("token", {}, (ctx) => JSON.stringify(ctx.request?.meta["progressToken"])),
+    );
+    const told = await callTool(app, "token", {}, { meta: { progressToken: "req-42" } });
+    expect(textIn(told)).toBe('"req-42"');
+  });
+
+  test("does not go out where there is none, and none is made up", async () => {
+    const app = await serving(summarize);
+    expect((await callTool(app, "summarize")).notifications).toEqual([]);
+  });
+
+  test.each([null, true, { of: "mine" }])(
+    "under %j is no progress: a token is text or a number",
+    async (token) => {
+      const { notifications } = await progressOf(await serving(summarize), token);
+      expect(notifications).toEqual([]);
+    },
+  );
+});
+
+describe("inside a task", () => {
+  const told = (app: App) =>
+    app.tool("told", { task: "optional" }, async (ctx) => {
+      ctx.progress(1, 3, "before");
+      await ctx.background();
+      ctx.progress(2, 3, "within");
+      ctx.log("info", "within");
+      await ctx.ask("name", "Name?");
+      return "with all that there is to say";
+    });
+
+  test("progress and log messages are silent, before it they are not; the status message and the result tell instead", async () => {
+    const app = await serving(told);
+    const meta = { progressToken: "p", "io.modelcontextprotocol/logLevel": "debug" };
+    const made = await call(app, "told", {}, { meta });
+    expect(made.notifications.map(({ params }) => params["message"])).toEqual(["before"]);
+    const task = taskIdIn(made);
+    const open = await until(app, task, "input_required");
+    expect(open["statusMessage"]).toMatch(/within/);
+    const answered = await ask(app, "tasks/update", task, {
+      inputResponses: { name: accept({ name: "Ada" }) },
+      meta,
+    });
+    expect(answered.notifications).toEqual([]);
+    expect(textOf(await until(app, task, "completed"))).toBe("with all that there is to say");
+  });
+});
+
+describe("three phases in one handler", () => {
+  test("a round asks and makes no task; the next makes it; its work and its question are in the task", async () => {
+    const app = await serving(composition);
+    const asked = await call(app, "composition");
+    expect(asked.result).toMatchObject({
+      resultType: "input_required",
+      inputRequests: { user_name: { method: "elicitation/create" } },
+    });
+    const made = await call(
+      app,
+      "composition",
+      {},
+      {
+        requestState: tokenIn(asked),
+        inputResponses: { user_name: accept({ name: "Alice" }) },
+      },
+    );
+    expect(made.result).toMatchObject({ resultType: "task", status: "working" });
+    const task = taskIdIn(made);
+    const open = await until(app, task, "input_required");
+    expect(open.inputRequests).toMatchObject({
+      colour: { params: { message: "Which colour has a house for Alice?" } },
+    });
+    await ask(app, "tasks/update", task, {
+      inputResponses: { colour: accept({ colour: "blue" }) },
+    });
+    expect(textOf(await until(app, task, "completed"))).toBe("a house for Alice, blue");
+  });
+
+  test("cancelled in its task, nobody waits any more", async () => {
+    const app = await serving(composition);
+    const asked = await call(app, "composition");
+    const made = await call(
+      app,
+      "composition",
+      {},
+      {
+        requestState: tokenIn(asked),
+        inputResponses: { user_name: accept({ name: "Alice" }) },
+      },
+    );
+    const task = taskIdIn(made);
+    await until(app, task, "input_required");
+    await ask(app, "tasks/cancel", task);
+    expect(await until(app, task, "cancelled")).not.toHaveProperty("inputRequests");
+  });
+});
+
+test("the errors to expect, each with its code", async () => {
+  const app = await serving(greet);
+  const [withoutEnvelope, badToken, cannot] = [
+    await exchange(app, { ...envelope("tools/call"), params: { name: tool } }),
+    await callTool(app, tool, {}, { requestState: "no token" }),
+    await callTool(app, tool, {}, { capabilities: {} }),
+  ];
+  expect([withoutEnvelope, badToken, cannot].map(({ error }) => error?.code)).toEqual([
+    -32602, -32602, -32021,
+  ]);
+});

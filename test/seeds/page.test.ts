@@ -1,0 +1,49 @@
+// docs/seeds.md has a test or a reason for every row, the tests are there, and the page is what the rows make of it.
+
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { page, problems, problemsOf, titlesIn } from "./page.ts";
+import { by, later, superseded, under } from "./rows/row.ts";
+import type { Fate } from "./rows/row.ts";
+
+test("every statement has a test that is there, or a reason", () => {
+  expect(problems()).toEqual([]);
+});
+
+test("docs/seeds.md is what the rows make of it: npm run seeds", () => {
+  expect(readFileSync("docs/seeds.md", "utf8")).toBe(page());
+});
+
+describe("a row is found wrong", () => {
+  const problemWith = (fate: Fate) => problemsOf(under("Here", ["It happens.", fate])[0]!).join();
+  const here = "test/seeds/page.test.ts";
+
+  test.each<[string, Fate, RegExp]>([
+    ["without a test and a reason", { shown: [] }, /has no test, and no reason/],
+    ["with an empty reason", superseded(""), /has no test, and no reason/],
+    ["with an empty promise", later(""), /has no test, and no reason/],
+    ["with a reason without a reference", superseded("it is so"), /without saying by what/],
+    ["with a reference to nothing", superseded("it is so (F99)"), /without saying by what/],
+    ["with one of two", superseded("it is so (F1, S999)"), /without saying by what/],
+    ["that cites another title", by(here, "nothing of the kind"), /cites a test that/],
+    ["that cites another file", by("test/gone.test.ts", "every"), /cites a test that/],
+  ])("%s", (_, fate, what) => {
+    expect(problemWith(fate)).toMatch(what);
+  });
+
+  test("and right otherwise", () => {
+    expect(problemWith(by(here, "and right otherwise"))).toBe("");
+    expect(problemWith(superseded("no discriminator there (F1)"))).toBe("");
+    expect(problemWith(later("streaming"))).toBe("");
+  });
+});
+
+test("titles are found however a test is written, without their tags", () => {
+  const source = [
+    'test("plain", () => {});',
+    "test('says \\'so\\' [S1] [D2]', () => {});",
+    "test.each([1])(\n  `each`, () => {});",
+    'describe("no test", () => {});',
+  ].join("\n");
+  expect(titlesIn(source)).toEqual(["plain", "says 'so'", "each"]);
+});

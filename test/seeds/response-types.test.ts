@@ -1,0 +1,113 @@
+// 003, the table of response types: answer and promise, each complete, failed and in need of more, as one type. Its
+// fourth column, streaming, has no cell in the final specification: progress and status are all that comes before the end.
+
+import { ProtocolError } from "@modelcontextprotocol/server";
+import { describe, expect, test } from "vitest";
+import { cityWeather } from "../../examples/seeds/weather.ts";
+import type { Day } from "../../examples/seeds/weather.ts";
+import { outcomes } from "../../src/client/index.ts";
+import type { CallOutcome, Era } from "../../src/client/index.ts";
+import { connected, serving } from "./serving.ts";
+import type { Register } from "./serving.ts";
+
+const city =
+  (day: Day): Register =>
+  (app) =>
+    cityWeather(app, day);
+
+/** Every outcome of a call of `get_weather`; whatever is asked is answered. */
+async function told(era: Era, tool: Register): Promise<CallOutcome[]> {
+  const connection = await connected(await serving(tool), { era, elicit: "events" });
+  const call = connection.start("get_weather", { city: "New York" });
+  const found: CallOutcome[] = [];
+  for await (const outcome of outcomes(call)) {
+    found.push(outcome);
+    if (outcome.kind !== "asks") continue;
+    for (const { key } of outcome.questions) {
+      await call.answer(key, { action: "accept", content: { name: "octocat" } });
+    }
+  }
+  return found;
+}
+
+const text = /^Current weather in New York/;
+const failed = /^Error: Unable to retrieve/;
+const complete = { kind: "complete", result: { text: expect.stringMatching(text) } };
+const failure = { kind: "failure", result: { text: expect.stringMatching(failed) } };
+const asks = { kind: "asks", questions: [{ kind: "form" }], ref: expect.any(String) };
+const answer = { response: "answer" };
+const promise = { response: "promise" };
+
+describe("answer", () => {
+  test.each(["2026-07-28", "2025-11-25"] as const)("a complete answer (%s)", async (era) => {
+    expect(await told(era, city({}))).toMatchObject([{ ...answer, ...complete }]);
+  });
+
+  test.each(["2026-07-28", "2025-11-25"] as const)("a failure (%s)", async (era) => {
+    expect(await told(era, city({ isDown: true }))).toMatchObject([{ ...answer, ...failure }]);
+  });
+
+  test("a failure of the protocol is a failure with an error", async () => {
+    const tool: Register = (app) =>
+      app.tool("get_weather", {}, () => {
+        throw new ProtocolError(4711, "The station is gone.");
+      });
+    expect(await told("2026-07-28", tool)).toMatchObject([
+      { ...answer, kind: "failure", error: { code: "refused", rpc: { code: 4711 } } },
+    ]);
+  });
+
+  test.each(["2026-07-28", "2025-11-25"] as const)(
+    "additional information, and then the answer (%s)",
+    async (era) => {
+      expect(await told(era, city({ asks: true }))).toMatchObject([
+        { ...answer, ...asks },
+        { ...answer, ...complete },
+      ]);
+    },
+  );
+});
+
+describe("promise", () => {
+  test("a complete answer", async () => {
+    expect(await told("2026-07-28", city({ isSlow: true }))).toMatchObject([
+      { ...promise, ...complete },
+    ]);
+  });
+
+  test("a failure", async () => {
+    expect(await told("2026-07-28", city({ isSlow: true, isDown: true }))).toMatchObject([
+      { ...promise, ...failure },
+    ]);
+  });
+
+  test("a failure of the protocol is a failure with an error", async () => {
+    const tool: Register = (app) =>
+      app.tool("get_weather", { task: "optional" }, async (ctx) => {
+        await ctx.background();
+        throw new ProtocolError(4711, "The station is gone.");
+      });
+    expect(await told("2026-07-28", tool)).toMatchObject([
+      { ...promise, kind: "failure", error: { code: "task_failed", rpc: { code: 4711 } } },
+    ]);
+  });
+
+  test("additional information, and then the answer", async () => {
+    expect(await told("2026-07-28", city({ isSlow: true, asks: true }))).toMatchObject([
+      { ...promise, ...asks },
+      { ...promise, ...complete },
+    ]);
+  });
+});
+
+test("streaming: a later issue; until then progress and status are told while the one result is made", async () => {
+  const connection = await connected(await serving(city({ isSlow: true, asks: true })), {
+    elicit: () => ({ action: "accept", content: { name: "octocat" } }),
+  });
+  const types: string[] = [];
+  for await (const event of connection.start("get_weather", { city: "New York" })) {
+    types.push(event.type);
+  }
+  expect(types).toContain("progress");
+  expect(types.filter((type) => type === "done")).toHaveLength(1);
+});

@@ -1,0 +1,672 @@
+import { and, at, by, later, superseded, under } from "./row.ts";
+import type { Row } from "./row.ts";
+
+const anotherInstance = "may go to another instance that shares nothing but the keys";
+const phases =
+  "a round asks and makes no task; the next makes it; its work and its question are in the task";
+const apart =
+  "of rounds and of a task never meet: each answer goes its own way, and one sent the other way counts for nothing";
+const silent =
+  "progress and log messages are silent, before it they are not; the status message and the result tell instead";
+const greeting = "a question, its answer, the greeting";
+const replayed = "repeats the steps of its round alone, under the same idempotency key";
+const threeErrors = "are told apart in the log, and look alike on the wire";
+
+export const tutorial: readonly Row[] = [
+  ...under(
+    "MRTR Tutorial",
+    [
+      "Tools gather input on the legacy and on the stateless wire.",
+      by(at.eras, "tools, prompts and resources ask, and come to an end"),
+    ],
+    [
+      "It reflects SEP-2322, SEP-2575 and SEP-2663, with a conformance suite.",
+      by("test/conformance/conformance.test.ts", "%s: %s, in %i checks", "%s, in %i checks"),
+    ],
+  ),
+  ...under(
+    "1. The core idea",
+    [
+      "A tool that needs the client returns a result that says what, and is called again with the answer.",
+      by(at.final, greeting),
+    ],
+    [
+      "The handler returns in every round: nothing waits on the server.",
+      by(at.mishaps, "a client that never comes back has left nothing behind"),
+    ],
+    [
+      "The server returns a token, and makes its context of it in the next round.",
+      by(at.round, "carries the call to any instance that has the key"),
+    ],
+    [
+      "The same handler runs again with all answers so far, and asks on or returns.",
+      by(
+        at.mcpkit,
+        "of earlier rounds are there in the last, though the client sends the last ones alone",
+      ),
+    ],
+    [
+      "It works alike on sessions and on a server that is another process in every round.",
+      and(
+        by(at.rounds, anotherInstance),
+        by(
+          at.csharp,
+          "a new server and an old client: the server asks by a request, and nothing in the tool changes",
+        ),
+      ),
+    ],
+    [
+      "Like an effect: the handler awaits, the client handles, control comes back.",
+      by(
+        at.carriers,
+        "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
+      ),
+    ],
+    [
+      "Unlike a generator it replays from the top; what was recorded is not done again.",
+      by(at.mishaps, replayed),
+    ],
+    [
+      "Like OAuth's state: an opaque token, validated when it comes back.",
+      by(at.token, "with $name: one answer, nothing runs"),
+    ],
+    [
+      "The token is signed with HMAC-SHA256.",
+      superseded("it is encrypted and authenticated, AES-256-GCM: nobody reads it either (F8)"),
+    ],
+    [
+      "The token is the continuation: where to go on.",
+      by(at.csharp, "%s asks nothing, and goes on from its token on another instance"),
+    ],
+  ),
+  ...under(
+    "2. The wire shape",
+    ["The result that asks, with a form.", by(at.final, greeting)],
+    [
+      "The client satisfies it: asks the user, samples the model, lists its roots.",
+      by(
+        at.clientRounds,
+        "five questions of five kinds lead to a result, and every step runs once",
+      ),
+    ],
+    ["It calls the same tool again, with the answers under the same keys.", by(at.final, greeting)],
+    [
+      "One round can carry several requests, all resolved at once.",
+      by(at.mcpkit, "to several questions are all in one round"),
+    ],
+    [
+      "A handler can take several rounds, each with a fresh token.",
+      by(
+        at.mcpkit,
+        "of earlier rounds are there in the last, though the client sends the last ones alone",
+      ),
+    ],
+    [
+      "Earlier answers travel in the token, so that the last round has all.",
+      by(
+        at.mcpkit,
+        "of earlier rounds are there in the last, though the client sends the last ones alone",
+      ),
+    ],
+    [
+      "Keys are the server's, and the client must neither parse nor interpret them.",
+      by(
+        at.mcpkit,
+        "are the server's, and the client sends them back as they are, whatever they look like",
+      ),
+    ],
+    [
+      "The server may pick readable ones.",
+      by(at.rounds, "carries each kind as the bare request the specification has, with flat forms"),
+    ],
+    [
+      "The token may be signed, or plain text.",
+      superseded("always sealed; there is no plain mode (F8, F32)"),
+    ],
+    [
+      "It holds the tool, the answers so far and when it expires.",
+      by("src/token/open.test.ts", "comes back with these members and no others"),
+    ],
+    ["Malformed tokens are rejected.", by(at.mcpkit, threeErrors)],
+    [
+      "So are those with a wrong signature, and those of another tool.",
+      and(by(at.mcpkit, threeErrors), by(at.token, "with $name: one answer, nothing runs")),
+    ],
+    [
+      "And those that have expired.",
+      and(by(at.mcpkit, threeErrors), by(at.token, "after its eleven minutes, and not before")),
+    ],
+    [
+      "In production there should always be a key.",
+      by(at.stdio, "are not made up in production: it does not start, and says why"),
+    ],
+  ),
+  ...under(
+    "3. What server-to-client methods does MRTR cover?",
+    [
+      "A request's method is one of those the client offered.",
+      by(at.mcpkit, "nothing but what %s covers is asked of who declares only that"),
+    ],
+    [
+      "`elicitation/create`: a prompt for the user, with the capability `elicitation`.",
+      by(at.rounds, "`elicitation: {}` counts as a client of forms"),
+    ],
+    [
+      "`sampling/createMessage`: a completion of the client's model, with `sampling`.",
+      by(at.final, "a form and a completion are asked in one round, and answered in one"),
+    ],
+    [
+      "`roots/list`: the client's workspace roots, with `roots`.",
+      by(
+        at.mcpkit,
+        "is in every request of 2026-07-28, and nothing is remembered of the one before",
+      ),
+    ],
+    [
+      "A server invents no other methods.",
+      and(
+        by(
+          at.rounds,
+          "carries each kind as the bare request the specification has, with flat forms",
+        ),
+        by(
+          at.clientHostile,
+          "a question that was not declared is not answered, and is in the error",
+        ),
+      ),
+    ],
+    [
+      "A root is a URI and perhaps a name.",
+      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+    ],
+    [
+      "A root may be `https://` or of another scheme.",
+      superseded("`file://` alone, and roots are deprecated (F46)"),
+    ],
+    ["Roots that are no files are refused.", by(at.clientForm, "roots are files")],
+    [
+      "Several roots may be open.",
+      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+    ],
+    [
+      "A server scopes its work by them, without asking the user or taking arguments.",
+      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+    ],
+    [
+      "Clients give roots without disturbing the user.",
+      by(
+        at.clientRounds,
+        "five questions of five kinds lead to a result, and every step runs once",
+      ),
+    ],
+    [
+      "Roots are structured data that the host has; they hold for the session.",
+      superseded(
+        "structured they are; they are asked for in each call, as nothing holds beyond a request (S6)",
+      ),
+    ],
+    [
+      "A handler asks for them as for anything else.",
+      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+    ],
+  ),
+  ...under(
+    "4. Where the client publishes its capability menu",
+    [
+      "A server asks only what the client has declared.",
+      by(at.rounds, "gets -32021 and HTTP 400 for %s %j with %j, naming what is missing"),
+    ],
+    [
+      "Legacy: the menu is of the session, from `initialize`.",
+      by(at.mcpkit, "is that of the session in 2025-11-25, for all its calls"),
+    ],
+    [
+      "Legacy: a request may override it in its `_meta`.",
+      superseded(
+        "2025-11-25 has no such key; a request that has an envelope is one of 2026-07-28 (F43)",
+      ),
+    ],
+    [
+      "Stateless: the menu is in every request, and none is cached.",
+      by(
+        at.mcpkit,
+        "is in every request of 2026-07-28, and nothing is remembered of the one before",
+      ),
+    ],
+    [
+      "Stateless: the envelope with version, client info and capabilities is required on every request.",
+      and(
+        by(at.final, "the envelope it requires is taken as it is"),
+        by(at.envelope, "without %s is -32602 and 400"),
+      ),
+    ],
+    ["Client info is part of what is required.", superseded("it is optional (F44)")],
+    [
+      "Without client info a request is served.",
+      by(at.rounds, "is served without clientInfo, and whatever the client calls itself"),
+    ],
+    [
+      "A request without capabilities is of a client that supports nothing.",
+      superseded("it is malformed: -32602, HTTP 400 (F43)"),
+    ],
+    [
+      "Without the envelope it is -32602.",
+      by(at.mcpkit, "that is not there at all is an error, not a client that can do nothing"),
+    ],
+    [
+      "The server cannot fall back to a session.",
+      by(at.rounds, "any more, in a later round, is not asked: each request speaks for itself"),
+    ],
+    [
+      "One helper says yes or no on either wire.",
+      by(at.csharp, "is for ctx.can to say: by its declaration, in either era"),
+    ],
+    [
+      "The tasks extension is gated by it.",
+      by(at.tasks, "a request that declares %s", "a declaration that is %j is none"),
+    ],
+    [
+      "So are elicitation, sampling and roots.",
+      by(at.mcpkit, "nothing but what %s covers is asked of who declares only that"),
+    ],
+  ),
+  ...under(
+    "5. progressToken",
+    [
+      "The client makes it, and finds by it the request that progress belongs to.",
+      by(at.mcpkit, "goes out under the token the client has made: %j"),
+    ],
+    ["It is any scalar, even null.", superseded("a text or a number (F45)")],
+    [
+      "Anything else is no token.",
+      by(at.mcpkit, "under %j is no progress: a token is text or a number"),
+    ],
+    [
+      "It goes out in `_meta.progressToken`, and comes back in `notifications/progress` with progress, total and words.",
+      by(at.final, "progress comes under the token of the request"),
+    ],
+    [
+      "The server never makes one up.",
+      by(at.mcpkit, "does not go out where there is none, and none is made up"),
+    ],
+    [
+      "A client library sends it for who wants to hear of progress.",
+      by(at.mcpkit, "is asked for by our client, which makes the token, and is told as an event"),
+    ],
+    [
+      "The server hands it to the handler's context.",
+      by(at.mcpkit, "has its token in what a handler knows of its request"),
+    ],
+    [
+      "The handler emits under the same one.",
+      by(at.notifications, "names the token of the request it belongs to, number or text"),
+    ],
+    [
+      "Without one, to emit does nothing.",
+      by(
+        at.notifications,
+        "is not sent to who has not asked for it, and the answer is plain JSON then",
+      ),
+    ],
+    [
+      "An application may fall back to the task's id.",
+      superseded("a token is never made up (F45)"),
+    ],
+  ),
+  ...under(
+    "6. What notifications/progress and notifications/message were for",
+    [
+      "Progress is told of a request whose client wants it.",
+      by(
+        at.notifications,
+        "goes out as it is made, strictly increasing, and not again while replaying",
+      ),
+    ],
+    [
+      "Log messages are told from a level that the client sets.",
+      by(
+        at.notifications,
+        "goes out from the level the request set, once, and not again while replaying",
+      ),
+    ],
+    [
+      "The level is set by `logging/setLevel`.",
+      superseded("per request, in its `_meta`; the method is of 2025-11-25 (S71)"),
+    ],
+    [
+      "A task's channel carries `notifications/tasks`, and neither progress nor messages.",
+      and(
+        by(at.tasks, "is told by its status message alone: nothing of it goes out elsewhere"),
+        by(
+          at.taskListen,
+          "each message is what tasks/get would say then, of one that is cancelled, too (%s)",
+        ),
+      ),
+    ],
+    [
+      "A task is watched by `tasks/get` or `notifications/tasks`.",
+      by(
+        at.taskListen,
+        "is acknowledged first, tells how each task stands, then every change, then ends",
+      ),
+    ],
+    [
+      "A server without a lasting channel can still have tasks.",
+      by(at.extTasks, "$name comes to its end"),
+    ],
+    [
+      "Nothing is lost in silence on one wire that is delivered on the other.",
+      by(at.mcpkit, silent),
+    ],
+    ["In a task, status and status message replace progress.", by(at.mcpkit, silent)],
+    ["In a task, the result replaces messages.", by(at.mcpkit, silent)],
+    [
+      "For who operates it, there is real logging and OpenTelemetry.",
+      by(at.telemetry, "rounds by outcome, and how many a call took"),
+    ],
+    ["Before the task, and in a plain call, both still go out.", by(at.mcpkit, silent)],
+    [
+      "A handler that emits does not break inside a task: it is silent there.",
+      by(at.mcpkit, silent),
+    ],
+    [
+      "Silence is for the task alone; a call that returns at once emits.",
+      by(at.stdio, "progress comes before the result it belongs to"),
+    ],
+  ),
+  ...under("6. What notifications/progress and notifications/message were for, enforcement", [
+    "A handler of a tool that may be a task answers itself for what it emits before it is one.",
+    by(at.mcpkit, silent),
+  ]),
+  ...under(
+    "7. When to use what",
+    [
+      "Rounds work on both wires, one HTTP request each.",
+      by(at.eras, "tools, prompts and resources ask, and come to an end"),
+    ],
+    [
+      "Pushed requests are of the legacy wire alone.",
+      and(
+        by(
+          at.legacy,
+          "the server asks by a request on the stream of the call, and is answered by a response",
+        ),
+        by(at.notifications, "carries no request of the server's"),
+      ),
+    ],
+    [
+      "Pushing on the stateless wire is an error of its own.",
+      superseded("the same `ctx.ask` is a round there: nothing to err about (F51)"),
+    ],
+    [
+      "A server may push at any time, outside of a call.",
+      superseded("a request of the server's belongs to one of the client's (SEP-2260, S13)"),
+    ],
+    [
+      "In a task, its own input flow: `input_required`, seen by `tasks/get`, answered by `tasks/update`.",
+      by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
+    ],
+    [
+      "One decides by where one is: in a call, and in a task or not.",
+      by(at.taskPhases, "over HTTP: each phase in its own words, each body once"),
+    ],
+    [
+      "New code that wants both wires uses rounds.",
+      by(
+        at.carriers,
+        "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
+      ),
+    ],
+    [
+      "Later the pushing calls become names for rounds.",
+      by(
+        at.csharp,
+        "a new server and an old client: the server asks by a request, and nothing in the tool changes",
+      ),
+    ],
+    [
+      "A tool may come to require clients that know rounds.",
+      superseded(
+        "no such field came: what a request cannot be asked is -32021 when it is asked (S11)",
+      ),
+    ],
+    [
+      "At last pushing is dead code; notifications stay.",
+      by(
+        at.taskListen,
+        "both are told; it stays open when the tasks are over, and ends with the server",
+      ),
+    ],
+  ),
+  ...under(
+    "8. Two mechanisms, two phases",
+    ["First rounds, then perhaps a task, then its result.", by(at.mcpkit, phases)],
+    [
+      "Rounds: the handler returns; nobody waits on the server.",
+      by(at.mishaps, "a client that never comes back has left nothing behind"),
+    ],
+    [
+      "Task: a blocking call waits for the answer in the process.",
+      superseded("it is parked in the store, and any worker goes on from its log (F40)"),
+    ],
+    [
+      "Rounds answer by calling the tool again, tasks by `tasks/update`.",
+      by(at.extTasks, "what it asks in a task came by tasks/update, and in a round by a retry"),
+    ],
+    [
+      "Of a task's question the client hears by `tasks/get` and by `notifications/tasks`.",
+      by(
+        at.taskListen,
+        "is acknowledged first, tells how each task stands, then every change, then ends",
+      ),
+    ],
+    [
+      "Nothing is kept across rounds but the token.",
+      by(at.taskPhases, "a first round that nobody comes back to has left nothing in the store"),
+    ],
+    [
+      "A task's state lives in the memory of one process, and dies with it.",
+      superseded("in the store; a task survives its process (F40)"),
+    ],
+    [
+      "A task goes on after its process was killed.",
+      by(
+        "test/cli/demo.test.ts",
+        "without a terminal a script answers, the story holds, and nothing is left",
+      ),
+    ],
+    ["Rounds go on on any replica.", by(at.rounds, anotherInstance)],
+    [
+      "Several questions in one round; concurrent ones in a task.",
+      and(
+        by(at.mcpkit, "to several questions are all in one round"),
+        by(at.engine, "asks in parallel and takes the answers one by one"),
+      ),
+    ],
+    [
+      "`tasks/update` may bring some of the answers, in any order.",
+      by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
+    ],
+    ["Keys are of the round, or of the task.", by(at.mcpkit, apart)],
+    [
+      "Rounds are cancelled by not coming back.",
+      by(at.mishaps, "a client that never comes back has left nothing behind"),
+    ],
+    [
+      "A task is cancelled by `tasks/cancel`, and its handler unwinds.",
+      and(
+        by(at.mcpkit, "cancelled in its task, nobody waits any more"),
+        by(at.tasks, "stops the body that runs, and what it would have returned is not told"),
+      ),
+    ],
+    [
+      "Rounds are for what one knows up front, tasks for what work uncovers.",
+      by(at.mcpkit, phases),
+    ],
+    ["The author writes the same in both: ask, and have the answer.", by(at.mcpkit, phases)],
+    [
+      "Once a task is made, there can be no round.",
+      by(
+        at.csharp,
+        "is one way: what is asked from then on is asked by the task, never again by a round",
+      ),
+    ],
+    [
+      "Without a task its input flow cannot be used.",
+      by(at.taskPhases, "never, and is refused what it cannot wait for"),
+    ],
+    [
+      "The token of the rounds does not flow into the task.",
+      by(at.mcpkit, "the token of the rounds does not go into the task: nothing of a task has one"),
+    ],
+    ["A task has a `requestState` of its own.", superseded("tasks have none (F50)")],
+    ["The keys of both never collide.", by(at.mcpkit, apart)],
+    [
+      "A key that is used in both is a mistake that is told, not a collision.",
+      by(at.taskPhases, "a key is used once in a call, in whichever phase"),
+    ],
+    [
+      "Clients need not tell the two apart by key: the wire does.",
+      and(
+        by(at.mcpkit, apart),
+        by(at.withTasks, "questions before the task and in it, in one call"),
+      ),
+    ],
+    [
+      "One tool can use all of it without its states colliding.",
+      by(
+        at.taskReplicas,
+        "goes through all its phases, each request to another replica, each body once",
+      ),
+    ],
+  ),
+  ...under(
+    "9. Writing handlers",
+    [
+      "A handler can branch on what has been answered.",
+      by(at.round, "has all answers so far, though a client sends only the last ones"),
+    ],
+    ["One round: ask, and greet.", by(at.tools, "one round greets")],
+    [
+      "An answer that cannot be read is told to the client.",
+      by(at.answers, "%s: %j is asked for again with the reason"),
+    ],
+    [
+      "There are seven canonical patterns, held by the conformance suite.",
+      by("test/conformance/conformance.test.ts", "%s: %s, in %i checks"),
+    ],
+    [
+      "Several rounds: all answers are there in the last.",
+      by(at.tools, "the multi-round tool has all answers in its last round"),
+    ],
+    [
+      "Earlier answers are merged from the token before the handler is called.",
+      by(
+        at.mcpkit,
+        "of earlier rounds are there in the last, though the client sends the last ones alone",
+      ),
+    ],
+    [
+      "A wrong key is no error: the question is put again.",
+      by(at.mcpkit, "a wrong one is tolerated: the question is put again, and is no error"),
+    ],
+  ),
+  ...under(
+    "10. Composing MRTR with tasks",
+    [
+      "One tool asks first, then works in the background.",
+      and(
+        by(at.mcpkit, phases),
+        by(at.tools, "three phases in one handler: a round, a task, a question in it"),
+      ),
+    ],
+    ["Phase 1: no answer yet, and no task is made.", by(at.mcpkit, phases)],
+    ["Phase 2: with the answer, the task is made.", by(at.mcpkit, phases)],
+    ["Phase 3: the work, with means to ask and to tell the status.", by(at.mcpkit, phases)],
+    ["The client gets the result by `tasks/get`.", by(at.mcpkit, phases)],
+    [
+      "Each flow has state and keys of its own.",
+      by(
+        at.mcpkit,
+        apart,
+        "the token of the rounds does not go into the task: nothing of a task has one",
+      ),
+    ],
+    [
+      "A conformance scenario asserts that.",
+      by("test/conformance/conformance.test.ts", "%s, in %i checks"),
+    ],
+    [
+      "The handler runs first; whether it asks, returns or goes to the background decides.",
+      by(at.tasks, "the handler decides: what is quick is answered at once"),
+    ],
+  ),
+  ...under(
+    "11. Quick reference",
+    [
+      "The handler's shape.",
+      by(at.tools, "three phases in one handler: a round, a task, a question in it"),
+    ],
+    [
+      "A signing key that lasts for a day.",
+      superseded(
+        "eleven minutes by default, longer where a question has longer; `limits.tokenTtlMs` (F42)",
+      ),
+    ],
+    [
+      "How long a token lives follows its questions.",
+      by(at.round, "a token lives at least as long as its questions"),
+    ],
+    [
+      "Tasks are registered where a tool may be one.",
+      by(at.tasks, "nobody, where there is no store: the extension is not declared either"),
+    ],
+    ["The client's two requests.", by(at.final, "both rounds of its reference")],
+    ["-32602 without the envelope.", by(at.mcpkit, "the errors to expect, each with its code")],
+    [
+      "A token that is malformed, changed or expired: begin again with round 1.",
+      by(at.mcpkit, "end nothing for good: the call is begun again from its first round"),
+    ],
+    [
+      "-32021 where a capability is needed that was not declared; declare it.",
+      and(
+        by(at.mcpkit, "the errors to expect, each with its code"),
+        by(at.tasks, "errors of the extension are errors, with what is needed"),
+      ),
+    ],
+  ),
+  ...under(
+    "Tracing across MRTR rounds",
+    [
+      "The client sends the first round's traceparent with later ones, under a key of its own.",
+      superseded(
+        "the key's prefix is the protocol's; the sealed state has the first round's span instead (F49)",
+      ),
+    ],
+    [
+      "The server reads it, and links the later rounds' spans.",
+      by(
+        at.links,
+        "later rounds are linked to the first: to ours by the sealed state, to the client's by mcpkit's key",
+      ),
+    ],
+    [
+      "A star: all link to the first, none to the one before.",
+      and(
+        by(
+          at.links,
+          "later rounds are linked to the first: to ours by the sealed state, to the client's by mcpkit's key",
+        ),
+        by(
+          at.telemetry,
+          "a span a round, the later ones linked to the first through the sealed state",
+        ),
+      ),
+    ],
+    ["A link that is none does no harm.", by(at.links, "a link that is none is passed over: %j")],
+    [
+      "The rounds can be looked at in Grafana.",
+      later("a picture is not part of the tests; the spans are"),
+    ],
+  ),
+];

@@ -1,0 +1,91 @@
+// A statement of a document, in our words, and what became of it.
+
+export interface Row {
+  readonly heading: string;
+  readonly says: string;
+  readonly fate: Fate;
+}
+
+export type Fate =
+  /** Tests that show it. */
+  | { readonly shown: readonly Citation[] }
+  /** The final specification, or this library, does otherwise: why, with a reference. */
+  | { readonly superseded: string }
+  /** An issue to come. */
+  | { readonly later: string };
+
+export interface Citation {
+  readonly file: string;
+  /** Without the requirements in brackets at its end. */
+  readonly title: string;
+}
+
+type Statement = readonly [says: string, fate: Fate];
+
+export const under = (heading: string, ...statements: readonly Statement[]): Row[] =>
+  statements.map(([says, fate]) => ({ heading, says, fate }));
+
+export const by = (file: string, ...titles: readonly string[]): Fate & { shown: Citation[] } => ({
+  shown: titles.map((title) => ({ file, title })),
+});
+
+export const and = (...all: readonly { readonly shown: readonly Citation[] }[]): Fate => ({
+  shown: all.flatMap(({ shown }) => shown),
+});
+
+export const superseded = (why: string): Fate => ({ superseded: why });
+export const later = (why: string): Fate => ({ later: why });
+
+// ---------------------------------------------------------------- where the tests are
+
+const wire = (name: string) => `test/wire/${name}.test.ts`;
+const seeds = (name: string) => `test/seeds/${name}.test.ts`;
+
+export const at = {
+  answers: wire("answers"),
+  auth: wire("auth"),
+  envelope: wire("envelope"),
+  keys: wire("keys"),
+  legacy: wire("legacy"),
+  legacyTasks: wire("legacy-tasks"),
+  mishaps: wire("mishaps"),
+  notifications: wire("notifications"),
+  pages: wire("pages"),
+  rounds: wire("rounds"),
+  stdio: wire("stdio"),
+  tasks: wire("tasks"),
+  taskInput: wire("task-input"),
+  taskListen: wire("task-listen"),
+  taskPhases: wire("task-phases"),
+  taskReplicas: wire("task-replicas"),
+  token: wire("token"),
+  carriers: "test/interop/carriers.test.ts",
+  extTasks: "test/interop/ext-tasks.test.ts",
+  v1Tasks: "test/interop/v1-tasks.test.ts",
+  eras: "test/client/eras.test.ts",
+  strangers: "test/client/strangers.test.ts",
+  withTasks: "test/client-with-tasks/oven.test.ts",
+  clientRounds: "src/client/rounds.test.ts",
+  clientTask: "src/client/task.test.ts",
+  clientHostile: "src/client/hostile.test.ts",
+  clientForm: "src/client/form-answer.test.ts",
+  resume: "src/client/resume.test.ts",
+  round: "src/server/round.test.ts",
+  serverTasks: "src/server/tasks.test.ts",
+  telemetry: "src/server/telemetry.test.ts",
+  engine: "src/tasks/engine.test.ts",
+  seal: "src/token/seal.test.ts",
+  kit: "src/testing/kit.test.ts",
+  examples: "examples/examples.test.ts",
+  tools: "examples/seeds/seeds.test.ts",
+  printed: seeds("printed"),
+  final: seeds("final"),
+  draft: seeds("draft"),
+  draftClient: "test/draft/client.test.ts",
+  draftTasks: "test/draft/tasks.test.ts",
+  draftRounds: "test/draft/rounds.test.ts",
+  csharp: seeds("csharp-page"),
+  mcpkit: seeds("mcpkit"),
+  types: seeds("response-types"),
+  links: seeds("trace-links"),
+} as const;

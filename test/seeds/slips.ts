@@ -1,0 +1,113 @@
+// Where a printed message is not what its own document means, noted one by one. What a document means and the final
+// specification does otherwise is no slip: see the rows. What is not JSON is noted beside the message (`mended`).
+
+export interface Slip {
+  readonly message: string;
+  readonly slip: string;
+  /** What the tests take it for. */
+  readonly takenFor: string;
+}
+
+export const slips: readonly Slip[] = [
+  { message: "000.2", slip: "the status is written Working", takenFor: "working" },
+  { message: "000.2", slip: "there is no lastUpdatedAt", takenFor: "a task that has one" },
+  { message: "000.4", slip: "the status is written input_require", takenFor: "input_required" },
+  {
+    message: "000.4",
+    slip: "createdAt is five minutes after the task's own creation (000.2)",
+    takenFor: "the time of creation",
+  },
+  {
+    message: "000.6",
+    slip: "a response has a method and params in place of a result",
+    takenFor: "a result that asks",
+  },
+  { message: "000.6", slip: "_meta stands beside params", takenFor: "_meta of the result" },
+  {
+    message: "000.7",
+    slip: "a response under an id that nobody sent",
+    takenFor: "a request that answers",
+  },
+  { message: "000.9", slip: "the status is written Completed", takenFor: "completed" },
+  {
+    message: "000.9",
+    slip: "the status message names get/result, which is no method",
+    takenFor: "tasks/result",
+  },
+  {
+    message: "001.2",
+    slip: "inputResponses and requestState stand beside params, which the schema after it puts them in",
+    takenFor: "members of params",
+  },
+  {
+    message: "001.17",
+    slip: "createdAt is five minutes after the task's own creation (001.15)",
+    takenFor: "the time of creation",
+  },
+  { message: "001.23", slip: "the same, and so it is in 000.9", takenFor: "the time of creation" },
+  {
+    message: "001.26",
+    slip: "the retry lacks the requestState that 001.5 gave, which clients must echo",
+    takenFor: "a first request with answers nobody asked for",
+  },
+  {
+    message: "001.30",
+    slip: "a member without its message",
+    takenFor: "the member of a result",
+  },
+  {
+    message: "001.31",
+    slip: "a member without its message",
+    takenFor: "the member of a request's params",
+  },
+  {
+    message: "002.3",
+    slip: "params.name is the method's name",
+    takenFor: "the tool's name",
+  },
+  {
+    message: "002.3",
+    slip: "neither jsonrpc, id nor method",
+    takenFor: "the envelope of tools/call",
+  },
+  { message: "002.4", slip: "no jsonrpc and no id", takenFor: "a request" },
+  { message: "002.5", slip: "no jsonrpc", takenFor: "a notification" },
+  { message: "002.6", slip: "no jsonrpc and no id", takenFor: "a request" },
+  { message: "002.7", slip: "no jsonrpc and no id", takenFor: "a request" },
+  { message: "003.1", slip: "a brace is missing at its end", takenFor: "closed" },
+  { message: "003.2", slip: "it answers request 1 under id 2", takenFor: "the id of its request" },
+  {
+    message: "003.2",
+    slip: "the degree sign was read in another encoding",
+    takenFor: "a degree sign",
+  },
+  { message: "003.3", slip: "it answers request 1 under id 2", takenFor: "the id of its request" },
+  {
+    message: "003.7",
+    slip: "a response has a method and params in place of a result",
+    takenFor: "a result that asks",
+  },
+  {
+    message: "003.8",
+    slip: "a new request under the id of the first",
+    takenFor: "an id of its own",
+  },
+  {
+    message: "003.8",
+    slip: "the answer stands beside params, under the field's name",
+    takenFor: "the answer in params",
+  },
+  {
+    message: "003.9",
+    slip: "its entry has no method, where the kind of list says which it is",
+    takenFor: "elicitation/create",
+  },
+  {
+    message: "003.10",
+    slip: "a new request under the id of the first",
+    takenFor: "an id of its own",
+  },
+  { message: "003.10", slip: "the answers stand beside params", takenFor: "answers in params" },
+  { message: "003.11", slip: "_meta stands beside the result", takenFor: "_meta of the result" },
+  { message: "003.13", slip: "stream stands beside params", takenFor: "a member of params" },
+];

@@ -1,0 +1,66 @@
+// 002, traces across rounds: what a client of mcpkit's says of its first round is linked to, as is our own.
+
+import { context, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import { afterAll, expect, test } from "vitest";
+import { multiRound } from "../../examples/seeds/mcpkit.ts";
+import { accept, callTool, tokenIn } from "../wire/post.ts";
+import { serving } from "./serving.ts";
+
+const spans = new InMemorySpanExporter();
+trace.setGlobalTracerProvider(
+  new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
+);
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+afterAll(() => {
+  trace.disable();
+  context.disable();
+});
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const spanId = "b7ad6b7169203331";
+
+/** The spans that each of the three rounds is linked to, where the later two say this of the first. */
+async function linksOf(tracelink: unknown): Promise<string[][]> {
+  const app = await serving(multiRound);
+  spans.reset();
+  const meta = { "io.modelcontextprotocol/tracelink": tracelink };
+  const first = await callTool(app, "multi_round");
+  const second = await callTool(
+    app,
+    "multi_round",
+    {},
+    { meta, requestState: tokenIn(first), inputResponses: { step1: accept({ step1: "Alice" }) } },
+  );
+  await callTool(
+    app,
+    "multi_round",
+    {},
+    { meta, requestState: tokenIn(second), inputResponses: { step2: accept({ step2: "blue" }) } },
+  );
+  return spans
+    .getFinishedSpans()
+    .filter(({ name }) => name === "tools/call multi_round")
+    .map(({ links }) => links.map((link) => link.context.spanId));
+}
+
+test("later rounds are linked to the first: to ours by the sealed state, to the client's by mcpkit's key", async () => {
+  const [first, second, third] = await linksOf(`00-${traceId}-${spanId}-01`);
+  expect(first).toEqual([]);
+  expect(second).toEqual([expect.stringMatching(/^[\da-f]{16}$/), spanId]);
+  // A star: to the first, not to the one before.
+  expect(third).toEqual(second);
+});
+
+test.each(["", 7, `00-${"0".repeat(32)}-${spanId}-01`, `00-${traceId}-${spanId}`, "nonsense"])(
+  "a link that is none is passed over: %j",
+  async (tracelink) => {
+    const [, second] = await linksOf(tracelink);
+    expect(second).toHaveLength(1);
+  },
+);
