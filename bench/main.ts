@@ -13,6 +13,7 @@ import {
   journal,
   plain,
   resource,
+  inlineSchema,
   twoRounds,
 } from "./http/workloads.ts";
 import { markdown } from "./markdown.ts";
@@ -52,6 +53,7 @@ const parts: readonly Part[] = [
     (bench) =>
       measureCalls(bench, twoRounds, ["oversdk", "sdk", "tmcp"], bench.pace.isQuick ? usual : all),
   ],
+  ["tworound-inline", (bench) => measureCalls(bench, inlineSchema, [], usual)],
   ["fiverounds", (bench) => measureCalls(bench, fiveRounds, ["oversdk", "tmcp"], usual)],
   ["fourquestions", (bench) => measureCalls(bench, fourQuestions, ["oversdk"], usual)],
   ["journal1k", (bench) => measureCalls(bench, journal("journal1k", 1024), ["oversdk"], usual)],

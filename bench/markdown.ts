@@ -12,6 +12,7 @@ const rows: readonly (readonly [label: string, name: string])[] = [
   ["a leg of a two-round call ÷ bare", "tworound/fast÷bare"],
   ["… ÷ the official SDK, state signed", "tworound/fast÷sdk"],
   ["… ÷ tmcp, state in the clear", "tworound/fast÷tmcp"],
+  ["… its schema made anew in every run ÷ bare", "tworound-inline/fast÷bare"],
   ["a leg of five rounds ÷ bare", "fiverounds/fast÷bare"],
   ["four questions in a round ÷ bare", "fourquestions/fast÷bare"],
   ["a journal of 1 KiB ÷ bare", "journal1k/fast÷bare"],

@@ -129,3 +129,44 @@ test("unstable_question", async () => {
     /^Question "when" \(FILE:LINE\) of "remind" has changed twice in this call/,
   );
 });
+
+test("bad_option, from JavaScript: what only a task can do, in a tool that never is one", async () => {
+  for (const verb of ["background", "sleep", "waitFor"] as const) {
+    const error = await mistake("report", async (ctx) => {
+      const untyped = ctx as unknown as Record<string, (...args: unknown[]) => Promise<void>>;
+      await untyped[verb]?.("key", z.string(), { notify: () => {} });
+      return "done";
+    });
+    expect(error.code).toBe("bad_option");
+    expect(error.message).toBe(
+      `ctx.${verb}() is for tools that may become tasks: give this one task: "optional" in its config.`,
+    );
+  }
+});
+
+test("from JavaScript: the older way to register a tool is refused at once", () => {
+  const app = parley({ name: "mistakes", version: "1.0.0" });
+  const register = app.tool as unknown as (...args: unknown[]) => void;
+  expect(() => register("t", "a tool", { id: z.int() }, async () => "done")).toThrow(
+    'app.tool("t") takes a name, a config object and a function: (name, { … }, handler).',
+  );
+});
+
+test("from JavaScript: a question without its key, an app without a name, a port that is none", async () => {
+  const error = await mistake("report", async (ctx) => {
+    const confirm = ctx.confirm as unknown as (message: string) => Promise<boolean>;
+    return String(await confirm("Go?"));
+  });
+  expect(error.message).toBe(
+    'ctx.confirm("Go?") has no message for the person: write ctx.confirm(key, message, …).',
+  );
+  const make = parley as unknown as (options?: object) => void;
+  for (const options of [undefined, {}, { name: "" }]) {
+    expect(() => make(options)).toThrow("parley() needs a name and a version");
+  }
+  const app = parley({ name: "mistakes", version: "1.0.0" });
+  const port = "3000x" as unknown as number;
+  await expect(app.listen(port)).rejects.toThrow(
+    "3000x is no port: app.listen takes a number from 0 (any that is free) to 65535.",
+  );
+});

@@ -35,6 +35,12 @@ export const twoRounds: Workload = {
   ...tool("buy", { item: "a lamp" }, [1], `a lamp, ${answer}, for 42`),
 };
 
+/** The same from a handler that makes the schema of its question anew in every run. */
+export const inlineSchema: Workload = {
+  name: "tworound-inline",
+  ...tool("buy_inline", { item: "a lamp" }, [1], `a lamp, ${answer}, for 42`),
+};
+
 export const fiveRounds: Workload = { ...counted(5), name: "fiverounds" };
 
 export const fourQuestions: Workload = {

@@ -1,8 +1,8 @@
 // How much of a round is the token: processor time for one seal and one open of a call's own token, against processor
-// time of one leg on the fast entry. In turns, within one run.
+// time on the fast entry. In turns, within one run.
 //
-// `token/share` takes a leg of the two-round call, of which the first only seals and the second only opens: it counts twice
-// what a leg has of it. The other one takes a round in the middle of a call, which really does both.
+// `token/share` takes the two-round call: its first leg seals, its second opens, so both legs are counted. The other one
+// takes a round in the middle of a call, which does both by itself.
 
 import type { Bench } from "../bench.ts";
 import { Child } from "../child.ts";
@@ -17,6 +17,8 @@ import type { Workload } from "../http/workloads.ts";
 interface Case {
   readonly name: string;
   readonly contender: Contender;
+  /** In how many legs one seal and one open are done. */
+  readonly legs: number;
   /** For the process that seals and opens. */
   readonly work: { readonly token: string; readonly params: Workload["params"] };
 }
@@ -25,7 +27,7 @@ export async function measureTokenShare(bench: Bench): Promise<void> {
   const server = await startServer(bench, "fast");
   const worker = new Child("token work", bench.built("bench/http/token-work.ts"));
   try {
-    const rows = [["", "seal and open, CPU µs", "a leg", "share"]];
+    const rows = [["", "seal and open, CPU µs", "its legs", "share"]];
     for (const one of await casesOn(bench, server)) rows.push(await measured(bench, one, worker));
     table(rows);
   } finally {
@@ -41,11 +43,13 @@ async function casesOn(bench: Bench, server: Server): Promise<readonly Case[]> {
     {
       name: "token/share",
       contender: { name: "two rounds", server, legs: two.legs },
+      legs: 2,
       work: { token: firstToken(two), params: twoRounds.params },
     },
     {
       name: "token/share, a middle round",
       contender: { name: "a middle round", server, legs: repeated(three, 1) },
+      legs: 1,
       work: { token: firstToken(three), params: threeRounds.params },
     },
   ];
@@ -53,7 +57,7 @@ async function casesOn(bench: Bench, server: Server): Promise<readonly Case[]> {
 
 async function measured(
   bench: Bench,
-  { name, contender, work }: Case,
+  { name, contender, legs, work }: Case,
   worker: Child,
 ): Promise<string[]> {
   const { figures, chance, pace } = bench;
@@ -63,7 +67,7 @@ async function measured(
   const workTurn = async () => tokenMicros.push(await worker.ask<number>("work", { ...work, ms }));
   const legTurn = async () => {
     const { serverMicros, requests } = await slice(bench, contender, usualConnections, { ms });
-    legMicros.push(serverMicros / requests);
+    legMicros.push((legs * serverMicros) / requests);
   };
   await warmUp(bench, [contender]);
   await worker.ask("work", { ...work, ms });

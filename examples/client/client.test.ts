@@ -1,4 +1,4 @@
-// The client of the README as a program of its own.
+// The clients of the README as programs of their own.
 
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,27 +10,34 @@ import { z } from "zod";
 
 const run = promisify(execFile);
 
-test("it runs as it stands in the README, but for its port and its folder", async () => {
-  const app = parley({ name: "tracker", version: "1.0.0" });
-  const Bug = z.object({ id: z.int() });
-  app.tool("resolve_bug", { inputSchema: Bug }, async ({ id }, ctx) => {
-    const how = await ctx.choose("how", `How was #${id} resolved?`, ["Fixed", "Duplicate"]);
-    return `#${id} closed as ${how}`;
-  });
-  const { url } = await app.listen(0);
-  onTestFinished(() => app.close());
-  const folder = join(import.meta.dirname, ".run");
-  mkdirSync(folder, { recursive: true });
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const source = readFileSync(join(import.meta.dirname, "client.ts"), "utf8");
-  const here = source
-    .replace("http://127.0.0.1:3000/mcp", url)
-    .replace('".calls"', JSON.stringify(join(folder, "calls")));
-  expect(here).toContain(url);
-  expect(here).not.toContain('".calls"');
-  writeFileSync(join(folder, "client.ts"), here);
+test.each([
+  ["client.ts", "How was #4522 resolved?\n#4522 closed as Fixed\n"],
+  ["events.ts", "#4522 closed as Fixed\n"],
+])(
+  "%s runs as it stands in the README, but for its port and its folder",
+  async (file, said) => {
+    const app = parley({ name: "tracker", version: "1.0.0" });
+    const Bug = z.object({ id: z.int() });
+    app.tool("resolve_bug", { inputSchema: Bug }, async ({ id }, ctx) => {
+      const how = await ctx.choose("how", `How was #${id} resolved?`, ["Fixed", "Duplicate"]);
+      return `#${id} closed as ${how}`;
+    });
+    const { url } = await app.listen(0);
+    onTestFinished(() => app.close());
+    const folder = join(import.meta.dirname, `.run-${file}`);
+    mkdirSync(folder, { recursive: true });
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const source = readFileSync(join(import.meta.dirname, file), "utf8");
+    const here = source
+      .replace("http://127.0.0.1:3000/mcp", url)
+      .replace('".calls"', JSON.stringify(join(folder, "calls")));
+    expect(here).toContain(url);
+    expect(here).not.toContain('".calls"');
+    writeFileSync(join(folder, file), here);
 
-  const args = ["--import", "tsx", join(folder, "client.ts")];
-  const { stdout } = await run(process.execPath, args, { timeout: 30_000 });
-  expect(stdout).toBe("How was #4522 resolved?\n#4522 closed as Fixed\n");
-}, 40_000);
+    const args = ["--import", "tsx", join(folder, file)];
+    const { stdout } = await run(process.execPath, args, { timeout: 30_000 });
+    expect(stdout).toBe(said);
+  },
+  40_000,
+);

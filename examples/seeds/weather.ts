@@ -7,8 +7,8 @@ import { inputRequired } from "mcp-parley";
 import type { App } from "mcp-parley";
 import { z } from "zod";
 
-const report = (place: string) =>
-  `Current weather in ${place}:\nTemperature: 72°F\nConditions: Partly cloudy`;
+const report = (place: string, temperature: string) =>
+  `Current weather in ${place}:\nTemperature: ${temperature}\nConditions: Partly cloudy`;
 
 const Login = z.object({ name: z.string() });
 
@@ -18,7 +18,7 @@ export const weather = (app: App) =>
     { description: "The weather", inputSchema: z.object({ location: z.string() }) },
     async ({ location }, ctx) => {
       await ctx.ask("github_login", "Please provide your GitHub username", Login);
-      return report(location);
+      return report(location, "72°F");
     },
   );
 
@@ -38,7 +38,7 @@ export const cityWeather = (app: App, { isSlow, asks, isDown }: Day) =>
       ctx.progress(1, undefined, "The operation is now in progress.");
       if (asks) await ctx.ask("name", "Please provide your GitHub username", Login);
       if (isDown) throw new Error(`Error: Unable to retrieve weather data for ${city}.`);
-      return report(city);
+      return report(city, "72° F");
     },
   );
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 // The command. The only file that reads argv and exits; each command is loaded when it is called.
 
+import { createRequire } from "node:module";
 import process from "node:process";
-import { halves } from "./command-line.ts";
+import { textOf } from "../client/errors.ts";
+import { halves } from "./args/halves.ts";
 import { exit, terminal, Usage } from "./command.ts";
 import type { Command, ExitCode } from "./command.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "./args/nearest.ts";
+import { plain } from "./screen/plain.ts";
 
 interface Entry {
   readonly usage: string;
@@ -95,6 +98,10 @@ async function main([name = "--help", ...args]: readonly string[]): Promise<Exit
     out(help);
     return exit.done;
   }
+  if (name === "--version" || name === "-v") {
+    out(`${createRequire(import.meta.url)("../../package.json").version}\n`);
+    return exit.done;
+  }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (entry === undefined) {
     err(`parley: there is no command "${name}"${nearest(name, Object.keys(commands))}\n\n${help}`);
@@ -109,8 +116,8 @@ async function main([name = "--help", ...args]: readonly string[]): Promise<Exit
     }
     return (await command.run(args, terminal)) ?? exit.done;
   } catch (error) {
-    const message =
-      missingPackage(error) ?? (error instanceof Error ? error.message : String(error));
+    // A server may have had its say in it.
+    const message = plain(missingPackage(error) ?? textOf(error));
     if (!(error instanceof Usage)) {
       err(`${message}\n`);
       return exit.failed;

@@ -46,6 +46,8 @@ export interface ConnectOptions extends Handlers, Access {
   /** A folder in which every unfinished call is kept. Holds arguments and sealed state: treat it as a secret. */
   readonly journal?: string | ClientJournal | undefined;
   readonly limits?: ClientLimits | undefined;
+  /** Sent as `_meta` with every request of a call, beside the protocol's own. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface CallOptions<S = undefined> {
@@ -113,7 +115,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     await place.transport.close().catch(() => {});
     throw connectFailure(error, options.era);
   }
-  connection.attach(info, offer?.isTaken);
+  connection.attach(info, offer?.isTaken, options.meta);
   return connection;
 }
 
@@ -175,13 +177,13 @@ class Connected implements Connection {
     return this.sdk.getServerVersion() ?? { name: "unknown", version: "unknown" };
   }
 
-  attach(clientInfo: Implementation, isDraft = false): void {
+  attach(clientInfo: Implementation, isDraft = false, meta?: ConnectOptions["meta"]): void {
     this.#isDraft = isDraft;
     const { capabilities } = this.#people;
     const protocolVersion = this.sdk.getNegotiatedProtocolVersion() ?? "2026-07-28";
     const isModern = this.era === "2026-07-28";
     const envelope = isModern ? { protocolVersion, capabilities, clientInfo } : undefined;
-    this.#wire.attach(this.#place.transport, envelope);
+    this.#wire.attach(this.#place.transport, envelope, meta);
   }
 
   // ---------------------------------------------------------------- calls

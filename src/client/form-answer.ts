@@ -12,7 +12,26 @@ import type { Pending } from "./pending.ts";
 export function answerTo(question: Pending, given: unknown): InputResponse {
   const answer = read(question, given);
   if (answer !== undefined) return answer;
-  throw misfit(question, `That is no answer to a ${question.kind} question`);
+  throw misfit(
+    question,
+    `That is no answer to a ${question.kind} question: write ${anAnswerTo(question)}`,
+  );
+}
+
+function anAnswerTo(question: Pending): string {
+  switch (question.kind) {
+    case "form": {
+      const [first] = Object.keys(question.schema.properties);
+      const content = first === undefined ? "{}" : `{ ${JSON.stringify(first)}: … }`;
+      return `{ action: "accept", content: ${content} }, or "decline" or "cancel" as the action`;
+    }
+    case "url":
+      return `{ action: "accept" }, "decline" or "cancel"`;
+    case "sampling":
+      return `{ role: "assistant", content: { type: "text", text: … }, model: … }`;
+    case "roots":
+      return `{ roots: [{ uri: "file:///…" }] }`;
+  }
 }
 
 const misfit = (question: Pending, why: string) =>

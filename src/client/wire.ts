@@ -79,9 +79,9 @@ export class Wire implements Observer {
   }
 
   /** Once the SDK's client is connected: from here on its transport is shared. */
-  attach(transport: Transport, envelope: Envelope | undefined): void {
+  attach(transport: Transport, envelope: Envelope | undefined, meta: Members = {}): void {
     this.#transport = transport;
-    if (envelope !== undefined) this.#meta = metaOf(envelope);
+    this.#meta = { ...meta, ...(envelope && metaOf(envelope)) };
     const { onmessage, onclose } = transport;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
     transport.onmessage = (message, extra) => {
@@ -248,7 +248,7 @@ export function failureOf(error: unknown, method: string): Error {
     if (status >= 500 || status === 404) {
       const advice =
         status === 404
-          ? "Is that the server's path, and the session still open?"
+          ? "Is that the server's path (Parley serves at /mcp)? A session that was open may have ended."
           : "Try again later.";
       return new CallError("server_down", `The server answered ${status}. ${advice}`, {
         cause: error,

@@ -2,7 +2,7 @@
 // There is no session on the server: what the client said of itself is its session id (peer.ts).
 
 import { answerDraft } from "./server.ts";
-import type { TaskSupport } from "./server.ts";
+import type { Tasks } from "./server.ts";
 import { peerIn, peerOf, sessionIdOf, stranger } from "./peer.ts";
 import { draftVersion, isObject, opensDraft, own } from "./wire.ts";
 import type { Members, Reply } from "./wire.ts";
@@ -20,7 +20,7 @@ export async function serveDraftHttp(
   request: Request,
   body: unknown,
   serve: ServeHttp,
-  taskSupport: TaskSupport,
+  tasks: Tasks,
 ): Promise<Response> {
   // Nothing is pushed, and there is nothing to end.
   if (request.method !== "POST") return new Response(null, { status: 405, headers: onlyPost });
@@ -38,7 +38,7 @@ export async function serveDraftHttp(
   return new Promise((resolve, reject) => {
     const answering = new Answering(resolve, headers);
     const exchange = new Exchange(request, serve, answering.tell);
-    answerDraft({ method, params, peer, signal: request.signal }, exchange.serve, taskSupport)
+    answerDraft({ method, params, peer, signal: request.signal }, exchange.serve, tasks)
       .then((reply) => answering.end({ jsonrpc: "2.0", id, ...bodyOf(reply) }))
       .catch((error: unknown) => {
         if (error instanceof NoReply) answering.pass(error.response);

@@ -1,7 +1,11 @@
 // The server's half: a request of the draft, answered through requests of 2026-07-28.
 
-import { setTimeout as after } from "node:timers/promises";
-import { invalidParams, methodNotFound, missingClientCapability } from "../protocol/error-codes.ts";
+import {
+  internalError,
+  invalidParams,
+  methodNotFound,
+  missingClientCapability,
+} from "../protocol/error-codes.ts";
 import { tasksExtension } from "../protocol/task.ts";
 import { menuOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
@@ -20,8 +24,16 @@ export interface DraftRequest {
   readonly signal: AbortSignal;
 }
 
-/** What is told in the draft and not in 2026-07-28: whether a tool can be a task. */
-export type TaskSupport = (tool: string) => string | undefined;
+/** What the draft has to know of tasks, and 2026-07-28 does not say in an answer. */
+export interface Tasks {
+  /** Whether a tool can be one. */
+  readonly support: (tool: string) => string | undefined;
+  /** At once, then whenever it has changed, until it is over, the signal aborts or the server ends. */
+  readonly changes: (
+    taskId: string,
+    signal: AbortSignal,
+  ) => AsyncIterable<unknown> | Iterable<unknown>;
+}
 
 const finalVersion = "2026-07-28";
 const meta = {
@@ -37,7 +49,7 @@ const notInTheDraft = new Set(["server/discover", "subscriptions/listen", "tasks
 export async function answerDraft(
   request: DraftRequest,
   serve: Serve,
-  taskSupport: TaskSupport,
+  tasks: Tasks,
 ): Promise<Reply> {
   const { method, params } = request;
   const asked: Asked = {
@@ -53,11 +65,11 @@ export async function answerDraft(
     case "tools/call":
       return called(asked);
     case "tools/list":
-      return mapped(await asked.serve(method, params), (list) => withSupport(list, taskSupport));
+      return mapped(await asked.serve(method, params), (list) => withSupport(list, tasks));
     case "tasks/get":
       return mapped(await asked.serve(method, params, true), draftTask);
     case "tasks/result":
-      return taskResult(asked);
+      return taskResult(asked, tasks);
     case "tasks/input_response":
       return taskAnswered(asked);
     case "tasks/cancel":
@@ -120,15 +132,15 @@ function offered(capabilities: unknown): Members {
   };
 }
 
-function withSupport(list: Members, taskSupport: TaskSupport): Members {
+function withSupport(list: Members, { support }: Tasks): Members {
   const { tools, ...rest } = draftResult(list);
   if (!Array.isArray(tools)) return { ...rest, tools };
-  return { ...rest, tools: tools.map((tool: unknown) => executed(tool, taskSupport)) };
+  return { ...rest, tools: tools.map((tool: unknown) => executed(tool, support)) };
 }
 
-function executed(tool: unknown, taskSupport: TaskSupport): unknown {
+function executed(tool: unknown, supportOf: Tasks["support"]): unknown {
   const name = own(tool, "name");
-  const support = typeof name === "string" ? taskSupport(name) : undefined;
+  const support = typeof name === "string" ? supportOf(name) : undefined;
   return support === undefined || !isObject(tool)
     ? tool
     : { ...tool, execution: { taskSupport: support } };
@@ -143,8 +155,14 @@ async function called({ params, serve }: Asked): Promise<Reply> {
   const reply = await serve("tools/call", params, wish !== undefined);
   if (reply.kind === "error") return wantsTask(reply) ? needsTask : reply;
   const { resultType, _meta, ...task } = reply.result;
-  return result(resultType === "task" ? { task: draftTask(task) } : draftResult(reply.result));
+  if (resultType === "task") return result({ task: draftTask(task) });
+  return result(
+    resultType === "input_required" ? draftResult(reply.result) : toolResult(reply.result),
+  );
 }
+
+/** The documents have `isError` in every result of a tool. */
+const toolResult = (final: Members): Members => ({ isError: false, ...draftResult(final) });
 
 function wantsTask({ error }: Extract<Reply, { kind: "error" }>): boolean {
   const needed = own(own(error.data, "requiredCapabilities"), "extensions");
@@ -163,9 +181,11 @@ async function find({ serve }: Asked, taskId: unknown): Promise<Found> {
 }
 
 /** What it asks while it asks, its result when it is over; while it works, whoever asks waits for either. */
-async function taskResult(asked: Asked): Promise<Reply> {
+async function taskResult(asked: Asked, tasks: Tasks): Promise<Reply> {
   const taskId = own(asked.params, "taskId");
-  for (let looks = 0; ; looks += 1) {
+  const first = await find(asked, taskId);
+  if ("refusal" in first) return first.refusal;
+  for await (const _ of tasks.changes(String(taskId), asked.signal)) {
     const found = await find(asked, taskId);
     if ("refusal" in found) return found.refusal;
     const { task } = found;
@@ -173,9 +193,8 @@ async function taskResult(asked: Asked): Promise<Reply> {
       return result({ inputRequests: task["inputRequests"], _meta: aboutTask(taskId) });
     }
     if (isOver(task)) return ended(task, taskId);
-    // It ends with the task's time, if not before.
-    await after(Math.min(50 * 2 ** looks, 1_000), undefined, { signal: asked.signal });
   }
+  return failure(internalError, "The server ends, and the task goes on: ask for its result again");
 }
 
 function ended({ status, error, result: final }: Members, taskId: unknown): Reply {
@@ -191,7 +210,7 @@ function ended({ status, error, result: final }: Members, taskId: unknown): Repl
       },
     };
   }
-  const { _meta, ...rest } = draftResult(isObject(final) ? final : {});
+  const { _meta, ...rest } = toolResult(isObject(final) ? final : {});
   return result({ ...rest, _meta: { ...(isObject(_meta) && _meta), ...aboutTask(taskId) } });
 }
 

@@ -10,7 +10,7 @@ import type {
 import { peerOf, stranger } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { answerDraft } from "./server.ts";
-import type { TaskSupport } from "./server.ts";
+import type { Tasks } from "./server.ts";
 import { isObject, opensDraft, own } from "./wire.ts";
 import type { Members, Reply } from "./wire.ts";
 
@@ -27,15 +27,15 @@ export class DraftTransport implements Transport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtraInfo) => void) | undefined;
   readonly #inner: Transport;
-  readonly #taskSupport: TaskSupport;
+  readonly #tasks: Tasks;
   readonly #underWay = new Map<RequestId, UnderWay>();
   readonly #waiting = new Map<RequestId, (reply: Reply) => void>();
   #peer: Peer | undefined;
   #requests = 0;
 
-  constructor(inner: Transport, taskSupport: TaskSupport) {
+  constructor(inner: Transport, tasks: Tasks) {
     this.#inner = inner;
-    this.#taskSupport = taskSupport;
+    this.#tasks = tasks;
   }
 
   /** The client has opened with the draft. */
@@ -97,7 +97,7 @@ export class DraftTransport implements Transport {
     };
     try {
       const serve = (final: string, members: Members) => this.#serve(underWay, final, members);
-      const reply = await answerDraft(request, serve, this.#taskSupport);
+      const reply = await answerDraft(request, serve, this.#tasks);
       if (signal.aborted) return;
       const { kind: _, ...body } = reply;
       await this.#inner.send({ jsonrpc: "2.0", id, ...body });

@@ -17,8 +17,11 @@ export type InboxEvent =
 /** The carrier fills it in the order of time, one request's answers in the order they were asked. */
 export class Inbox {
   readonly #events: InboxEvent[];
-  /** Set by the run: something arrived while it was under way. */
-  onArrival: (() => void) | undefined;
+  /**
+   * Set by the run, which hears of what arrives while it is under way. An object and not a function: for a closure in
+   * this place V8 keeps every run until the next full collection (measured on Node 20).
+   */
+  listener: { readonly arrived: () => void } | undefined;
 
   constructor(events: readonly InboxEvent[] = []) {
     this.#events = [...events];
@@ -26,7 +29,7 @@ export class Inbox {
 
   push(event: InboxEvent): void {
     this.#events.push(event);
-    this.onArrival?.();
+    this.listener?.arrived();
   }
 
   /** Removes and returns the first event that fits. */

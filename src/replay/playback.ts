@@ -88,13 +88,16 @@ export class Playback {
       (fault) => run.fail(fault),
       () => run.stop("LostLease"),
     );
-    inbox.onArrival = () => {
-      this.#calm();
-      this.#nextTurn("brief");
-    };
+    inbox.listener = this;
   }
 
-  // ---------------------------------------------------------------- towards the run
+  // ---------------------------------------------------------------- towards the run and the inbox
+
+  /** Something is in the inbox that was not there before. */
+  arrived(): void {
+    this.#calm();
+    this.#nextTurn("brief");
+  }
 
   get entries(): readonly Entry[] {
     return this.#log.entries;
@@ -164,7 +167,7 @@ export class Playback {
 
   close(reason: StopReason | "RunEnded"): void {
     this.#calm();
-    this.#inbox.onArrival = undefined;
+    this.#inbox.listener = undefined;
     this.#bodies.abort(reason);
   }
 

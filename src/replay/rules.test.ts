@@ -1851,7 +1851,7 @@ describe("R12 signal", () => {
     const inbox = new Inbox();
     await runOnce((ops) => ops.ask("a", plain("A?")), emptyJournal, inbox, { stop });
     expect(stop.listenerCount).toBe(0);
-    expect(inbox.onArrival).toBeUndefined();
+    expect(inbox.listener).toBeUndefined();
   });
 
   test("an error in a release does not keep the others from being called", async () => {

@@ -8,6 +8,7 @@ import type {
   ServerNotifier,
 } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import type { Tasks as DraftTasks } from "../draft/server.ts";
 import { DraftTransport } from "../draft/stdio.ts";
 import { ParleyError } from "../errors.ts";
 import { NotJson, toJson } from "../replay/json.ts";
@@ -129,6 +130,13 @@ export interface App {
 }
 
 export function parley(options: ParleyOptions): App {
+  // For JavaScript: the name is part of what every token is bound to.
+  const { name }: { readonly name?: unknown } = Object(options);
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError(
+      'parley() needs a name and a version: parley({ name: "tracker", version: "1.0.0" }).',
+    );
+  }
   return new ParleyApp(options);
 }
 
@@ -145,6 +153,8 @@ class ParleyApp implements App {
   #endGauges: (() => void) | undefined;
   #takeOffSignals: (() => void) | undefined;
   #closing: Promise<void> | undefined;
+  /** Ends when it closes: for those who wait for a task. */
+  #waits = new AbortController();
   #keyring: Keyring | undefined;
   #serving: Serving | undefined;
   #stdio: ReturnType<typeof serveStdio> | undefined;
@@ -230,7 +240,7 @@ class ParleyApp implements App {
     process.stdin.once("end", gone).once("close", gone);
     const input = new StdioServerTransport();
     const draft =
-      this.#options.drafts === true ? new DraftTransport(input, this.#taskSupport) : undefined;
+      this.#options.drafts === true ? new DraftTransport(input, this.#draftTasks) : undefined;
     this.#stdio = serveStdio(() => this.#newServer(draft?.isDraft), {
       transport: new TaskListeningTransport(
         draft ?? input,
@@ -311,6 +321,9 @@ class ParleyApp implements App {
     this.#serving = undefined;
     const entry = this.#entry;
     this.#entry = undefined;
+    // Who waits for a task to end would be waited for.
+    this.#waits.abort();
+    this.#waits = new AbortController();
     await Promise.all(listeners.map((listener) => listener.drain()));
     await this.#work?.runtime.drain();
     entry?.close();
@@ -390,7 +403,7 @@ class ParleyApp implements App {
       newServer: () => this.#newServer(),
       drafts:
         drafts === true
-          ? { newServer: () => this.#newServer(true), taskSupport: this.#taskSupport }
+          ? { newServer: () => this.#newServer(true), tasks: this.#draftTasks }
           : undefined,
       auth,
       derivePrincipal: principal,
@@ -400,8 +413,13 @@ class ParleyApp implements App {
     return this.#serving;
   }
 
-  readonly #taskSupport = (tool: string): TaskMode | undefined =>
-    [...this.#registry].find(({ kind, name }) => kind === "tool" && name === tool)?.definition.task;
+  readonly #draftTasks: DraftTasks = {
+    support: (tool) =>
+      [...this.#registry].find(({ kind, name }) => kind === "tool" && name === tool)?.definition
+        .task,
+    changes: (id, signal) =>
+      this.#core.tasks?.watch(id, 0, AbortSignal.any([signal, this.#waits.signal])) ?? [],
+  };
 
   #entryTo(serving: Serving): HttpEntry {
     this.#entry ??= new HttpEntry({
@@ -423,10 +441,12 @@ class ParleyApp implements App {
   /** With what is ours, before the author has configured it. */
   #bareServer(isDraft = false): McpServer {
     const { instructions } = this.#options;
-    const server = new McpServer(
-      implementationOf(this.#options),
-      instructions === undefined ? {} : { instructions },
-    );
+    // For sessions of 2025-11-25, whose rounds the SDK goes through by itself: as many as elsewhere, not its eight.
+    const inputRequired = { maxRounds: this.#core.limits.rounds };
+    const server = new McpServer(implementationOf(this.#options), {
+      inputRequired,
+      ...(instructions === undefined ? {} : { instructions }),
+    });
     this.#install(server, isDraft);
     return server;
   }

@@ -8,6 +8,14 @@ import type { OutputOf, Schema } from "./schema.ts";
 /** As in the SDK: without a schema the handler gets `ctx` alone. */
 export type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
 
+/** For JavaScript: the SDK's older `tool(name, description, shape, handler)` would be taken and fail later. */
+export function checkHandler(call: string, handler: unknown): void {
+  if (typeof handler === "function") return;
+  throw new TypeError(
+    `${call} takes a name, a config object and a function: (name, { … }, handler).`,
+  );
+}
+
 /** For JavaScript, where the types do not say it: a schema that is none would fail every request later. */
 export function checkSchema(owner: string, member: string, schema: unknown): void {
   if (schema === undefined || isSchema(schema)) return;

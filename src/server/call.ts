@@ -68,8 +68,13 @@ async function laterRound(
 ): Promise<Call> {
   const { environment, limits } = core;
   const binding = bindingOf(core, definition, request);
+  const { method, target, argumentsDigest, principal, audience } = binding;
   const claims = open<PackedState>(request.requestState, core.keyring(), {
-    ...binding,
+    method,
+    target,
+    argumentsDigest,
+    principal,
+    audience,
     now: environment.now(),
     maxBytes: limits.tokenBytes,
   });
@@ -152,7 +157,7 @@ function firstRound(
     binding: bind,
     abilities: abilitiesOf(request.capabilities),
     state: { entries: [], out: [] },
-    inbox: new Inbox(events([], answers, core.environment.now())),
+    inbox: answers.size === 0 ? new Inbox() : new Inbox(events([], answers, 0)),
     answers,
     lowLevel: noLowLevelState,
     inputDigest: () => (digestNow === undefined ? digestOfInput(input) : digestNow.value),
@@ -182,9 +187,13 @@ function inputChanged(handler: string): ParleyError {
 function isSimple(value: unknown): boolean {
   if (value === undefined) return true;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((member) =>
-    typeof member === "number" ? Number.isFinite(member) : typeof member !== "object",
-  );
+  // Not by Object.values: this is done for every call, and makes no list.
+  for (const name in value) {
+    const member: unknown = Reflect.get(value, name);
+    const isFit = typeof member === "number" ? Number.isFinite(member) : typeof member !== "object";
+    if (!isFit) return false;
+  }
+  return true;
 }
 
 function readState(packed: PackedState): CallState {

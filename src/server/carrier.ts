@@ -127,17 +127,20 @@ export class RoundFacts implements CallFacts {
   readonly #core: Core;
   readonly #call: Call;
   readonly #request: RoundRequest;
+  readonly mayBecomeTask: boolean;
   readonly onBackground: CallFacts["onBackground"];
 
   constructor(
     core: Core,
     call: Call,
+    definition: Definition,
     request: RoundRequest,
     onBackground: CallFacts["onBackground"],
   ) {
     this.#core = core;
     this.#call = call;
     this.#request = request;
+    this.mayBecomeTask = definition.task !== undefined;
     this.onBackground = onBackground;
   }
 

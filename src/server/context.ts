@@ -155,6 +155,8 @@ export interface CallFacts {
   readonly onSchemaError: (key: string, error: unknown) => void;
   readonly answers: () => InputResponses;
   readonly state: () => Json | undefined;
+  /** The tool's config has `task`. */
+  readonly mayBecomeTask: boolean;
   /** `background()` was called, replayed or not. */
   readonly onBackground?: (() => void) | undefined;
   readonly watch?: Watch | undefined;
@@ -253,6 +255,7 @@ export class HandlerContext implements TaskContext {
 
   get background(): TaskContext["background"] {
     return (options) => {
+      if (!this.#facts.mayBecomeTask) return this.#refuse("background").then(() => {});
       this.#facts.onBackground?.();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
       return this.#operations.background(options) as Promise<void>;
@@ -261,6 +264,7 @@ export class HandlerContext implements TaskContext {
 
   get sleep(): TaskContext["sleep"] {
     return (key, ms) => {
+      if (!this.#facts.mayBecomeTask) return this.#refuse("sleep", key).then(() => {});
       if (!(ms >= 0 && ms <= longestSleep)) {
         const range = "a number of milliseconds from 0 to ten years";
         const mistake = new ParleyError("bad_option", `Sleep "${key}" of ${ms} ms: ${range}.`);
@@ -273,6 +277,7 @@ export class HandlerContext implements TaskContext {
 
   get waitFor(): TaskContext["waitFor"] {
     return (key, schema, { notify, timeoutMs }) => {
+      if (!this.#facts.mayBecomeTask) return this.#refuse("waitFor", key);
       const wait = this.#ask<OutputOf<typeof schema>>(key, () =>
         externalQuestion(this.#put("waitFor", key, { timeoutMs }), schema),
       );
@@ -342,6 +347,13 @@ export class HandlerContext implements TaskContext {
     return this.#ask(key, () =>
       formQuestion(this.#put(verb, key, options), message, form(), refusal),
     );
+  }
+
+  /** Types say so; who writes JavaScript would believe that the work outlives the process. */
+  #refuse<T>(verb: string, key: string = verb): Question<T> {
+    const message = `ctx.${verb}() is for tools that may become tasks: give this one task: "optional" in its config.`;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is never settled
+    return this.#operations.refuse(key, new ParleyError("bad_option", message)) as Question<T>;
   }
 
   #put(verb: string, key: string, options?: QuestionOptions): Put {

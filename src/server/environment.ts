@@ -1,9 +1,9 @@
 // The world as the server sees it: time, chance and the kind of process. Passed in, so that a test can
 // move the clock and play every round on another instance.
 
-import { randomBytes } from "node:crypto";
 import { nodeTurns } from "../replay/turns.ts";
 import type { Turns } from "../replay/turns.ts";
+import { randomBytes } from "../token/random.ts";
 
 export interface Environment {
   readonly now: () => number;

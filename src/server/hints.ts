@@ -42,7 +42,8 @@ export function hintAtChange(
       definition,
       `changed ${key}`,
       () =>
-        `Question "${key}" of "${definition.name}" reads otherwise than when it was put: it is put again.`,
+        `Question "${key}" of "${definition.name}" reads otherwise than when it was put: it is put again. ` +
+        "Where nobody has changed the code, its text holds something that changes (a time, data from outside): get that in a ctx.step first.",
     );
   }
 }

@@ -11,6 +11,7 @@ import { CLIENT_CAPABILITIES_META_KEY } from "@modelcontextprotocol/server";
 import type { Implementation } from "@modelcontextprotocol/server";
 import { Stop } from "../replay/stop.ts";
 import type { Core } from "./core.ts";
+import { textOf } from "./failure.ts";
 import { Answers } from "./http/answers.ts";
 import { bodyOf } from "./http/body.ts";
 import { Facts } from "./http/facts.ts";
@@ -58,7 +59,7 @@ export class HttpEntry {
   }
 
   readonly handle: NodeHandler = async (req, res) => {
-    const { overSdk, routes, serving } = this.#options;
+    const { overSdk, routes } = this.#options;
     const method = this.#isClosed ? undefined : methodIn(req);
     const table = method && routes();
     if (method === undefined || table === undefined) return overSdk(req, res);
@@ -68,12 +69,7 @@ export class HttpEntry {
     const message = isMessage(json, method) && isNamed(req, json) ? json : undefined;
     const route = message && table.find(message);
     if (message === undefined || route === undefined) return overSdk(body.unread(), res);
-    // It is served here from now on, so nobody is verified twice.
-    const reply = new Reply(res);
-    const caller = await serving.caller(req.headers.authorization, req.auth);
-    if (caller instanceof Response) return reply.relay(caller);
-    const exchange = { req, res, message, caller, reply };
-    return route.kind === "task" ? this.#task(exchange, route) : this.#round(exchange, route);
+    return this.#serve(req, res, message, route);
   };
 
   /** Ends what runs. Who comes later goes to the SDK, which says that it is closed. */
@@ -82,29 +78,54 @@ export class HttpEntry {
     for (const stop of this.#running.all()) stop.stop("Disconnected");
   }
 
+  /** Not the SDK from here on, so nobody is verified twice. Like it, never rejects: a host may not wait for us. */
+  async #serve(
+    req: NodeRequest,
+    res: ServerResponse,
+    message: Message,
+    route: RoundRoute | TaskRoute,
+  ): Promise<void> {
+    const { core, serving } = this.#options;
+    const reply = new Reply(res);
+    try {
+      const caller = await serving.caller(req.headers.authorization, req.auth);
+      if (caller instanceof Response) return await reply.relay(caller);
+      const exchange = { req, res, message, caller, reply };
+      await (route.kind === "task" ? this.#task(exchange, route) : this.#round(exchange, route));
+    } catch (error) {
+      reply.end(this.#answers.toMishap(message.id));
+      core.logger.error(`The request could not be served: ${textOf(error)}`);
+    }
+    return undefined;
+  }
+
   async #round(exchange: Exchange, route: RoundRoute): Promise<void> {
     const { req, res, message, caller, reply } = exchange;
     const { handler, target } = route;
     const { _meta, inputResponses, requestState } = message.params;
     const stop = new Stop();
     res.on("close", () => stop.stop("Disconnected"));
-    if (res.destroyed) stop.stop("Disconnected");
+    if (res.destroyed || this.#isClosed) stop.stop("Disconnected");
     const slot = this.#running.take(stop);
-    const answer = await serveRound(this.#options.core, handler.definition, {
-      target,
-      arguments: (handler.hasArguments ? message.params.arguments : undefined) ?? {},
-      requestState,
-      inputResponses,
-      capabilities: _meta[CLIENT_CAPABILITIES_META_KEY],
-      principal: caller.principal,
-      facts: new Facts(req, _meta, caller.authInfo),
-      stop,
-      notify: notifier(_meta, reply),
-    });
-    this.#running.free(slot);
-    if (answer.kind === "none") return reply.abandon();
-    const response = this.#answers.toRound(message, route, answer);
-    return response === undefined ? this.#finishOverSdk(exchange, answer) : reply.end(response);
+    try {
+      const answer = await serveRound(this.#options.core, handler.definition, {
+        target,
+        arguments: (handler.hasArguments ? message.params.arguments : undefined) ?? {},
+        requestState,
+        inputResponses,
+        capabilities: _meta[CLIENT_CAPABILITIES_META_KEY],
+        principal: caller.principal,
+        facts: new Facts(req, _meta, caller.authInfo),
+        stop,
+        notify: notifier(_meta, reply),
+      });
+      if (answer.kind === "none") return reply.abandon();
+      const response = this.#answers.toRound(message, route, answer);
+      if (response !== undefined) return reply.end(response);
+      return await this.#finishOverSdk(exchange, answer);
+    } finally {
+      this.#running.free(slot);
+    }
   }
 
   async #task({ message, caller, reply }: Exchange, { method }: TaskRoute): Promise<void> {

@@ -9,6 +9,7 @@ import type { AuthInfo } from "@modelcontextprotocol/server";
 import { textOf } from "./failure.ts";
 import type { Health } from "./health.ts";
 import type { Logger } from "./logger.ts";
+import { closeWithConnection } from "./pipelined.ts";
 import type { Serving } from "./serving.ts";
 import { UnderWay } from "./under-way.ts";
 
@@ -79,6 +80,7 @@ export async function listen(
   const readiness = readinessOf(health);
   const server = createServer((req, res) => {
     fresh.delete(req.socket);
+    closeWithConnection(res, req.socket);
     if (staysOpen(req)) res.on("close", closeIdle);
     else underWay.add(res);
     const pathname = req.url === path ? path : pathOf(req);
@@ -142,6 +144,13 @@ const staysOpen = ({ method, headers }: IncomingMessage): boolean =>
   method === "GET" || headers["mcp-method"] === "subscriptions/listen";
 
 function listening(server: Server, port: number, host: string): Promise<void> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    return Promise.reject(
+      new TypeError(
+        `${port} is no port: app.listen takes a number from 0 (any that is free) to 65535.`,
+      ),
+    );
+  }
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(

@@ -49,8 +49,13 @@ export interface Put extends QuestionOptions {
 export type Refusal = "throws" | "is no" | "is an outcome";
 
 export function formQuestion(put: Put, message: string, form: Form, refusal: Refusal): Asking {
+  if (typeof message !== "string") throw noMessage(put);
   return {
-    ...common(put, "form", [message, form.requestedSchema]),
+    digest: formDigest(put.key, message, form),
+    timeoutMs: timeLimit(put),
+    unsolicited: put.unsolicited,
+    verb: put.verb,
+    impossible: impossible(put, "form"),
     read: (raw) => {
       const answer = elicitAnswer(raw);
       if (answer === undefined) return wrongKind("the answer to a form");
@@ -70,6 +75,27 @@ export function formQuestion(put: Put, message: string, form: Form, refusal: Ref
     })),
   };
 }
+
+/** For JavaScript, where the key is easily forgotten. */
+function noMessage({ key, verb }: Put): ParleyError {
+  const written = verb === "elicit" ? "key, { message, requestedSchema }" : "key, message, …";
+  return new ParleyError(
+    "bad_option",
+    `ctx.${verb}("${key}") has no message for the person: write ctx.${verb}(${written}).`,
+  );
+}
+
+/** A form that is made once is put in every run of every call, mostly with the same words. */
+function formDigest(key: string, message: string, form: Form): string {
+  const { requestedSchema } = form;
+  const known = formDigests.get(requestedSchema);
+  if (known?.message === message) return known.digest;
+  const digest = digestOf(key, ["form", message, requestedSchema]);
+  formDigests.set(requestedSchema, { message, digest });
+  return digest;
+}
+
+const formDigests = new WeakMap<object, { readonly message: string; readonly digest: string }>();
 
 function accepted(put: Put, read: Read, refusal: Refusal): Reading {
   if (!read.ok) {
@@ -273,8 +299,12 @@ function common(put: Put, needs: Ability, wording: readonly unknown[]): Common {
     timeoutMs: timeLimit(put),
     unsolicited: put.unsolicited,
     verb: put.verb,
-    impossible: put.can(needs) ? undefined : new Unsupported(put.key, needs),
+    impossible: impossible(put, needs),
   };
+}
+
+function impossible(put: Put, needs: Ability): Unsupported | undefined {
+  return put.can(needs) ? undefined : new Unsupported(put.key, needs);
 }
 
 function digestOf(key: string, wording: readonly unknown[]): string {

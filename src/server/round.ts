@@ -28,6 +28,7 @@ import { runOnce } from "./once.ts";
 import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
 import { fromStore, needsStore, noStore } from "./store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
+import { wantsSteps, withSteps } from "./told-steps.ts";
 
 export interface RoundRequest {
   /** A tool's or prompt's name, or a resource's URI. */
@@ -77,15 +78,17 @@ export async function serveRound(
     if (definition.task === "required" && !canFollowTasks(request.capabilities)) {
       return needsTasks(definition);
     }
-    const parsed = await definition.parse(request.target, request.arguments);
+    // Awaited only where there is something to wait for: here a turn of the queue is a share of the whole.
+    const parsing = definition.parse(request.target, request.arguments);
+    const parsed = parsing instanceof Promise ? await parsing : parsing;
     if (!parsed.ok) return refuseArguments(definition, parsed.reason);
     const [input, kept] = handedOver(parsed.input);
     if (needsStore(definition) && core.store === undefined) {
       throw noStore(`Tool "${definition.name}"`);
     }
-    const opened = await openCall(core, definition, request, kept);
-    const { meta } = request.facts;
-    const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan, meta);
+    const opening = openCall(core, definition, request, kept);
+    const opened = opening instanceof Promise ? await opening : opening;
+    const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan, request.facts);
     const call = trace.first === opened.firstSpan ? opened : { ...opened, firstSpan: trace.first };
     const answer = await trace.within(() => runOrRepeat(core, definition, call, request, input));
     trace.answered(answer);
@@ -140,7 +143,7 @@ async function runCall(
 ): Promise<RoundAnswer> {
   const inline = inlineFor(core, definition, request);
   const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
-  const facts = new RoundFacts(core, call, stoppable, inline && (() => inline.begin()));
+  const facts = new RoundFacts(core, call, definition, stoppable, inline && (() => inline.begin()));
   const handler: Handler<unknown, unknown> = (input, operations) =>
     definition.invoke(input, new HandlerContext(operations, facts));
   const hooks = new RoundHooks(core, call, definition, stoppable, record);
@@ -148,7 +151,8 @@ async function runCall(
     const outcome = await (inline === undefined
       ? run(handler, parsed, call.state, call.inbox, hooks)
       : inline.run(handler, parsed, call, hooks));
-    return await answerTo(core, definition, call, request, outcome);
+    const answer = answerTo(core, definition, call, request, outcome);
+    return answer instanceof Promise ? await answer : answer;
   } catch (error) {
     return answerToFailure(core, definition, error);
   } finally {
@@ -174,7 +178,7 @@ function answerTo(
     case "done":
       return isInputRequired(outcome.value)
         ? suspendByHand(core, definition, call, outcome.value, outcome.entries)
-        : completed(definition, outcome.value, request.target);
+        : completed(core, definition, call, request, outcome);
     case "failed":
       return answerToFailure(core, definition, outcome.error);
     case "waiting":
@@ -193,11 +197,18 @@ function answerTo(
 }
 
 function completed(
+  core: Core,
   definition: Definition,
-  returned: unknown,
-  target: string,
+  call: Call,
+  request: RoundRequest,
+  { value, entries }: Extract<Outcome<unknown>, { kind: "done" }>,
 ): RoundAnswer | Promise<RoundAnswer> {
-  const result = definition.toResult(returned, target);
+  const result = definition.toResult(value, request.target);
+  if (wantsSteps(core, request)) {
+    return Promise.resolve(result).then((made) =>
+      complete(withSteps(made, call.state.entries, entries)),
+    );
+  }
   return result instanceof Promise ? result.then(complete) : complete(result);
 }
 

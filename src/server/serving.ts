@@ -14,7 +14,7 @@ import type {
   ServerNotifier,
 } from "@modelcontextprotocol/server";
 import { isDraftRequest, serveDraftHttp } from "../draft/http.ts";
-import type { TaskSupport } from "../draft/server.ts";
+import type { Tasks } from "../draft/server.ts";
 import { ParleyError } from "../errors.ts";
 import type { Core } from "./core.ts";
 import { textOf } from "./failure.ts";
@@ -29,7 +29,7 @@ import { taskListenOf } from "./sdk/task-listen.ts";
 
 export interface ServingOptions {
   readonly newServer: () => McpServer;
-  /** Where the draft is spoken, too: what serves it, and which tools can be tasks. */
+  /** Where the draft is spoken, too: what serves it, and what it has to know of tasks. */
   readonly drafts?: Drafts | undefined;
   readonly auth: BearerAuthOptions | undefined;
   readonly derivePrincipal: PrincipalOf | undefined;
@@ -39,7 +39,7 @@ export interface ServingOptions {
 
 interface Drafts {
   readonly newServer: () => McpServer;
-  readonly taskSupport: TaskSupport;
+  readonly tasks: Tasks;
 }
 
 export interface Verified {
@@ -149,7 +149,7 @@ export class Serving {
     if (!isDraftRequest(request, body)) return undefined;
     const serve = (final: Request, message: unknown) =>
       entry.fetch(final, { ...(authInfo && { authInfo }), parsedBody: message });
-    return serveDraftHttp(request, body, serve, drafts.taskSupport);
+    return serveDraftHttp(request, body, serve, drafts.tasks);
   }
 
   /** The response to a request whose round has been served already. */

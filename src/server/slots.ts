@@ -1,5 +1,5 @@
-// What is there now, each in a numbered slot. As cheap as a Set, and unlike it (under-way.ts) it keeps nothing that has
-// left.
+// What is there now, each in a numbered slot. Cheaper than a Set, and unlike one (under-way.ts) it keeps nothing that
+// has left.
 
 export class Slots<T extends object> {
   readonly #taken: (T | undefined)[] = [];

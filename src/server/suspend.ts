@@ -66,17 +66,25 @@ async function ask(
   inputRequests: readonly (readonly [string, InputRequest])[],
 ): Promise<RoundAnswer> {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
-  const { abilities, firstSpan } = call;
-  const state: CallState = { ...told, abilities, firstSpan, inputDigest: call.inputDigest() };
+  // Member by member, here and below: spreads are dear, and this is every round.
+  const state: CallState = {
+    entries: told.entries,
+    out: told.out,
+    abilities: call.abilities,
+    unused: told.unused,
+    lowLevel: told.lowLevel,
+    inputDigest: call.inputDigest(),
+    firstSpan: call.firstSpan,
+  };
   const requestState = await sealState(core, definition, call, state);
   hintAtSize(core, definition, call.round, told.entries);
+  const resultType = "input_required";
   return {
-    kind: "input_required",
-    result: {
-      resultType: "input_required",
-      ...(inputRequests.length === 0 ? {} : { inputRequests: Object.fromEntries(inputRequests) }),
-      requestState,
-    },
+    kind: resultType,
+    result:
+      inputRequests.length === 0
+        ? { resultType, requestState }
+        : { resultType, inputRequests: Object.fromEntries(inputRequests), requestState },
   };
 }
 
@@ -101,10 +109,15 @@ async function sealState(
   // A minute more than the longest question: its answer should meet a timeout, not a refused token.
   const expiresAt = Math.max(environment.now() + limits.tokenTtlMs, longestWait + 60_000);
   const packed = packState(state);
+  const { method, target, argumentsDigest, principal, audience } = call.binding();
   const sealed = (held: State<PackedState>) =>
     seal<PackedState>(
       {
-        ...call.binding(),
+        method,
+        target,
+        argumentsDigest,
+        principal,
+        audience,
         callId: call.id(),
         round: call.round,
         roundsLeft: call.roundsLeft,

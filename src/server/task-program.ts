@@ -75,6 +75,7 @@ function factsOf(core: Core, definition: Definition, task: TaskFacts, input: Tas
     principal,
     request: undefined,
     task: { id: task.id },
+    mayBecomeTask: true,
     can: (ability) => input.abilities.includes(ability),
     ticket: (kind, key, timeoutMs = limits.taskTtlMs) =>
       sealTicket(

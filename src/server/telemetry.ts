@@ -4,6 +4,7 @@
 // The types say what is used of the API: it is an optional peer, and a project without it must compile.
 
 import { createRequire } from "node:module";
+import type { RequestFacts } from "./context.ts";
 import type { Definition } from "./definition.ts";
 import type { RoundAnswer } from "./round.ts";
 
@@ -84,7 +85,8 @@ export interface Telemetry {
     definition: Definition,
     round: number,
     first: SpanContext | undefined,
-    meta: Readonly<Record<string, unknown>>,
+    /** Not its `meta` alone: that is made when it is looked at. */
+    facts: Pick<RequestFacts, "meta">,
   ) => RoundTrace;
   /** A token was refused: there is no round. */
   readonly refused: (definition: Definition, reason: string) => void;
@@ -140,12 +142,12 @@ export function telemetry(): Telemetry {
     storeFailed: (store) => storeErrors.add(1, { store }),
     gauges: (read) => observe(meter, read),
     refused: (definition, reason) => refusals.add(1, { ...labels(definition).attributes, reason }),
-    begin: (definition, round, first, meta) => {
+    begin: (definition, round, first, facts) => {
       const { title, attributes, outcomes, opening } = labels(definition);
       const isFirst = round === 1 && first === undefined;
       const span = tracer.startSpan(
         title,
-        isFirst ? opening : openingOf(attributes, round, [first, linkedIn(meta)]),
+        isFirst ? opening : openingOf(attributes, round, [first, linkedIn(facts.meta)]),
       );
       const own = span.spanContext();
       const answered = (answer: RoundAnswer) => {

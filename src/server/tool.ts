@@ -8,7 +8,7 @@ import type {
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../errors.ts";
-import { callWith, checkSchema, parseArguments } from "./arguments.ts";
+import { callWith, checkSchema, parseArguments, checkHandler } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
 import type { Context, TaskContext } from "./context.ts";
 import type { Definition, TaskMode } from "./definition.ts";
@@ -74,6 +74,7 @@ export function defineTool<
   Out extends Schema | undefined,
   T extends TaskMode | undefined,
 >(name: string, config: ToolConfig<In, Out, T>, handler: ToolHandler<In, Out, T>): Definition {
+  checkHandler(`app.tool("${name}")`, handler);
   const { inputSchema, outputSchema, task, once } = config;
   checkSchema(`Tool "${name}"`, "inputSchema", inputSchema);
   checkSchema(`Tool "${name}"`, "outputSchema", outputSchema);

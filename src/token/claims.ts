@@ -41,7 +41,7 @@ export function encodeClaims(claims: Claims<unknown>): string {
   const { state } = claims;
   const pointer = state.kind === "spilled" ? state.pointer : undefined;
   // Better here, at the server's own mistake, than when the client's answer comes back.
-  if (!isHead({ ...claims, pointer, stateText: "" })) {
+  if (!isSound(claims) || !isTextOrAbsent(pointer)) {
     throw new TypeError(
       "seal: these claims could not be opened again; round must be a whole number from 0, roundsLeft a whole number, expiresAt a finite one, the rest text",
     );
@@ -83,9 +83,16 @@ export function decodeHead(text: string): Head | undefined {
   return headEnd !== -1 && f === format && isHead(head) ? head : undefined;
 }
 
+function isHead(head: Unchecked<Head>): head is Head {
+  return isSound(head) && isTextOrAbsent(head.pointer);
+}
+
 const known = new Set(["f", "c", "r", "l", "x", "m", "t", "a", "p", "u", "s"]);
 
-function isHead(head: { readonly [K in keyof Head]: unknown }): head is Head {
+type Unchecked<T> = { readonly [K in keyof T]: unknown };
+
+/** All but the state. */
+function isSound(head: Unchecked<Omit<Claims<never>, "state">>): boolean {
   return (
     isCount(head.round) &&
     isWhole(head.roundsLeft) &&
@@ -95,8 +102,7 @@ function isHead(head: { readonly [K in keyof Head]: unknown }): head is Head {
     isText(head.target) &&
     isText(head.argumentsDigest) &&
     isText(head.audience) &&
-    isTextOrAbsent(head.principal) &&
-    isTextOrAbsent(head.pointer)
+    isTextOrAbsent(head.principal)
   );
 }
 

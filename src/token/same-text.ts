@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 
 /**
- * Equality in a time that says neither how much of two texts is equal nor which is longer. As UTF-16,
+ * Equality in a time that depends on the length of the longer text alone, never on how much is equal. As UTF-16,
  * because UTF-8 writes every lone surrogate as U+FFFD and two principals would become one.
  */
 export function sameText(left: string, right: string): boolean {

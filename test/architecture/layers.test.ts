@@ -71,9 +71,7 @@ test("the engine is pure: no package, no clock, no process, no chance", () => {
   expect(impure.filter((line) => !line.startsWith(`replay${sep}turns.ts`))).toEqual([]);
 });
 
-test("crypto is done in token/ alone, but for ids", () => {
+test("crypto is done in token/ alone", () => {
   const users = files.filter((file) => imports(file).includes("node:crypto"));
-  expect(users.filter((file) => folderOf(file) !== "token")).toEqual([
-    join("server", "environment.ts"),
-  ]);
+  expect(users.filter((file) => folderOf(file) !== "token")).toEqual([]);
 });

@@ -68,7 +68,7 @@ test("it says where it is, how to try it and what it watches; Ctrl-C ends it all
   const { screen, url } = await kitchen();
   await screen.shows(/Ctrl-C ends/);
   expect(screen.text()).toContain(`✔ server.ts ${url}`);
-  expect(screen.text()).toContain(`npx parley call ${url} cook guests=1`);
+  expect(screen.text()).toContain(`npx mcp-parley call ${url} cook guests=1`);
   expect(screen.text()).toContain("Watching server.ts and 2 it imports.");
   screen.press(keys.interrupt);
   expect(await screen.ended).toBe(130);

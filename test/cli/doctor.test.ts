@@ -138,7 +138,7 @@ test("a file as a store: missing, without tables, and at work; nothing is change
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "tasks.db");
   expect((await run(doctor, ["--store", file], env)).out).toContain(
-    `✖ store        there is no file`,
+    `✖ store        There is no store at ${file}.`,
   );
 
   (await loadDriver())(file).close();

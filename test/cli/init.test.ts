@@ -43,7 +43,11 @@ async function packed(): Promise<string> {
     cpSync(join(root, file), join(staged, file));
   const tsc = join(root, "node_modules/.bin/tsc");
   await run(tsc, ["-p", "tsconfig.build.json", "--outDir", join(staged, "dist")], root);
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], staged);
+  const { stdout } = await run(
+    "npm",
+    ["pack", "--ignore-scripts", "--json", "--pack-destination", folder],
+    staged,
+  );
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
   return join(folder, filename);
 }
@@ -108,3 +112,12 @@ test("a folder's name becomes a package's", async () => {
   const text = readFileSync(join(folder, "My Ünusual server!", "package.json"), "utf8");
   expect(JSON.parse(text)).toMatchObject({ name: "my-nusual-server", private: true });
 }, 30_000);
+
+test("where only the package was installed, it says what else is needed", async () => {
+  const mine = join(folder, "installed");
+  mkdirSync(mine);
+  const manifest = { name: "installed", dependencies: { "mcp-parley": "^0.1.0" } };
+  writeFileSync(join(mine, "package.json"), JSON.stringify(manifest));
+  const { stderr } = await parley(["init", "."], mine);
+  expect(stderr).toContain('npm pkg set type=module scripts.dev="parley dev server.ts"');
+});

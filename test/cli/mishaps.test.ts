@@ -79,6 +79,15 @@ describe("the server", () => {
     expect(await sentence(["call", "missing.mjs", "x"], cwd)).toMatchObject({ code: 2 });
   });
 
+  test("is not said to be a module", limit, async () => {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, "server.ts"), "await Promise.resolve();");
+    const env = { NODE_PATH: join(import.meta.dirname, "../../node_modules") };
+    const { code, stderr } = await parley(["list", "server.ts"], { cwd, env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/\nSay that it is a module: npm pkg set type=module\.\n$/);
+  });
+
   test("is running already, on its port", limit, async () => {
     const { port } = new URL(await deskUrl());
     const cwd = emptyFolder();

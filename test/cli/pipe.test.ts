@@ -51,7 +51,11 @@ describe("call, exit 6, resume in another process", () => {
     });
     const elsewhere = emptyFolder();
     const args = ["resume", String(called["ref"]), "--answer", "name=Ada", "--json"];
-    const done = await parley(args, { cwd: elsewhere });
+    // A reference can be from anybody, and this one would start a program.
+    const refused = await parley(args, { cwd: elsewhere });
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain(`would start a program: ${deskFile}\n`);
+    const done = await parley([...args, "--trust"], { cwd: elsewhere });
     expect(done.code).toBe(0);
     expect(read(done.stdout)).toMatchObject({
       status: "done",

@@ -1,17 +1,40 @@
 // Tasks, by their server and in their store.
 
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Store } from "mcp-parley";
+import { postgresStore } from "mcp-parley/postgres";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { expect, onTestFinished, test } from "vitest";
+import { startPostgres } from "../postgres/start.ts";
 import { deskUrl, emptyFolder, parley, read } from "./run.ts";
 
-test(
-  "listed, looked at, answered, watched: by server and by store",
+interface Stored {
+  readonly store: Store;
+  /** As it is named on the command line. */
+  readonly target: string;
+}
+
+const stores: Record<string, () => Promise<Stored>> = {
+  "a file": async () => {
+    const target = join(emptyFolder(), "tasks.db");
+    return { store: sqliteStore(target), target };
+  },
+  Postgres: async () => {
+    const { url: target, stop } = await startPostgres();
+    onTestFinished(stop);
+    const bare = await parley(["tasks", "ls", "--store", target], { cwd: emptyFolder() });
+    expect(bare.stderr).toContain('to be done; run: parley migrate "$DATABASE_URL"\n');
+    return { store: postgresStore(target), target };
+  },
+};
+
+test.each(Object.entries(stores))(
+  "listed, looked at, answered, watched: by server and in %s",
   { timeout: 90_000 },
-  async () => {
+  async (_, open) => {
     const cwd = emptyFolder();
-    const file = join(cwd, "tasks.db");
-    const store = sqliteStore(file);
+    const { store, target } = await open();
     onTestFinished(() => store.close());
     const url = await deskUrl({ store });
     const called = read((await parley(["call", url, "work", "--json"], { cwd })).stdout);
@@ -19,13 +42,13 @@ test(
     const taskId = String(called["taskId"]);
 
     const listed = await parley(["tasks", "ls"], { cwd });
-    expect(listed.stdout).toMatch(new RegExp(`^${id}  ${taskId}  work  `));
-    const seen = await parley(["tasks", "ls", "--store", file], { cwd });
+    expect(listed.stdout).toMatch(new RegExp(`^${id}  work  ${taskId}, .* ago  `));
+    const seen = await parley(["tasks", "ls", "--store", target], { cwd });
     expect(seen.stdout).toMatch(
       new RegExp(`^${taskId}  work  input_required  .*  nobody's  waits for name\n$`),
     );
     const stored = read(
-      (await parley(["tasks", "get", taskId, "--store", file, "--json"], { cwd })).stdout,
+      (await parley(["tasks", "get", taskId, "--store", target, "--json"], { cwd })).stdout,
     );
     expect(stored["task"]).toMatchObject({
       owner: null,
@@ -35,7 +58,7 @@ test(
     });
 
     const got = await parley(["tasks", "get", id], { cwd });
-    expect(got.stdout).toContain(`${taskId}  input_required  packing`);
+    expect(got.stdout).toContain(`${taskId}  input_required  packing (1/4)`);
     expect(got.stdout).toContain("? name (form) For whom?\n    name: text\n");
 
     const wrong = await parley(["tasks", "answer", url, taskId, "--answer", "nam=x"], { cwd });
@@ -57,25 +80,28 @@ test(
   },
 );
 
-test("cancelled, by the server or in the store", { timeout: 90_000 }, async () => {
-  const cwd = emptyFolder();
-  const file = join(cwd, "tasks.db");
-  const store = sqliteStore(file);
-  onTestFinished(() => store.close());
-  const url = await deskUrl({ store });
-  const taskOf = async () =>
-    String(read((await parley(["call", url, "work", "--json"], { cwd })).stdout)["taskId"]);
-  expect(await parley(["tasks", "cancel", url, await taskOf()], { cwd })).toMatchObject({
-    code: 0,
-    stdout: "The task is cancelled.\n",
-  });
-  const second = await taskOf();
-  const cancelled = await parley(["tasks", "cancel", second, "--store", file], { cwd });
-  expect(cancelled).toMatchObject({ code: 0, stdout: expect.stringContaining("  cancelled  ") });
-  const watched = await parley(["tasks", "watch", url, second, "--json"], { cwd });
-  expect(watched.code).toBe(1);
-  expect(read(watched.stdout)).toMatchObject({ error: { code: "task_cancelled" } });
-});
+test.each(Object.entries(stores))(
+  "cancelled, by the server or in %s",
+  { timeout: 90_000 },
+  async (_, open) => {
+    const cwd = emptyFolder();
+    const { store, target } = await open();
+    onTestFinished(() => store.close());
+    const url = await deskUrl({ store });
+    const taskOf = async () =>
+      String(read((await parley(["call", url, "work", "--json"], { cwd })).stdout)["taskId"]);
+    expect(await parley(["tasks", "cancel", url, await taskOf()], { cwd })).toMatchObject({
+      code: 0,
+      stdout: "The task is cancelled.\n",
+    });
+    const second = await taskOf();
+    const cancelled = await parley(["tasks", "cancel", second, "--store", target], { cwd });
+    expect(cancelled).toMatchObject({ code: 0, stdout: expect.stringContaining("  cancelled  ") });
+    const watched = await parley(["tasks", "watch", url, second, "--json"], { cwd });
+    expect(watched.code).toBe(1);
+    expect(read(watched.stdout)).toMatchObject({ error: { code: "task_cancelled" } });
+  },
+);
 
 test("what there is not", { timeout: 60_000 }, async () => {
   const cwd = emptyFolder();
@@ -87,4 +113,14 @@ test("what there is not", { timeout: 60_000 }, async () => {
   const said = async (...args: string[]) => (await parley(["tasks", ...args], { cwd })).stderr;
   expect(await said("wach")).toContain(`tasks: there is no "wach". Did you mean "watch"?`);
   expect(await said("ls", "--store", "none.db")).toContain("There is no store at none.db.");
+  // To look at a store is not to change it.
+  writeFileSync(join(cwd, "empty.db"), "");
+  expect(await said("ls", "--store", "empty.db")).toMatch(
+    /^The store has not all of its tables: \d+ migrations? to be done; run: parley migrate empty\.db\n$/,
+  );
+  expect(statSync(join(cwd, "empty.db")).size).toBe(0);
+  writeFileSync(join(cwd, "text.db"), "Nothing of that kind.\n".repeat(100));
+  expect(await said("ls", "--store", "text.db")).toBe(
+    "text.db cannot be read as a SQLite store: file is not a database.\n",
+  );
 });

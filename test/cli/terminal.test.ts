@@ -214,6 +214,13 @@ describe("the screen", () => {
     expect(screen.text()).toMatch(/^count\n {3}▇{15}▁{5} 3\/4 sending\n① .*done\n/);
   });
 
+  test("of a task, too, as far as its status says how far it is", limit, async () => {
+    const screen = await calling("work");
+    await screen.shows(/① .*task \S+\n {3}working ▇{5}▁{15} packing \(1\/4\)\n② .*asks name/);
+    await answer(screen, /For whom\?/, "Ada", enter);
+    expect(await screen.ended).toBe(0);
+  });
+
   test("what a server sends cannot write over it", limit, async () => {
     const screen = await calling("hostile");
     await answer(screen, /◆ {2}red evil/, "x", enter);
@@ -247,14 +254,22 @@ describe("the screen", () => {
       .split("\n")
       .filter((line) => line.length === 40);
     expect(lines.filter((line) => !line.endsWith("…"))).toEqual([]);
+    expect(screen.text()).toMatch(/working ▇{3}▁{7} packing \(1\/4\)\n② /);
+  });
+
+  test("what is said beside a prompt is broken between words", limit, async () => {
+    const screen = await calling("page", { columns: 40 });
+    await answer(screen, /▲ This name has letters that look\n {3}like others\./, enter);
+    expect(await screen.ended).toBe(0);
   });
 });
 
 test("help teaches, within 80 columns and with examples", limit, async () => {
-  for (const command of ["call", "resume", "tasks", "list"]) {
+  const commands = "call resume tasks list demo dev init keys token worker doctor migrate";
+  for (const command of commands.split(" ")) {
     const { code, stdout } = await parley([command, "--help"], { cwd: emptyFolder() });
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^  parley ${command} `, "m"));
+    expect(stdout).toMatch(new RegExp(`^  .*parley ${command}`, "m"));
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   }
 });

@@ -3,6 +3,7 @@ import { connect } from "mcp-parley/client";
 import { afterEach, expect, test, vi } from "vitest";
 import { Usage } from "../../src/cli/command.ts";
 import { token } from "../../src/cli/commands/token.ts";
+import { referenceAt } from "../../src/cli/journal/reference.ts";
 import { stateOf } from "../../src/client/reference.ts";
 import { newKey } from "../../src/token/keyring.ts";
 import { inEmptyFolder, run } from "./keys-io.ts";
@@ -75,6 +76,13 @@ test("as JSON, without values and with", async () => {
 test("a client's reference does as well", async () => {
   const { ref } = await parked();
   expect((await run(token, ["inspect", ref], env)).out).toContain("tools/call buy");
+});
+
+test("one of parley call, too", async () => {
+  const { ref } = await parked();
+  const place = { kind: "url", url: "http://shop.example/mcp" } as const;
+  const { out } = await run(token, ["inspect", referenceAt(place, ref)], env);
+  expect(out).toContain('requestState of server "shop"');
 });
 
 test("it says which it is: another key, another of that name, a changed one, an old one, or none at all", async () => {

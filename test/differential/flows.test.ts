@@ -66,8 +66,14 @@ describe("a call in rounds", () => {
     { action: "accept", content: { name: "Ada" }, method: "elicitation/create" },
     { action: "accept", content: { name: "Ada" }, result: {} },
     { action: "accept", content: { name: "Ada" }, more: 1 },
+    { action: "accept", content: { name: "\ud800" } },
+    { action: "accept", content: { name: "x".repeat(100_000) } },
+    { action: "accept", content: { name: 1e300 } },
+    JSON.parse('{"action":"accept","content":{"__proto__":{"name":"Eve"},"name":"Ada"}}'),
+    JSON.parse('{"__proto__":{"action":"accept"},"action":"decline"}'),
+    JSON.parse(`{"action":"accept","content":{"name":${"[".repeat(1_000)}${"]".repeat(1_000)}}}`),
     { method: "elicitation/create", result: { action: "accept", content: { name: "Ada" } } },
-  ])("reads the answer %j alike", async (answer) => {
+  ])("reads the answer %# alike", async (answer: object) => {
     const ports = await both(everything());
     const { requestState } = bodyOf(await came(ports.fast, first)).result;
     const second = again(first, { requestState, inputResponses: { name: answer } });
@@ -267,6 +273,14 @@ describe("on purpose", () => {
     expect(await sent(ports.sdk, { ...draft, chunkBytes: 60_000 })).not.toMatchObject({
       status: 200,
     });
+  });
+
+  test("also when all that is too much of it is white space", async () => {
+    const ports = await both(everything());
+    const draft = bytes(tool("echo", { text: "a" }));
+    const body = `${String(draft.body)}${" ".repeat(4_500_000)}`;
+    const fast = await sent(ports.fast, { ...draft, body, chunkBytes: 60_000 });
+    expect(fast).toMatchObject({ status: 413, headers: { connection: "close" } });
   });
 
   test("a result that is no JSON is an error; the SDK never answers", async () => {

@@ -91,6 +91,15 @@ const method = (name: string): Mutation =>
 const deep = (levels: number): unknown =>
   JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 
+const deepList = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+
+/** By what is before it and after it. */
+const deepPlaces = [
+  ["arguments", '"arguments":{"text":"a","x":', "}"],
+  ["an answer", '"inputResponses":{"name":{"action":"accept","content":{"name":', "}}}"],
+  ["a member of nobody's", '"x":', ""],
+] as const;
+
 const http: readonly Mutation[] = [
   ...["GET", "PUT", "DELETE", "OPTIONS", "PATCH"].map((verb) =>
     mutation(verb, (draft) => void (draft.verb = verb)),
@@ -121,10 +130,17 @@ const http: readonly Mutation[] = [
   header("host", "evil.example"),
   header("host", "localhost:1"),
   header("host", "LOCALHOST"),
+  header("host", "ada:secret@127.0.0.1"),
+  header("host", "@127.0.0.1"),
+  header("host", "127.0.0.1/x?y#z"),
+  header("host", "127.0.0.1:99999"),
+  header("host", "127.0.0.1", "evil.example"),
   header("origin", "http://localhost:5173"),
   header("origin", "https://evil.example"),
   header("origin", "null"),
+  header("origin", "http://localhost", "https://evil.example"),
   header("authorization", "Bearer whatever"),
+  header("authorization", "Bearer whatever", "Bearer another"),
   header("mcp-session-id", "0b6c"),
   header("mcp-param-region", "north"),
   header("mcp-param-region", "south"),
@@ -132,8 +148,26 @@ const http: readonly Mutation[] = [
   header("upgrade", "websocket"),
   header("content-encoding", "gzip"),
   header("content-length", "999999999"),
+  header("content-length", "5", "6"),
+  header("content-length", "+5"),
+  header("transfer-encoding", "chunked"),
+  header("transfer-encoding", "chunked, identity"),
+  header("x-folded", "over\r\n lines"),
+  header("x-large", "x".repeat(20_000)),
   header("cookie", "a=1", "b=2"),
 ];
+
+/** Of what Node's parser makes one request, and another server two. */
+const smuggled: readonly Mutation[] = [
+  ["content-length", "0"],
+  ["transfer-encoding", "xchunked"],
+  ["transfer-encoding", "identity"],
+].map(([name = "", value = ""]) =>
+  mutation(`in chunks, and ${name}: ${value}`, (draft) => {
+    draft.chunkBytes = 7;
+    draft.headers.push(["transfer-encoding", "chunked"], [name, value]);
+  }),
+);
 
 const contentTypes: readonly Mutation[] = [
   [],
@@ -141,6 +175,7 @@ const contentTypes: readonly Mutation[] = [
   ["APPLICATION/JSON"],
   ["application/json;"],
   ["application/json; charset="],
+  ["application/json; charset=utf-16"],
   ["application/json, text/plain"],
   ["application/json", "text/plain"],
   ["text/plain"],
@@ -185,6 +220,10 @@ const standardHeaders: readonly Mutation[] = [
   named("in Base64 that is not UTF-8", () => "=?base64?/w==?="),
   named("padded", (name) => `  ${name}\t`),
   named("shouted", (name) => name.toUpperCase()),
+  mutation("renamed é, as one byte", (draft) => {
+    renamed("é").apply(draft);
+    named("as it is", (name) => name).apply(draft);
+  }),
   ...[
     "",
     "__proto__",
@@ -192,6 +231,7 @@ const standardHeaders: readonly Mutation[] = [
     "toString",
     "ünï",
     " echo",
+    "page://\ud800",
     "=?base64?ZWNobw==?=",
     "nobody",
     "x".repeat(3_000),
@@ -229,6 +269,35 @@ const bodies: readonly Mutation[] = [
   body("with __proto__", (text) => `{"__proto__":{"x":1},${text.slice(1)}`),
   body("as a response", () => '{"jsonrpc":"2.0","id":1,"result":{}}'),
   body("as an error", () => '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}'),
+  ...["-0", "1e400", "1E2", "1.0", "9007199254740993", '"\\ud800"'].map((id) =>
+    body(`with the id ${id}`, (text) => text.replace('"id":1', `"id":${id}`)),
+  ),
+  ...["1e400", "-1e400", "123456789012345678901234567890"].map((number) =>
+    body(`with the argument ${number}`, (text) =>
+      text.replace('"params":{', `"params":{"arguments":{"text":"a","times":${number}},`),
+    ),
+  ),
+  ...deepPlaces.map(([place, before, after]) =>
+    body(`100 000 levels deep in ${place}`, (text) =>
+      text.replace('"params":{', `"params":{${before}${deepList}${after},`),
+    ),
+  ),
+  body("with a lone surrogate in its arguments", (text) =>
+    text.replace('"params":{', '"params":{"arguments":{"text":"\\ud800"},'),
+  ),
+  body("with __proto__ deep in its arguments", (text) =>
+    text.replace('"params":{', '"params":{"arguments":{"text":"a","x":{"__proto__":{"y":1}}},'),
+  ),
+  body("with __proto__ in an answer", (text) =>
+    text.replace(
+      '"params":{',
+      '"params":{"inputResponses":{"name":{"__proto__":{"method":"x"},"action":"accept"}},',
+    ),
+  ),
+  body("with __proto__ in a capability", (text) =>
+    text.replace('"form":{}', '"form":{"__proto__":{}}'),
+  ),
+  body("with its parameters twice", (text) => `${text.slice(0, -1)},"params":{"name":"bare"}}`),
   body("nested in itself", (text) => `{"a":${text}}`),
 ];
 
@@ -371,6 +440,7 @@ const envelopes: readonly Mutation[] = [
 export const mutations: readonly Mutation[] = [
   mutation("as it is", () => {}),
   ...http,
+  ...smuggled,
   ...contentTypes,
   ...standardHeaders,
   ...bodies,

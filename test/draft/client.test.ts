@@ -1,6 +1,7 @@
 // Our client and our server in the draft, over every way there is; and the client with servers of another make.
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import type { App } from "mcp-parley";
 import { CallError, connect } from "mcp-parley/client";
 import type { CallEvent, Connection, ConnectOptions, Era } from "mcp-parley/client";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -109,9 +110,16 @@ describe.each(ways)("over %s", (_, way) => {
   });
 });
 
-async function firstTask(call: AsyncIterable<CallEvent>) {
-  for await (const event of call) if (event.type === "task") return event;
-  throw new Error("It became no task");
+const firstTask = (call: AsyncIterable<CallEvent>) => firstOf(call, "task");
+
+async function firstOf<Type extends CallEvent["type"]>(
+  call: AsyncIterable<CallEvent>,
+  type: Type,
+): Promise<Extract<CallEvent, { type: Type }>> {
+  const isIt = (event: CallEvent): event is Extract<CallEvent, { type: Type }> =>
+    event.type === type;
+  for await (const event of call) if (isIt(event)) return event;
+  throw new Error(`It had no ${type}`);
 }
 
 test("a call goes on where another connection has left it", async () => {
@@ -124,6 +132,42 @@ test("a call goes on where another connection has left it", async () => {
   const second = opened(await connect(url, { ...people, era: draft }));
   done.resolve();
   expect((await second.resume(ref).result()).text).toBe("proofed");
+});
+
+describe.each<[Era, Era]>([
+  [draft, "2026-07-28"],
+  ["2026-07-28", draft],
+])("a call that was begun over %s goes on over %s", (era, other) => {
+  /** The reference of the first question, and a connection of the other kind. */
+  async function left(served: App, tool: string, given: Record<string, unknown>) {
+    const { url } = await served.listen(0);
+    onTestFinished(() => served.close());
+    const first = await connect(url, { ...people, era, elicit: "events" });
+    const call = first.start(tool, given, { task: true });
+    const { ref } = await firstOf(call, "asked");
+    await first.close();
+    const second = opened(await connect(url, { ...people, era: other }));
+    expect(second.era).toBe(other);
+    return second.resume(ref).result();
+  }
+
+  test("in rounds", async () => {
+    const { app, called } = till({ drafts: true });
+    expect((await left(app, "pay", { amount: 5 })).text).toBe("nobody paid 5");
+    expect(called).toEqual(["pay", "pay"]);
+  });
+
+  test("as a task that asks", async () => {
+    const { app } = oven({ drafts: true });
+    expect((await left(app, "bake", { loaf: "rye" })).text).toBe("rye with a thin crust");
+  });
+
+  test("in a round, and becomes a task there", async () => {
+    const { app, ran } = oven({ drafts: true });
+    expect((await left(app, "order", { loaf: "rye" })).text).toBe("rye for Ada in 9 slices");
+    // It is the same call: nothing was done again.
+    expect(ran).toEqual(["price", "bake"]);
+  });
 });
 
 // ---------------------------------------------------------------- what is on the wire
@@ -174,8 +218,10 @@ test("the draft is spoken as it is written", async () => {
       "tasks/input_response",
     ]),
   );
-  const [call] = spoken.filter(({ method }) => method === "tools/call");
-  expect(call?.params).toMatchObject({
+  const calls = spoken.filter(({ method }) => method === "tools/call");
+  // Its questions are answered without sending it again.
+  expect(calls).toHaveLength(1);
+  expect(calls[0]?.params).toMatchObject({
     name: "bake",
     arguments: { loaf: "rye" },
     task: { ttl: 5_000 },
@@ -336,6 +382,21 @@ describe("a server of another make", () => {
     const server = draftServer(({ method }) => said[method] ?? notFound);
     const connection = opened(await connect(server, { ...people, era: draft }));
     expect((await connection.call("echo", {}, { task: true })).text).toBe("done");
+  });
+
+  test("whose task asks what nobody handles has it cancelled", async () => {
+    const said: Record<string, object> = {
+      "tools/list": tools,
+      "tools/call": { task: task("working") },
+      "tasks/get": task("input_required"),
+      "tasks/result": { inputRequests: { echo_input: form("Which?") } },
+      "tasks/cancel": task("cancelled"),
+    };
+    const server = draftServer(({ method }) => said[method] ?? notFound);
+    const connection = opened(await connect(server, { era: draft }));
+    const { code } = await failure(connection.call("echo", {}, { task: true }));
+    expect(code).toBe("unhandled_question");
+    expect(server.heard.at(-1)).toMatchObject({ method: "tasks/cancel", params: { taskId: "t" } });
   });
 
   test("that asks without a state gets none back", async () => {

@@ -1,7 +1,13 @@
 // Without `drafts` there is no draft; and with it nothing is different for those who have not agreed to it.
 
+import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import type { App } from "mcp-parley";
+import { everything } from "../differential/app.ts";
+import { comparable } from "../differential/compare.ts";
+import { mutations } from "../differential/mutations.ts";
+import { sent } from "../differential/raw.ts";
+import { draftOf, finished, task, tool } from "../differential/requests.ts";
 import { oven } from "../wire/oven.ts";
 import { envelope, exchange, post } from "../wire/post.ts";
 import { started } from "../wire/stdio-process.ts";
@@ -70,6 +76,45 @@ test("with drafts, whoever has not agreed to it gets the same bytes as without",
     expect([one.status, one.text]).toEqual([other.status, other.text]);
   }
 });
+
+test.each([true, false])(
+  "and so it is for every request of 2026-07-28, broken in every way (fast entry: %s)",
+  async (fast) => {
+    const apps = [everything({ drafts: true }), everything()] as const;
+    const portOf = async (one: App) => Number(new URL((await one.listen(0, { fast })).url).port);
+    const [on, off] = await Promise.all([portOf(apps[0]), portOf(apps[1])]);
+    onTestFinished(() => Promise.all(apps.map((one) => one.close())).then(() => {}));
+    const asItIs = { name: "as it is", apply: () => {} };
+    const tried = broken.flatMap((request) =>
+      [asItIs, ...ended].map((change) => {
+        const draft = draftOf(request);
+        change.apply(draft);
+        return { what: `${request.name}, ${change.name}`, bytes: finished(draft) };
+      }),
+    );
+    const differing: unknown[] = [];
+    for (let at = 0; at < tried.length; at += 16) {
+      await Promise.all(
+        tried.slice(at, at + 16).map(async ({ what, bytes }) => {
+          const [one, other] = await Promise.all([sent(on, bytes), sent(off, bytes)]);
+          if (!isDeepStrictEqual(comparable(one), comparable(other))) differing.push(what);
+        }),
+      );
+    }
+    expect(tried.length).toBeGreaterThan(400);
+    expect(differing).toEqual([]);
+  },
+  60_000,
+);
+
+/** But for the one of which both wait for the rest. */
+const ended = mutations.filter(({ name }) => name !== "header content-length: 999999999");
+
+const broken = [
+  tool("ask", { text: "a" }),
+  task("update", { taskId: "nobody's", inputResponses: {} }),
+  { name: "tools/list", method: "tools/list", params: {} },
+];
 
 async function read(coming: Promise<Response>): Promise<{ status: number; text: string }> {
   const response = await coming;

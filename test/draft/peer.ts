@@ -92,12 +92,13 @@ export async function draftOverHttp(
   const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
   const { status } = await postDraft(to, initialized, headers);
   if (status !== 202) throw new Error(`HTTP ${status} for notifications/initialized`);
-  let id = 0;
+  let asked = 0;
   return {
     opened: answerIn(posted),
     sessionId,
     ask: async (method, params = {}) => {
-      id += 1;
+      asked += 1;
+      const id = asked;
       const answer = answerIn(await postDraft(to, { jsonrpc: "2.0", id, method, params }, headers));
       if (answer.id !== id) throw new Error(`${JSON.stringify(answer)} is not for ${id}`);
       return answer;
@@ -156,6 +157,9 @@ async function startPeer(app: "till" | "oven", capabilities: object): Promise<St
   await send({ method: "notifications/initialized" });
   return { opened, ask, send, close: () => transport.close() };
 }
+
+/** The result of a tool that says this. */
+export const said = (text: string) => ({ content: [{ type: "text", text }], isError: false });
 
 // ---------------------------------------------------------------- tasks
 

@@ -11,6 +11,7 @@ import {
   draftVersion,
   everything,
   postDraft,
+  said,
 } from "./peer.ts";
 
 afterAll(endStdio);
@@ -67,7 +68,7 @@ describe.each(ways)("over %s", (_, open) => {
       inputResponses: { sure: { action: "accept" } },
       requestState: stateIn(asked),
     });
-    expect(done.result).toEqual({ content: [{ type: "text", text: "nobody paid 5" }] });
+    expect(done.result).toEqual(said("nobody paid 5"));
   });
 
   test("several rounds, of which each brings only its own answers", async () => {
@@ -87,7 +88,7 @@ describe.each(ways)("over %s", (_, open) => {
       inputResponses: { motto: sampled },
       requestState: stateIn(second),
     });
-    expect(done.result).toEqual({ content: [{ type: "text", text: "onwards" }] });
+    expect(done.result).toEqual(said("onwards"));
   });
 
   test("a state alone, which is sent back at once", async () => {
@@ -95,7 +96,7 @@ describe.each(ways)("over %s", (_, open) => {
     const first = await ask("tools/call", { name: "halves" });
     expect(Object.keys(first.result ?? {})).toEqual(["requestState"]);
     const done = await ask("tools/call", { name: "halves", requestState: stateIn(first) });
-    expect(done.result).toEqual({ content: [{ type: "text", text: "both" }] });
+    expect(done.result).toEqual(said("both"));
   });
 
   test("every kind of question at once", async () => {
@@ -182,11 +183,28 @@ describe.each(ways)("over %s", (_, open) => {
     expect(result).toMatchObject({ inputRequests: { name: { method: "sampling/createMessage" } } });
   });
 
-  test("a request may say more of its client than its session has", async () => {
-    const { ask } = await open({});
-    const _meta = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
-    expect((await ask("tools/call", { name: "age", _meta })).result).toHaveProperty("requestState");
+  const saying = (declared: object) => ({
+    _meta: { "io.modelcontextprotocol/clientCapabilities": declared },
+  });
+
+  test("a request may say more of its client than its session has, or otherwise, for itself alone", async () => {
+    const { ask } = await open({ sampling: {} });
+    const name = "form_then_sample";
+    const forms = saying({ elicitation: {} });
+    const first = await ask("tools/call", { name, ...forms });
+    expect(first.result).toMatchObject({ inputRequests: { name: {} } });
+    // What the session has is there as well.
+    const inputResponses = { name: accept({ name: "Ada" }) };
+    const retry = { name, inputResponses, requestState: stateIn(first), ...forms };
+    expect((await ask("tools/call", retry)).result).toMatchObject({
+      inputRequests: { motto: { method: "sampling/createMessage" } },
+    });
     expect((await ask("tools/call", { name: "age" })).error?.code).toBe(-32021);
+    // A kind that is declared anew counts as it is declared now.
+    const other = await open({ elicitation: { form: {} } });
+    const pages = saying({ elicitation: { url: {} } });
+    expect((await other.ask("tools/call", { name: "age", ...pages })).error?.code).toBe(-32021);
+    expect((await other.ask("tools/call", { name: "age" })).result).toHaveProperty("requestState");
   });
 
   test("malformed answers and states are refused in words", async () => {

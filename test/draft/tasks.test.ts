@@ -12,6 +12,7 @@ import {
   draftOverStdio,
   endStdio,
   respond,
+  said,
   taskIn,
   untilTask,
 } from "./peer.ts";
@@ -92,7 +93,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(acknowledged.result).toEqual({ _meta: about(taskId) });
     await untilTask(peer, taskId, "completed");
     expect((await ask("tasks/result", { taskId })).result).toEqual({
-      content: [{ type: "text", text: "rye with a thin crust" }],
+      ...said("rye with a thin crust"),
       _meta: about(taskId),
     });
   });
@@ -187,12 +188,12 @@ describe.each(ways)("over %s", (_, open) => {
     const { ask } = await open();
     const inline = await ask("tools/call", rye);
     expect(inline.result).toHaveProperty("inputRequests");
-    expect((await ask("tools/call", { name: "quick", task: {} })).result).toEqual({
-      content: [{ type: "text", text: "done at once" }],
-    });
-    expect((await ask("tools/call", { name: "plain", task: {} })).result).toEqual({
-      content: [{ type: "text", text: "not a task" }],
-    });
+    expect((await ask("tools/call", { name: "quick", task: {} })).result).toEqual(
+      said("done at once"),
+    );
+    expect((await ask("tools/call", { name: "plain", task: {} })).result).toEqual(
+      said("not a task"),
+    );
     expect((await ask("tools/call", { name: "proof" })).error).toEqual({
       code: -32601,
       message: "This tool runs as a task only: send params.task",
@@ -309,6 +310,29 @@ test("a task whose time is up before it was answered has failed, and says why", 
     code: -32603,
     message: "The task was not done when its time was up.",
   });
+});
+
+test("who waits for a result when the server closes is told so, and is not waited for", async () => {
+  const { app, done } = oven({ drafts: true });
+  const { url } = await app.listen(0);
+  onTestFinished(() => app.close());
+  const peer = await draftOverHttp(url);
+  const { taskId } = taskIn(await peer.ask("tools/call", { name: "proof", task: {} }));
+  const coming = peer.ask("tasks/result", { taskId });
+  // It waits: whoever asks meanwhile is answered first.
+  await peer.ask("tasks/get", { taskId });
+  const from = performance.now();
+  await app.close();
+  expect(performance.now() - from).toBeLessThan(5_000);
+  expect((await coming).error).toEqual({
+    code: -32603,
+    message: "The server ends, and the task goes on: ask for its result again",
+  });
+  // It is served anew, and the task has gone on.
+  await app.work();
+  done.resolve();
+  const again = await draftOverHttp(app);
+  expect((await again.ask("tasks/result", { taskId })).result).toMatchObject(said("proofed"));
 });
 
 test("2026-07-28 takes no wish for a task's time, with drafts or without", async () => {

@@ -6,7 +6,7 @@ import { carriers } from "./carriers.ts";
 import type { Connected } from "./clients.ts";
 import { People } from "./people.ts";
 
-describe.each(carriers)("over $name", ({ open, mostRounds }) => {
+describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
   let people: People;
   let client: Connected;
 
@@ -129,13 +129,13 @@ describe.each(carriers)("over $name", ({ open, mostRounds }) => {
     expect(await client.tool("count_to", { n })).toMatchObject({ text: `counted to ${n}` });
   });
 
-  if (mostRounds === Number.POSITIVE_INFINITY) return;
+  if (refusal === undefined) return;
 
   test("one more is refused in words, not by silence [E1.6]", async () => {
     const counted = client.tool("count_to", { n: mostRounds + 1 }).then(
       ({ text, isError }) => (isError ? text : "no error"),
       (error: unknown) => String(error),
     );
-    expect(await counted).toContain(`still required input after ${mostRounds} rounds`);
+    expect(await counted).toContain(refusal);
   });
 });

@@ -13,51 +13,54 @@ export interface Carrier {
   readonly name: string;
   /** How many questions one after the other its client or its server takes; more is an error of theirs. */
   readonly mostRounds: number;
+  /** What is said of one more. */
+  readonly refusal?: string;
   readonly open: (people: People) => Promise<Connected>;
 }
 
-const v2Most = 10;
-const shimMost = 8;
+/** The official client has a limit of its own; in a session there is only the server's, of fifty rounds. */
+const ofClient = { mostRounds: 10, refusal: "still required input after 10 rounds" };
+const ofServer = { mostRounds: 49, refusal: "has taken 50 rounds and asks again" };
 
 export const carriers: readonly Carrier[] = [
   {
     name: "modern HTTP (v2 client)",
-    mostRounds: v2Most,
+    ...ofClient,
     open: (people) => overHttp((place) => connectV2(place, people, modern)),
   },
   {
     name: "modern HTTP, each request to another instance",
-    mostRounds: v2Most,
+    ...ofClient,
     open: (people) => overTwoInstances((place) => connectV2(place, people, modern)),
   },
   {
     name: "modern stdio (v2 client)",
-    mostRounds: v2Most,
+    ...ofClient,
     open: (people) => connectV2(stdioServer, people, modern),
   },
   {
     name: "modern stdio after a probe (v2 client)",
-    mostRounds: v2Most,
+    ...ofClient,
     open: (people) => connectV2(stdioServer, people, { mode: "auto" }),
   },
   {
     name: "legacy stdio (v2 client)",
-    mostRounds: shimMost,
+    ...ofServer,
     open: (people) => connectV2(stdioServer, people, legacy),
   },
   {
     name: "legacy stdio (v1 client)",
-    mostRounds: shimMost,
+    ...ofServer,
     open: (people) => connectV1(stdioServer, people),
   },
   {
     name: "legacy HTTP session (v2 client)",
-    mostRounds: shimMost,
+    ...ofServer,
     open: (people) => overHttp((place) => connectV2(place, people, legacy)),
   },
   {
     name: "legacy HTTP session (v1 client)",
-    mostRounds: shimMost,
+    ...ofServer,
     open: (people) => overHttp((place) => connectV1(place, people)),
   },
   {

@@ -19,9 +19,9 @@ let files: readonly string[];
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "parley-package-"));
   run("npm", ["run", "build"]);
-  const [packed] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder])) as [
-    { filename: string; files: { path: string }[] },
-  ];
+  const [packed] = JSON.parse(
+    run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]),
+  ) as [{ filename: string; files: { path: string }[] }];
   tarball = join(folder, packed.filename);
   files = packed.files.map(({ path }) => path);
   // Installed by hand: what npm would put there, without asking a registry for it.

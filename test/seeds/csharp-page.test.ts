@@ -30,8 +30,10 @@ import { People } from "../interop/people.ts";
 import { accept, callTool, textIn, tokenIn } from "../wire/post.ts";
 import { ask, call, stays, taskIdIn, textOf, until } from "../wire/task-calls.ts";
 import { connected, serving, servingWith } from "./serving.ts";
+import type { Register } from "./serving.ts";
 
 const action = { action: "delete all files" };
+const fiveMinuteVm: Register = (app) => provisionVm(app);
 
 /** Of someone who says yes to everything, and fills in what has a name. */
 class Agreeable extends People {
@@ -144,6 +146,40 @@ describe("the low-level form", () => {
       },
     );
     expect(textIn(done)).toBe("elicit sampling roots");
+  });
+
+  test("has no answer but to what it has asked, and each once", async () => {
+    const seen: unknown[] = [];
+    const app = await serving((to) =>
+      to.tool("looks", {}, (ctx) => {
+        seen.push(Object.keys(ctx.answers));
+        const { one, other } = ctx.answers;
+        if (one !== undefined && other !== undefined) return JSON.stringify(ctx.answers);
+        const key = one === undefined ? "one" : "other";
+        const question = inputRequired.elicit({ message: key, requestedSchema: z.string() });
+        return inputRequired({ inputRequests: { [key]: question }, state: key });
+      }),
+    );
+    const say = (value: string) => accept({ requestedSchema: value });
+    // Before anything was asked.
+    const all = { one: say("early"), other: say("early"), more: say("early") };
+    const first = await callTool(app, "looks", {}, { inputResponses: all });
+    // With more than was asked.
+    const second = await callTool(
+      app,
+      "looks",
+      {},
+      { requestState: tokenIn(first), inputResponses: { ...all, one: say("Ada") } },
+    );
+    // And again what has been answered.
+    const third = await callTool(
+      app,
+      "looks",
+      {},
+      { requestState: tokenIn(second), inputResponses: { ...all, other: say("36") } },
+    );
+    expect(JSON.parse(textIn(third))).toEqual({ one: say("Ada"), other: say("36") });
+    expect(seen).toEqual([[], ["one"], ["one", "other"]]);
   });
 
   test("its state is sealed: a client can neither read it nor make one up", async () => {
@@ -397,18 +433,30 @@ describe("the limit of rounds", () => {
   test("is ten for a client that is asked on and on, and can be raised", async () => {
     const app = await serving(forever);
     const patient = await connected(app, { elicit });
-    await expect(patient.call("forever")).rejects.toMatchObject({ code: "too_many_rounds" });
+    await expect(patient.call("forever")).rejects.toMatchObject({
+      code: "too_many_rounds",
+      message: expect.stringContaining("after 10 rounds of questions"),
+    });
     const fewer = await connected(app, { elicit, limits: { rounds: 3 } });
     await expect(fewer.call("forever")).rejects.toThrow("after 3 rounds of questions");
     const enough = await connected(await serving(again), { elicit });
     expect((await enough.call("again")).text).toBe("enough");
   });
 
-  test("holds for one that is asked by requests, too: the call ends in words", async () => {
-    const app = await serving(forever);
-    const old = await connected(app, { elicit, era: "2025-11-25" });
-    const outcome = await old.call("forever").catch((error: unknown) => error);
-    expect(JSON.stringify(outcome)).toMatch(/round/i);
+  test("is the server's for one that is asked by requests, and the call ends in words", async () => {
+    let asked = 0;
+    const { app } = await servingWith({ limits: { rounds: 12 } }, forever);
+    const old = await connected(app, {
+      era: "2025-11-25",
+      elicit: () => {
+        asked += 1;
+        return elicit();
+      },
+    });
+    await expect(old.call("forever")).rejects.toThrow(
+      '"forever" has taken 12 rounds and asks again.',
+    );
+    expect(asked).toBe(11);
   });
 
   test("is the server's own as well: a token is good for so many", async () => {
@@ -422,8 +470,8 @@ describe("a task that is made at run time", () => {
   const vm = { vmName: "web" };
   const costs = { inputResponses: { costs: accept() } };
 
-  test("is made after the question, where the handler says so", async () => {
-    const app = await serving(provisionVm);
+  test("is made after the question, where the handler says so, and comes to its end", async () => {
+    const app = await serving((to) => provisionVm(to, { takesMs: 1 }));
     const asked = await call(app, "provision-vm", vm);
     expect(asked.result).toMatchObject({
       resultType: "input_required",
@@ -432,12 +480,21 @@ describe("a task that is made at run time", () => {
       },
     });
     const made = await call(app, "provision-vm", vm, { requestState: tokenIn(asked), ...costs });
+    expect(made.result).toMatchObject({ resultType: "task", status: "working" });
+    const done = await until(app, taskIdIn(made), "completed");
+    expect(textOf(done)).toBe("VM 'web' provisioned successfully.");
+  });
+
+  test("works for as long as it takes: five minutes are slept in the store", async () => {
+    const app = await serving(fiveMinuteVm);
+    const asked = await call(app, "provision-vm", vm);
+    const made = await call(app, "provision-vm", vm, { requestState: tokenIn(asked), ...costs });
     const status = await ask(app, "tasks/get", taskIdIn(made));
     expect(status.result).toMatchObject({ status: "working" });
   });
 
   test("is not made where the handler returns before: the result is a plain one", async () => {
-    const app = await serving(provisionVm);
+    const app = await serving(fiveMinuteVm);
     const asked = await call(app, "provision-vm", vm);
     const done = await call(app, "provision-vm", vm, {
       requestState: tokenIn(asked),
@@ -510,7 +567,7 @@ describe("a task that is made at run time", () => {
 });
 
 test("an answer is accepted, declined or cancelled; there is no `confirm`", async () => {
-  const app = await serving(provisionVm);
+  const app = await serving(fiveMinuteVm);
   const asked = await call(app, "provision-vm", { vmName: "web" });
   const again = await call(
     app,

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { follows } from "../wire/task-calls.ts";
 import { envelope, exchange } from "../wire/post.ts";
 import type { Answer, Message as Request, To } from "../wire/post.ts";
-import { golden } from "./golden.ts";
+import { played } from "./plays.ts";
 import type { Message } from "./printed.ts";
 
 /** What the running call has been given. */
@@ -22,7 +22,7 @@ const object = (member: unknown) => (member ?? {}) as Members;
 
 /** Sends a printed request in its final form. */
 export function send(to: To, name: string, live: Live = {}): Promise<Answer> {
-  return exchange(to, finalRequest(golden(name), live));
+  return exchange(to, finalRequest(played(name), live));
 }
 
 // ---------------------------------------------------------------- requests
@@ -58,25 +58,35 @@ export function finalRequest(
 
 // ---------------------------------------------------------------- results
 
-/** What is to be expected in place of a printed result. */
-export function finalResult(name: string, live: Live = {}): Members {
-  const { result = {} } = golden(name);
-  const { inputRequests, requestState: _state, task, status, isError, _meta, ...rest } = result;
-  if (task !== undefined) return createdTask(object(task));
+/** The whole result is the printed one in its final form: nothing else, and nothing less. */
+export function expectFinal({ result }: Answer, name: string): void {
+  const {
+    inputRequests,
+    requestState: _state,
+    task,
+    isError,
+    _meta,
+    ...rest
+  } = played(name).result ?? {};
+  if (task !== undefined) return expectOwn(result, createdTask(object(task)));
   if (inputRequests !== undefined) {
-    return {
+    return expectOwn(result, {
       resultType: "input_required",
       inputRequests: finalRequests(object(inputRequests)),
       requestState: expect.stringMatching(/^v1\./),
-    };
+    });
   }
-  if (status !== undefined) return taskWith({ status }, live);
-  return {
-    resultType: "complete",
-    ...rest,
-    // Absent is false.
-    ...(isError === true ? { isError } : {}),
-  };
+  // Absent is false.
+  expectOwn(result, { resultType: "complete", ...rest, ...(isError === true ? { isError } : {}) });
+}
+
+/** Who the server is stands in every result, and is no part of what the documents say. */
+export function expectOwn(result: Answer["result"], own: Members): void {
+  const { _meta, ...rest } = result ?? {};
+  expect(_meta).toEqual({
+    "io.modelcontextprotocol/serverInfo": { name: "seeds", version: "1.0.0" },
+  });
+  expect(rest).toEqual(own);
 }
 
 /** Elicitation says its mode now. */
@@ -92,21 +102,34 @@ export function finalRequests(requests: Members): Members {
 
 /** Flat, with the unit in its names (F25). Times and how often to poll are the server's. */
 function createdTask({ status, ttl }: Members): Members {
-  return {
-    resultType: "task",
-    taskId: expect.any(String),
-    status: lowerCase(status),
-    createdAt: expect.any(String),
-    lastUpdatedAt: expect.any(String),
-    ttlMs: ttl,
-    pollIntervalMs: expect.any(Number),
-  };
+  return { resultType: "task", ...baseOf({ status, ttl }, expect.any(String)) };
 }
 
-/** What `tasks/get` answers: a task, in a result that is complete. */
-export function taskWith(members: Members, { taskId }: Live): Members {
-  const { status, ...rest } = members;
-  return { resultType: "complete", taskId, status: lowerCase(status), ...rest };
+/** What `tasks/get` answers: the task, and in the same answer what it asks, or has come to (F9, F15). */
+export function expectTask(
+  { result }: Answer,
+  name: string,
+  { taskId }: Live,
+  more: Members,
+): void {
+  expectOwn(result, {
+    resultType: "complete",
+    ...baseOf(played(name).result ?? {}, taskId),
+    ...more,
+  });
+}
+
+function baseOf({ status, ttl }: Members, taskId: unknown): Members {
+  const time: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+  return {
+    taskId,
+    status: lowerCase(status),
+    createdAt: time,
+    lastUpdatedAt: time,
+    // What is done is kept for a while, whenever it is done.
+    ttlMs: lowerCase(status) === "completed" ? expect.any(Number) : ttl,
+    pollIntervalMs: 1_000,
+  };
 }
 
 /** F19: two of them are printed as in prose, and one lacks its end. */

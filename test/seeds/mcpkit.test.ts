@@ -236,17 +236,35 @@ describe("the menu of what a client can be asked", () => {
     expect(cannot.text).toMatch(/roots/);
   });
 
+  const methods = {
+    elicitation: "elicitation/create",
+    sampling: "sampling/createMessage",
+    roots: "roots/list",
+  } as const;
+
   test.each(["elicitation", "sampling", "roots"] as const)(
     "nothing but what %s covers is asked of who declares only that",
     async (declared) => {
-      const app = await serving((to) =>
-        to.tool("menu", {}, (ctx) =>
-          (["form", "sampling", "roots"] as const).filter((what) => ctx.can(what)).join(),
-        ),
-      );
-      const { result } = await callTool(app, "menu", {}, { capabilities: { [declared]: {} } });
-      const expected = { elicitation: "form", sampling: "sampling", roots: "roots" }[declared];
-      expect(result).toMatchObject({ content: [{ text: expected }] });
+      const app = await serving((to) => {
+        to.tool("elicitation", {}, (ctx) => ctx.ask("q", "?"));
+        to.tool("sampling", {}, async (ctx) => (await ctx.sample("q", "?")).text);
+        to.tool("roots", {}, async (ctx) => JSON.stringify(await ctx.roots("q")));
+      });
+      for (const [kind, method] of Object.entries(methods)) {
+        const { result, error } = await callTool(
+          app,
+          kind,
+          {},
+          { capabilities: { [declared]: {} } },
+        );
+        if (kind === declared) expect(result).toMatchObject({ inputRequests: { q: { method } } });
+        else {
+          expect(error).toMatchObject({
+            code: -32021,
+            data: { requiredCapabilities: { [kind]: {} } },
+          });
+        }
+      }
     },
   );
 });
@@ -254,11 +272,11 @@ describe("the menu of what a client can be asked", () => {
 describe("progress", () => {
   const progressOf = async (app: App, progressToken: unknown) => {
     const message = envelope("tools/call", { name: "summarize" }, { meta: { progressToken } });
-    const { notifications, error } = await exchange(app, message);
-    return { notifications: notifications.map(({ params }) => params), error };
+    const { notifications, status, error } = await exchange(app, message);
+    return { notifications: notifications.map(({ params }) => params), status, error };
   };
 
-  test.each(["req-42", 42, 0])(
+  test.each(["req-42", 42, 0, -1, "", "{}"])(
     "goes out under the token the client has made: %j",
     async (token) => {
       const { notifications } = await progressOf(await serving(summarize), token);
@@ -291,11 +309,19 @@ describe("progress", () => {
     expect((await callTool(app, "summarize")).notifications).toEqual([]);
   });
 
-  test.each([null, true, { of: "mine" }])(
-    "under %j is no progress: a token is text or a number",
+  test.each([null, true, { of: "mine" }, ["req-42"], 4.2])(
+    "under %j is none: the request is refused, as a token is text or a whole number",
     async (token) => {
-      const { notifications } = await progressOf(await serving(summarize), token);
-      expect(notifications).toEqual([]);
+      let runs = 0;
+      const app = await serving((to) =>
+        to.tool("summarize", {}, (ctx) => {
+          ctx.progress((runs += 1));
+          return "Summarized.";
+        }),
+      );
+      const { notifications, status, error } = await progressOf(app, token);
+      expect([notifications, status, error?.code]).toEqual([[], 400, -32600]);
+      expect(runs).toBe(0);
     },
   );
 });
@@ -325,6 +351,30 @@ describe("inside a task", () => {
     });
     expect(answered.notifications).toEqual([]);
     expect(textOf(await until(app, task, "completed"))).toBe("with all that there is to say");
+  });
+
+  test("they are silent in a session of 2025-11-25 as well, where there would be a channel", async () => {
+    const app = await serving(told);
+    const heard: string[] = [];
+    const noting = async (request: Request) => {
+      const response = await app.fetch(request);
+      const decoder = new TextDecoder();
+      const notes = new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => {
+          heard.push(decoder.decode(chunk, { stream: true }));
+          controller.enqueue(chunk);
+        },
+      });
+      return new Response(response.body?.pipeThrough(notes) ?? null, response);
+    };
+    const session = await connected(
+      { fetch: noting },
+      { era: "2025-11-25", elicit: () => ({ action: "accept", content: { name: "Ada" } }) },
+    );
+    const { text } = await session.call("told", {}, { task: true });
+    expect(text).toBe("with all that there is to say");
+    expect(heard.join("")).toContain("within");
+    expect(heard.join("")).not.toMatch(/notifications\/(?:progress|message)/);
   });
 });
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { page, problems, problemsOf, titlesIn } from "./page.ts";
-import { by, later, superseded, under } from "./rows/row.ts";
+import { by, later, ours, superseded, under } from "./rows/row.ts";
 import type { Fate } from "./rows/row.ts";
 
 test("every statement has a test that is there, or a reason", () => {
@@ -29,6 +29,11 @@ describe("a row is found wrong", () => {
     ["that cites another file", by("test/gone.test.ts", "every"), /cites a test that/],
   ])("%s", (_, fate, what) => {
     expect(problemWith(fate)).toMatch(what);
+  });
+
+  test("that is ours, without a test", () => {
+    const [row] = under("Here", ours("It is so.", superseded("no discriminator there (F1)")));
+    expect(problemsOf(row!).join()).toMatch(/is ours, and no test shows it/);
   });
 
   test("and right otherwise", () => {

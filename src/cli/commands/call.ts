@@ -1,23 +1,21 @@
 // `parley call`: calls a tool, shows what happens, and asks what the server asks.
 
-import { readFileSync } from "node:fs";
 import type { Tool } from "@modelcontextprotocol/client";
-import { textOf } from "../../client/errors.ts";
-import { isObject } from "../../client/json.ts";
-import type { Members } from "../../client/json.ts";
 import type { Connection } from "../../client/index.ts";
-import { halves } from "../command-line.ts";
+import { halves } from "../args/halves.ts";
+import { jsonIn } from "../args/json-file.ts";
 import { Usage } from "../command.ts";
 import type { Command } from "../command.ts";
-import { finish, withSession } from "../finish.ts";
-import { toolsOf } from "../listing.ts";
-import { nearest } from "../nearest.ts";
-import { parsed } from "../parsed.ts";
-import { placeFrom } from "../place.ts";
-import { plainLine } from "../plain.ts";
-import { checkReplay, checkTampering } from "../probes.ts";
-import { accessHelp, callOptions } from "../session.ts";
-import { typedArguments } from "../typed-arguments.ts";
+import { finish, withSession } from "../call/finish.ts";
+import { toolsOf } from "../server/listing.ts";
+import { nearest } from "../args/nearest.ts";
+import { parsed } from "../args/parsed.ts";
+import { placeFrom } from "../server/place.ts";
+import { plainLine } from "../screen/plain.ts";
+import { checkReplay, checkTampering } from "../call/checks.ts";
+import { callOptions } from "../call/session.ts";
+import { accessHelp } from "../server/access.ts";
+import { typedArguments } from "../args/typed-arguments.ts";
 
 const options = {
   ...callOptions,
@@ -70,7 +68,7 @@ What --json prints:
     const place = placeFrom(hasTarget ? positionals[0] : undefined, command);
     const [tool, ...given] = hasTarget ? positionals.slice(1) : positionals;
     if (tool === undefined) throw new Usage("Which tool? parley list shows those of a server.");
-    const base = values.args === undefined ? undefined : inFile(values.args);
+    const base = values.args === undefined ? undefined : jsonIn(values.args, "the arguments");
     return withSession(place, values, io, async (session) => {
       const found = await toolNamed(session.connection, tool);
       const toolArgs = typedArguments(given, found?.inputSchema ?? {}, base);
@@ -82,17 +80,6 @@ What --json prints:
     });
   },
 };
-
-function inFile(file: string): Members {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(readFileSync(file === "-" ? 0 : file, "utf8"));
-  } catch (error) {
-    throw new Usage(`The arguments in ${file} cannot be read: ${textOf(error)}`);
-  }
-  if (isObject(raw)) return raw;
-  throw new Usage(`${file} should hold one JSON object: a value for each argument.`);
-}
 
 /** Undefined: the server does not list its tools. */
 async function toolNamed(connection: Connection, name: string): Promise<Tool | undefined> {

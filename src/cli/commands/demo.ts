@@ -3,7 +3,7 @@
 import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
 import type { Command } from "../command.ts";
 import { playDemo } from "../demo/play.ts";
-import { parsed } from "../parsed.ts";
+import { parsed } from "../args/parsed.ts";
 
 export const demo: Command = {
   help: `parley demo [--auto]

@@ -6,8 +6,8 @@ import process from "node:process";
 import { exit, Usage } from "../command.ts";
 import type { Command } from "../command.ts";
 import { Session } from "../dev/session.ts";
-import { parsed } from "../parsed.ts";
-import { commandFor } from "../server-file.ts";
+import { parsed } from "../args/parsed.ts";
+import { commandFor } from "../server/file.ts";
 
 export const dev: Command = {
   help: `parley dev <file> [--watch <file> …]
@@ -22,8 +22,8 @@ project has it, or by Node 22.18 and later.
 
   --watch <file>   one more file to look at, such as a template
 
-  npx parley dev server.ts
-  npx parley dev server.ts --watch prices.csv
+  npx mcp-parley dev server.ts
+  npx mcp-parley dev server.ts --watch prices.csv
 `,
   run: async (args, io) => {
     const { values, positionals } = parsed("dev", args, {

@@ -15,9 +15,10 @@ import { clockFinding, offerFindings, readyFinding } from "../doctor/server.ts";
 import { sharedKeysFindings } from "../doctor/shared-keys.ts";
 import type { Replica, Trial } from "../doctor/shared-keys.ts";
 import { storeFindings } from "../doctor/store.ts";
-import { parsed } from "../parsed.ts";
-import { placeFrom } from "../place.ts";
-import { accessOf, accessOptions } from "../session.ts";
+import { plainJson } from "../screen/plain.ts";
+import { parsed } from "../args/parsed.ts";
+import { placeFrom } from "../server/place.ts";
+import { accessOf, accessOptions } from "../server/access.ts";
 
 export const doctor: Command = {
   help: `parley doctor [<url> …] [--store <store>] [--tool <name> --arg k=v …]
@@ -45,7 +46,9 @@ Exits with 1 if anything is wrong.
 `,
   run: async (args, io) => {
     const { values, positionals } = parsed("doctor", args, {
-      ...accessOptions,
+      header: accessOptions.header,
+      token: accessOptions.token,
+      json: accessOptions.json,
       key: { type: "string" },
       "keys-file": { type: "string" },
       store: { type: "string" },
@@ -68,7 +71,7 @@ Exits with 1 if anything is wrong.
     }
     if (store !== undefined) add(...(await storeFindings(store, schema)));
     const isFine = findings.every(({ state }) => state !== "wrong");
-    if (values.json === true) io.out(`${JSON.stringify({ ok: isFine, findings })}\n`);
+    if (values.json === true) io.out(`${plainJson({ ok: isFine, findings })}\n`);
     return isFine ? exit.done : exit.failed;
   },
 };

@@ -6,8 +6,8 @@ import process from "node:process";
 import type { Command, Io } from "../command.ts";
 import { Usage } from "../command.ts";
 import { packages, scripts, starter } from "../init/files.ts";
-import { parsed } from "../parsed.ts";
-import { style } from "../style.ts";
+import { parsed } from "../args/parsed.ts";
+import { style } from "../screen/style.ts";
 
 export const init: Command = {
   help: `parley init [folder]
@@ -35,8 +35,7 @@ it says at the end which commands come next.
       const what = writeNew(file, text) ? style.green("written") : style.yellow("kept   ");
       io.err(`  ${what}  ${relative(process.cwd(), file)}\n`);
     }
-    const manifest = readFileSync(join(folder, "package.json"), "utf8");
-    if (!manifest.includes('"mcp-parley"')) tellWhatIsMissing(io);
+    if (!hasAll(readFileSync(join(folder, "package.json"), "utf8"))) tellWhatIsMissing(io);
     tellWhatIsNext(relative(process.cwd(), folder), io);
   },
 };
@@ -59,6 +58,29 @@ function nameFor(folder: string): string {
     .replaceAll(/[^a-z0-9._-]+/g, "-")
     .replaceAll(/^[._-]+|-+$/g, "");
   return name === "" ? "my-server" : name;
+}
+
+/** A package.json that was there may have some of it: `npm install mcp-parley` alone leaves one without scripts. */
+function hasAll(text: string): boolean {
+  let manifest: {
+    readonly type?: string;
+    readonly scripts?: Readonly<Record<string, string>>;
+    readonly dependencies?: Readonly<Record<string, string>>;
+    readonly devDependencies?: Readonly<Record<string, string>>;
+  };
+  try {
+    manifest = JSON.parse(text);
+  } catch {
+    return false;
+  }
+  const { dependencies, devDependencies } = packages();
+  const needed = Object.keys({ ...dependencies, ...devDependencies });
+  const installed = { ...manifest.dependencies, ...manifest.devDependencies };
+  return (
+    manifest.type === "module" &&
+    Object.keys(scripts).every((name) => manifest.scripts?.[name] !== undefined) &&
+    needed.every((name) => installed[name] !== undefined)
+  );
 }
 
 function tellWhatIsMissing({ err }: Io): void {

@@ -1,10 +1,11 @@
 // `parley keys new` and `parley keys rotate`
 
+import { textOf } from "../../client/errors.ts";
 import { newKey, parseKeys } from "../../token/keyring.ts";
 import type { Command, Io } from "../command.ts";
 import { Usage } from "../command.ts";
 import { keysAtHand } from "../doctor/keys-at-hand.ts";
-import { parsed } from "../parsed.ts";
+import { parsed } from "../args/parsed.ts";
 
 export const keys: Command = {
   help: `parley keys new [id]
@@ -80,6 +81,6 @@ function keyNamed(id: string | undefined): string {
   try {
     return newKey(id);
   } catch (error) {
-    throw new Usage(error instanceof Error ? error.message : String(error));
+    throw new Usage(textOf(error));
   }
 }

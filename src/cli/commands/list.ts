@@ -4,24 +4,26 @@ import type { Prompt, Tool } from "@modelcontextprotocol/client";
 import { isObject, own } from "../../client/json.ts";
 import type { Connection } from "../../client/index.ts";
 import { tasksExtension } from "../../protocol/task.ts";
-import { halves } from "../command-line.ts";
+import { halves } from "../args/halves.ts";
 import { exit } from "../command.ts";
 import type { Command } from "../command.ts";
-import { promptsOf, resourcesOf, toolsOf } from "../listing.ts";
-import { tellFailure } from "../outcome.ts";
-import { parsed } from "../parsed.ts";
-import { placeFrom } from "../place.ts";
-import { plainJson, plainLine } from "../plain.ts";
-import type { Reached } from "../reach.ts";
-import { accessHelp, accessOf, accessOptions, opened, talkOf } from "../session.ts";
-import { expected } from "../typed-arguments.ts";
+import { promptsOf, resourcesOf, toolsOf } from "../server/listing.ts";
+import { tellFailure } from "../call/outcome.ts";
+import { parsed } from "../args/parsed.ts";
+import { placeFrom } from "../server/place.ts";
+import { plainJson, plainLine } from "../screen/plain.ts";
+import type { Reached } from "../server/reach.ts";
+import { talkOf } from "../screen/talk.ts";
+import { accessHelp, accessOf, accessOptions, opened } from "../server/access.ts";
+import { expected } from "../args/typed-arguments.ts";
 
 export const list: Command = {
   help: `parley list <target>
 parley list -- <command …>
 
-Lists a server's tools, prompts and resources, with the arguments they take and
-which tools may become tasks. The target is a URL, a server file, or a command.
+Lists a server's tools, prompts and resources, with the arguments they take and,
+where the server tells, which tools may become tasks. The target is a URL, a
+server file, or a command.
 
   parley list http://127.0.0.1:3000/mcp
   parley list server.ts --json

@@ -1,13 +1,12 @@
 // `parley migrate`: brings a store's tables up to date, or prints what that would take.
 
 import { migrationSql as postgresSql } from "../../tasks/stores/postgres/migrations.ts";
-import { PostgresStore } from "../../tasks/stores/postgres/store.ts";
 import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/migrations.ts";
-import { SqliteStore } from "../../tasks/stores/sqlite/store.ts";
-import type { TaskStore } from "../../tasks/store.ts";
 import type { Command } from "../command.ts";
 import { Usage } from "../command.ts";
-import { parsed } from "../parsed.ts";
+import { parsed } from "../args/parsed.ts";
+import { storeAt } from "../tasks/in-store.ts";
+import { isPostgres } from "../tasks/migrations.ts";
 
 export const migrate: Command = {
   help: `parley migrate <postgres://… | file.db> [--schema NAME] [--print]
@@ -31,12 +30,11 @@ does no harm. Run it before the new version is deployed.
     });
     const [target, ...rest] = positionals;
     if (target === undefined || rest.length > 0) throw new Usage("migrate: name one store");
-    const schema = values.schema ?? "parley";
-    const isPostgres = /^postgres(ql)?:/.test(target);
-    if (values.print === true) return out(isPostgres ? postgresSql(schema) : sqliteSql());
-    const store: TaskStore = isPostgres
-      ? new PostgresStore(target, { schema })
-      : new SqliteStore({ path: target });
+    const { schema } = values;
+    if (values.print === true) {
+      return out(isPostgres(target) ? postgresSql(schema ?? "parley") : sqliteSql());
+    }
+    const store = storeAt(target, schema);
     try {
       await store.migrate();
     } finally {

@@ -1,26 +1,19 @@
 // `parley tasks`: long calls, as their caller sees them on a server, or as an operator sees them in a store.
 
-import { answerTo } from "../../client/form-answer.ts";
-import type { Members } from "../../client/json.ts";
-import { CallError } from "../../client/index.ts";
-import { defaultTaskLimits } from "../../tasks/limits.ts";
-import { duration } from "../amounts.ts";
-import { shortId } from "../call-reference.ts";
-import { findCall, unfinished } from "../calls.ts";
-import { halves } from "../command-line.ts";
-import { exit, Usage } from "../command.ts";
-import type { Command, ExitCode, Io } from "../command.ts";
-import { finish, withSession } from "../finish.ts";
-import { questionText, resultText, tellFailure } from "../outcome.ts";
-import { parsed } from "../parsed.ts";
-import { nameOf, placeFrom } from "../place.ts";
-import type { Place } from "../place.ts";
-import { plain, plainJson, plainLine } from "../plain.ts";
-import { nearest } from "../nearest.ts";
-import { accessHelp, callOptions, folderIn } from "../session.ts";
-import type { Session } from "../session.ts";
-import { questionsOf, referenceToTask, taskRequest } from "../tasks-by-server.ts";
-import { listTasks, taskJson, taskLine, withStore } from "../tasks-in-store.ts";
+import { halves } from "../args/halves.ts";
+import { nearest } from "../args/nearest.ts";
+import { parsed } from "../args/parsed.ts";
+import { withSession } from "../call/finish.ts";
+import { callOptions, folderIn } from "../call/session.ts";
+import { Usage } from "../command.ts";
+import type { Command } from "../command.ts";
+import { findCall, unfinished } from "../journal/calls.ts";
+import { listTaskCalls } from "../journal/listing.ts";
+import { accessHelp } from "../server/access.ts";
+import { placeFrom } from "../server/place.ts";
+import type { Place } from "../server/place.ts";
+import { answerTask, cancelTask, getTask, watchTask } from "../tasks/by-server.ts";
+import { tasksInStore } from "../tasks/by-store.ts";
 
 const options = {
   ...callOptions,
@@ -30,7 +23,6 @@ const options = {
 } as const;
 
 const verbs = ["ls", "get", "watch", "answer", "cancel"] as const;
-type Verb = (typeof verbs)[number];
 
 export const tasks: Command = {
   help: `parley tasks ls
@@ -69,21 +61,21 @@ store: {"id", "callId", "tool", "owner", "status", "waitsFor", "worker",
         word === "" ? `${known}.` : `tasks: there is no "${word}"${nearest(word, verbs)}`,
       );
     }
-    const isJson = values.json ?? false;
-    if (values.store !== undefined) return inStore(verb, rest[0], values, values.store, io, isJson);
-    if (verb === "ls") return listed(folderIn(values), io, isJson);
+    const { store, json: isJson = false } = values;
+    if (store !== undefined) return tasksInStore(verb, rest[0], { ...values, store }, io);
+    if (verb === "ls") return listTaskCalls(await unfinished(folderIn(values)), io, isJson);
     const { place, taskId } = await named(rest, command, folderIn(values));
     // What is done to a task from here is no call of ours to keep.
     return withSession(place, { ...values, "no-journal": true }, io, (session) => {
       switch (verb) {
         case "get":
-          return get(session, taskId, io);
+          return getTask(session, taskId, io);
         case "watch":
-          return watch(session, place, taskId, io);
+          return watchTask(session, place, taskId, io);
         case "answer":
-          return answer(session, taskId, io);
+          return answerTask(session, taskId, io);
         case "cancel":
-          return cancel(session, taskId, io);
+          return cancelTask(session, taskId, io);
       }
     });
   },
@@ -100,149 +92,8 @@ async function named(
   }
   if (first === undefined) throw new Usage("tasks: name the server and the task.");
   if (command.length > 0) return { place: placeFrom(undefined, command), taskId: first };
-  if (!/^[\da-f-]{3,36}$/.test(first)) throw new Usage("tasks: name the server and the task.");
   const { place, state } = await findCall(folder, first);
   if (state.taskId === undefined) throw new Usage(`The call ${first} has not become a task.`);
   if (place === undefined) throw new Usage("Its reference does not say where its server is.");
   return { place, taskId: state.taskId };
-}
-
-async function listed(folder: string, { out }: Io, isJson: boolean): Promise<ExitCode> {
-  const found = (await unfinished(folder)).filter(({ state }) => state.taskId !== undefined);
-  if (isJson) {
-    const entries = found.map(({ state, place }) => ({
-      id: shortId(state),
-      taskId: state.taskId,
-      tool: state.name,
-      server: place === undefined ? state.target : nameOf(place),
-      since: new Date(state.since).toISOString(),
-    }));
-    out(`${plainJson({ parley: 1, tasks: entries })}\n`);
-    return exit.done;
-  }
-  if (found.length === 0) out("No task was left here. --store shows those of a store.\n");
-  for (const { state, place } of found) {
-    const where = plainLine(place === undefined ? state.target : nameOf(place), 60);
-    const age = duration(Date.now() - state.since);
-    out(
-      `${shortId(state)}  ${plainLine(state.taskId ?? "", 40)}  ${plainLine(state.name, 30)}  ${age}  ${where}\n`,
-    );
-  }
-  return exit.done;
-}
-
-// ---------------------------------------------------------------- by server
-
-async function get(
-  { connection, isJson }: Session,
-  taskId: string,
-  { out }: Io,
-): Promise<ExitCode> {
-  const task = await taskRequest(connection, "tasks/get", { taskId });
-  if (isJson) out(`${plainJson({ parley: 1, task })}\n`);
-  else out(taskText(task));
-  return exit.done;
-}
-
-function taskText(task: Members): string {
-  const { taskId, status, statusMessage, createdAt, lastUpdatedAt, result, error } = task;
-  const lines = [`${said(taskId)}  ${said(status)}  ${said(statusMessage)}`.trimEnd()];
-  if (typeof createdAt === "string")
-    lines.push(`created ${said(createdAt)}, changed ${said(lastUpdatedAt)}`);
-  const questions = questionsOf(task).map(questionText);
-  if (result !== undefined) lines.push(resultText(result));
-  if (error !== undefined) lines.push(plain(plainJson(error)));
-  return `${lines.join("\n")}\n${questions.join("")}`;
-}
-
-const said = (value: unknown) => (typeof value === "string" ? plainLine(value) : "");
-
-function watch(session: Session, place: Place, taskId: string, io: Io): Promise<ExitCode> {
-  const { connection, timeoutMs } = session;
-  const call = connection.resume(referenceToTask(connection, place, taskId), { timeoutMs });
-  return finish(call, session, { tool: `task ${taskId}`, args: {}, taskId }, io);
-}
-
-async function answer(session: Session, taskId: string, { out }: Io): Promise<ExitCode> {
-  const { connection, isJson } = session;
-  const { given } = session.driver;
-  if (given.isEmpty) throw new Usage("tasks answer: give an answer with --answer key=json.");
-  const open = questionsOf(await taskRequest(connection, "tasks/get", { taskId }));
-  const answers = open.flatMap((question) => {
-    const one = given.for(question);
-    return one === undefined ? [] : [[question.key, answerTo(question, one)] as const];
-  });
-  const keys = answers.map(([key]) => key);
-  if (given.unused.length > 0) {
-    const asked = open.map(({ key }) => plainLine(key)).join(", ");
-    const what = asked === "" ? "The task asks nothing now" : `The task asks ${asked}`;
-    throw new CallError("bad_answer", `${what}, and not ${given.unused.join(", ")}.`);
-  }
-  await taskRequest(connection, "tasks/update", {
-    taskId,
-    inputResponses: Object.fromEntries(answers),
-  });
-  out(
-    isJson
-      ? `${plainJson({ parley: 1, taskId, answered: keys })}\n`
-      : `Answered: ${keys.join(", ")}\n`,
-  );
-  return exit.done;
-}
-
-async function cancel(
-  { connection, isJson }: Session,
-  taskId: string,
-  { out }: Io,
-): Promise<ExitCode> {
-  await taskRequest(connection, "tasks/cancel", { taskId });
-  const { status } = await taskRequest(connection, "tasks/get", { taskId });
-  out(isJson ? `${plainJson({ parley: 1, taskId, status })}\n` : `The task is ${said(status)}.\n`);
-  return status === "cancelled" ? exit.done : exit.failed;
-}
-
-// ---------------------------------------------------------------- by store
-
-async function inStore(
-  verb: Verb,
-  taskId: string | undefined,
-  { schema, limit }: { readonly schema?: string | undefined; readonly limit?: string | undefined },
-  target: string,
-  io: Io,
-  isJson: boolean,
-): Promise<ExitCode> {
-  if (verb === "watch" || verb === "answer") {
-    throw new Usage(`tasks ${verb}: what people say is sealed in a store; do it by the server.`);
-  }
-  const most = Number(limit ?? 100);
-  if (!Number.isInteger(most) || most < 1) throw new Usage("--limit takes a whole number.");
-  try {
-    return await withStore(target, schema, async (store) => {
-      const { now } = await store.figures();
-      if (verb === "ls") {
-        const found = await listTasks(store, most);
-        if (isJson)
-          io.out(`${plainJson({ parley: 1, tasks: found.map((task) => taskJson(task, now)) })}\n`);
-        else if (found.length === 0) io.out("There are no tasks.\n");
-        else for (const task of found) io.out(`${taskLine(task, now)}\n`);
-        return exit.done;
-      }
-      if (taskId === undefined) throw new Usage(`tasks ${verb}: which task?`);
-      const task =
-        verb === "cancel"
-          ? await store.cancel(taskId, defaultTaskLimits.keepMs)
-          : await store.read(taskId);
-      if (task === undefined)
-        throw new CallError("task_gone", "There is no such task in the store.");
-      io.out(
-        isJson
-          ? `${plainJson({ parley: 1, task: taskJson(task, now) })}\n`
-          : `${taskLine(task, now)}\n`,
-      );
-      return verb === "cancel" && task.status !== "cancelled" ? exit.failed : exit.done;
-    });
-  } catch (error) {
-    if (error instanceof Usage) throw error;
-    return tellFailure(error, io, isJson);
-  }
 }

@@ -2,7 +2,6 @@
 
 import { text as read } from "node:stream/consumers";
 import process from "node:process";
-import { stateOf } from "../../client/reference.ts";
 import type { Entry } from "../../replay/journal.ts";
 import { unpackState } from "../../server/state.ts";
 import type { CallState, PackedState } from "../../server/state.ts";
@@ -12,12 +11,13 @@ import { read as open } from "../../token/format.ts";
 import { parseKeys } from "../../token/keyring.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import { unpack } from "../../token/payload.ts";
-import { duration, size } from "../amounts.ts";
+import { duration, size } from "../screen/amounts.ts";
 import { exit, Usage } from "../command.ts";
 import type { Command } from "../command.ts";
+import { isReference, readReference } from "../journal/reference.ts";
 import { keysAtHand } from "../doctor/keys-at-hand.ts";
-import { parsed } from "../parsed.ts";
-import { plainJson, plainLine } from "../plain.ts";
+import { parsed } from "../args/parsed.ts";
+import { plainJson, plainLine } from "../screen/plain.ts";
 
 export const token: Command = {
   help: `parley token inspect <token | reference | -> [--values] [--json]
@@ -72,8 +72,8 @@ interface Inspected extends Head {
 }
 
 function tokenIn(text: string): string {
-  if (!text.startsWith("parley1.")) return text;
-  const { requestState, taskId } = stateOf(text);
+  if (!isReference(text)) return text;
+  const { requestState, taskId } = readReference(text).state;
   if (requestState !== undefined) return requestState;
   throw new Error(
     taskId === undefined

@@ -6,8 +6,8 @@ import { pathToFileURL } from "node:url";
 import type { App } from "../../server/app.ts";
 import { exit, Usage } from "../command.ts";
 import type { Command, ExitCode } from "../command.ts";
-import { parsed } from "../parsed.ts";
-import { commandFor } from "../server-file.ts";
+import { parsed } from "../args/parsed.ts";
+import { commandFor } from "../server/file.ts";
 
 export const worker: Command = {
   help: `parley worker <file> [--concurrency <n>]
@@ -25,8 +25,8 @@ SIGTERM and Ctrl-C end it: what it runs is handed over to others at once.
 
   --concurrency <n>   tasks at once (default: 16)
 
-  PARLEY_KEYS=… npx parley worker app.ts
-  npx parley worker dist/app.js --concurrency 4
+  PARLEY_KEYS=… npx mcp-parley worker app.ts
+  npx mcp-parley worker dist/app.js --concurrency 4
 `,
   run: async (args, io) => {
     const { values, positionals } = parsed("worker", args, { concurrency: { type: "string" } });

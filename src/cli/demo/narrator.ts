@@ -1,7 +1,7 @@
 // The story as it happens: when, who, what. One line each.
 
-import { style } from "../style.ts";
-import type { Talk } from "../talk.ts";
+import { style } from "../screen/style.ts";
+import type { Talk } from "../screen/talk.ts";
 
 export type Who = "you" | "replica 1" | "replica 2" | "kill -9" | "client" | "result";
 

@@ -2,8 +2,8 @@
 
 import type { InputResponse } from "@modelcontextprotocol/client";
 import type { Pending } from "../../client/index.ts";
-import { askPerson } from "../prompts.ts";
-import type { Talk } from "../talk.ts";
+import { askPerson } from "../prompts/person.ts";
+import type { Talk } from "../screen/talk.ts";
 import type { Narrator } from "./narrator.ts";
 
 export type Person = (question: Pending, signal: AbortSignal) => Promise<InputResponse>;

@@ -1,6 +1,6 @@
 // What happened, in six lines, and whether it is what should have happened.
 
-import { counted } from "../amounts.ts";
+import { counted } from "../screen/amounts.ts";
 import type { CloudRequest } from "./cloud.ts";
 import type { Deed } from "./replicas.ts";
 

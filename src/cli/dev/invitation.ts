@@ -1,6 +1,7 @@
 // How to try the server, with its own tools.
 
 import type { Tool } from "@modelcontextprotocol/client";
+import { plainJson, plainLine } from "../screen/plain.ts";
 
 export interface Invitation {
   readonly url: string;
@@ -11,21 +12,21 @@ export interface Invitation {
 export function invitation({ url, server, tools }: Invitation): string {
   const shown = tools.slice(0, 3);
   const calls = shown.map((tool) =>
-    ["  npx parley call", url, tool.name, ...examples(tool.inputSchema)].join(" "),
+    ["  npx mcp-parley call", url, plainLine(tool.name), ...examples(tool.inputSchema)].join(" "),
   );
   const config = { mcpServers: { [server]: { type: "http", url } } };
   return [
     "Try it from another terminal:",
-    ...(calls.length === 0 ? [`  npx parley list ${url}`] : calls),
+    ...(calls.length === 0 ? [`  npx mcp-parley list ${url}`] : calls),
     "For the settings of a client:",
-    `  ${JSON.stringify(config)}`,
+    `  ${plainJson(config)}`,
     "",
   ].join("\n");
 }
 
 /** A value for everything it takes to call the tool at all. */
 function examples({ properties = {}, required = [] }: Tool["inputSchema"]): string[] {
-  return required.map((name) => `${name}=${example(properties[name])}`);
+  return required.map((name) => `${plainLine(name)}=${plainLine(example(properties[name]))}`);
 }
 
 function example(schema: unknown): string {

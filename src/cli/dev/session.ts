@@ -3,10 +3,12 @@
 import { basename, relative } from "node:path";
 import process from "node:process";
 import { connect } from "../../client/index.ts";
-import { duration } from "../amounts.ts";
-import { commandFor } from "../server-file.ts";
-import { ServerProcess } from "../server-process.ts";
-import { signs, style } from "../style.ts";
+import { duration } from "../screen/amounts.ts";
+import { commandFor } from "../server/file.ts";
+import { ServerProcess } from "../server/process.ts";
+import { signs, style } from "../screen/style.ts";
+import { columnsHere } from "../screen/talk.ts";
+import { wrapped } from "../screen/wrapped.ts";
 import { editNotice } from "./changed-call.ts";
 import { filesOf } from "./imports.ts";
 import { invitation } from "./invitation.ts";
@@ -114,7 +116,7 @@ export class Session {
     if (server !== this.#server || isNoise(line)) return;
     const notice = editNotice(line);
     if (notice !== undefined) say(style.yellow(`${signs.warning} ${notice}`));
-    for (const part of wrapped(line, process.stderr.columns)) say(`  ${style.dim(part)}`);
+    for (const part of wrapped(`  ${line}`, columnsHere())) say(style.dim(part));
   }
 
   #onEnd(server: ServerProcess, how: string): void {
@@ -122,12 +124,6 @@ export class Session {
     this.#server = undefined;
     this.#options.say(`${style.red(signs.failed)} ${this.#name} ${how}. Waiting for a change.`);
   }
-}
-
-/** Between words, where there is a terminal whose width is known. */
-function wrapped(line: string, columns: number | undefined): readonly string[] {
-  if (columns === undefined) return [line];
-  return line.match(new RegExp(`\\S.{0,${Math.max(20, columns - 4)}}(?=\\s|$)|\\S+`, "g")) ?? [];
 }
 
 /** What is said in other words already, and the inner life of Node and of packages. */

@@ -1,6 +1,8 @@
 // One thing that was looked at.
 
-import { signs } from "../style.ts";
+import { textOf } from "../../client/errors.ts";
+import { plainText } from "../screen/plain.ts";
+import { signs } from "../screen/style.ts";
 
 export interface Finding {
   /** "clock" */
@@ -19,10 +21,9 @@ export const notChecked = (about: string, text: string): Finding => ({
 });
 
 export function lineOf({ about, state, text }: Finding): string {
-  const sign = { fine: signs.done, wrong: signs.failed, "not checked": "–" }[state];
+  const sign = { fine: signs.done, wrong: signs.failed, "not checked": signs.none }[state];
   return `${sign} ${about.padEnd(12)} ${text}`;
 }
 
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+/** A server may have had its say in it. */
+export const reasonOf = (error: unknown): string => plainText(textOf(error), 500);

@@ -3,9 +3,9 @@
 import { own } from "../../client/json.ts";
 import type { Connection } from "../../client/index.ts";
 import { tasksExtension } from "../../protocol/task.ts";
-import { counted, duration } from "../amounts.ts";
-import { toolsOf } from "../listing.ts";
-import { plainLine } from "../plain.ts";
+import { counted, duration } from "../screen/amounts.ts";
+import { toolsOf } from "../server/listing.ts";
+import { plainLine } from "../screen/plain.ts";
 import { fine, notChecked, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 

@@ -8,9 +8,9 @@ import { decodeHead } from "../../token/claims.ts";
 import { read } from "../../token/format.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import { unpack } from "../../token/payload.ts";
-import { duration } from "../amounts.ts";
-import { toolsOf } from "../listing.ts";
-import { typedArguments } from "../typed-arguments.ts";
+import { duration } from "../screen/amounts.ts";
+import { toolsOf } from "../server/listing.ts";
+import { typedArguments } from "../args/typed-arguments.ts";
 import { fine, notChecked, reasonOf, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 

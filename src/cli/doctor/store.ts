@@ -1,15 +1,9 @@
 // A task store: whether it can be reached, has its tables, and is being worked on. Nothing is changed.
 
-import { existsSync } from "node:fs";
-import { Database } from "../../tasks/stores/postgres/database.ts";
-import { migrationSql as postgresSql } from "../../tasks/stores/postgres/migrations.ts";
-import { query } from "../../tasks/stores/postgres/pool.ts";
-import { quoted } from "../../tasks/stores/postgres/schema.ts";
-import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
-import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/migrations.ts";
 import type { Figures } from "../../tasks/store.ts";
-import { duration } from "../amounts.ts";
-import { withStore } from "../tasks-in-store.ts";
+import { duration } from "../screen/amounts.ts";
+import { withStore } from "../tasks/in-store.ts";
+import { howToMigrate, missingMigrations } from "../tasks/migrations.ts";
 import { fine, notChecked, reasonOf, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 
@@ -21,17 +15,12 @@ export async function storeFindings(
   store: string,
   schema: string | undefined,
 ): Promise<readonly Finding[]> {
-  const isPostgres = /^postgres(ql)?:/.test(store);
-  if (!isPostgres && !existsSync(store)) {
-    return [wrong("store", `there is no file ${store}. A server makes it when it starts.`)];
-  }
   try {
-    const missing = await (isPostgres ? missingInPostgres(store, schema) : missingInFile(store));
+    const missing = await missingMigrations(store, schema);
     if (missing > 0) {
-      const advice = `run: parley migrate ${isPostgres ? '"$DATABASE_URL"' : store}`;
       return [
         fine("store", "it can be reached"),
-        wrong("migrations", `${missing} to be done; ${advice}`),
+        wrong("migrations", `${missing} to be done; ${howToMigrate(store, schema)}`),
       ];
     }
     const figures = await withStore(store, schema, (opened) => opened.figures());
@@ -40,39 +29,6 @@ export async function storeFindings(
     return [wrong("store", reasonOf(error))];
   }
 }
-
-async function missingInFile(file: string): Promise<number> {
-  const open = await loadDriver();
-  const database = open(file);
-  try {
-    const [table] = database
-      .prepare("select 1 from sqlite_master where name = 'parley_schema'")
-      .all();
-    const done = table && database.prepare("select max(step) as step from parley_schema").all()[0];
-    return known(sqliteSql(), /^-- step \d+$/gm) - Number(done?.["step"] ?? 0);
-  } finally {
-    database.close();
-  }
-}
-
-async function missingInPostgres(url: string, schema = "parley"): Promise<number> {
-  const database = new Database(url, {}, false);
-  const name = quoted(schema);
-  try {
-    const done = await database.withClient(async (client) => {
-      const text = `select to_regclass('${name}.migrations') is not null as has`;
-      const [table] = await query<{ has: boolean }>(client, { text });
-      if (table?.has !== true) return [];
-      return query<{ number: number }>(client, { text: `select number from ${name}.migrations` });
-    });
-    return known(postgresSql(schema), /^insert into \S+migrations /gm) - done.length;
-  } finally {
-    await database.close();
-  }
-}
-
-/** How many there are, by what `parley migrate --print` prints. */
-const known = (sql: string, each: RegExp): number => sql.match(each)?.length ?? 0;
 
 function work({ now, live, held, oldestDueAt, workerSeenAt }: Figures): readonly Finding[] {
   const seenMs = workerSeenAt === undefined ? Infinity : now - workerSeenAt;

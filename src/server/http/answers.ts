@@ -10,8 +10,9 @@ import { abilityFor } from "../low-level.ts";
 import type { RoundAnswer } from "../round.ts";
 import type { TaskAnswer } from "../task-request.ts";
 import { createTaskResult } from "../task-wire.ts";
+import { isObject } from "./json.ts";
 import type { Message } from "./message.ts";
-import { cacheable, isObject, toolResult } from "./result.ts";
+import { cacheable, toolResult } from "./result.ts";
 import type { RoundRoute } from "./routes.ts";
 
 export interface Encoded {
@@ -60,6 +61,14 @@ export class Answers {
 
   toTask(id: Id, answer: TaskAnswer): Encoded {
     return answer.kind === "error" ? refused(id, answer) : this.#result(id, { ...answer.result });
+  }
+
+  /** To what should not have happened. */
+  toMishap(id: Id): Encoded {
+    return {
+      ...refused(id, { code: internalError, message: "Internal server error" }),
+      status: 500,
+    };
   }
 
   #result(id: Id, result: WireResult): Encoded {

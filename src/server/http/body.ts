@@ -11,9 +11,11 @@ export interface Body {
 }
 
 /** As it was parsed on the way here, or read now. Undefined: the client went away. */
-export function bodyOf(req: NodeRequest): Body | Promise<Body | undefined> {
+export function bodyOf(req: NodeRequest): Body | undefined | Promise<Body | undefined> {
   // Read by somebody who did not keep it, or who did.
   if (req.readableEnded || req.body !== undefined) return { json: req.body, unread: () => req };
+  // Of one that has ended before it was here nothing is ever heard.
+  if (req.destroyed) return undefined;
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -22,25 +24,28 @@ export function bodyOf(req: NodeRequest): Body | Promise<Body | undefined> {
       bytes += chunk.length;
       if (bytes <= mostBytes) return;
       req.off("data", onData).pause();
-      resolve(new ReadBody(req, chunks));
+      resolve(new ReadBody(req, chunks, false));
     };
     req.on("data", onData);
-    req.on("end", () => resolve(new ReadBody(req, chunks)));
+    req.on("end", () => resolve(new ReadBody(req, chunks, true)));
     req.on("close", () => resolve(undefined));
   });
 }
 
-/** All of its chunks, or the first that are too many. */
 class ReadBody implements Body {
   readonly #req: NodeRequest;
   readonly #chunks: readonly Buffer[];
+  readonly #isWhole: boolean;
 
-  constructor(req: NodeRequest, chunks: readonly Buffer[]) {
+  constructor(req: NodeRequest, chunks: readonly Buffer[], isWhole: boolean) {
     this.#req = req;
     this.#chunks = chunks;
+    this.#isWhole = isWhole;
   }
 
+  /** Of the first part of one that is too large: none, even if nothing but white space comes after it. */
   get json(): unknown {
+    if (!this.#isWhole) return undefined;
     const [first] = this.#chunks;
     const isOne = this.#chunks.length === 1 && first !== undefined;
     try {

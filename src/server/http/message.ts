@@ -13,6 +13,8 @@ import type {
   Implementation,
   LoggingLevel,
 } from "@modelcontextprotocol/server";
+import { isObject } from "./json.ts";
+import type { Loose } from "./json.ts";
 
 export const revision = "2026-07-28";
 
@@ -211,14 +213,7 @@ export const levels: readonly LoggingLevel[] = [
 const isMaybeLevel = (value: unknown): boolean =>
   value === undefined || levels.some((level) => level === value);
 
-// ---------------------------------------------------------------- JSON
-
-interface Loose {
-  readonly [member: string]: unknown;
-}
-
-const isObject = (value: unknown): value is Loose =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+// ---------------------------------------------------------------- members
 
 const isId = (value: unknown): boolean => typeof value === "string" || Number.isSafeInteger(value);
 

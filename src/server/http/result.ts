@@ -2,6 +2,7 @@
 
 import { specTypeSchemas } from "@modelcontextprotocol/server";
 import type { WireResult } from "../definition.ts";
+import { isObject } from "./json.ts";
 
 /** What the SDK would make of a tool's result; undefined if it would refuse it, or add something of its own. */
 export function toolResult(result: WireResult): WireResult | undefined {
@@ -49,6 +50,3 @@ const isTtl = (value: unknown): boolean =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
 const isScope = (value: unknown): boolean => value === "public" || value === "private";
-
-export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,4 +2,4 @@
 
 import type { RoundAnswer } from "../round.ts";
 
-export const servedBefore = new WeakMap<Request, RoundAnswer>();
+export const servedBefore: WeakMap<Request, RoundAnswer> = new WeakMap();

@@ -1,9 +1,10 @@
-import { and, at, by, superseded, under } from "./row.ts";
+import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const flow = "Example Flow with Elicitations";
 const inFinal = "the same life, with its question in tasks/get and its answer in tasks/update";
 const inDraft = "000: the echo tool, as printed but for its slips";
+const workingAgain = "000: with its answer the task is working again, until it is completed";
 
 export const messageStructure: readonly Row[] = [
   ...under(
@@ -24,6 +25,7 @@ export const messageStructure: readonly Row[] = [
       "A task is working, in need of input, completed, failed or cancelled.",
       by(
         at.tasks,
+        "CreateTaskResult is flat, begins as working, and holds nothing else",
         "moves between working and input_required, then ends and stays so",
         "of one that ended in an error of the protocol, that error",
         "of a cancelled one, the base alone",
@@ -47,13 +49,13 @@ export const messageStructure: readonly Row[] = [
         ),
       ),
     ],
-    [
-      "The final form of that: the request is in `tasks/get` itself, and there is no `tasks/result`.",
+    ours(
+      "the request is in `tasks/get` itself, and there is no `tasks/result`.",
       and(
         by(at.final, inFinal, "nor is there a tasks/result to stream from"),
         by(at.envelope, "%s does not exist in 2026-07-28: -32601 and 404"),
       ),
-    ],
+    ),
     [
       "Elicitation and sampling need not be sent unsolicited from server to client.",
       by(at.notifications, "carries no request of the server's"),
@@ -75,10 +77,10 @@ export const messageStructure: readonly Row[] = [
         ),
       ),
     ],
-    [
-      "1, in the final form: no wish; the server decides, and a wish changes nothing.",
+    ours(
+      "1, there is no wish; the server decides, and a wish changes nothing.",
       by(at.tasks, "a wish for one changes nothing for a client that follows them"),
-    ],
+    ),
     [
       "2: the server answers with a task: id, status, time of creation, life, interval.",
       by(at.final, inFinal),
@@ -86,7 +88,13 @@ export const messageStructure: readonly Row[] = [
     ["2: a status can come with words.", by(at.final, "a promise, and what it comes to")],
     [
       "3: the client asks for the status every now and then, by `tasks/get`.",
-      by(at.final, inFinal),
+      and(
+        by(at.final, inFinal),
+        by(
+          "src/client/with-tasks.test.ts",
+          "is polled at its interval until it is completed, and the call gets its result",
+        ),
+      ),
     ],
     ["4: the answer says that input is required.", by(at.final, inFinal)],
     ["5: the client asks by `tasks/result` which input.", by(at.draft, inDraft)],
@@ -117,11 +125,17 @@ export const messageStructure: readonly Row[] = [
     ["8: nothing need be answered to it.", superseded("`tasks/update` is acknowledged (F11)")],
     [
       "8: with the answer the server goes on, and the status is working again.",
-      by(at.tasks, "moves between working and input_required, then ends and stays so"),
+      and(
+        by(at.draft, workingAgain),
+        by(at.tools, "the echo tool asks in its task, unless it was told"),
+      ),
     ],
     [
       "9: the client goes on asking for the status until it is completed.",
-      by(at.clientTask, "questions come out, answers go in, each once"),
+      and(
+        by(at.draftClient, "the draft is spoken as it is written"),
+        by(at.clientTask, "questions come out, answers go in, each once"),
+      ),
     ],
     ["10: the answer says that the task is completed.", by(at.final, inFinal)],
     ["11: the client gets the final result by `tasks/result`.", by(at.draft, inDraft)],
@@ -129,7 +143,7 @@ export const messageStructure: readonly Row[] = [
       "12: the final result is that of the tool, with the task named in `_meta`.",
       by(at.draft, inDraft),
     ],
-    ["11 and 12, in the final form: the result is in `tasks/get`.", by(at.final, inFinal)],
+    ours("11 and 12, the result is in `tasks/get`.", by(at.final, inFinal)),
   ),
   ...under(
     "Discussion Points",
@@ -180,10 +194,10 @@ export const messageStructure: readonly Row[] = [
         "weighed and rejected: a result type of its own; requests are never in `content` (F18)",
       ),
     ],
-    [
-      "A question is not a block of content here.",
+    ours(
+      "a question is never a block of content.",
       by(at.final, "a question is never a block of content"),
-    ],
+    ),
     [
       "All results have one structure, and `isError` is handled alike.",
       by(at.types, "a failure (%s)", "a failure"),
@@ -198,7 +212,10 @@ export const messageStructure: readonly Row[] = [
     ],
     [
       "The messages that tasks returned before become deprecated, as nothing is out of band any more.",
-      by(at.notifications, "carries no request of the server's"),
+      and(
+        by(at.final, "nor is there a tasks/result to stream from", inFinal),
+        by(at.notifications, "carries no request of the server's"),
+      ),
     ],
     [
       "The schema of tool results becomes one of results in general.",

@@ -1,4 +1,4 @@
-import { and, at, by, superseded, under } from "./row.ts";
+import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const weatherDraft = "001: the weather tool, as printed";
@@ -9,6 +9,7 @@ const azureFinal =
   "Azure DevOps: the second question follows from the first answer, and the token keeps it";
 const echoFinal = "the echo tool from its call to its result";
 const anotherInstance = "may go to another instance that shares nothing but the keys";
+const spoken = "the draft is spoken as it is written";
 const asks = "has resultType, inputRequests, requestState and the server's name, and nothing else";
 
 export const proposal: readonly Row[] = [
@@ -36,27 +37,27 @@ export const proposal: readonly Row[] = [
     ["A server's request is a response that says how to come back with more.", by(at.rounds, asks)],
     [
       "No state and no affinity on the server links the first request with the later ones.",
-      by(at.mishaps, "a client that never comes back has left nothing behind"),
+      and(
+        by(at.rounds, anotherInstance),
+        by(at.mishaps, "a client that never comes back has left nothing behind"),
+      ),
     ],
     [
       "1: `IncompleteResult` says that more is needed, with `inputRequests`, `requestState` or both.",
       by(at.draft, weatherDraft, azureDraft),
     ],
-    [
-      "1, in the final form: `InputRequiredResult`, told by `resultType`.",
-      by(at.final, weatherFinal),
-    ],
+    ours("1, it is an `InputRequiredResult`, told by `resultType`.", by(at.final, weatherFinal)),
     [
       "2: `inputResponses` and `requestState` are in the params of any request of the client.",
       superseded("of `tools/call`, `prompts/get` and `resources/read` alone (F4)"),
     ],
-    [
-      "2: all three of these can ask.",
+    ours(
+      "2, all three of these can ask.",
       and(
         by(at.rounds, "of a prompt and of a resource is the same, and carries no caching hints"),
         by(at.rounds, "%s asks nothing"),
       ),
-    ],
+    ),
     [
       "3: standalone elicitation and sampling requests of the server are no more.",
       and(
@@ -255,6 +256,7 @@ export const proposal: readonly Row[] = [
       and(
         by(at.rounds, asks, "has only a token where nothing is asked"),
         by(at.strangers, "rounds, with and without state"),
+        by(at.draftClient, "that asks without a state gets none back"),
       ),
     ],
     [
@@ -297,12 +299,12 @@ export const proposal: readonly Row[] = [
       "The task's status is set to `input_required`, and `tasks/result` has the questions.",
       by(at.draft, echoDraft),
     ],
-    ["In the final form `tasks/get` has them.", by(at.final, echoFinal)],
+    ours("in the final form `tasks/get` has them.", by(at.final, echoFinal)),
     [
       "The client answers by `tasks/input_response`, and the server goes on.",
       by(at.draft, echoDraft),
     ],
-    ["In the final form it answers by `tasks/update`.", by(at.final, echoFinal)],
+    ours("in the final form it answers by `tasks/update`.", by(at.final, echoFinal)),
     [
       "The questions of a task have the structure they have in rounds.",
       and(
@@ -324,7 +326,7 @@ export const proposal: readonly Row[] = [
     ],
     [
       "6: the server sets the status to working and goes on.",
-      by(at.tasks, "moves between working and input_required, then ends and stays so"),
+      by(at.draft, "000: with its answer the task is working again, until it is completed"),
     ],
     [
       "The message with the answers.",
@@ -344,13 +346,11 @@ export const proposal: readonly Row[] = [
         ),
       ),
     ],
-    [
-      "A client that sees `input_required` must call `tasks/result`.",
-      by(at.draft, "001: our client drives the draft's flows to their ends"),
-    ],
+    ["A client that sees `input_required` must call `tasks/result`.", by(at.draftClient, spoken)],
     [
       "It must fulfil the questions and send the answers, and not the first request again.",
       and(
+        by(at.draftClient, spoken),
         by(at.draft, "001: our client drives the draft's flows to their ends"),
         by(at.clientTask, "questions come out, answers go in, each once"),
       ),
@@ -358,8 +358,15 @@ export const proposal: readonly Row[] = [
     [
       "A client that will not or cannot answer should cancel the task.",
       and(
+        by(at.draftClient, "whose task asks what nobody handles has it cancelled"),
         by(at.clientHostile, "a question nobody handles cancels the task"),
+      ),
+    ],
+    [
+      "To cancel it frees what the server holds.",
+      and(
         by(at.draftTasks, "a task is cancelled once, and tells so"),
+        by(at.tasks, "stops the body that runs, and what it would have returned is not told"),
       ),
     ],
   ),
@@ -368,7 +375,10 @@ export const proposal: readonly Row[] = [
     [
       "A request may begin in rounds and become a task when it has what it needs.",
       and(
-        by(at.csharp, "is made after the question, where the handler says so"),
+        by(
+          at.csharp,
+          "is made after the question, where the handler says so, and comes to its end",
+        ),
         by(
           at.serverTasks,
           "what was told in rounds is the task's log; nothing is asked or run again, on any replica",
@@ -392,6 +402,7 @@ export const proposal: readonly Row[] = [
     [
       "What is malformed or does not fit the protocol's schema is a JSON-RPC error.",
       and(
+        by(at.draftRounds, "malformed answers and states are refused in words"),
         by(at.envelope, "a body that is no JSON is refused, and so is one that is no request"),
         by(at.taskInput, "%s is -32602, and nothing is applied"),
       ),
@@ -432,8 +443,9 @@ export const proposal: readonly Row[] = [
     ],
     [
       "Status and result are two calls, so that polling always takes as long.",
-      superseded("one idempotent read has both (F15)"),
+      by(at.draft, echoDraft),
     ],
+    ours("in the final form one read has both (F15).", by(at.final, echoFinal)),
     [
       "Values of `inputResponses` are the results themselves, without a wrapper.",
       by(at.rounds, "of every kind at once is read as it was asked, with defaults"),
@@ -447,13 +459,13 @@ export const proposal: readonly Row[] = [
         "not here: such a tool is replayed, each mutation in a `ctx.step` that runs once (F28)",
       ),
     ],
-    [
-      "The inline form runs on: mutation, question, mutation, each once.",
+    ours(
+      "the inline form runs on: mutation, question, mutation, each once.",
       by(
         at.carriers,
         "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
       ),
-    ],
+    ),
     [
       "A tool can look for the answer, and return a request where there is none.",
       by(
@@ -559,13 +571,13 @@ export const proposal: readonly Row[] = [
       "Steps 7 and 8: the answers, and an acknowledgement with the task in `_meta`.",
       by(at.draft, echoDraft),
     ],
-    [
-      "Steps 7 and 8, in the final form: an empty acknowledgement.",
+    ours(
+      "steps 7 and 8, in the final form an empty acknowledgement.",
       and(
         by(at.final, echoFinal),
         by(at.tasks, "tasks/update and tasks/cancel are acknowledged, and that is all"),
       ),
-    ],
+    ),
     ["Step 9: completed, in `tasks/get`.", and(by(at.final, echoFinal), by(at.draft, echoDraft))],
     ["Step 10: the result, by `tasks/result`, with the task in `_meta`.", by(at.draft, echoDraft)],
   ),

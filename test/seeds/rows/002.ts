@@ -1,4 +1,4 @@
-import { and, at, by, later, superseded, under } from "./row.ts";
+import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const anotherInstance = "may go to another instance that shares nothing but the keys";
@@ -8,8 +8,11 @@ const apart =
   "of rounds and of a task never meet: each answer goes its own way, and one sent the other way counts for nothing";
 const silent =
   "progress and log messages are silent, before it they are not; the status message and the result tell instead";
+const covers = "nothing but what %s covers is asked of who declares only that";
 const greeting = "a question, its answer, the greeting";
 const replayed = "repeats the steps of its round alone, under the same idempotency key";
+const override =
+  "a request may say more of its client than its session has, or otherwise, for itself alone";
 const threeErrors = "are told apart in the log, and look alike on the wire";
 
 export const tutorial: readonly Row[] = [
@@ -143,25 +146,19 @@ export const tutorial: readonly Row[] = [
   ),
   ...under(
     "3. What server-to-client methods does MRTR cover?",
-    [
-      "A request's method is one of those the client offered.",
-      by(at.mcpkit, "nothing but what %s covers is asked of who declares only that"),
-    ],
+    ["A request's method is one of those the client offered.", by(at.mcpkit, covers)],
     [
       "`elicitation/create`: a prompt for the user, with the capability `elicitation`.",
-      by(at.rounds, "`elicitation: {}` counts as a client of forms"),
+      and(by(at.mcpkit, covers), by(at.rounds, "`elicitation: {}` counts as a client of forms")),
     ],
     [
       "`sampling/createMessage`: a completion of the client's model, with `sampling`.",
-      by(at.final, "a form and a completion are asked in one round, and answered in one"),
-    ],
-    [
-      "`roots/list`: the client's workspace roots, with `roots`.",
-      by(
-        at.mcpkit,
-        "is in every request of 2026-07-28, and nothing is remembered of the one before",
+      and(
+        by(at.mcpkit, covers),
+        by(at.final, "a form and a completion are asked in one round, and answered in one"),
       ),
     ],
+    ["`roots/list`: the client's workspace roots, with `roots`.", by(at.mcpkit, covers)],
     [
       "A server invents no other methods.",
       and(
@@ -169,21 +166,18 @@ export const tutorial: readonly Row[] = [
           at.rounds,
           "carries each kind as the bare request the specification has, with flat forms",
         ),
-        by(
-          at.clientHostile,
-          "a question that was not declared is not answered, and is in the error",
-        ),
+        by(at.clientHostile, "is no answer to a call: %s"),
       ),
     ],
     [
       "A root is a URI and perhaps a name.",
-      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+      by(at.taskInput, "of every kind reaches the handler as it would in a round"),
     ],
     [
       "A root may be `https://` or of another scheme.",
       superseded("`file://` alone, and roots are deprecated (F46)"),
     ],
-    ["Roots that are no files are refused.", by(at.clientForm, "roots are files")],
+    ours("roots that are no files are refused.", by(at.clientForm, "roots are files")),
     [
       "Several roots may be open.",
       by(at.tools, "roots are asked of the client, and nobody has to type them"),
@@ -226,6 +220,7 @@ export const tutorial: readonly Row[] = [
         "2025-11-25 has no such key; a request that has an envelope is one of 2026-07-28 (F43)",
       ),
     ],
+    ours("in a session of the draft it may, for itself alone.", by(at.draftRounds, override)),
     [
       "Stateless: the menu is in every request, and none is cached.",
       by(
@@ -241,22 +236,23 @@ export const tutorial: readonly Row[] = [
       ),
     ],
     ["Client info is part of what is required.", superseded("it is optional (F44)")],
-    [
-      "Without client info a request is served.",
+    ours(
+      "without client info a request is served.",
       by(at.rounds, "is served without clientInfo, and whatever the client calls itself"),
-    ],
+    ),
     [
       "A request without capabilities is of a client that supports nothing.",
       superseded("it is malformed: -32602, HTTP 400 (F43)"),
     ],
-    [
-      "Without the envelope it is -32602.",
+    ours(
+      "without the envelope it is -32602.",
       by(at.mcpkit, "that is not there at all is an error, not a client that can do nothing"),
-    ],
+    ),
     [
       "The server cannot fall back to a session.",
       by(at.rounds, "any more, in a later round, is not asked: each request speaks for itself"),
     ],
+    ["What the session and what the request declares are merged.", by(at.draftRounds, override)],
     [
       "One helper says yes or no on either wire.",
       by(at.csharp, "is for ctx.can to say: by its declaration, in either era"),
@@ -265,10 +261,7 @@ export const tutorial: readonly Row[] = [
       "The tasks extension is gated by it.",
       by(at.tasks, "a request that declares %s", "a declaration that is %j is none"),
     ],
-    [
-      "So are elicitation, sampling and roots.",
-      by(at.mcpkit, "nothing but what %s covers is asked of who declares only that"),
-    ],
+    ["So are elicitation, sampling and roots.", by(at.mcpkit, covers)],
   ),
   ...under(
     "5. progressToken",
@@ -276,11 +269,14 @@ export const tutorial: readonly Row[] = [
       "The client makes it, and finds by it the request that progress belongs to.",
       by(at.mcpkit, "goes out under the token the client has made: %j"),
     ],
-    ["It is any scalar, even null.", superseded("a text or a number (F45)")],
-    [
-      "Anything else is no token.",
-      by(at.mcpkit, "under %j is no progress: a token is text or a number"),
-    ],
+    ["It is any scalar, even null.", superseded("a text or a whole number (F45)")],
+    ours(
+      "anything else is refused.",
+      by(
+        at.mcpkit,
+        "under %j is none: the request is refused, as a token is text or a whole number",
+      ),
+    ),
     [
       "It goes out in `_meta.progressToken`, and comes back in `notifications/progress` with progress, total and words.",
       by(at.final, "progress comes under the token of the request"),
@@ -356,7 +352,11 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Nothing is lost in silence on one wire that is delivered on the other.",
-      by(at.mcpkit, silent),
+      by(
+        at.mcpkit,
+        silent,
+        "they are silent in a session of 2025-11-25 as well, where there would be a channel",
+      ),
     ],
     ["In a task, status and status message replace progress.", by(at.mcpkit, silent)],
     ["In a task, the result replaces messages.", by(at.mcpkit, silent)],
@@ -468,13 +468,13 @@ export const tutorial: readonly Row[] = [
       "A task's state lives in the memory of one process, and dies with it.",
       superseded("in the store; a task survives its process (F40)"),
     ],
-    [
-      "A task goes on after its process was killed.",
+    ours(
+      "a task goes on after its process was killed.",
       by(
         "test/cli/demo.test.ts",
         "without a terminal a script answers, the story holds, and nothing is left",
       ),
-    ],
+    ),
     ["Rounds go on on any replica.", by(at.rounds, anotherInstance)],
     [
       "Several questions in one round; concurrent ones in a task.",
@@ -485,7 +485,10 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "`tasks/update` may bring some of the answers, in any order.",
-      by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
+      and(
+        by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
+        by(at.engine, "asks in parallel and takes the answers one by one"),
+      ),
     ],
     ["Keys are of the round, or of the task.", by(at.mcpkit, apart)],
     [
@@ -513,7 +516,13 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Without a task its input flow cannot be used.",
-      by(at.taskPhases, "never, and is refused what it cannot wait for"),
+      and(
+        by(
+          at.csharp,
+          "is never made for a client that cannot follow one: the same handler goes on in rounds",
+        ),
+        by(at.taskPhases, "never, and is refused what it cannot wait for"),
+      ),
     ],
     [
       "The token of the rounds does not flow into the task.",
@@ -521,10 +530,10 @@ export const tutorial: readonly Row[] = [
     ],
     ["A task has a `requestState` of its own.", superseded("tasks have none (F50)")],
     ["The keys of both never collide.", by(at.mcpkit, apart)],
-    [
-      "A key that is used in both is a mistake that is told, not a collision.",
+    ours(
+      "a key that is used in both is a mistake that is told, not a collision.",
       by(at.taskPhases, "a key is used once in a call, in whichever phase"),
-    ],
+    ),
     [
       "Clients need not tell the two apart by key: the wire does.",
       and(
@@ -582,7 +591,7 @@ export const tutorial: readonly Row[] = [
     ],
     ["Phase 1: no answer yet, and no task is made.", by(at.mcpkit, phases)],
     ["Phase 2: with the answer, the task is made.", by(at.mcpkit, phases)],
-    ["Phase 3: the work, with means to ask and to tell the status.", by(at.mcpkit, phases)],
+    ["Phase 3: the work, with means to ask and to tell the status.", by(at.mcpkit, phases, silent)],
     ["The client gets the result by `tasks/get`.", by(at.mcpkit, phases)],
     [
       "Each flow has state and keys of its own.",
@@ -598,7 +607,10 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "The handler runs first; whether it asks, returns or goes to the background decides.",
-      by(at.tasks, "the handler decides: what is quick is answered at once"),
+      and(
+        by(at.mcpkit, phases),
+        by(at.tasks, "the handler decides: what is quick is answered at once"),
+      ),
     ],
   ),
   ...under(
@@ -613,10 +625,10 @@ export const tutorial: readonly Row[] = [
         "eleven minutes by default, longer where a question has longer; `limits.tokenTtlMs` (F42)",
       ),
     ],
-    [
-      "How long a token lives follows its questions.",
+    ours(
+      "how long a token lives follows its questions.",
       by(at.round, "a token lives at least as long as its questions"),
-    ],
+    ),
     [
       "Tasks are registered where a tool may be one.",
       by(at.tasks, "nobody, where there is no store: the extension is not declared either"),
@@ -663,10 +675,16 @@ export const tutorial: readonly Row[] = [
         ),
       ),
     ],
-    ["A link that is none does no harm.", by(at.links, "a link that is none is passed over: %j")],
+    ours(
+      "a link that is none does no harm.",
+      by(at.links, "a link that is none is passed over: %j"),
+    ),
     [
-      "The rounds can be looked at in Grafana.",
-      later("a picture is not part of the tests; the spans are"),
+      "The rounds can be looked at together, where traces are looked at.",
+      by(
+        at.telemetry,
+        "a span a round, the later ones linked to the first through the sealed state",
+      ),
     ],
   ),
 ];

@@ -1,4 +1,4 @@
-import { and, at, by, later, superseded, under } from "./row.ts";
+import { and, at, by, later, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const eitherWay = "additional information, and then the answer (%s)";
@@ -54,10 +54,13 @@ export const responseTypes: readonly Row[] = [
   ),
   ...under(
     "Current Protocol Support, Answer",
-    ["`tools/call` with a city is answered in full.", by(at.final, "an answer that is complete")],
+    [
+      "`tools/call` with a city is answered in full.",
+      and(by(at.draft, "003: answers, as printed"), by(at.final, "an answer that is complete")),
+    ],
     [
       "The answer can be a failure, with `isError` and words.",
-      by(at.final, "an answer that is a failure"),
+      and(by(at.draft, "003: answers, as printed"), by(at.final, "an answer that is a failure")),
     ],
   ),
   ...under(
@@ -73,10 +76,10 @@ export const responseTypes: readonly Row[] = [
         ),
       ),
     ],
-    [
-      "In the final form the client declares that it can follow tasks, and the server decides.",
+    ours(
+      "in the final form the client declares that it can follow tasks, and the server decides.",
       by(at.tasks, "the handler decides: what is quick is answered at once"),
-    ],
+    ),
     ["Its status comes with words.", by(at.final, "a promise, and what it comes to")],
     [
       "The response has an id to look at the status with, and to redeem.",
@@ -126,10 +129,10 @@ export const responseTypes: readonly Row[] = [
       "The response has lists of elicitation and of sampling requests, in one member.",
       superseded("one map by key, each entry with its method (F22)"),
     ],
-    [
-      "What that would say is said by the final form.",
+    ours(
+      "what that would say is said by the final form.",
       by(at.final, "an answer that needs more: the same in all three of its forms"),
-    ],
+    ),
     [
       "For an answer, the client calls the tool again with all its parameters and what was asked for.",
       and(
@@ -177,10 +180,10 @@ export const responseTypes: readonly Row[] = [
       "The answer is a result message with the id in `_meta`.",
       superseded("`tasks/update` with `params.taskId` (F10, F20, F21)"),
     ],
-    [
-      "What it says is said by `tasks/update`.",
+    ours(
+      "what it says is said by `tasks/update`.",
       by(at.final, "a promise that needs more, answered under its task"),
-    ],
+    ),
     [
       "An answer accepts, declines or cancels.",
       by(at.taskInput, "may be a refusal: %s ends it in words"),
@@ -192,20 +195,29 @@ export const responseTypes: readonly Row[] = [
       "A tool call may ask for a stream by `stream` in its params.",
       later("an issue on streaming; unknown params are ignored (F24)"),
     ],
-    [
-      "Until then it changes nothing.",
-      by(at.final, "`stream` is no parameter of tools/call: the answer comes as it would without"),
-    ],
+    ours(
+      "until then it changes nothing.",
+      and(
+        by(
+          at.final,
+          "`stream` is no parameter of tools/call: the answer comes as it would without",
+        ),
+        by(
+          at.draft,
+          "003: an answer to a promise as a message of its own is refused, and `stream` changes nothing",
+        ),
+      ),
+    ),
     [
       "A promise may be streamed by `stream` on `tasks/result`.",
       later("an issue on streaming; there is no `tasks/result` (F9, F24)"),
     ],
-    [
-      "Until then what comes before the result is progress and status.",
+    ours(
+      "until then what comes before the result is progress and status.",
       by(
         at.types,
         "streaming: a later issue; until then progress and status are told while the one result is made",
       ),
-    ],
+    ),
   ),
 ];

@@ -4,6 +4,8 @@ export interface Row {
   readonly heading: string;
   readonly says: string;
   readonly fate: Fate;
+  /** No statement of the document: how it is here, beside one that is. Not counted. */
+  readonly isOurs: boolean;
 }
 
 export type Fate =
@@ -20,10 +22,13 @@ export interface Citation {
   readonly title: string;
 }
 
-type Statement = readonly [says: string, fate: Fate];
+type Statement = readonly [says: string, fate: Fate, isOurs?: true];
 
 export const under = (heading: string, ...statements: readonly Statement[]): Row[] =>
-  statements.map(([says, fate]) => ({ heading, says, fate }));
+  statements.map(([says, fate, isOurs = false]) => ({ heading, says, fate, isOurs }));
+
+/** What is here in the place of the statement before it, or as well. */
+export const ours = (says: string, fate: Fate): Statement => [says, fate, true];
 
 export const by = (file: string, ...titles: readonly string[]): Fate & { shown: Citation[] } => ({
   shown: titles.map((title) => ({ file, title })),
@@ -84,6 +89,7 @@ export const at = {
   draftClient: "test/draft/client.test.ts",
   draftTasks: "test/draft/tasks.test.ts",
   draftRounds: "test/draft/rounds.test.ts",
+  draftOff: "test/draft/off.test.ts",
   csharp: seeds("csharp-page"),
   mcpkit: seeds("mcpkit"),
   types: seeds("response-types"),

@@ -1,0 +1,19 @@
+// A JSON object from a file, or from standard input.
+
+import { readFileSync } from "node:fs";
+import { textOf } from "../../client/errors.ts";
+import { isObject } from "../../client/json.ts";
+import type { Members } from "../../client/json.ts";
+import { Usage } from "../command.ts";
+
+/** `what` is in it, for a sentence: "the arguments". */
+export function jsonIn(file: string, what: string): Members {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(readFileSync(file === "-" ? 0 : file, "utf8"));
+  } catch (error) {
+    throw new Usage(`${file}, for ${what}, cannot be read: ${textOf(error)}`);
+  }
+  if (isObject(raw)) return raw;
+  throw new Usage(`${file} should hold one JSON object: ${what}, each by its name.`);
+}

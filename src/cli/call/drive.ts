@@ -1,0 +1,230 @@
+// A call, from its first event to its outcome: with a person at the terminal, with answers given beforehand, or until
+// somebody has to be asked who is not there.
+
+import type { InputResponse } from "@modelcontextprotocol/client";
+import { CallError } from "../../client/index.ts";
+import type { Call, CallEvent, CallResult, Pending } from "../../client/index.ts";
+import { stateOf } from "../../client/reference.ts";
+import type { GivenAnswers } from "../args/given-answers.ts";
+import { plainLine, someOf } from "../screen/plain.ts";
+import { askPerson, Interrupted, NotTaken, shownAnswer, Withdrawn } from "../prompts/person.ts";
+import { stepsIn, Strip } from "./strip.ts";
+import { signs, style } from "../screen/style.ts";
+import type { Talk } from "../screen/talk.ts";
+import { Totals } from "./totals.ts";
+import type { TotalsSeen } from "./totals.ts";
+
+type Ending =
+  | { readonly status: "done"; readonly result: CallResult }
+  /** With its result where the tool itself says that it could not. */
+  | { readonly status: "failed"; readonly result: CallResult }
+  | { readonly status: "failed"; readonly error: Error }
+  | { readonly status: "inputNeeded"; readonly questions: readonly Pending[] }
+  | { readonly status: "interrupted" };
+
+export type Outcome = Ending & {
+  readonly taskId: string | undefined;
+  readonly totals: TotalsSeen;
+};
+
+export interface Driver {
+  readonly talk: Talk;
+  readonly given: GivenAnswers;
+  /** Somebody sits there. */
+  readonly isInteractive: boolean;
+  /** Ctrl-C. */
+  readonly interrupt: AbortSignal;
+}
+
+/** What is called, and how far it was before it came here. */
+export interface Called {
+  readonly tool: string;
+  readonly args: unknown;
+  /** Those that asked. */
+  readonly rounds?: number | undefined;
+  readonly taskId?: string | undefined;
+}
+
+export function drive(call: Call, driver: Driver, called: Called): Promise<Outcome> {
+  return new Drive(call, driver, called).run();
+}
+
+class Drive {
+  readonly #call: Call;
+  readonly #driver: Driver;
+  readonly #called: Called;
+  readonly #totals: Totals;
+  readonly #strip: Strip;
+  readonly #over = new AbortController();
+  /** By key: aborts when the server no longer wants to know. */
+  readonly #withdrawn = new Map<string, AbortController>();
+  readonly #stopped: Promise<Ending>;
+  #stop: (ending: Ending) => void = () => {};
+  #answering: Promise<void> = Promise.resolve();
+  #taskId: string | undefined;
+  #isTold = false;
+
+  constructor(call: Call, driver: Driver, called: Called) {
+    this.#call = call;
+    this.#called = called;
+    this.#taskId = called.taskId;
+    this.#totals = new Totals(called.rounds ?? 0);
+    this.#driver = driver;
+    this.#strip = new Strip(driver.talk, this.#totals, called.taskId !== undefined);
+    this.#stopped = new Promise((resolve) => {
+      this.#stop = resolve;
+    });
+    const { interrupt } = driver;
+    interrupt.addEventListener("abort", () => this.#stop({ status: "interrupted" }));
+    if (interrupt.aborted) this.#stop({ status: "interrupted" });
+  }
+
+  async run(): Promise<Outcome> {
+    this.#strip.called(this.#called.tool, this.#called.args);
+    const ending = await Promise.race([this.#events(), this.#stopped]);
+    this.#over.abort();
+    this.#totals.over();
+    // A prompt that was open has given the screen back before anything is said.
+    await this.#answering.catch(() => {});
+    this.#close(ending);
+    return { ...ending, taskId: this.#taskId, totals: this.#totals.seen };
+  }
+
+  async #events(): Promise<Ending> {
+    try {
+      for await (const event of this.#call) {
+        if (event.type === "done") return this.#done(event.result);
+        this.#take(event);
+      }
+      throw new Error("The call has ended without a result.");
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #take(event: Exclude<CallEvent, { type: "done" }>): void {
+    switch (event.type) {
+      case "asked":
+        this.#asked(event.questions, event.ref);
+        break;
+      case "task":
+        this.#taskId = event.taskId;
+        this.#strip.becameTask(event.taskId);
+        break;
+      case "progress":
+        this.#strip.progress(event);
+        break;
+      case "withdrawn":
+        this.#withdrawn.get(event.key)?.abort();
+        break;
+      case "answered":
+        break;
+    }
+  }
+
+  #asked(asked: readonly Pending[], ref: string): void {
+    const { requestState, taskId } = stateOf(ref);
+    this.#taskId = taskId;
+    this.#strip.asks(asked);
+    // Those are answered by what --root has given.
+    const questions = asked.filter(({ kind }) => kind !== "roots");
+    const bytes = requestState === undefined ? undefined : Buffer.byteLength(requestState);
+    this.#totals.asked(questions.length, bytes);
+    for (const { key } of questions) this.#withdrawn.set(key, new AbortController());
+    this.#answering = this.#answering.then(() => this.#answerAll(questions));
+  }
+
+  async #answerAll(questions: readonly Pending[]): Promise<void> {
+    const { given, isInteractive } = this.#driver;
+    const open: Pending[] = [];
+    try {
+      for (const question of questions) {
+        const answer = given.for(question);
+        if (answer === undefined) open.push(question);
+        else await this.#give(question, answer);
+      }
+      if (open.length > 0 && !isInteractive) {
+        return this.#stop({ status: "inputNeeded", questions: open });
+      }
+      for (const question of open) await this.#ask(question);
+    } catch (error) {
+      await this.#notAnswered(error);
+    }
+  }
+
+  async #give(question: Pending, answer: InputResponse): Promise<void> {
+    await this.#call.answer(question.key, answer);
+    this.#totals.answered();
+    this.#strip.given(question.key, shownAnswer(question, answer));
+  }
+
+  async #ask(question: Pending): Promise<void> {
+    const { talk } = this.#driver;
+    const withdrawn = this.#withdrawn.get(question.key)?.signal;
+    const signals = [this.#over.signal, ...(withdrawn === undefined ? [] : [withdrawn])];
+    const signal = AbortSignal.any(signals);
+    if (signal.aborted) return;
+    if (!this.#isTold)
+      this.#strip.hints(["Esc: decline or cancel", "Ctrl-C: leave, and resume later"]);
+    this.#isTold = true;
+    talk.settle();
+    try {
+      const answer = await talk.quiet((say) => askPerson(question, { signal, say }));
+      const ms = this.#totals.answered();
+      const refusal = "action" in answer && answer.action !== "accept";
+      this.#strip.answered(ms, refusal ? shownAnswer(question, answer) : "");
+      await this.#call.answer(question.key, answer);
+    } catch (error) {
+      if (isMisfit(error)) {
+        talk.line(style.yellow(`   ${plainLine(error.message)}`));
+        return this.#ask(question);
+      }
+      if (!(error instanceof Withdrawn) && !isClosed(error)) throw error;
+      this.#totals.answered();
+      if (!this.#over.signal.aborted) talk.line(style.yellow("   The server no longer asks this."));
+    }
+  }
+
+  async #notAnswered(why: unknown): Promise<void> {
+    if (why instanceof Interrupted) return this.#stop({ status: "interrupted" });
+    if (why instanceof NotTaken) {
+      await this.#call.cancel().catch(() => {});
+      return this.#stop(failed(new CallError("cancelled", why.message)));
+    }
+    return this.#stop(failed(why));
+  }
+
+  #done(result: CallResult): Ending {
+    const isError = result.isError === true;
+    this.#strip.done(isError);
+    this.#totals.steps = stepsIn(result);
+    return isError ? { status: "failed", result } : { status: "done", result };
+  }
+
+  #close(ending: Ending): void {
+    const { talk, given } = this.#driver;
+    if (given.unused.length > 0 && ending.status !== "inputNeeded") {
+      const keys = someOf(given.unused);
+      talk.line(style.yellow(`${signs.warning} Answers that nobody asked for: ${keys}`));
+    }
+    const sign = {
+      done: style.green(signs.done),
+      failed: style.red(signs.failed),
+      inputNeeded: style.yellow(signs.warning),
+      interrupted: style.yellow(signs.warning),
+    }[ending.status];
+    this.#strip.total(sign);
+  }
+}
+
+const failed = (why: unknown): Ending => ({
+  status: "failed",
+  error: why instanceof Error ? why : new Error(String(why)),
+});
+
+const isBadAnswer = (error: unknown): error is CallError =>
+  error instanceof CallError && error.code === "bad_answer";
+const isMisfit = (error: unknown): error is CallError =>
+  isBadAnswer(error) && error.question !== undefined;
+/** It was answered elsewhere, or its time was over. */
+const isClosed = (error: unknown) => isBadAnswer(error) && error.question === undefined;

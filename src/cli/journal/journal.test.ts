@@ -1,0 +1,84 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { referenceTo } from "../../client/reference.ts";
+import { emptyFolder } from "../folder.fixture.ts";
+import { Calls, JournalError, unfinished } from "./calls.ts";
+import { readReference, referenceAt, shortId } from "./reference.ts";
+
+const state = {
+  id: "0badcafe-0000-4000-8000-000000000000",
+  target: "http://x.example/mcp",
+  since: 1,
+  method: "tools/call" as const,
+  name: "t",
+  rounds: 1,
+  stateRounds: 0,
+  questions: new Map(),
+  answers: new Map(),
+  isLegacy: false,
+};
+
+describe("references", () => {
+  test("say where, without what is secret there", () => {
+    const text = referenceAt(
+      { kind: "url", url: "https://u:p@x.example/mcp?key=1" },
+      referenceTo(state),
+    );
+    const read = readReference(text);
+    expect(read.place).toEqual({ kind: "url", url: "https://x.example/mcp" });
+    expect(shortId(read.state)).toBe("0badcafe");
+    expect(readReference(referenceTo(state)).place).toEqual({
+      kind: "url",
+      url: "http://x.example/mcp",
+    });
+    expect(readReference(referenceTo({ ...state, target: "stdio node x" })).place).toBeUndefined();
+  });
+
+  test.each(["", "at1.", "at1.e30.parley1.e30", "parley1.x", "at1.e30", "at2.x.y"])(
+    "%j is none",
+    (text) => {
+      expect(() => readReference(text)).toThrow("That is no reference to a call");
+    },
+  );
+
+  test("a place that somebody has made up is none", () => {
+    const ref = referenceTo(state);
+    for (const place of [
+      {},
+      { kind: "file", file: 1, cwd: "/" },
+      { kind: "url", url: "x" },
+      { kind: "command", command: "x", args: [1], cwd: "/" },
+    ]) {
+      const where = Buffer.from(JSON.stringify(place)).toString("base64url");
+      expect(() => readReference(`at1.${where}.${ref}`)).toThrow("That is no reference to a call");
+    }
+  });
+});
+
+describe("the journal", () => {
+  test("keeps the newest, and warns once where it cannot any more", async () => {
+    const folder = join(emptyFolder(), "calls");
+    const warnings: string[] = [];
+    const calls = new Calls({ kind: "url", url: state.target }, folder, (text) =>
+      warnings.push(text),
+    );
+    await calls.put(state.id, referenceTo(state));
+    expect(calls.kept).toBe(`0badcafe --journal ${folder}`);
+    expect(await unfinished(folder)).toMatchObject([{ state: { name: "t" } }]);
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, "");
+    await calls.put(state.id, referenceTo({ ...state, rounds: 2 }));
+    await calls.put(state.id, referenceTo({ ...state, rounds: 3 }));
+    expect(warnings).toEqual([expect.stringContaining("can no longer be kept")]);
+    expect(calls.kept).toBeUndefined();
+    expect(readReference(calls.last ?? "").state.rounds).toBe(3);
+  });
+
+  test("refuses to begin what it cannot keep", async () => {
+    const file = join(emptyFolder(), "file");
+    writeFileSync(file, "");
+    const calls = new Calls({ kind: "url", url: state.target }, file, () => {});
+    await expect(calls.put(state.id, referenceTo(state))).rejects.toBeInstanceOf(JournalError);
+  });
+});

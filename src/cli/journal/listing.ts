@@ -1,0 +1,61 @@
+// The unfinished calls of a folder, as they are listed.
+
+import { exit } from "../command.ts";
+import type { ExitCode, Io } from "../command.ts";
+import { ago } from "../screen/amounts.ts";
+import { plainJson, plainLine, someOf } from "../screen/plain.ts";
+import { nameOf } from "../server/place.ts";
+import type { Kept } from "./calls.ts";
+import { shortId } from "./reference.ts";
+
+export function listCalls(calls: readonly Kept[], { out }: Io, isJson: boolean): ExitCode {
+  if (isJson) {
+    const entries = calls.map((call) => ({
+      ...entryOf(call),
+      questions: openIn(call),
+      ref: call.text,
+    }));
+    out(`${plainJson({ parley: 1, unfinished: entries })}\n`);
+    return exit.done;
+  }
+  if (calls.length === 0) out("No call is unfinished here.\n");
+  for (const call of calls) out(`${lineOf(call, standing(call))}\n`);
+  return exit.done;
+}
+
+export function listTaskCalls(calls: readonly Kept[], { out }: Io, isJson: boolean): ExitCode {
+  const found = calls.filter(({ state }) => state.taskId !== undefined);
+  if (isJson) {
+    out(`${plainJson({ parley: 1, tasks: found.map(entryOf) })}\n`);
+    return exit.done;
+  }
+  if (found.length === 0) out("No task was left here. --store shows those of a store.\n");
+  for (const call of found) out(`${lineOf(call, plainLine(call.state.taskId ?? "", 40))}\n`);
+  return exit.done;
+}
+
+function entryOf({ state, place }: Kept) {
+  return {
+    id: shortId(state),
+    tool: state.name,
+    since: new Date(state.since).toISOString(),
+    server: place === undefined ? state.target : nameOf(place),
+    ...(state.taskId !== undefined && { taskId: state.taskId }),
+  };
+}
+
+function lineOf(call: Kept, how: string): string {
+  const { id, tool, server } = entryOf(call);
+  return `${id}  ${plainLine(tool, 40)}  ${how}, ${ago(call.state.since)}  ${plainLine(server, 60)}`;
+}
+
+function standing(call: Kept): string {
+  const { result, taskId } = call.state;
+  if (result !== undefined) return "done, not fetched";
+  const open = openIn(call);
+  if (open.length > 0) return `asks ${someOf(open)}`;
+  return taskId === undefined ? "sent" : "a task";
+}
+
+const openIn = ({ state: { questions, answers } }: Kept): string[] =>
+  [...questions.keys()].filter((key) => !answers.has(key));

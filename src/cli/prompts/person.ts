@@ -1,0 +1,105 @@
+// A person's answer to a question of any kind.
+
+import { text } from "@clack/prompts";
+import type { InputResponse } from "@modelcontextprotocol/client";
+import type { Pending } from "../../client/index.ts";
+import { own } from "../../client/json.ts";
+import { doubtsAbout } from "./doubts.ts";
+import { worded } from "./field.ts";
+import { askForm } from "./form.ts";
+import { saidByPerson } from "../args/given-answers.ts";
+import { counted } from "../screen/amounts.ts";
+import { plainJson, plainLine, plainText } from "../screen/plain.ts";
+import { accept, Refused, through } from "./prompt.ts";
+import type { Asking } from "./prompt.ts";
+import { signs, style } from "../screen/style.ts";
+
+// What else can come of it.
+export { Interrupted, Withdrawn } from "./prompt.ts";
+
+type Sampling = Extract<Pending, { kind: "sampling" }>;
+
+/** A model's part was not taken over; there is no way to tell the server but to end the call. */
+export class NotTaken extends Error {
+  override readonly name = "NotTaken";
+}
+
+export async function askPerson(question: Pending, asking: Asking): Promise<InputResponse> {
+  try {
+    switch (question.kind) {
+      case "form":
+        return await askForm(question, asking);
+      case "url":
+        return await askPage(question, asking);
+      case "sampling":
+        return await askForModel(question, asking);
+      case "roots":
+        return { roots: [] };
+    }
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (question.kind === "sampling") throw new NotTaken("You did not take over the model's part.");
+    return { action: error.action };
+  }
+}
+
+/** Shown in full, and opened by nobody but the person. */
+async function askPage(
+  question: Extract<Pending, { kind: "url" }>,
+  asking: Asking,
+): Promise<InputResponse> {
+  asking.say(style.bold(plainText(question.message)));
+  asking.say(`   ${style.dim("the page is at")} ${style.bold(plainLine(question.host))}`);
+  asking.say(`   ${style.cyan(plainLine(question.url, 4_000))}`);
+  for (const doubt of doubtsAbout(question))
+    asking.say(style.yellow(`   ${signs.warning} ${doubt}`));
+  await accept("Open it yourself, if you trust it. Nothing is opened from here.", "Go on", asking);
+  return { action: "accept" };
+}
+
+async function askForModel({ params }: Sampling, asking: Asking): Promise<InputResponse> {
+  asking.say(
+    style.bold("The server asks your model. There is none here, so you may answer for it."),
+  );
+  for (const line of spoken(params)) asking.say(`   ${line.replaceAll("\n", "\n   ")}`);
+  const most = plainLine(worded(params.maxTokens), 20);
+  const said = await through(asking, (common) =>
+    text({
+      ...common,
+      message: `Your answer, as the model ${style.dim(`(at most ${most} tokens)`)}`,
+      validate: (value = "") => (value === "" ? "Expected text." : undefined),
+    }),
+  );
+  return saidByPerson(said ?? "");
+}
+
+const mostMessages = 50;
+
+/** What the model is to read. A server can send anything for it. */
+function* spoken({ systemPrompt, messages }: Sampling["params"]): Iterable<string> {
+  if (systemPrompt !== undefined) yield quoted("system", systemPrompt);
+  for (const message of messages.slice(0, mostMessages)) {
+    const content = own(message, "content");
+    for (const block of Array.isArray(content) ? content : [content]) {
+      const said = own(block, "type") === "text" ? own(block, "text") : block;
+      yield quoted(own(message, "role"), said);
+    }
+  }
+  const more = messages.length - mostMessages;
+  if (more > 0) yield style.dim(`and ${counted(more, "message")} more`);
+}
+
+const quoted = (who: unknown, said: unknown) =>
+  `${style.dim(`${plainLine(worded(who), 40)}:`)} ${plainText(worded(said))}`;
+
+/** An answer as it was given, on one line. */
+export function shownAnswer(question: Pending, answer: InputResponse): string {
+  if ("action" in answer) {
+    if (answer.action !== "accept") return answer.action === "decline" ? "declined" : "cancelled";
+    if (question.kind !== "form") return "accepted";
+    const values = Object.values(answer.content ?? {});
+    const shown = values.map((value) => (typeof value === "string" ? value : plainJson(value)));
+    return plainLine(shown.join(", "), 60);
+  }
+  return "answered";
+}

@@ -1,0 +1,63 @@
+// What a server offers, page by page. Asked for with plain requests: the SDK's own lists go on for 64 pages of any size,
+// and warn on the console in the server's words.
+
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import type { Connection } from "../../client/index.ts";
+
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor?: string | undefined;
+}
+
+/** More than any person looks through. A server may have no last page. */
+const mostPages = 50;
+const mostEntries = 10_000;
+
+async function all<T>(
+  page: (params: { cursor?: string }) => Promise<Page<T>>,
+): Promise<readonly T[]> {
+  const found: T[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < mostPages && found.length < mostEntries; pages += 1) {
+    const { items, nextCursor } = await page(cursor === undefined ? {} : { cursor });
+    found.push(...items.slice(0, mostEntries - found.length));
+    if (nextCursor === undefined || nextCursor === cursor) break;
+    cursor = nextCursor;
+  }
+  return found;
+}
+
+export async function toolsOf({ sdk }: Connection): Promise<readonly Tool[]> {
+  if (sdk.getServerCapabilities()?.tools === undefined) return [];
+  return all(async (params) => {
+    const { tools: items, nextCursor } = await sdk.request({ method: "tools/list", params });
+    return { items, nextCursor };
+  });
+}
+
+export async function promptsOf({ sdk }: Connection): Promise<readonly Prompt[]> {
+  if (sdk.getServerCapabilities()?.prompts === undefined) return [];
+  return all(async (params) => {
+    const { prompts: items, nextCursor } = await sdk.request({ method: "prompts/list", params });
+    return { items, nextCursor };
+  });
+}
+
+export async function resourcesOf({ sdk }: Connection): Promise<{
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplateType[];
+}> {
+  if (sdk.getServerCapabilities()?.resources === undefined) return { resources: [], templates: [] };
+  const resources = await all(async (params) => {
+    const method = "resources/list";
+    const { resources: items, nextCursor } = await sdk.request({ method, params });
+    return { items, nextCursor };
+  });
+  // Not every server that has resources has these.
+  const templates = await all(async (params) => {
+    const method = "resources/templates/list";
+    const { resourceTemplates: items, nextCursor } = await sdk.request({ method, params });
+    return { items, nextCursor };
+  }).catch(() => []);
+  return { resources, templates };
+}

@@ -1,0 +1,184 @@
+// A server that this command starts, and that ends with it, however that ends. It may speak over its standard input and
+// output, or listen and say where.
+
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import process from "node:process";
+import type { Readable } from "node:stream";
+import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { plainLine } from "../screen/plain.ts";
+import { onLines } from "./lines.ts";
+
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** Loaded into what this Node runs: it ends when nobody holds the other end of its fourth pipe, also by `kill -9`. */
+const leash =
+  "data:text/javascript," +
+  encodeURIComponent(
+    `import { Socket } from "node:net";
+     const end = () => process.exit(1);
+     new Socket({ fd: 3 }).on("end", end).on("error", end).resume().unref();`,
+  );
+
+const running = new Set<ServerProcess>();
+process.on("exit", () => {
+  for (const server of running) server.kill("SIGKILL");
+});
+
+const patienceMs = 3_000;
+const mostLines = 40;
+
+export class ServerProcess {
+  readonly transport: Transport;
+  /** The URL that it says it listens on. */
+  readonly listening: Promise<string>;
+  /** How it has ended, in words. */
+  readonly ended: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #lines: string[] = [];
+  readonly #onLine: (line: string) => void;
+  readonly #leashed: boolean;
+
+  constructor({ command, args, env, cwd }: ServerCommand, onLine: (line: string) => void) {
+    this.#onLine = onLine;
+    this.#leashed = command === process.execPath;
+    const child = spawn(command, this.#leashed ? ["--import", leash, ...args] : [...args], {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
+      // In a group of its own: what it starts ends with it, and Ctrl-C is for us to hear.
+      detached: process.platform !== "win32",
+    });
+    this.#child = child;
+    running.add(this);
+    this.ended = new Promise((resolve) => {
+      child.once("error", ({ message }) => resolve(`cannot be started: ${message}`));
+      child.once("close", (code, signal) => resolve(endOf(code, signal)));
+    });
+    void this.ended.then(() => running.delete(this));
+    this.transport = new Pipes(child);
+    this.listening = this.#listen(child.stdout, child.stderr);
+  }
+
+  /** The last of what it has printed. */
+  get log(): readonly string[] {
+    return this.#lines;
+  }
+
+  /** Asks it to end, and sees to it that it does. */
+  async end(): Promise<void> {
+    this.#child.stdin?.end();
+    if (!(await this.#endsWithin(this.#leashed ? 300 : patienceMs))) this.kill("SIGTERM");
+    if (!(await this.#endsWithin(patienceMs))) this.kill("SIGKILL");
+    await this.ended;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      process.kill(process.platform === "win32" ? pid : -pid, signal);
+    } catch {
+      // It is gone.
+    }
+  }
+
+  async #endsWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), ms);
+    });
+    try {
+      return await Promise.race([this.ended.then(() => true), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #listen(...streams: readonly (Readable | null)[]): Promise<string> {
+    return new Promise((resolve) => {
+      for (const stream of streams) {
+        if (stream === null) continue;
+        onLines(stream, (line) => {
+          // Messages of the protocol are not talk.
+          if (stream === this.#child.stdout && line.startsWith("{")) return;
+          const [, url] = /\blisten\w* (?:on|at):? (https?:\/\/[^\s"']+)/i.exec(line) ?? [];
+          if (url !== undefined && URL.canParse(url)) resolve(url);
+          this.#keep(plainLine(line, 500));
+        });
+      }
+    });
+  }
+
+  #keep(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length > mostLines) this.#lines.shift();
+    this.#onLine(line);
+  }
+}
+
+function endOf(code: number | null, signal: string | null): string {
+  if (signal !== null) return `was ended by ${signal}`;
+  return code === 0
+    ? "has ended without serving: name the file that calls app.listen() or app.stdio()"
+    : `has ended with code ${code}`;
+}
+
+/** Standard input and output of a process that somebody else starts and ends. */
+class Pipes implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #child: ChildProcess;
+  readonly #buffer = new ReadBuffer({ maxBufferSize: 16 * 1_024 * 1_024 });
+  #isClosed = false;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  readonly start = async (): Promise<void> => {
+    const { stdin, stdout } = this.#child;
+    stdin?.on("error", (error) => this.onerror?.(error));
+    stdout?.on("data", this.#read);
+    this.#child.once("close", () => void this.close());
+    this.#child.once("error", () => void this.close());
+  };
+
+  readonly send = (message: JSONRPCMessage): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(new Error("The server has ended."));
+      this.#child.stdin?.write(serializeMessage(message), () => resolve());
+    });
+
+  readonly close = async (): Promise<void> => {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#child.stdout?.off("data", this.#read);
+    this.onclose?.();
+  };
+
+  readonly #read = (chunk: Buffer): void => {
+    try {
+      this.#buffer.append(chunk);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      return void this.close();
+    }
+    for (;;) {
+      try {
+        const message = this.#buffer.readMessage();
+        if (message === null) return;
+        this.onmessage?.(message);
+      } catch {
+        // A line of talk where only messages should be.
+      }
+    }
+  };
+}

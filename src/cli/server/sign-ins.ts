@@ -1,0 +1,56 @@
+// What signing in has brought, kept for the next call: one file, for its owner alone.
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import { isObject } from "../../client/json.ts";
+
+/** By issuer: one authorization server's credentials are nobody else's. */
+export interface SignIn {
+  readonly clients: Readonly<Record<string, StoredOAuthClientInformation>>;
+  readonly tokens: Readonly<Record<string, StoredOAuthTokens>>;
+  /** The issuer of the newest tokens. */
+  readonly latest?: string | undefined;
+  /** As the clients are registered with. */
+  readonly redirectUrl?: string | undefined;
+}
+
+const nothing: SignIn = { clients: {}, tokens: {} };
+
+export function signInsFile(env: Readonly<Record<string, string | undefined>>): string {
+  const folder = env["XDG_CONFIG_HOME"] ?? env["APPDATA"] ?? join(homedir(), ".config");
+  return join(folder, "parley", "sign-ins.json");
+}
+
+export class SignIns {
+  readonly #file: string;
+  readonly #server: string;
+
+  constructor(file: string, server: string) {
+    this.#file = file;
+    this.#server = server;
+  }
+
+  read(): SignIn {
+    const found = this.#all()[this.#server];
+    return isObject(found) ? { ...nothing, ...(found as Partial<SignIn>) } : nothing;
+  }
+
+  write(change: Partial<SignIn>): void {
+    const all = { ...this.#all(), [this.#server]: { ...this.read(), ...change } };
+    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    const draft = `${this.#file}.${process.pid}`;
+    writeFileSync(draft, `${JSON.stringify(all, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(draft, this.#file);
+  }
+
+  #all(): Readonly<Record<string, unknown>> {
+    try {
+      const raw: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
+      return isObject(raw) ? raw : {};
+    } catch {
+      return {};
+    }
+  }
+}

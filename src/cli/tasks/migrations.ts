@@ -1,0 +1,64 @@
+// What a task store lacks of its tables, found out without changing it: a store that is opened makes them.
+
+import { statSync } from "node:fs";
+import { textOf } from "../../client/errors.ts";
+import { Database } from "../../tasks/stores/postgres/database.ts";
+import { migrationSql as postgresSql } from "../../tasks/stores/postgres/migrations.ts";
+import { query } from "../../tasks/stores/postgres/pool.ts";
+import { quoted } from "../../tasks/stores/postgres/schema.ts";
+import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
+import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/migrations.ts";
+
+/** Everything else is a SQLite file. */
+export const isPostgres = (target: string): boolean => /^postgres(ql)?:/.test(target);
+
+/** How many steps are to be done. Throws where there is no store to look into. */
+export async function missingMigrations(
+  target: string,
+  schema: string | undefined,
+): Promise<number> {
+  if (isPostgres(target)) return missingInPostgres(target, schema);
+  if (statSync(target, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new Error(`There is no store at ${target}. A server makes it when it starts.`);
+  }
+  return missingInFile(target).catch((error: unknown) => {
+    throw new Error(`${target} cannot be read as a SQLite store: ${textOf(error)}.`);
+  });
+}
+
+/** What to do about it. */
+export const howToMigrate = (target: string, schema: string | undefined): string =>
+  `run: parley migrate ${isPostgres(target) ? '"$DATABASE_URL"' : target}${schema === undefined ? "" : ` --schema ${schema}`}`;
+
+async function missingInFile(file: string): Promise<number> {
+  const open = await loadDriver();
+  const database = open(file);
+  try {
+    const [table] = database
+      .prepare("select 1 from sqlite_master where name = 'parley_schema'")
+      .all();
+    const done = table && database.prepare("select max(step) as step from parley_schema").all()[0];
+    return known(sqliteSql(), /^-- step \d+$/gm) - Number(done?.["step"] ?? 0);
+  } finally {
+    database.close();
+  }
+}
+
+async function missingInPostgres(url: string, schema = "parley"): Promise<number> {
+  const database = new Database(url, {}, false);
+  const name = quoted(schema);
+  try {
+    const done = await database.withClient(async (client) => {
+      const text = `select to_regclass('${name}.migrations') is not null as has`;
+      const [table] = await query<{ has: boolean }>(client, { text });
+      if (table?.has !== true) return [];
+      return query<{ number: number }>(client, { text: `select number from ${name}.migrations` });
+    });
+    return known(postgresSql(schema), /^insert into \S+migrations /gm) - done.length;
+  } finally {
+    await database.close();
+  }
+}
+
+/** How many there are, by what `parley migrate --print` prints. */
+const known = (sql: string, each: RegExp): number => sql.match(each)?.length ?? 0;

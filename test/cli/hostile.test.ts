@@ -1,0 +1,299 @@
+// A server that means harm, or was made by chance: what it says can neither write over the screen, nor fill the memory,
+// nor lead anywhere; what is odd about it is said in one sentence.
+
+import { readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { form, hostile } from "../../src/client/hostile.fixture.ts";
+import type { Saying } from "../../src/client/hostile.fixture.ts";
+import { emptyFolder, parley, read } from "./run.ts";
+import { keys, parleyOnScreen } from "./screen.ts";
+import type { Screen } from "./screen.ts";
+
+const limit = { timeout: 90_000 };
+
+const wipe = "\u001B[2J\u009B2J\u001B]0;mine\u0007";
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const harmful = /\u001B\[2J|\u009B|\u001B\]0|\u202E/;
+
+async function serving(say: Saying): Promise<string> {
+  const { url, close } = await hostile(say);
+  onTestFinished(close);
+  return url;
+}
+
+/** One tool, which asks this in its first round and says in its second what it was told. */
+const asking =
+  (inputRequests: object): Saying =>
+  ({ method, params }) => {
+    if (method === "tools/list") return listed([{ name: "t", inputSchema: { type: "object" } }]);
+    const { inputResponses } = params;
+    if (inputResponses === undefined) {
+      return { resultType: "input_required", requestState: "s", inputRequests };
+    }
+    return done(JSON.stringify(inputResponses));
+  };
+
+const listed = (tools: readonly object[], more: object = {}) => ({
+  resultType: "complete",
+  ttlMs: 0,
+  cacheScope: "private",
+  tools,
+  ...more,
+});
+
+const done = (text: string) => ({ resultType: "complete", content: [{ type: "text", text }] });
+
+const asked = (properties: string | object, message = "Well?") => ({
+  method: "elicitation/create",
+  params: {
+    mode: "form",
+    message,
+    requestedSchema: {
+      type: "object",
+      properties: typeof properties === "string" ? JSON.parse(properties) : properties,
+      required: Object.keys(typeof properties === "string" ? JSON.parse(properties) : properties),
+    },
+  },
+});
+
+function onScreen(url: string): Screen {
+  const screen = parleyOnScreen(["call", url, "t"], { cwd: emptyFolder(), env: { NO_COLOR: "1" } });
+  onTestFinished(() => screen.kill("SIGKILL"));
+  return screen;
+}
+
+describe("the screen", () => {
+  test("bounds, titles, defaults and formats that are not what they should be", limit, async () => {
+    const odd = {
+      bound: { type: "string", minLength: wipe, title: `${wipe}Bound`, default: wipe },
+      number: { type: "integer", minimum: wipe, title: 5, default: { toString: 1 } },
+      format: { type: "string", format: "phone", title: "Format", description: ["\u202E"] },
+      kind: { type: "object", title: "Kind" },
+      list: { type: "array", title: "List", items: { enum: [] } },
+      choice: { type: "string", title: "Choice", enum: [{ toString: 1 }, wipe], default: 5 },
+    };
+    const screen = onScreen(await serving(asking({ q: asked(odd) })));
+    const answers: [RegExp, ...string[]][] = [
+      [/◆ {2}Bound\n/, "x", keys.enter],
+      [/Expected text of at least/, keys.escape],
+      [/Leave this question\?/, keys.down, keys.enter],
+    ];
+    for (const [question, ...typed] of answers) {
+      await screen.shows(question);
+      screen.press(...typed);
+    }
+    expect(await screen.ended).toBe(0);
+    expect(screen.raw()).not.toMatch(harmful);
+  });
+
+  test(
+    "fields of no known kind are asked for as JSON, and are for the server to judge",
+    limit,
+    async () => {
+      const odd = {
+        format: { type: "string", format: "phone", title: "Format" },
+        list: { type: "array", title: "List", items: { type: "string" } },
+      };
+      const text = JSON.stringify(odd).replace(
+        /}$/,
+        ',"__proto__":{"type":"string","title":"Proto"}}',
+      );
+      const screen = onScreen(await serving(asking({ q: asked(text) })));
+      await screen.shows(/◆ {2}Format\n/);
+      screen.press("123", keys.enter);
+      await screen.shows(/◆ {2}List\n/);
+      screen.press('["a"]', keys.enter);
+      await screen.shows(/◆ {2}Proto\n/);
+      screen.press("x", keys.enter);
+      expect(await screen.ended).toBe(0);
+      expect(screen.text().replaceAll("\n", "")).toContain(
+        `{"format":"123","list":["a"],"__proto__":"x"}`,
+      );
+    },
+  );
+
+  test("a message of megabytes and a choice of a hundred thousand", limit, async () => {
+    const many = Array.from({ length: 100_000 }, (_, at) => `choice ${at}`);
+    const question = asked({ pick: { type: "string", enum: many } }, "word ".repeat(1_000_000));
+    const screen = onScreen(await serving(asking({ q: question })));
+    await screen.shows(/more characters\)[^]*choice 0/);
+    screen.press(keys.down, keys.enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toContain(`"pick":"choice 1"`);
+    expect(screen.raw().length).toBeLessThan(200_000);
+  });
+
+  test("a model's part without sense", limit, async () => {
+    const params = {
+      messages: [null, { role: wipe, content: null }, { role: 5, content: [{ type: wipe }] }],
+      systemPrompt: { a: wipe },
+      maxTokens: wipe,
+    };
+    const screen = onScreen(
+      await serving(asking({ q: { method: "sampling/createMessage", params } })),
+    );
+    await screen.shows(/Your answer, as the model/);
+    screen.press("x", keys.enter);
+    await screen.ended;
+    expect(screen.raw()).not.toMatch(harmful);
+  });
+});
+
+describe("a pipe", () => {
+  async function said(say: Saying, ...args: string[]) {
+    const cwd = emptyFolder();
+    const since = performance.now();
+    const ran = await parley(["call", await serving(say), "t", ...args], { cwd });
+    return { ...ran, ms: performance.now() - since };
+  }
+
+  test("a hundred questions: all are printed, and each line can be read", limit, async () => {
+    const many = Array.from({ length: 100 }, (_, at) => [`key-${at}`, form("Well?")] as const);
+    const { code, stdout, stderr } = await said(asking(Object.fromEntries(many)));
+    expect(code).toBe(6);
+    expect(stderr).toMatch(/asks key-0, .* and 92 more\n/);
+    expect(stdout.match(/^\? key-\d+ /gm)).toHaveLength(100);
+    const lines = (stdout + stderr).split("\n");
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(1_000);
+  });
+
+  test("a form of no known kind", limit, async () => {
+    const { code, stdout } = await said(asking({ q: asked({ [wipe]: { type: wipe } }) }));
+    expect(code).toBe(6);
+    expect(stdout).toContain("? q (form) Well?\n    : JSON\n");
+    expect(stdout).not.toMatch(harmful);
+  });
+
+  test("an address that is not what it seems, and one that is none", limit, async () => {
+    const page = (url: string) =>
+      asking({ q: { method: "elicitation/create", params: { mode: "url", message: "Go", url } } });
+    const { stdout } = await said(page("https://bank.example@evil.example/"));
+    expect(stdout).toContain("the page is at evil.example: https://bank.example@evil.example/\n");
+    expect(stdout).toContain(
+      "What is before the @ is a name and password, and not where it leads.",
+    );
+    const script = await said(page("javascript:alert(1)"));
+    expect(script).toMatchObject({ code: 1, stdout: "" });
+    expect(script.stderr).toMatch(/question "q" leads to no page/);
+  });
+
+  test("what a tool needs, and what it is called", limit, async () => {
+    const inputSchema = { type: "object", required: [wipe + "name"] };
+    const { code, stderr } = await said(() => listed([{ name: "t", inputSchema }]));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^The tool needs name, JSON or text: add name=…\n/);
+    const other = await said(() => listed([{ name: `${wipe}\nother\n`, inputSchema }]));
+    expect(other.stderr).toMatch(/^The server has no tool "t"\. It has other\.\n/);
+  });
+
+  test("a list without an end, of tools without number", limit, async () => {
+    const tools = Array.from({ length: 1_000 }, (_, at) => ({
+      name: `tool-${at}`,
+      inputSchema: { type: "object" },
+    }));
+    let page = 0;
+    const { code, stderr } = await said(({ method }) => {
+      page += 1;
+      return method === "tools/list" ? listed(tools, { nextCursor: `${page}` }) : done("");
+    });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^The server has no tool "t"/);
+    expect(page).toBe(10);
+  });
+
+  test("a result of many megabytes, and one that is nested without end", limit, async () => {
+    const large = await said(({ method }) =>
+      method === "tools/list"
+        ? listed([{ name: "t", inputSchema: { type: "object" } }])
+        : done("x".repeat(10_000_000)),
+    );
+    expect(large).toMatchObject({ code: 0 });
+    expect(large.stdout).toHaveLength(10_000_001);
+    const deep = "[".repeat(200_000) + "]".repeat(200_000);
+    const nested = await said(({ method, id }, response) => {
+      if (method === "tools/list") return listed([{ name: "t", inputSchema: { type: "object" } }]);
+      response.setHeader("content-type", "application/json");
+      response.end(
+        `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"resultType":"complete","content":[],"structuredContent":{"a":${deep}}}}`,
+      );
+      return undefined;
+    });
+    expect(nested.code).toBe(1);
+    expect(nested.stderr.split("\n").length).toBeLessThan(6);
+  });
+});
+
+test("a server that is started here and prints a line without end", limit, async () => {
+  const cwd = emptyFolder();
+  writeFileSync(
+    join(cwd, "loud.mjs"),
+    `const text = "x".repeat(1_000_000);
+     let times = 0;
+     const go = () => (times++ < 300 ? process.stderr.write(text, go) : process.exit(3));
+     go();`,
+  );
+  const env = { NODE_OPTIONS: "--max-old-space-size=150" };
+  const { code, stderr } = await parley(["list", "loud.mjs"], { cwd, env });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^loud\.mjs has ended with code 3\. It printed:\n {2}x{400,500}…\n$/);
+});
+
+describe("signing in", () => {
+  /** A server of this machine whose sign-in leads to `page`, and which says itself where to ask. */
+  async function leadingTo(server: (origin: string) => string, page: string): Promise<string> {
+    const http = createServer((request, response) => {
+      const { port } = http.address() as AddressInfo;
+      const origin = `http://127.0.0.1:${port}`;
+      response.setHeader("content-type", "application/json");
+      if (request.url?.includes("oauth-protected-resource")) {
+        const about = { resource: `${origin}/mcp`, authorization_servers: [server(origin)] };
+        return response.end(JSON.stringify(about));
+      }
+      if (request.url?.includes("well-known")) {
+        const about = {
+          issuer: origin,
+          authorization_endpoint: page,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          response_types_supported: ["code"],
+          code_challenge_methods_supported: ["S256"],
+        };
+        return response.end(JSON.stringify(about));
+      }
+      if (request.url === "/register") {
+        const client = { client_id: "c", redirect_uris: ["http://127.0.0.1:1/callback"] };
+        return response.writeHead(201).end(JSON.stringify(client));
+      }
+      return response.writeHead(401, { "WWW-Authenticate": "Bearer" }).end();
+    });
+    await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      http.closeAllConnections();
+      http.close();
+    });
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  }
+
+  test.each([
+    ["a page that is a file", (origin: string) => origin, "file:///etc/passwd"],
+    ["a page that is not encrypted", (origin: string) => origin, "http://evil.example/in"],
+    ["an authority that is not encrypted", () => "http://evil.example", "https://evil.example/in"],
+  ])("leads to %s: nobody is sent there", limit, async (_, server, page) => {
+    const url = await leadingTo(server, page);
+    const cwd = emptyFolder();
+    const env = { XDG_CONFIG_HOME: join(cwd, "config") };
+    const args = ["call", url, "t", "--login", "--json"];
+    const { code, stdout, stderr } = await parley(args, { cwd, env });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    expect(read(stdout)).toMatchObject({
+      error: {
+        code: "refused",
+        message: expect.stringMatching(/^To sign in, the server leads to /),
+      },
+    });
+    expect(readdirSync(cwd)).not.toContain(".parley");
+  });
+});

@@ -1,0 +1,113 @@
+// The calls that a folder keeps: forgotten, held by whoever goes on with them, and of a clock that was wrong.
+
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+import { form, hostile } from "../../src/client/hostile.fixture.ts";
+import { referenceTo, stateOf } from "../../src/client/reference.ts";
+import { referenceAt } from "../../src/cli/journal/reference.ts";
+import { deskUrl, emptyFolder, parley, start } from "./run.ts";
+
+const limit = { timeout: 90_000 };
+const folder = ".parley/calls";
+
+/** A call that waits for its first answer, in the journal of a folder. */
+async function left(url: string, cwd = emptyFolder()) {
+  expect((await parley(["call", url, "text"], { cwd })).code).toBe(6);
+  const [file = ""] = readdirSync(join(cwd, folder));
+  const path = join(cwd, folder, file);
+  const [, , ...ref] = readFileSync(path, "utf8").split(".");
+  return { cwd, path, id: file.slice(0, 8), state: stateOf(ref.join(".")) };
+}
+
+test("hundreds are listed, and forgotten by their age or their id", limit, async () => {
+  const url = await deskUrl();
+  const { cwd, id, state } = await left(url);
+  const dayMs = 86_400_000;
+  for (let day = 1; day <= 300; day += 1) {
+    const old = { ...state, id: crypto.randomUUID(), since: state.since - day * dayMs };
+    const text = referenceAt({ kind: "url", url }, referenceTo(old));
+    writeFileSync(join(cwd, folder, `${old.id}.call`), text);
+  }
+  const listed = async () => (await parley(["resume"], { cwd })).stdout.trim().split("\n");
+  const all = await listed();
+  expect(all).toHaveLength(301);
+  expect(all[0]).toContain("asks name, 300 days ago");
+  const forgotten = await parley(["resume", "--forget", "--older", "7d"], { cwd });
+  expect(forgotten).toMatchObject({
+    code: 0,
+    stdout: "Forgotten: 294 calls. No server was told.\n",
+  });
+  expect(await listed()).toHaveLength(7);
+  expect((await parley(["resume", "--forget", id], { cwd })).code).toBe(0);
+  expect((await listed()).join()).not.toContain(id);
+  for (const words of [["--forget"], ["--forget", id, "--older", "1d"], ["--older", "1d"]]) {
+    expect((await parley(["resume", ...words], { cwd })).code).toBe(2);
+  }
+});
+
+test("one that was begun in the future is from just now", limit, async () => {
+  const url = await deskUrl();
+  const { cwd, path, state } = await left(url);
+  const ahead = { ...state, since: Date.now() + 3_600_000 };
+  writeFileSync(path, referenceAt({ kind: "url", url }, referenceTo(ahead)));
+  expect((await parley(["resume"], { cwd })).stdout).toContain("asks name, 0 ms ago");
+});
+
+test("two shells do not go on with the same call at the same time", limit, async () => {
+  const url = await deskUrl();
+  const cwd = emptyFolder();
+  const first = start(["call", url, "slow"], { cwd });
+  for await (const line of createInterface({ input: first.stderr })) if (line === "slow") break;
+  await expect
+    .poll(() => readdirSync(join(cwd, folder)).filter((name) => name.endsWith(".call")))
+    .toHaveLength(1);
+  const [name = ""] = readdirSync(join(cwd, folder));
+  const again = ["resume", name.slice(0, 8), "--timeout", "500ms"];
+  const second = await parley(again, { cwd });
+  expect(second).toMatchObject({ code: 1, stdout: "" });
+  expect(second.stderr).toContain(
+    `Process ${first.pid} is going on with this call just now, so nothing was sent.`,
+  );
+  // Once that one is gone, however that was, it is anybody's.
+  first.kill("SIGKILL");
+  await new Promise((resolve) => first.once("exit", resolve));
+  expect((await parley(again, { cwd })).code).toBe(7);
+});
+
+test("a hold from before the machine was started holds nothing", limit, async () => {
+  const url = await deskUrl();
+  const { cwd, path, id } = await left(url);
+  const held = path.replace(/call$/, "held");
+  // A number that some process has today.
+  writeFileSync(held, String(process.ppid));
+  const resumed = ["resume", id, "--answer", "name=Ada"];
+  expect((await parley(resumed, { cwd })).code).toBe(1);
+  utimesSync(held, new Date(0), new Date(0));
+  expect(await parley(resumed, { cwd })).toMatchObject({ code: 0, stdout: "Hello, Ada\n" });
+  expect(readdirSync(join(cwd, folder))).toEqual([]);
+});
+
+test("a reference from elsewhere is not told PARLEY_TOKEN", limit, async () => {
+  const { url, heard, close } = await hostile(({ method }) =>
+    method === "tools/list"
+      ? { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [] }
+      : { resultType: "input_required", requestState: "s", inputRequests: { name: form("Who?") } },
+  );
+  onTestFinished(close);
+  const { cwd, path } = await left(url);
+  const ref = readFileSync(path, "utf8");
+  const told = async (words: readonly string[], at: string) => {
+    heard.length = 0;
+    const args = ["resume", ref, "--answer", "name=Ada", "--no-journal", ...words];
+    await parley(args, { cwd: at, env: { PARLEY_TOKEN: "secret" } });
+    expect(heard).not.toEqual([]);
+    return heard.some(({ headers }) => headers.authorization === "Bearer secret");
+  };
+  expect(await told([], emptyFolder())).toBe(false);
+  expect(await told(["--trust"], emptyFolder())).toBe(true);
+  expect(await told(["--server", url], emptyFolder())).toBe(true);
+  expect(await told([], cwd)).toBe(true);
+});

@@ -1,0 +1,31 @@
+// A server in development tells which steps ran, to a client that asks for it and to no other.
+
+import { parley } from "mcp-parley";
+import { connect } from "mcp-parley/client";
+import { expect, test } from "vitest";
+import { stepsKey } from "../../src/protocol/steps.ts";
+
+const app = parley({ name: "steps", version: "1.0.0", keys: `k:${"A".repeat(43)}` });
+app.tool("order", {}, async (ctx) => {
+  const price = await ctx.step("price", () => 42);
+  if (!(await ctx.confirm("buy", `For ${price}?`))) return "no";
+  await ctx.step("pay", () => "paid");
+  return "bought";
+});
+const elicit = () => ({ action: "accept" }) as const;
+
+test("the last round says what it ran, and what it only replayed", async () => {
+  const server = await connect(app, { elicit, meta: { [stepsKey]: true } });
+  const { text, _meta } = await server.call("order");
+  expect(text).toBe("bought");
+  expect(_meta?.[stepsKey]).toEqual({ ran: ["pay"], replayed: ["price"] });
+  await server.close();
+});
+
+test("who does not ask is told nothing of it", async () => {
+  const server = await connect(app, { elicit });
+  const { text, _meta } = await server.call("order");
+  expect(text).toBe("bought");
+  expect(_meta).not.toHaveProperty(stepsKey);
+  await server.close();
+});

@@ -1,0 +1,224 @@
+// The fast entry in hosts that have looked at a request before: what they hand over is served as by the SDK.
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import { connect, createServer as createHttp2Server } from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+import type { AddressInfo, Server } from "node:net";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { ProtocolError } from "@modelcontextprotocol/server";
+import express from "express";
+import fastify from "fastify";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { App } from "mcp-parley";
+import { deferred } from "../wire/deferred.ts";
+import { everything } from "./app.ts";
+import { comparable, isFast } from "./compare.ts";
+import { sent } from "./raw.ts";
+import type { Came, Sent } from "./raw.ts";
+import { draftOf, finished, tool } from "./requests.ts";
+import type { Request } from "./requests.ts";
+
+async function portOf(server: Server): Promise<number> {
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+const inExpress = (app: App, ...before: readonly express.RequestHandler[]): Promise<number> =>
+  portOf(
+    createServer(
+      express()
+        .disable("x-powered-by")
+        .all("/mcp", ...before, app.node) as RequestListener,
+    ),
+  );
+
+const hosts: readonly (readonly [name: string, serve: (app: App) => Promise<number>])[] = [
+  ["node:http", (app) => portOf(createServer((req, res) => void app.node(req, res)))],
+  ["Express", (app) => inExpress(app)],
+  ["Express, the body parsed", (app) => inExpress(app, express.json())],
+  [
+    "Fastify, the body parsed",
+    async (app) => {
+      const server = fastify();
+      server.all("/mcp", async (request, reply) => {
+        reply.hijack();
+        await app.node(Object.assign(request.raw, { body: request.body }), reply.raw);
+      });
+      onTestFinished(() => server.close());
+      return Number(new URL(await server.listen({ port: 0, host: "127.0.0.1" })).port);
+    },
+  ],
+];
+
+/** What the SDK makes of the same, told to read it itself. */
+function overSdk(app: App): Promise<number> {
+  const handle = toNodeHandler({ fetch: (request) => app.fetch(request) });
+  return portOf(createServer((req, res) => void handle(req as Parameters<typeof handle>[0], res)));
+}
+
+const asking = tool("ask", { text: "a" });
+
+const requests: readonly Request[] = [
+  tool("echo", { text: "“é”" }),
+  tool("echo", { text: 5 }),
+  tool("progress", {}, { meta: { progressToken: 1 } }),
+  asking,
+  tool("nobody"),
+  tool("full_bad_image"),
+];
+
+describe.each(hosts)("%s", (_, serve) => {
+  test.each(requests)("serves $name $params.arguments as the SDK does", async (request) => {
+    const app = everything();
+    const bytes = finished(draftOf(request));
+    const [here, there] = [await serve(app), await overSdk(app)];
+    const [fast, sdk] = [await sent(here, bytes), await sent(there, bytes)];
+    expect(comparable(fast)).toEqual(comparable(sdk));
+    expect(fast).toMatchObject({ status: 200 });
+  });
+
+  test("is fast", async () => {
+    const port = await serve(everything());
+    expect(isFast(await sent(port, finished(draftOf(asking))))).toBe(true);
+  });
+});
+
+test("a host that has made something else of the body is told by the SDK", async () => {
+  const port = await inExpress(everything(), express.text({ type: () => true }));
+  const came = await sent(port, finished(draftOf(asking)));
+  expect(came).toMatchObject({ status: 400 });
+  expect(isFast(came)).toBe(false);
+});
+
+test("a host that has read the body and kept nothing of it is told so, too", async () => {
+  const port = await inExpress(everything(), (req, _res, next) => {
+    req.resume().once("end", next);
+  });
+  const came = await sent(port, finished(draftOf(asking)));
+  expect(came).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
+});
+
+describe("what would make a promise of ours reject is answered, since a host need not wait for it", () => {
+  const hostNames = ["[", "a b", "ada:secret@127.0.0.1", "127.0.0.1:99999", "1.2.3.4.5"];
+
+  /** Another Host, for a request that the SDK has a say in. */
+  function from(host: string, request: Request): Sent {
+    const draft = draftOf(request);
+    draft.headers = draft.headers.map(([name, value]) => [name, name === "host" ? host : value]);
+    return finished(draft);
+  }
+
+  /** The response, and what came of the promise. */
+  async function served(app: App, request: Sent): Promise<readonly [Came | string, unknown]> {
+    let outcome: Promise<unknown> = Promise.resolve("not asked");
+    const port = await portOf(
+      createServer((req, res) => {
+        outcome = app.node(req, res).catch((error: unknown) => {
+          res.destroy();
+          return error;
+        });
+      }),
+    );
+    return [await sent(port, request), await outcome];
+  }
+
+  test.each(hostNames)("the Host “%s”", async (host) => {
+    const app = everything();
+    const port = await overSdk(app);
+    for (const request of [tool("echo", { text: "a" }), tool("full_bad_image")]) {
+      const [came, outcome] = await served(app, from(host, request));
+      expect(outcome).toBeUndefined();
+      expect(comparable(came)).toEqual(comparable(await sent(port, from(host, request))));
+    }
+  });
+
+  test("an error whose data is no JSON", async () => {
+    const app = everything();
+    app.tool("big", {}, () => {
+      throw new ProtocolError(7, "Too big", { n: 1n });
+    });
+    const [came, outcome] = await served(app, finished(draftOf(tool("big"))));
+    expect(outcome).toBeUndefined();
+    expect(came).toMatchObject({ status: 500, body: { id: 1, error: { code: -32_603 } } });
+  });
+});
+
+describe("HTTP/2", () => {
+  function clientOf(port: number): ClientHttp2Session {
+    const client = connect(`http://127.0.0.1:${port}`);
+    onTestFinished(() => client.destroy());
+    return client;
+  }
+
+  function requested(
+    client: ClientHttp2Session,
+    request: Request,
+    more: Readonly<Record<string, string>> = {},
+  ): ClientHttp2Stream {
+    const { headers, body } = finished(draftOf(request));
+    const own = headers.filter(([name]) => name !== "host" && name !== "connection");
+    const stream = client.request({
+      ":method": "POST",
+      ":path": "/mcp",
+      ...Object.fromEntries(own),
+      ...more,
+    });
+    return stream.end(body);
+  }
+
+  async function asked(port: number, ...what: [Request, Readonly<Record<string, string>>?]) {
+    const stream = requested(clientOf(port), ...what);
+    const [{ ":status": status, "content-length": length }] = await once(stream, "response");
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    return { status, isFast: length !== undefined, text: Buffer.concat(chunks).toString() };
+  }
+
+  /** Its requests and responses do what Node's others do. */
+  const over = (app: App) =>
+    portOf(createHttp2Server(app.node as unknown as Parameters<typeof createHttp2Server>[1]));
+
+  test("is served, and its pseudo headers are none of the handler's", async () => {
+    const app = everything();
+    app.tool("headers_of", {}, ({ request }) => [...(request?.headers?.keys() ?? [])].join(" "));
+    const { status, isFast: wasFast, text } = await asked(await over(app), tool("headers_of"));
+    expect([status, wasFast]).toEqual([200, true]);
+    expect(text).toContain('"accept content-type mcp-method mcp-name mcp-protocol-version"');
+  });
+
+  test("an authority that is none is the SDK's to refuse, as a Host would be", async () => {
+    const port = await over(everything());
+    const authority = { ":authority": "ada:secret@127.0.0.1" };
+    const came = await asked(port, tool("echo", { text: "a" }), authority);
+    expect(came).toMatchObject({ status: 500, isFast: false });
+  });
+
+  test("streams", async () => {
+    const port = await over(everything());
+    const { text } = await asked(port, tool("progress", {}, { meta: { progressToken: 1 } }));
+    expect(text.match(/^event: message$/gm)).toHaveLength(5);
+  });
+
+  test("ends what runs for a client that goes", async () => {
+    const app = everything();
+    const running = deferred<AbortSignal>();
+    app.tool("wait", {}, ({ signal }) => {
+      running.resolve(signal);
+      return new Promise(() => {});
+    });
+    const client = clientOf(await over(app));
+    requested(client, tool("wait")).on("error", () => {});
+    const ended = once(await running.promise, "abort");
+    client.destroy();
+    await ended;
+  });
+
+  test("goes to the SDK with what is the SDK's", async () => {
+    const port = await over(everything());
+    expect(await asked(port, tool("nobody"))).toMatchObject({ status: 200, isFast: false });
+    expect((await asked(port, tool("full_bad_image"))).text).toContain("Invalid tools/call result");
+  });
+});

@@ -1,0 +1,59 @@
+// Without `drafts` nothing of src/draft runs: it is replaced here by what throws, and every way in, every era and our
+// client work as ever. So whatever is in there, it cannot change a byte for those who have not asked for it.
+
+import { connect } from "mcp-parley/client";
+import type { ConnectOptions, Era } from "mcp-parley/client";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { oven } from "../wire/oven.ts";
+import { till } from "../wire/till.ts";
+import { postDraft } from "./peer.ts";
+
+const { touched } = vi.hoisted(() => ({
+  touched: () => {
+    throw new Error("The draft was touched.");
+  },
+}));
+
+vi.mock("../../src/draft/server.ts", () => ({ answerDraft: touched }));
+vi.mock("../../src/draft/http.ts", () => ({ isDraftRequest: touched, serveDraftHttp: touched }));
+vi.mock("../../src/draft/stdio.ts", () => ({ DraftTransport: touched }));
+vi.mock("../../src/draft/offer.ts", () => ({ DraftOffer: touched }));
+vi.mock("../../src/draft/client.ts", () => ({ DraftRequests: touched }));
+
+const people: ConnectOptions = {
+  elicit: ({ message }) => ({
+    action: "accept",
+    content: message.startsWith("Which crust") ? { crust: "thin" } : {},
+  }),
+};
+
+describe.each<Era>(["2026-07-28", "2025-11-25"])("in %s", (era) => {
+  test.each([true, false])("over HTTP (fast: %s)", async (fast) => {
+    const [shop, bakery] = [till().app, oven().app];
+    onTestFinished(() => Promise.all([shop.close(), bakery.close()]).then(() => {}));
+    const [one, other] = await Promise.all([shop.listen(0, { fast }), bakery.listen(0, { fast })]);
+    const calls = await connect(one.url, { ...people, era });
+    expect((await calls.call("pay", { amount: 5 })).text).toBe("nobody paid 5");
+    await calls.close();
+    const tasks = await connect(other.url, { ...people, era });
+    const { text } = await tasks.call("bake", { loaf: "rye" }, { task: true });
+    expect(text).toBe("rye with a thin crust");
+    await tasks.close();
+  });
+});
+
+test("who wants the draft is answered without it", async () => {
+  const { app } = till();
+  onTestFinished(() => app.close());
+  const params = { protocolVersion: "2026-06-XX", capabilities: {} };
+  const { status } = await postDraft(app, { jsonrpc: "2.0", id: 1, method: "initialize", params });
+  expect(status).toBeLessThan(500);
+});
+
+test("with drafts it is touched: the replacement is in its place", async () => {
+  const { app } = till({ drafts: true });
+  onTestFinished(() => app.close());
+  await expect(postDraft(app, { jsonrpc: "2.0", id: 1, method: "ping" })).rejects.toThrow(
+    "The draft was touched.",
+  );
+});

@@ -1,0 +1,45 @@
+// Which printed messages the tests of a file have played, and in what they were looser than the print. When all tests
+// of the file have passed, both must be what is noted.
+
+import { afterAll, expect } from "vitest";
+import type { RunnerTestFile, RunnerTestSuite } from "vitest";
+import { golden, printed } from "./golden.ts";
+import type { Message } from "./printed.ts";
+import type { Loosening } from "./slips.ts";
+
+const names = new Set<string>();
+const loose = new Map<string, Set<string>>();
+
+/** A message that this test sends, or holds an answer against. */
+export function played(name: string): Message {
+  names.add(name);
+  return golden(name);
+}
+
+/** In this the message is not taken at its word. */
+export function loosened(what: string, name: string): void {
+  loose.set(what, (loose.get(what) ?? new Set()).add(name));
+}
+
+/** `unplayed`: those that are not played, and why. Of some of the tests alone nothing can be said. */
+export function expectAsNoted(
+  unplayed: Readonly<Record<string, string>>,
+  loosenings: readonly Loosening[],
+): void {
+  // oxlint-disable-next-line no-empty-pattern -- vitest wants its first argument taken apart
+  afterAll(({}, file) => {
+    if (!isPassed(file)) return;
+    const missing = printed.map(({ name }) => name).filter((name) => !names.has(name));
+    expect(missing).toEqual(Object.keys(unplayed));
+    const found = [...loose].map(([what, messages]) => [what, [...messages].toSorted()]);
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(loosenings.map(({ what, messages }) => [what, [...messages].toSorted()])),
+    );
+  });
+}
+
+function isPassed({ tasks }: Readonly<RunnerTestFile | RunnerTestSuite>): boolean {
+  return tasks.every((task) =>
+    task.type === "suite" ? isPassed(task) : task.result?.state === "pass",
+  );
+}
