@@ -55,6 +55,14 @@ describe("answered by keys", () => {
     );
   });
 
+  test("steps are told at the end, where the server is in development", limit, async () => {
+    const screen = await calling("rounds");
+    await answer(screen, /◆ {2}First\?/, "Ada", enter);
+    await answer(screen, /◆ {2}Second\?/, "2", enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/steps note \(ran 0, replayed 1\)\nAda 2$/);
+  });
+
   test("formats, a default, and what is left out", limit, async () => {
     const screen = await calling("formats");
     await answer(screen, /◆ {2}Mail/, "ada", enter);
@@ -259,7 +267,7 @@ describe("the screen", () => {
 
   test("what is said beside a prompt is broken between words", limit, async () => {
     const screen = await calling("page", { columns: 40 });
-    await answer(screen, /▲ This name has letters that look\n {3}like others\./, enter);
+    await answer(screen, /▲ This name has letters that look\n {3}like others\.[^]*◆/, enter);
     expect(await screen.ended).toBe(0);
   });
 });

@@ -87,6 +87,7 @@ test("each entry exports exactly these names", async () => {
     "CallError",
     "TaskLeft",
     "connect",
+    "outcomes",
     "withTasks",
   ]);
   expect(Object.keys(await import("mcp-parley/sqlite")).toSorted()).toEqual([

@@ -145,7 +145,7 @@ export function stepsIn(result: unknown): Steps | undefined {
   const told = own(own(result, "_meta"), stepsKey);
   const ran = own(told, "ran");
   const replayed = own(told, "replayed");
-  if (!isNames(ran) || !isNames(replayed)) return undefined;
+  if (!isNames(ran) || !isNames(replayed) || ran.length + replayed.length === 0) return undefined;
   return { ran, replayed };
 }
 
