@@ -431,8 +431,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R6",
     what: "a stall outlives its run",
     file: playback,
-    find: "    this.#calm();\n    this.#inbox.onArrival = undefined;\n",
-    put: "    this.#inbox.onArrival = undefined;\n",
+    find: "    this.#calm();\n    this.#inbox.listener = undefined;\n",
+    put: "    this.#inbox.listener = undefined;\n",
   },
   {
     rule: "R6",
