@@ -3,7 +3,7 @@
 import type { CreateMessageRequestParams } from "@modelcontextprotocol/client";
 import type { FormJson } from "../protocol/form.ts";
 import { badResponse } from "./errors.ts";
-import { isObject, own } from "./json.ts";
+import { isObject, own } from "../protocol/json.ts";
 
 export type Pending =
   | {

@@ -20,8 +20,8 @@ import type {
 import type { Observer } from "./bounded-fetch.ts";
 import { badResponse, CallError, rpcErrorIn, textOf } from "./errors.ts";
 import type { RpcError } from "./errors.ts";
-import { isObject, own } from "./json.ts";
-import type { Members } from "./json.ts";
+import { isObject, own } from "../protocol/json.ts";
+import type { Members } from "../protocol/json.ts";
 import { Waiting } from "./waiting.ts";
 
 export type Reply =

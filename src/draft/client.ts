@@ -3,8 +3,10 @@
 
 import { methodNotFound } from "../protocol/error-codes.ts";
 import { finalTask } from "./task.ts";
-import { aboutTask, failure, isObject, own, result } from "./wire.ts";
-import type { Members, Reply } from "./wire.ts";
+import { isObject, own } from "../protocol/json.ts";
+import { aboutTask, failure, result } from "./wire.ts";
+import type { Members } from "../protocol/json.ts";
+import type { Reply } from "./wire.ts";
 
 export interface Requests<Options> {
   readonly request: (method: string, params: Members, options: Options) => Promise<Reply>;

@@ -4,8 +4,10 @@
 import { answerDraft } from "./server.ts";
 import type { Tasks } from "./server.ts";
 import { peerIn, peerOf, sessionIdOf, stranger } from "./peer.ts";
-import { draftVersion, isObject, opensDraft, own } from "./wire.ts";
-import type { Members, Reply } from "./wire.ts";
+import { isObject, own } from "../protocol/json.ts";
+import { draftVersion, opensDraft } from "./wire.ts";
+import type { Members } from "../protocol/json.ts";
+import type { Reply } from "./wire.ts";
 
 /** Serves a request of 2026-07-28 whose body is read already. */
 export type ServeHttp = (request: Request, body: Members) => Promise<Response>;

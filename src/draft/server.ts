@@ -10,8 +10,10 @@ import { tasksExtension } from "../protocol/task.ts";
 import { menuOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { draftTask, isOver } from "./task.ts";
-import { aboutTask, draftVersion, failure, isObject, own, relatedTaskKey, result } from "./wire.ts";
-import type { Members, Reply } from "./wire.ts";
+import { isObject, own } from "../protocol/json.ts";
+import { aboutTask, draftVersion, failure, relatedTaskKey, result } from "./wire.ts";
+import type { Members } from "../protocol/json.ts";
+import type { Reply } from "./wire.ts";
 
 /** Answers a request of 2026-07-28, whose envelope is in its params. */
 export type Serve = (method: string, params: Members) => Promise<Reply>;

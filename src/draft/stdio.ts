@@ -11,8 +11,10 @@ import { peerOf, stranger } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { answerDraft } from "./server.ts";
 import type { Tasks } from "./server.ts";
-import { isObject, opensDraft, own } from "./wire.ts";
-import type { Members, Reply } from "./wire.ts";
+import { isObject, own } from "../protocol/json.ts";
+import { opensDraft } from "./wire.ts";
+import type { Members } from "../protocol/json.ts";
+import type { Reply } from "./wire.ts";
 
 type Request = Extract<JSONRPCMessage, { method: string; id: RequestId }>;
 

@@ -2,6 +2,9 @@
 // half turns whole messages of the draft into those of 2026-07-28 and back, so that all rules are the same code.
 // README.md beside this says where the form comes from, and what was weighed there and is not built.
 
+import { own } from "../protocol/json.ts";
+import type { Members } from "../protocol/json.ts";
+
 /** As seed 004 has it. A peer speaks the draft when it has agreed to this, and for no other reason. */
 export const draftVersion = "2026-06-XX";
 
@@ -9,8 +12,6 @@ export const draftVersion = "2026-06-XX";
 export const relatedTaskKey = "io.modelcontextprotocol/related-task";
 
 export const aboutTask = (taskId: unknown): Members => ({ [relatedTaskKey]: { taskId } });
-
-export type Members = { readonly [name: string]: unknown };
 
 export type Reply =
   | { readonly kind: "result"; readonly result: Members }
@@ -28,15 +29,6 @@ export const failure = (code: number, message: string): Reply => ({
   kind: "error",
   error: { code, message },
 });
-
-export function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Own members only: a key may well be "__proto__". */
-export function own(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
 
 /** Whether a request is the first of a session in which the draft is to be spoken. */
 export function opensDraft(message: unknown): boolean {

@@ -31,6 +31,7 @@ import {
 import type { Put, QuestionOptions, Refusal, Sample, SampleParams } from "./questions.ts";
 import { reasonOf } from "./issues.ts";
 import type { Askable, AnswerOf, Json, OutputOf, Schema, Stored } from "./schema.ts";
+import { tenYears } from "./ten-years.ts";
 
 /** Prompts and resources have this, and so has every tool: write helpers against it. Every member may be destructured. */
 export interface Context {
@@ -265,7 +266,7 @@ export class HandlerContext implements TaskContext {
   get sleep(): TaskContext["sleep"] {
     return (key, ms) => {
       if (!this.#facts.mayBecomeTask) return this.#refuse("sleep", key).then(() => {});
-      if (!(ms >= 0 && ms <= longestSleep)) {
+      if (!(ms >= 0 && ms <= tenYears)) {
         const range = "a number of milliseconds from 0 to ten years";
         const mistake = new ParleyError("bad_option", `Sleep "${key}" of ${ms} ms: ${range}.`);
         return this.#operations.refuse(key, mistake).then(() => {});
@@ -397,8 +398,6 @@ export class HandlerContext implements TaskContext {
     return true;
   }
 }
-
-const longestSleep = 10 * 366 * 24 * 3_600_000;
 
 /**
  * A question and the notice that goes with it: over when both are, failed when either is. The question counts as

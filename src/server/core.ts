@@ -7,6 +7,7 @@ import type { Keyring } from "../token/keyring.ts";
 import type { Environment } from "./environment.ts";
 import type { Logger } from "./logger.ts";
 import type { Telemetry } from "./telemetry.ts";
+import { tenYears } from "./ten-years.ts";
 
 export interface Core {
   /** The server's name: the audience of its tokens. */
@@ -62,8 +63,6 @@ export function checkedLimits(given: Partial<Limits>): Limits {
   }
   return limits;
 }
-
-const tenYears = 10 * 366 * 24 * 3_600_000;
 
 const boundedLimits = [
   "rounds",

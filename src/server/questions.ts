@@ -15,6 +15,7 @@ import type { Ability } from "./ability.ts";
 import type { Form, Read } from "./form.ts";
 import { reasonOf } from "./issues.ts";
 import type { Schema } from "./schema.ts";
+import { tenYears } from "./ten-years.ts";
 
 export interface QuestionOptions {
   /** Throws `Unanswered` ("timed_out") when no answer came by then. */
@@ -51,6 +52,7 @@ export type Refusal = "throws" | "is no" | "is an outcome";
 export function formQuestion(put: Put, message: string, form: Form, refusal: Refusal): Asking {
   if (typeof message !== "string") throw noMessage(put);
   return {
+    // As in `common`, member by member: this is every round, and a spread is dear.
     digest: formDigest(put.key, message, form),
     timeoutMs: timeLimit(put),
     unsolicited: put.unsolicited,
@@ -319,14 +321,12 @@ function digestOf(key: string, wording: readonly unknown[]): string {
 /** None for Infinity: so people write "no limit". */
 function timeLimit({ key, timeoutMs }: Put): number | undefined {
   if (timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY) return undefined;
-  if (timeoutMs > 0 && timeoutMs <= longestLimit) return Math.ceil(timeoutMs);
+  if (timeoutMs > 0 && timeoutMs <= tenYears) return Math.ceil(timeoutMs);
   throw new ParleyError(
     "bad_option",
     `Question "${key}" has timeoutMs ${timeoutMs}: a number of milliseconds from 1 to ten years, or Infinity.`,
   );
 }
-
-const longestLimit = 10 * 366 * 24 * 3_600_000;
 
 /** Knows what the client lacks, for the error it becomes when nobody catches it. */
 export class Unsupported extends Unanswered {

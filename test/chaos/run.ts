@@ -11,7 +11,7 @@ import type { TaskStore } from "../../src/tasks/store.ts";
 import { openJson, places } from "../../src/tasks/vault.ts";
 import type { Vault } from "../../src/tasks/vault.ts";
 import { startPostgres } from "../postgres/start.ts";
-import { build } from "./build.ts";
+import { build } from "../../bench/build.ts";
 import { Chance } from "./chance.ts";
 import { Client } from "./client.ts";
 import { readEvidence } from "./evidence.ts";
@@ -67,7 +67,8 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), "parley-chaos-"));
   const keeper = new Keeper(folder);
   try {
-    const script = await build(folder);
+    const replica = "test/chaos/replica.ts";
+    const script = (await build(folder, [replica]))(replica);
     const postgres = options.store === "postgres" ? await startPostgres() : undefined;
     try {
       const setting: Setting = {

@@ -10,7 +10,7 @@ import { abilityFor } from "../low-level.ts";
 import type { RoundAnswer } from "../round.ts";
 import type { TaskAnswer } from "../task-request.ts";
 import { createTaskResult } from "../task-wire.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "../../protocol/json.ts";
 import type { Message } from "./message.ts";
 import { cacheable, toolResult } from "./result.ts";
 import type { RoundRoute } from "./routes.ts";

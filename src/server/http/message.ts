@@ -13,8 +13,8 @@ import type {
   Implementation,
   LoggingLevel,
 } from "@modelcontextprotocol/server";
-import { isObject } from "./json.ts";
-import type { Loose } from "./json.ts";
+import { isObject } from "../../protocol/json.ts";
+import type { Members } from "../../protocol/json.ts";
 
 export const revision = "2026-07-28";
 
@@ -135,7 +135,7 @@ function areCapabilities(declared: unknown): boolean {
   return true;
 }
 
-function isCapability(name: string, capability: Loose): boolean {
+function isCapability(name: string, capability: Members): boolean {
   switch (name) {
     case "elicitation": {
       const { form, url } = capability;
@@ -169,11 +169,11 @@ const elicitationMembers = new Set(["form", "url"]);
 const samplingMembers = new Set(["tools", "context"]);
 const rootsMembers = new Set(["listChanged"]);
 
-const isMaybeSettings = (value: unknown): value is Loose | undefined =>
+const isMaybeSettings = (value: unknown): value is Members | undefined =>
   value === undefined || isSettings(value);
 
 /** Any JSON object of a decent depth. */
-const isSettings = (value: unknown): value is Loose => isObject(value) && !isDeeper(value, 10);
+const isSettings = (value: unknown): value is Members => isObject(value) && !isDeeper(value, 10);
 
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;

@@ -2,7 +2,7 @@
 
 import { specTypeSchemas } from "@modelcontextprotocol/server";
 import type { WireResult } from "../definition.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "../../protocol/json.ts";
 
 /** What the SDK would make of a tool's result; undefined if it would refuse it, or add something of its own. */
 export function toolResult(result: WireResult): WireResult | undefined {
