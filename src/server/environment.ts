@@ -11,7 +11,7 @@ export interface Environment {
   readonly after: (ms: number, callback: () => void) => () => void;
   /** The same, but no reason for the process to stay. */
   readonly eventually: (ms: number, callback: () => void) => () => void;
-  /** 128 random bits, safe in a URL and in a header. */
+  /** 128 random bits, safe in a URL, in a header, and as a word of a command line: none begins with a dash. */
   readonly newId: () => string;
   readonly turns: Turns;
   /** More is looked at and told, at the price of some speed. */
@@ -35,7 +35,7 @@ export const nodeEnvironment: Environment = {
     timer.unref();
     return () => clearTimeout(timer);
   },
-  newId: () => randomBytes(16).toString("base64url"),
+  newId: () => randomBytes(16).toString("hex"),
   turns: nodeTurns,
   isDevelopment: process.env["NODE_ENV"] !== "production",
   stallMs: 5_000,

@@ -100,7 +100,7 @@ export class Engine {
       limits: { ...defaultTaskLimits, ...options.limits },
       watcher,
       isDevelopment: true,
-      newId: () => randomBytes(16).toString("base64url"),
+      newId: () => randomBytes(16).toString("hex"),
     });
   }
 

@@ -75,7 +75,7 @@ export class Client {
       programs: { names: () => tools, get: () => undefined },
       limits,
       watcher: silentWatcher,
-      newId: () => randomBytes(16).toString("base64url"),
+      newId: () => randomBytes(16).toString("hex"),
     });
   }
 

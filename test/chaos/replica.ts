@@ -99,7 +99,7 @@ const runtime = new TaskRuntime({
     couldNotRun: (task, error) => say(`couldNotRun ${task.tool} ${String(error)}`),
     storeFailed: (error) => say(`storeFailed ${String(error)}`),
   },
-  newId: () => randomBytes(16).toString("base64url"),
+  newId: () => randomBytes(16).toString("hex"),
 });
 
 const lines = createInterface({ input: process.stdin });

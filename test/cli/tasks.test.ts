@@ -110,6 +110,11 @@ test("what there is not", { timeout: 60_000 }, async () => {
     code: 1,
     stderr: "The server does not know the task, or no longer.\n",
   });
+  // The id of another kind of server may begin with a dash.
+  expect(await parley(["tasks", "get", url, "-J7XxQ0wT3-kAAAAAAAAAA"], { cwd })).toMatchObject({
+    code: 1,
+    stderr: "The server does not know the task, or no longer.\n",
+  });
   const said = async (...args: string[]) => (await parley(["tasks", ...args], { cwd })).stderr;
   expect(await said("wach")).toContain(`tasks: there is no "wach". Did you mean "watch"?`);
   expect(await said("ls", "--store", "none.db")).toContain("There is no store at none.db.");

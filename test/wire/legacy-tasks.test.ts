@@ -10,7 +10,7 @@ import { streamOf } from "./stream.ts";
 import { stdioHere } from "./stdio-here.ts";
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
-const id = expect.stringMatching(/^[\w-]{22}$/) as string;
+const id = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
 const related = "io.modelcontextprotocol/related-task";
 
 const base = { taskId: id, createdAt: time, lastUpdatedAt: time, ttl: 60_000, pollInterval: 1_000 };

@@ -62,7 +62,7 @@ describe("its ticket", () => {
     const { url } = pageIn(await callTool(to, "sign_in"));
     const ticket = new URL(url).searchParams.get("state") ?? "";
     expect(app.readTicket(ticket)).toEqual({
-      callId: expect.stringMatching(/^[\w-]{22}$/) as string,
+      callId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
       key: "page",
       principal: "ada",
       expiresAt: expect.any(Date) as Date,

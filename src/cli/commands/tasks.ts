@@ -35,10 +35,10 @@ A task is a call that goes on without its client. A server does not list them
 this folder; an operator sees all of them in the store. For one in the journal,
 the id of its call will do in place of target and task.
 
-  parley tasks watch http://127.0.0.1:3000/mcp iqGwqHw0OjozkQlDPUBhzA
+  parley tasks watch http://127.0.0.1:3000/mcp 8f1c0f64a2c94c1d9a3b7be04c55d7e2
   parley tasks answer 3f2a9c1b --answer size=Large
   parley tasks ls --store "$DATABASE_URL"
-  parley tasks get iqGwqHw0OjozkQlDPUBhzA --store .parley/parley.db --json
+  parley tasks get 8f1c0f64a2c94c1d9a3b7be04c55d7e2 --store .parley/parley.db --json
 
   --answer key=json        may be repeated; --answers FILE takes a JSON object
   --store STORE            looks into the store
@@ -52,7 +52,7 @@ store: {"id", "callId", "tool", "owner", "status", "waitsFor", "worker",
 `,
   run: async (args, io) => {
     const { own, command } = halves(args);
-    const { values, positionals } = parsed("tasks", own, options);
+    const { values, positionals } = parsed("tasks", idsLast(own), options);
     const [word = "", ...rest] = positionals;
     const verb = verbs.find((one) => one === word);
     if (verb === undefined) {
@@ -80,6 +80,14 @@ store: {"id", "callId", "tool", "owner", "status", "waitsFor", "worker",
     });
   },
 };
+
+/** A server may give its task an id that begins with a dash. No option of ours is as long as one. */
+const isDashedId = (word: string) => /^-[\w-]{15,}$/.test(word);
+
+/** Behind a `--`, where nothing is taken for an option. */
+function idsLast(words: readonly string[]): readonly string[] {
+  return [...words.filter((word) => !isDashedId(word)), "--", ...words.filter(isDashedId)];
+}
 
 async function named(
   words: readonly string[],
