@@ -2,6 +2,8 @@
 // client is not trusted: each guard looks at all that is used later, and copies nothing else.
 
 import type { Root } from "@modelcontextprotocol/server";
+import { isObject } from "./json.ts";
+import type { Members } from "./json.ts";
 
 export type ElicitAnswer =
   | { readonly action: "accept"; readonly content: unknown }
@@ -75,8 +77,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** The own members of an object; none of anything else. */
-function members(value: unknown): { readonly [name: string]: unknown } {
-  if (typeof value !== "object" || value === null) return {};
-  return Object.fromEntries(Object.entries(value));
+/** An object with these members; with none for anything else. */
+function members(value: unknown): Members {
+  return isObject(value) ? value : {};
 }

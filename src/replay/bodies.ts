@@ -13,7 +13,8 @@ import type { StopReason } from "./stop.ts";
 const longestPause = 2 ** 31 - 1;
 
 // A lone surrogate has no UTF-8 form.
-const headerSafe = (key: string) => encodeURIComponent(key.replaceAll(/\p{Surrogate}/gu, "\uFFFD"));
+const headerSafe = (key: string) =>
+  /^[\w.-]+$/.test(key) ? key : encodeURIComponent(key.replaceAll(/\p{Surrogate}/gu, "\uFFFD"));
 
 const ended = () => {};
 
@@ -55,35 +56,48 @@ export class Bodies {
     return this.#calling;
   }
 
-  start(operation: StepOperation): void {
+  /** The entry, where the body gives its value at once; else `onFinished` hears of it. */
+  start(operation: StepOperation): Entry | undefined {
     const { key, body, options, within } = operation;
     operation.state = "under way";
     this.#running += 1;
     this.#hasRun = true;
-    const outcome = runBody({
+    const attempts = {
       key,
       body,
       options,
       // Fit for a header, which is where services take it.
       idempotencyKey: `${this.#hooks.callId}/${headerSafe(key)}`,
       signal: () => this.#signal(),
-      inside: (call) =>
+      inside: (call: () => unknown) =>
         within === undefined ? this.#inside(key, call) : within(() => this.#inside(key, call)),
-      pause: (ms) => this.#pause(ms),
-    });
-    this.#hooks.onBody?.(outcome.then(ended, ended));
-    outcome.then(
-      (entry) => {
-        // After the end nothing is recorded: the next run, or nobody, knows what became of it.
-        if (this.#abortedFor !== undefined) return;
-        this.#running -= 1;
-        this.#onFinished(operation, entry);
-      },
-      (error: unknown) => {
-        if (this.#abortedFor !== undefined) return;
-        this.#onFault(error instanceof NotJson ? faults.notJson(operation, error) : error);
-      },
-    );
+      pause: (ms: number) => this.#pause(ms),
+    };
+    try {
+      const outcome = runBody(attempts);
+      if (!(outcome instanceof Promise)) return this.#isRecorded() ? outcome : undefined;
+      this.#hooks.onBody?.(outcome.then(ended, ended));
+      outcome.then(
+        (entry) => {
+          if (this.#isRecorded()) this.#onFinished(operation, entry);
+        },
+        (error: unknown) => this.#failed(operation, error),
+      );
+    } catch (error) {
+      this.#failed(operation, error);
+    }
+    return undefined;
+  }
+
+  /** A body has ended. After the end of the run nothing is recorded: the next one, or nobody, knows what became of it. */
+  #isRecorded(): boolean {
+    this.#running -= 1;
+    return this.#abortedFor === undefined;
+  }
+
+  #failed(operation: StepOperation, error: unknown): void {
+    if (!this.#isRecorded()) return;
+    this.#onFault(error instanceof NotJson ? faults.notJson(operation, error) : error);
   }
 
   abort(reason: StopReason | "RunEnded"): void {

@@ -33,7 +33,7 @@ export interface Asking {
   readonly unsolicited?: boolean | undefined;
   /** After this time the question counts as expired. The carrier keeps the time. */
   readonly timeoutMs?: number | undefined;
-  /** Reads a raw answer: once before it is recorded, and again at every delivery. */
+  /** Reads a raw answer: before it is recorded, and again in every run that finds it recorded. */
   readonly read: (raw: Json) => Reading | Promise<Reading>;
   /** In place of `read` before recording, where more than the answer's form has to be right. */
   readonly admit?: ((raw: Json) => Reading | Promise<Reading>) | undefined;

@@ -27,6 +27,10 @@ export class Inbox {
     this.#events = [...events];
   }
 
+  get isEmpty(): boolean {
+    return this.#events.length === 0;
+  }
+
   push(event: InboxEvent): void {
     this.#events.push(event);
     this.listener?.arrived();

@@ -46,13 +46,18 @@ export function toJson(value: unknown, path = "result"): Json | undefined {
 export function copyJson(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   if (isArray(value)) return value.map(copyJson);
-  return fromMembers(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      member === undefined ? undefined : copyJson(member),
-    ]),
-  );
+  const copy: { [name: string]: Json | undefined } = {};
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    const copied = member === undefined ? undefined : copyJson(member);
+    // Assigned, it would be the copy's prototype.
+    if (name === "__proto__") Object.defineProperty(copy, name, { ...asData, value: copied });
+    else copy[name] = copied;
+  }
+  return copy;
 }
+
+const asData = { enumerable: true, configurable: true, writable: true };
 
 function convert(value: unknown, path: string, above: Set<object>, depth: number): Json {
   switch (typeof value) {
@@ -123,7 +128,7 @@ function isPlain(value: object): boolean {
 }
 
 // Object.fromEntries defines members, so a member called "__proto__" stays data.
-const fromMembers = (members: [string, Json | undefined][]): Json => Object.fromEntries(members);
+const fromMembers = (members: [string, Json][]): Json => Object.fromEntries(members);
 
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);
 

@@ -84,9 +84,11 @@ export class Requested {
 
   /** Those of these kinds for which nothing has been begun. */
   waiting<K extends Operation["kind"]>(...kinds: readonly K[]): OfKind<K>[] {
-    const isOfKind = (operation: Operation): operation is OfKind<K> =>
-      kinds.some((kind) => kind === operation.kind);
-    return [...this.#outstanding].filter(isOfKind).filter(({ state }) => state === "outstanding");
+    const isWaiting = (operation: Operation): operation is OfKind<K> =>
+      operation.state === "outstanding" && kinds.some((kind) => kind === operation.kind);
+    const found: OfKind<K>[] = [];
+    for (const operation of this.#outstanding) if (isWaiting(operation)) found.push(operation);
+    return found;
   }
 
   settled(operation: Operation): void {

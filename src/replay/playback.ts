@@ -8,8 +8,8 @@
 // `#look` is called when a turn is over and decides which of these comes next. A turn is asked for
 // (`#nextTurn`) whenever something has happened: a request, a delivery, a finished body, an arrival. A *brief*
 // one is enough to deliver where nothing else is outstanding; a *full* one, after which nothing the handler
-// set off can still be under way, comes before anything that could cut it short: the first delivery of a run,
-// any delivery while others wait, and the end.
+// set off can still be under way, comes before anything that could cut it short: the first thing that is done in a
+// run, any delivery while others wait, and the end.
 
 import { StepError, Unanswered } from "../errors.ts";
 import { Bodies } from "./bodies.ts";
@@ -28,6 +28,7 @@ import type {
   QuestionOperation,
 } from "./operation.ts";
 import type { StopReason } from "./stop.ts";
+import { isThenable } from "./thenable.ts";
 
 /** How a playback ends the run it belongs to. */
 export interface Ends {
@@ -52,8 +53,8 @@ export class Playback {
   #out: readonly Out[];
 
   #isLive = false;
-  /** Nothing has been delivered in this run yet. */
-  #isFirst = true;
+  /** No full turn is over yet: what the handler set off when it began may still be under way. */
+  #isFresh = true;
   /** An append or a validation is under way: nothing else is delivered meanwhile (R3). */
   #isBusy = false;
   /** The turn whose end is awaited. A full one replaces a brief one, so that one end is heard of. */
@@ -135,7 +136,13 @@ export class Playback {
     if (operation.kind === "question" && isAnswered(entry)) {
       if (entry.digest !== operation.asking.digest) this.#misfits.push({ operation, entry });
     }
-    this.#nextTurn("brief");
+    this.#nextTurn(this.#isFresh || this.#isLastOf(operation) ? "full" : "brief");
+  }
+
+  /** Nothing can be delivered: all that can come of this request is the end of the run, or another request. */
+  #isLastOf({ kind }: Operation): boolean {
+    const isOpen = kind === "question" || kind === "timer";
+    return isOpen && this.#isLive && this.#requested.outstanding === 1 && this.#inbox.isEmpty;
   }
 
   /** Known from the first request on and the same in every run, so it needs no entry. */
@@ -199,6 +206,7 @@ export class Playback {
 
   /** A turn is over. Quiet: nothing is left of it that could still call an operation. */
   #look(isQuiet: boolean): void {
+    if (isQuiet) this.#isFresh = false;
     const fault = this.#notAwaited();
     if (fault !== undefined) return this.#run.fail(fault);
     if (this.#isLive || this.#replay(isQuiet)) this.#goOn(isQuiet);
@@ -206,7 +214,7 @@ export class Playback {
 
   /** The next delivery may come now; or else a full turn is asked for. */
   #mayDeliver(isQuiet: boolean): boolean {
-    if (isQuiet || (!this.#isFirst && this.#requested.outstanding <= 1)) return true;
+    if (isQuiet || this.#requested.outstanding <= 1) return true;
     this.#nextTurn("full");
     return false;
   }
@@ -379,8 +387,9 @@ export class Playback {
         this.#isPutOff = true;
         return true;
       }
-      this.#bodies.start(operation);
+      const entry = this.#bodies.start(operation);
       if (this.#run.isOver()) return false;
+      if (entry !== undefined) this.#finished.push({ operation, entry });
     }
     return true;
   }
@@ -426,16 +435,19 @@ export class Playback {
     }
     if (digest !== undefined && digest !== asking.digest) return this.#misread(operation);
     const { value } = event;
-    const { admit = asking.read } = asking;
+    const { admit, read } = asking;
     this.#whenReady(
-      () => admit(copyJson(value)),
+      () => (admit ?? read)(copyJson(value)),
       (reading) => {
-        if (reading.kind !== "invalid") {
-          const entry: Entry = { kind: "answer", key, value, digest: asking.digest };
-          return this.#recordAndDeliver(operation, entry);
+        if (reading.kind === "invalid") {
+          operation.reason = reading.reason;
+          return this.#nextTurn("brief");
         }
-        operation.reason = reading.reason;
-        this.#nextTurn("brief");
+        const entry: Answered = { kind: "answer", key, value, digest: asking.digest };
+        if (admit !== undefined) return this.#recordAndDeliver(operation, entry);
+        // Read just now, from a copy that nobody else has: what it gave is what is delivered.
+        operation.state = "under way";
+        this.#record(entry, () => this.#deliverAnswer(operation, entry, reading));
       },
     );
   }
@@ -495,13 +507,13 @@ export class Playback {
 
   /** An entry is durable before anybody hears of it. */
   #record(entry: Entry, then: () => void): void {
-    this.#whenReady(
-      () => this.#hooks.append?.(entry),
-      () => {
-        this.#log.push(entry);
-        then();
-      },
-    );
+    const { append } = this.#hooks;
+    const recorded = () => {
+      this.#log.push(entry);
+      then();
+    };
+    if (append === undefined) recorded();
+    else this.#whenReady(() => append(entry), recorded);
   }
 
   #deliver(operation: Operation, entry: Entry): void {
@@ -529,10 +541,12 @@ export class Playback {
   }
 
   #settle(operation: Operation, settle: () => void): void {
-    this.#isFirst = false;
     this.#log.moveOn();
     this.#requested.settled(operation);
     settle();
+    // Live, and nothing to wait for: what the handler does next asks for a turn by itself.
+    const isDone = this.#isLive && this.#requested.outstanding === 0;
+    if (isDone && this.#hooks.onIdle === undefined) return;
     this.#nextTurn(this.#requested.outstanding === 0 ? "brief" : "full");
   }
 
@@ -557,11 +571,6 @@ export class Playback {
       (error: unknown) => this.#run.fail(error),
     );
   }
-}
-
-/** Not `instanceof Promise`: a promise of another realm, or of another library, is one too. */
-function isThenable<V>(value: V | PromiseLike<V>): value is PromiseLike<V> {
-  return typeof value === "object" && value !== null && "then" in value;
 }
 
 function isAnswered(entry: Entry | undefined): entry is Answered {

@@ -3,6 +3,7 @@
 import type { Body, StepInfo, StepOptions } from "./hooks.ts";
 import type { Entry, Thrown } from "./journal.ts";
 import { toJson } from "./json.ts";
+import { isThenable } from "./thenable.ts";
 
 export interface Attempts {
   readonly key: string;
@@ -16,24 +17,43 @@ export interface Attempts {
 }
 
 /**
- * The entry for the body's outcome, after as many tries as the options allow. Rejects with NotJson only:
- * an error of the body is an outcome, too.
+ * The entry for the body's outcome, after as many tries as the options allow; at once where the body gives its value
+ * at once. Throws, or rejects with, NotJson only: an error of the body is an outcome, too.
  */
-export async function runBody(attempts: Attempts): Promise<Entry> {
+export function runBody(attempts: Attempts): Entry | Promise<Entry> {
+  let first: unknown;
+  try {
+    first = called(attempts, 1);
+  } catch (error) {
+    first = Promise.reject(error);
+  }
+  return isThenable(first) ? tried(attempts, first) : ended(attempts, first);
+}
+
+async function tried(attempts: Attempts, first: PromiseLike<unknown>): Promise<Entry> {
   const { key, options } = attempts;
   const retries = options?.retries ?? 0;
   for (let attempt = 1; ; attempt += 1) {
     let value: unknown;
     try {
-      value = await attempts.inside(() => attempts.body(new Attempt(attempts, attempt)));
+      value = await (attempt === 1 ? first : called(attempts, attempt));
     } catch (error) {
       if (attempt > retries) return { kind: "threw", key, error: thrown(error) };
       await attempts.pause((options?.backoffMs ?? 0) * 2 ** (attempt - 1));
       continue;
     }
-    return { kind: "step", key, value: toJson(value) };
+    return ended(attempts, value);
   }
 }
+
+const called = (attempts: Attempts, attempt: number): unknown =>
+  attempts.inside(() => attempts.body(new Attempt(attempts, attempt)));
+
+const ended = ({ key }: Attempts, value: unknown): Entry => ({
+  kind: "step",
+  key,
+  value: toJson(value),
+});
 
 /** The signal is made when a body looks at it: few do, and it is dear to make. */
 class Attempt implements StepInfo {

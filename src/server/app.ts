@@ -217,7 +217,7 @@ class ParleyApp implements App {
     // First, so that nothing listens where the store is not to be had.
     if (options.worker !== false) await this.#workIfNeeded();
     const serving = this.#serve();
-    const handle = options.fast === false ? nodeHandler(serving) : this.#entryTo(serving).handle;
+    const handle = options.fast === false ? nodeHandler(serving) : this.#entryTo(serving).handleOwn;
     const listener = await listen(handle, logger, port, options, this.health);
     this.#listeners.add(listener);
     return {

@@ -19,7 +19,8 @@ import { isNamed, methodIn } from "./http/headers.ts";
 import { isMessage } from "./http/message.ts";
 import type { Message } from "./http/message.ts";
 import { notifier } from "./http/notifier.ts";
-import { Reply } from "./http/reply.ts";
+import { Reply, sendNow, sendTogether } from "./http/reply.ts";
+import type { Send } from "./http/reply.ts";
 import type { RoundRoute, Routes, TaskRoute } from "./http/routes.ts";
 import type { NodeHandler, NodeRequest } from "./listen.ts";
 import { serveRound } from "./round.ts";
@@ -58,7 +59,13 @@ export class HttpEntry {
     this.#answers = new Answers(options.serverInfo);
   }
 
-  readonly handle: NodeHandler = async (req, res) => {
+  /** For a host, which may look whether a response was sent when this is over. */
+  readonly handle: NodeHandler = (req, res) => this.#handle(req, res, sendNow);
+
+  /** For our own server, which does not wait. */
+  readonly handleOwn: NodeHandler = (req, res) => this.#handle(req, res, sendTogether);
+
+  async #handle(req: NodeRequest, res: ServerResponse, send: Send): Promise<void> {
     const { overSdk, routes } = this.#options;
     const method = this.#isClosed ? undefined : methodIn(req);
     const table = method && routes();
@@ -69,8 +76,8 @@ export class HttpEntry {
     const message = isMessage(json, method) && isNamed(req, json) ? json : undefined;
     const route = message && table.find(message);
     if (message === undefined || route === undefined) return overSdk(body.unread(), res);
-    return this.#serve(req, res, message, route);
-  };
+    return this.#serve(req, res, message, route, send);
+  }
 
   /** Ends what runs. Who comes later goes to the SDK, which says that it is closed. */
   close(): void {
@@ -84,9 +91,10 @@ export class HttpEntry {
     res: ServerResponse,
     message: Message,
     route: RoundRoute | TaskRoute,
+    send: Send,
   ): Promise<void> {
     const { core, serving } = this.#options;
-    const reply = new Reply(res);
+    const reply = new Reply(res, send);
     try {
       const caller = await serving.caller(req.headers.authorization, req.auth);
       if (caller instanceof Response) return await reply.relay(caller);

@@ -19,7 +19,7 @@ export function encrypt(
 ): Buffer {
   const nonce = random(nonceBytes);
   const cipher = createCipheriv(cipherName, secret, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(Buffer.from(authenticated));
+  cipher.setAAD(bytesOf(authenticated));
   const ciphertext = cipher.update(plaintext);
   return Buffer.concat([nonce, ciphertext, cipher.final(), cipher.getAuthTag()]);
 }
@@ -35,7 +35,7 @@ export function decrypt(
   const decipher = createDecipheriv(cipherName, secret, whole.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   });
-  decipher.setAAD(Buffer.from(authenticated));
+  decipher.setAAD(bytesOf(authenticated));
   decipher.setAuthTag(whole.subarray(-tagBytes));
   const plaintext = decipher.update(whole.subarray(nonceBytes, -tagBytes));
   try {
@@ -46,3 +46,12 @@ export function decrypt(
   }
   return whole === block ? plaintext : undefined;
 }
+
+/** It is the same for every token of a key. */
+function bytesOf(authenticated: string): Buffer {
+  if (authenticated !== last.text)
+    last = { text: authenticated, bytes: Buffer.from(authenticated) };
+  return last.bytes;
+}
+
+let last = { text: "", bytes: Buffer.alloc(0) };

@@ -101,9 +101,11 @@ function isInTime({ expiresAt, roundsLeft }: Head, { now }: Expected): boolean {
   return now < expiresAt && roundsLeft > 0;
 }
 
-/** One text for all that a token is bound to, different wherever one of them is. */
+/** One text for all that a token is bound to, different wherever one of them is: it says where each of them ends. */
 function boundTo({ audience, principal, method, target, argumentsDigest }: Binding): string {
-  return JSON.stringify([audience, marked(principal), method, target, argumentsDigest]);
+  const who = marked(principal);
+  const ends = `${audience.length} ${who.length} ${method.length} ${target.length} `;
+  return ends + audience + who + method + target + argumentsDigest;
 }
 
 // Nobody is not the principal with the empty name.

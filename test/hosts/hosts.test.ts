@@ -182,3 +182,21 @@ describe.each(hosts)("in $name", ({ serve: host, principal = "nobody", isBuffere
     expect(stamped()).toBe(1);
   });
 });
+
+// Some hosts (Next.js) look at the response then, and complain, or freeze the process.
+test("when app.node is over, the response has been sent", async () => {
+  const { app } = desk();
+  onTestFinished(() => app.close());
+  const ended: boolean[] = [];
+  const place = await listening(
+    createServer(async (req, res) => {
+      await app.node(req, res);
+      ended.push(res.writableEnded);
+    }),
+  );
+  const client = await connectV2(place, new People(), modern);
+  onTestFinished(() => client.close());
+  ended.splice(0);
+  expect(await client.tool("whoami")).toMatchObject({ text: "nobody" });
+  expect(ended).toEqual([true]);
+});
