@@ -55,7 +55,7 @@ async function overhead(
 ): Promise<readonly number[]> {
   const input = { done: true };
   const direct = () => handler(input);
-  const played = () => run(handler, input, emptyJournal, new Inbox(), hooks);
+  const played = () => run(handler, input, { journal: emptyJournal, inbox: new Inbox() }, hooks);
   const ratios: number[] = [];
   for (let batch = 0; batch < batches + warmUp; batch += 1) {
     // Alternating which comes first, so that neither has the warmer half.
@@ -92,7 +92,7 @@ const sequential = (entries: number) => async (_: unknown, ops: Operations) => {
 };
 
 async function replay(entries: number, journal: Journal): Promise<void> {
-  const outcome = await run(sequential(entries), undefined, journal, new Inbox(), hooks);
+  const outcome = await run(sequential(entries), undefined, { journal, inbox: new Inbox() }, hooks);
   if (outcome.kind !== "done" || outcome.value !== "end")
     throw new Error(`ended as ${outcome.kind}`);
 }

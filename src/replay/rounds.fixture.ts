@@ -66,7 +66,12 @@ export function runOnce(
   hooks: Partial<Hooks> = {},
 ): Promise<Outcome<unknown>> {
   const inbox = events instanceof Inbox ? events : new Inbox(events);
-  return run((_, operations) => handler(operations), undefined, journal, inbox, testHooks(hooks));
+  return run(
+    (_, operations) => handler(operations),
+    undefined,
+    { journal, inbox },
+    testHooks(hooks),
+  );
 }
 
 /** The journal a suspended run leaves behind. */

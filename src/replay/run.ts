@@ -28,22 +28,26 @@ import type { StopReason } from "./stop.ts";
 
 export type Handler<I, T> = (input: I, operations: Operations) => T | PromiseLike<T>;
 
+/** What a run begins with. Looked at when the handler uses an operation, so a carrier may make it then (R15). */
+export interface Told {
+  readonly journal: Journal;
+  readonly inbox: Inbox;
+}
+
 /** One execution of the handler. Always resolves: a handler that throws, fails. */
 export function run<I, T>(
   handler: Handler<I, T>,
   input: I,
-  journal: Journal,
-  inbox: Inbox,
+  told: Told,
   hooks: Hooks,
 ): Promise<Outcome<T>> {
   return new Promise((resolve) => {
-    new Run<T>(journal, inbox, hooks, resolve).start(handler, input);
+    new Run<T>(told, hooks, resolve).start(handler, input);
   });
 }
 
 class Run<T> implements Operations {
-  readonly #journal: Journal;
-  readonly #inbox: Inbox;
+  readonly #told: Told;
   readonly #hooks: Hooks;
   /** Undefined once the run has ended (R1). */
   #resolve: ((outcome: Outcome<T>) => void) | undefined;
@@ -55,14 +59,8 @@ class Run<T> implements Operations {
   #checkpoints = 0;
   #backgrounds = 0;
 
-  constructor(
-    journal: Journal,
-    inbox: Inbox,
-    hooks: Hooks,
-    resolve: (outcome: Outcome<T>) => void,
-  ) {
-    this.#journal = journal;
-    this.#inbox = inbox;
+  constructor(told: Told, hooks: Hooks, resolve: (outcome: Outcome<T>) => void) {
+    this.#told = told;
     this.#hooks = hooks;
     this.#resolve = resolve;
   }
@@ -182,7 +180,8 @@ class Run<T> implements Operations {
 
   isLive(): boolean {
     if (this.#playback !== undefined) return this.#playback.isLive();
-    return this.#journal.entries.length === 0 && this.#journal.out.length === 0;
+    const { entries, out } = this.#told.journal;
+    return entries.length === 0 && out.length === 0;
   }
 
   signal(): AbortSignal {
@@ -217,7 +216,7 @@ class Run<T> implements Operations {
   }
 
   #play(): Playback {
-    this.#playback ??= new Playback(this.#journal, this.#inbox, this.#hooks, {
+    this.#playback ??= new Playback(this.#told.journal, this.#told.inbox, this.#hooks, {
       isOver: () => this.#resolve === undefined,
       fail: (error) => this.#fail(error),
       stop: (reason) => this.#stop(reason),
@@ -241,7 +240,7 @@ class Run<T> implements Operations {
   }
 
   #missed(): Error | undefined {
-    const missed = this.#journal.entries.find(isEffect);
+    const missed = this.#told.journal.entries.find(isEffect);
     return missed && faults.diverged(this.#hooks.name, missed, "returned");
   }
 
@@ -273,7 +272,7 @@ class Run<T> implements Operations {
   }
 
   #entries(): Journal["entries"] {
-    return this.#playback?.entries ?? this.#journal.entries;
+    return this.#playback?.entries ?? this.#told.journal.entries;
   }
 
   #release(release: () => unknown): void {

@@ -31,15 +31,15 @@ export interface Call {
   /** What a token is good for: this request of this caller to this server. Made when a token is. */
   readonly binding: () => Binding;
   readonly abilities: readonly Ability[];
-  readonly state: Pick<CallState, "entries" | "out">;
+  readonly journal: Pick<CallState, "entries" | "out">;
   readonly inbox: Inbox;
   /** What this request answers, by key. */
   readonly answers: ReadonlyMap<string, object>;
   readonly lowLevel: LowLevelState;
   /** Of what the schema made of the arguments, where JSON can hold it. Made when a token is. */
   readonly inputDigest: () => string | undefined;
-  /** The span of the call's first round. */
-  readonly firstSpan: SpanContext | undefined;
+  /** The span of the call's first round: known once that is traced. */
+  firstSpan: SpanContext | undefined;
 }
 
 /** Throws TokenError for a requestState that does not belong here, BadArguments for arguments no token can be bound to. */
@@ -53,7 +53,7 @@ export function openCall(
   const answers = inputResponses === undefined ? noAnswers : answerMap(inputResponses);
   if (answers === undefined) throw new MalformedAnswers();
   return request.requestState === undefined
-    ? firstRound(core, definition, request, answers, input)
+    ? new FirstRound(core, definition, request, answers, input)
     : laterRound(core, definition, request, answers, input);
 }
 
@@ -92,7 +92,7 @@ async function laterRound(
     tokenExpiresAt: claims.expiresAt,
     binding: () => binding,
     abilities: state.abilities,
-    state,
+    journal: state,
     inbox: new Inbox([...state.unused, ...events(state.out, answers, environment.now())]),
     answers,
     lowLevel: state.lowLevel,
@@ -135,35 +135,80 @@ function digestOf(args: unknown): string {
   }
 }
 
-function firstRound(
-  core: Core,
-  definition: Definition,
-  request: RoundRequest,
-  answers: ReadonlyMap<string, object>,
-  input: unknown,
-): Call {
-  let id: string | undefined;
-  let binding: Binding | undefined;
-  const bind = () => (binding ??= bindingOf(core, definition, request));
-  // What cannot be digested is refused before anything runs, not when the first question comes up; and what
-  // the handler could write to (nested objects are not copied for it) is digested before it does.
-  if (!isSimple(request.arguments)) bind();
-  const digestNow = isSimple(input) ? undefined : { value: digestOfInput(input) };
-  return {
-    id: () => (id ??= core.environment.newId()),
-    round: 1,
-    roundsLeft: core.limits.rounds - 1,
-    tokenExpiresAt: undefined,
-    binding: bind,
-    abilities: abilitiesOf(request.capabilities),
-    state: { entries: [], out: [] },
-    inbox: answers.size === 0 ? new Inbox() : new Inbox(events([], answers, 0)),
-    answers,
-    lowLevel: noLowLevelState,
-    inputDigest: () => (digestNow === undefined ? digestOfInput(input) : digestNow.value),
-    firstSpan: undefined,
-  };
+/** Most calls neither ask nor step: what it takes to do so is made when it is looked at. */
+class FirstRound implements Call {
+  readonly answers: ReadonlyMap<string, object>;
+  firstSpan: SpanContext | undefined;
+  readonly #core: Core;
+  readonly #definition: Definition;
+  readonly #request: RoundRequest;
+  readonly #input: unknown;
+  #id: string | undefined;
+  #binding: Binding | undefined;
+  #inbox: Inbox | undefined;
+  #inputDigest: { readonly value: string | undefined } | undefined;
+
+  constructor(
+    core: Core,
+    definition: Definition,
+    request: RoundRequest,
+    answers: ReadonlyMap<string, object>,
+    input: unknown,
+  ) {
+    this.#core = core;
+    this.#definition = definition;
+    this.#request = request;
+    this.answers = answers;
+    this.#input = input;
+    // What cannot be digested is refused before anything runs, not when the first question comes up; and what
+    // the handler could write to (nested objects are not copied for it) is digested before it does.
+    if (!isSimple(request.arguments)) this.binding();
+    if (!isSimple(input)) this.#inputDigest = { value: digestOfInput(input) };
+  }
+
+  id(): string {
+    return (this.#id ??= this.#core.environment.newId());
+  }
+
+  get round(): number {
+    return 1;
+  }
+
+  get roundsLeft(): number {
+    return this.#core.limits.rounds - 1;
+  }
+
+  get tokenExpiresAt(): undefined {
+    return undefined;
+  }
+
+  binding(): Binding {
+    return (this.#binding ??= bindingOf(this.#core, this.#definition, this.#request));
+  }
+
+  get abilities(): readonly Ability[] {
+    return abilitiesOf(this.#request.capabilities);
+  }
+
+  get journal(): Call["journal"] {
+    return nothingTold;
+  }
+
+  get inbox(): Inbox {
+    return (this.#inbox ??= new Inbox(events([], this.answers, 0)));
+  }
+
+  get lowLevel(): LowLevelState {
+    return noLowLevelState;
+  }
+
+  inputDigest(): string | undefined {
+    this.#inputDigest ??= { value: digestOfInput(this.#input) };
+    return this.#inputDigest.value;
+  }
 }
+
+const nothingTold: Call["journal"] = { entries: [], out: [] };
 
 /** Undefined for what is no JSON (a Date, a Map): it is not compared. */
 export function digestOfInput(input: unknown): string | undefined {

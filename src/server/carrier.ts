@@ -15,6 +15,7 @@ import { bodyNesting, callerPlace, isNestingFree } from "./development.ts";
 import { textOf } from "./failure.ts";
 import { hintAtIdling } from "./hints.ts";
 import { accumulated } from "./low-level.ts";
+import type { Inline } from "./inline.ts";
 import { runtimeFor } from "./promote.ts";
 import type { RoundRequest } from "./round.ts";
 
@@ -55,28 +56,21 @@ function reportTo({ logger }: Core, handler: string, mistake: unknown): void {
 export type RecordHooks = Pick<Hooks, "append" | "cut" | "mayStart">;
 
 /**
- * For the engine. Rounds keep no log of their own: the token does.
+ * For the engine and for `ctx`. Rounds keep no log of their own: the token does.
  *
- * A class, for its getter: where an object's literal has one, V8 gives every such object a shape of its own, which
- * keeps the whole request until the next full collection.
+ * Nearly all of it is looked up when somebody asks: a handler that asks nothing needs none of it (R15). On a class, since
+ * V8 gives every object whose literal has a getter a shape of its own, which keeps the whole request until the next
+ * full collection.
  */
-export class RoundHooks implements Hooks {
-  readonly name: string;
-  readonly turns: Hooks["turns"];
-  readonly after: Hooks["after"];
-  readonly stallMs: number;
-  readonly place: Hooks["place"];
-  readonly nesting: Hooks["nesting"];
-  readonly onIdle: Hooks["onIdle"];
-  readonly canDetach: boolean;
-  readonly canYield: boolean;
-  readonly stop: Hooks["stop"];
-  readonly append: Hooks["append"];
-  readonly cut: Hooks["cut"];
-  readonly mayStart: Hooks["mayStart"];
+export class RoundCarrier implements Hooks, CallFacts {
   readonly #core: Core;
   readonly #call: Call;
+  readonly #definition: Definition;
+  readonly #request: RoundRequest;
+  readonly #record: RecordHooks;
+  readonly #inline: Inline | undefined;
   readonly #startedAt: number;
+  #nesting: Hooks["nesting"];
 
   constructor(
     core: Core,
@@ -84,29 +78,77 @@ export class RoundHooks implements Hooks {
     definition: Definition,
     request: RoundRequest,
     record: RecordHooks,
+    /** Where it would go to the background, and the client could not follow. */
+    inline: Inline | undefined,
   ) {
-    const { isDevelopment, turns, after, stallMs, now } = core.environment;
     this.#core = core;
     this.#call = call;
-    this.#startedAt = now();
-    this.name = definition.name;
-    this.turns = turns;
-    this.after = after;
-    this.stallMs = stallMs;
-    this.place = isDevelopment ? callerPlace : undefined;
-    this.nesting = isDevelopment || isNestingFree ? bodyNesting() : undefined;
-    this.onIdle = isDevelopment ? () => hintAtIdling(core, definition) : undefined;
-    this.canDetach = runtimeFor(core, definition, request) !== undefined;
-    // In the last round there is no later one to hand the work to.
-    this.canYield = call.roundsLeft > 0;
-    this.stop = request.stop;
-    this.append = record.append;
-    this.cut = record.cut;
-    this.mayStart = record.mayStart;
+    this.#definition = definition;
+    this.#request = request;
+    this.#record = record;
+    this.#inline = inline;
+    this.#startedAt = core.environment.now();
   }
 
   get callId(): string {
     return this.#call.id();
+  }
+
+  // ---------------------------------------------------------------- for the engine
+
+  get name(): string {
+    return this.#definition.name;
+  }
+
+  get turns(): Hooks["turns"] {
+    return this.#core.environment.turns;
+  }
+
+  get after(): Hooks["after"] {
+    return this.#core.environment.after;
+  }
+
+  get stallMs(): number {
+    return this.#core.environment.stallMs;
+  }
+
+  get stop(): Hooks["stop"] {
+    return this.#request.stop;
+  }
+
+  get canDetach(): boolean {
+    return runtimeFor(this.#core, this.#definition, this.#request) !== undefined;
+  }
+
+  /** In the last round there is no later one to hand the work to. */
+  get canYield(): boolean {
+    return this.#call.roundsLeft > 0;
+  }
+
+  get append(): Hooks["append"] {
+    return this.#record.append;
+  }
+
+  get cut(): Hooks["cut"] {
+    return this.#record.cut;
+  }
+
+  get mayStart(): Hooks["mayStart"] {
+    return this.#record.mayStart;
+  }
+
+  get place(): Hooks["place"] {
+    return this.#core.environment.isDevelopment ? callerPlace : undefined;
+  }
+
+  get nesting(): Hooks["nesting"] {
+    if (this.#core.environment.isDevelopment || isNestingFree) this.#nesting ??= bodyNesting();
+    return this.#nesting;
+  }
+
+  get onIdle(): Hooks["onIdle"] {
+    if (!this.#core.environment.isDevelopment) return undefined;
+    return () => hintAtIdling(this.#core, this.#definition);
   }
 
   capture(): ReturnType<typeof captureContext> {
@@ -114,39 +156,14 @@ export class RoundHooks implements Hooks {
   }
 
   elapsedMs(): number {
-    return this.#core.environment.now() - this.#startedAt;
+    return this.now() - this.#startedAt;
   }
 
   report(mistake: unknown): void {
     reportTo(this.#core, this.name, mistake);
   }
-}
 
-/** For `ctx`. */
-export class RoundFacts implements CallFacts {
-  readonly #core: Core;
-  readonly #call: Call;
-  readonly #request: RoundRequest;
-  readonly mayBecomeTask: boolean;
-  readonly onBackground: CallFacts["onBackground"];
-
-  constructor(
-    core: Core,
-    call: Call,
-    definition: Definition,
-    request: RoundRequest,
-    onBackground: CallFacts["onBackground"],
-  ) {
-    this.#core = core;
-    this.#call = call;
-    this.#request = request;
-    this.mayBecomeTask = definition.task !== undefined;
-    this.onBackground = onBackground;
-  }
-
-  get callId(): string {
-    return this.#call.id();
-  }
+  // ---------------------------------------------------------------- for `ctx`
 
   get principal(): string | undefined {
     return this.#request.principal;
@@ -158,6 +175,14 @@ export class RoundFacts implements CallFacts {
 
   get watch(): CallFacts["watch"] {
     return this.#request.watch;
+  }
+
+  get mayBecomeTask(): boolean {
+    return this.#definition.task !== undefined;
+  }
+
+  onBackground(): void {
+    this.#inline?.begin();
   }
 
   can(ability: Ability): boolean {

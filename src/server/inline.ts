@@ -44,20 +44,20 @@ export class Inline {
   async run(
     handler: Handler<unknown, unknown>,
     input: unknown,
-    call: Pick<Call, "state" | "inbox">,
+    call: Pick<Call, "journal" | "inbox">,
     hooks: Hooks,
   ): Promise<Outcome<unknown>> {
     // What was asleep while a question was out has slept on.
-    for (const { key, dueAt } of call.state.out) {
+    for (const { key, dueAt } of call.journal.out) {
       if (dueAt !== undefined) this.#dueAt.set(key, dueAt);
     }
-    let outcome = await run(handler, input, call.state, call.inbox, hooks);
+    let outcome = await run(handler, input, call, hooks);
     while (outcome.kind === "waiting" && isAsleep(outcome.open)) {
       const due = await this.#sleep(outcome.open);
       if (due === undefined) return { kind: "stopped", reason: this.stop.reason ?? "Deadline" };
       const { entries, unused } = outcome;
-      const inbox = new Inbox([...unused, ...due]);
-      outcome = await run(handler, input, { entries, out: [] }, inbox, hooks);
+      const told = { journal: { entries, out: [] }, inbox: new Inbox([...unused, ...due]) };
+      outcome = await run(handler, input, told, hooks);
     }
     return outcome.kind === "waiting" && waitsForOthers(outcome) ? stranded(outcome) : outcome;
   }

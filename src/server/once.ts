@@ -136,11 +136,12 @@ class ClaimedRound {
 
   /** The call with what an attempt that died has recorded in this round. */
   goneOn(log: readonly string[]): Call {
-    const { id, state } = this.#call;
-    const entries = readEntries(vaultOf(this.#core), this.#place(id()), log, state.entries);
+    const call = this.#call;
+    const { journal } = call;
+    const entries = readEntries(vaultOf(this.#core), this.#place(call.id()), log, journal.entries);
     // A fresh inbox: should the round be taken over and come back, its answers are there again.
     const inbox = new Inbox(this.#events);
-    return { ...this.#call, inbox, state: { ...state, entries } };
+    return { ...call, inbox, journal: { ...journal, entries } };
   }
 
   get hooks(): RecordHooks {

@@ -15,7 +15,7 @@ import { TokenError } from "../token/errors.ts";
 import { canFollowTasks, capabilitiesFor } from "./ability.ts";
 import { BadArguments, MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
-import { RoundFacts, RoundHooks } from "./carrier.ts";
+import { RoundCarrier } from "./carrier.ts";
 import type { RecordHooks } from "./carrier.ts";
 import { HandlerContext } from "./context.ts";
 import type { RequestFacts, Watch } from "./context.ts";
@@ -87,9 +87,9 @@ export async function serveRound(
       throw noStore(`Tool "${definition.name}"`);
     }
     const opening = openCall(core, definition, request, kept);
-    const opened = opening instanceof Promise ? await opening : opening;
-    const trace = core.telemetry.begin(definition, opened.round, opened.firstSpan, request.facts);
-    const call = trace.first === opened.firstSpan ? opened : { ...opened, firstSpan: trace.first };
+    const call = opening instanceof Promise ? await opening : opening;
+    const trace = core.telemetry.begin(definition, call.round, call.firstSpan, request.facts);
+    call.firstSpan = trace.first;
     const answer = await trace.within(() => runOrRepeat(core, definition, call, request, input));
     trace.answered(answer);
     return answer;
@@ -139,18 +139,17 @@ async function runCall(
   call: Call,
   request: RoundRequest,
   parsed: unknown,
-  record: RecordHooks = {},
+  record: RecordHooks = recordsNothing,
 ): Promise<RoundAnswer> {
   const inline = inlineFor(core, definition, request);
   const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
-  const facts = new RoundFacts(core, call, definition, stoppable, inline && (() => inline.begin()));
+  const carrier = new RoundCarrier(core, call, definition, stoppable, record, inline);
   const handler: Handler<unknown, unknown> = (input, operations) =>
-    definition.invoke(input, new HandlerContext(operations, facts));
-  const hooks = new RoundHooks(core, call, definition, stoppable, record);
+    definition.invoke(input, new HandlerContext(operations, carrier));
   try {
     const outcome = await (inline === undefined
-      ? run(handler, parsed, call.state, call.inbox, hooks)
-      : inline.run(handler, parsed, call, hooks));
+      ? run(handler, parsed, call, carrier)
+      : inline.run(handler, parsed, call, carrier));
     const answer = answerTo(core, definition, call, request, outcome);
     return answer instanceof Promise ? await answer : answer;
   } catch (error) {
@@ -159,6 +158,8 @@ async function runCall(
     inline?.end();
   }
 }
+
+const recordsNothing: RecordHooks = {};
 
 /** For a tool that may go to the background and a client that cannot follow it there. */
 function inlineFor(core: Core, definition: Definition, request: RoundRequest): Inline | undefined {
@@ -206,7 +207,7 @@ function completed(
   const result = definition.toResult(value, request.target);
   if (wantsSteps(core, request)) {
     return Promise.resolve(result).then((made) =>
-      complete(withSteps(made, call.state.entries, entries)),
+      complete(withSteps(made, call.journal.entries, entries)),
     );
   }
   return result instanceof Promise ? result.then(complete) : complete(result);

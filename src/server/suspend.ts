@@ -27,9 +27,9 @@ export function suspend(
   call: Call,
   { entries, open, unused }: Waiting,
 ): Promise<RoundAnswer> {
-  hintAtChange(core, definition, call.state.entries, entries);
+  hintAtChange(core, definition, call.journal.entries, entries);
   const now = core.environment.now();
-  const out = open.map((question) => putOut(question, call.state.out, now));
+  const out = open.map((question) => putOut(question, call.journal.out, now));
   const told = { entries, out, unused, lowLevel: call.lowLevel };
   return ask(core, definition, call, told, open.flatMap(inputRequest));
 }

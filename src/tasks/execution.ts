@@ -203,8 +203,7 @@ export class Execution {
     return run(
       prepared.handler,
       prepared.input,
-      { entries: this.#entries, out: this.#waits.out },
-      arrivals.inbox,
+      { journal: { entries: this.#entries, out: this.#waits.out }, inbox: arrivals.inbox },
       {
         ...prepared.hooks,
         callId: task.callId,
