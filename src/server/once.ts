@@ -141,6 +141,7 @@ class ClaimedRound {
     const entries = readEntries(vaultOf(this.#core), this.#place(call.id()), log, journal.entries);
     // A fresh inbox: should the round be taken over and come back, its answers are there again.
     const inbox = new Inbox(this.#events);
+    // All its members are its own: it is no first round.
     return { ...call, inbox, journal: { ...journal, entries } };
   }
 

@@ -31,7 +31,7 @@ export function waitsForOthers({ open }: Suspended): boolean {
 export async function promote(
   runtime: TaskRuntime,
   definition: Definition,
-  call: Call,
+  call: Pick<Call, "id" | "tokenExpiresAt" | "abilities" | "inputDigest">,
   request: RoundRequest,
   { entries, unused }: Suspended,
   { ttlMs }: BackgroundOptions,

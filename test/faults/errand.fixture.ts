@@ -50,7 +50,8 @@ export function errand(bodies: Bodies): Handler {
       }),
       step("send", () => aborted(told.signal).then(() => "SEND")),
     ]);
-    const filed = await step("file");
+    // Not at once, so that the store hears that nothing is open any more.
+    const filed = await step("file", async () => "FILE");
     const all = { name, place, packed, size, colour, paid, hurry, maybe, boss, meanwhile };
     return { ...all, sent, filed } as Json;
   };

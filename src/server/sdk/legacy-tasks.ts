@@ -76,7 +76,12 @@ export class LegacyTasks {
     const runtime = this.#tasks();
     const call = await openCall(this.#core, definition, request, parsed.input);
     // It can follow a task: it has asked for one.
-    const able = { ...call, abilities: [...call.abilities, "task" as const] };
+    const able = {
+      id: () => call.id(),
+      tokenExpiresAt: call.tokenExpiresAt,
+      inputDigest: () => call.inputDigest(),
+      abilities: [...call.abilities, "task" as const],
+    };
     const nothing = { kind: "waiting", entries: [], open: [], unused: [] } as const;
     const ttlMs = ttlOf(wish, this.#core.limits.taskTtlMs);
     const answer = await promote(runtime, definition, able, request, nothing, { ttlMs });
