@@ -23,21 +23,38 @@ interface Given {
 answering({
   /** Microseconds of processor time for one seal and one open. */
   work: ({ token, params, ms }: Given): number => {
-    const binding = () => ({
-      method: "tools/call",
-      target: params.name,
-      argumentsDigest: digest(params.arguments),
-      principal: undefined,
-      audience: implementation.name,
-    });
-    const opened = () => open<unknown>(token, keyring, { ...binding(), now: Date.now(), maxBytes });
-    const claims: Claims<unknown> = opened();
+    const { name: audience } = implementation;
+    const [method, target, principal] = ["tools/call", params.name, undefined];
+    // Member by member, as the server does: spreads would be a tenth of it, and are no work on a token.
+    const opened = () => {
+      const argumentsDigest = digest(params.arguments);
+      const now = Date.now();
+      const expected = { method, target, argumentsDigest, principal, audience, now, maxBytes };
+      return open<unknown>(token, keyring, expected);
+    };
+    const { callId, round, roundsLeft, expiresAt, state } = opened();
+    const sealed = () => {
+      const argumentsDigest = digest(params.arguments);
+      const claims: Claims<unknown> = {
+        method,
+        target,
+        argumentsDigest,
+        principal,
+        audience,
+        callId,
+        round,
+        roundsLeft,
+        expiresAt,
+        state,
+      };
+      return seal(claims, keyring, { maxBytes });
+    };
     const before = process.cpuUsage();
     const end = performance.now() + ms;
     let times = 0;
     while (performance.now() < end) {
       for (let more = 0; more < 50; more += 1) {
-        if (seal({ ...claims, ...binding() }, keyring, { maxBytes }).length !== token.length) {
+        if (sealed().length !== token.length) {
           throw new Error("another token came of the same claims");
         }
         opened();

@@ -24,7 +24,7 @@ import type { Journal } from "./journal.ts";
 import type { Operation, QuestionOperation, StepOperation } from "./operation.ts";
 import { Playback } from "./playback.ts";
 import { Stopped } from "./stop.ts";
-import type { StopReason } from "./stop.ts";
+import type { Stoppable, StopReason } from "./stop.ts";
 
 export type Handler<I, T> = (input: I, operations: Operations) => T | PromiseLike<T>;
 
@@ -46,13 +46,12 @@ export function run<I, T>(
   });
 }
 
-class Run<T> implements Operations {
+class Run<T> implements Operations, Stoppable {
   readonly #told: Told;
   readonly #hooks: Hooks;
   /** Undefined once the run has ended (R1). */
   #resolve: ((outcome: Outcome<T>) => void) | undefined;
   #playback: Playback | undefined;
-  #takeOffStop: (() => void) | undefined;
   #controller: AbortController | undefined;
   #stoppedFor: StopReason | undefined;
   #releases: (() => void)[] | undefined;
@@ -68,8 +67,8 @@ class Run<T> implements Operations {
   start<I>(handler: Handler<I, T>, input: I): void {
     const { stop } = this.#hooks;
     if (stop !== undefined) {
-      if (stop.reason !== undefined) return this.#stop(stop.reason);
-      this.#takeOffStop = stop.on((reason) => this.#stop(reason));
+      if (stop.reason !== undefined) return this.stop(stop.reason);
+      stop.add(this);
     }
     let result: T | PromiseLike<T>;
     try {
@@ -219,7 +218,7 @@ class Run<T> implements Operations {
     this.#playback ??= new Playback(this.#told.journal, this.#told.inbox, this.#hooks, {
       isOver: () => this.#resolve === undefined,
       fail: (error) => this.#fail(error),
-      stop: (reason) => this.#stop(reason),
+      stop: (reason) => this.stop(reason),
       suspend: (outcome) => this.#end(outcome),
     });
     return this.#playback;
@@ -248,7 +247,7 @@ class Run<T> implements Operations {
     this.#end({ kind: "failed", error, entries: this.#entries() });
   }
 
-  #stop(reason: StopReason): void {
+  stop(reason: StopReason): void {
     this.#end({ kind: "stopped", reason });
   }
 
@@ -257,7 +256,7 @@ class Run<T> implements Operations {
     const resolve = this.#resolve;
     if (resolve === undefined) return;
     this.#resolve = undefined;
-    this.#takeOffStop?.();
+    this.#hooks.stop?.remove(this);
     if (outcome.kind === "stopped") {
       // Suspending is no reason to abort (R12): what the handler's own signal guards may go on.
       this.#stoppedFor = outcome.reason;

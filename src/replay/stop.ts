@@ -23,11 +23,16 @@ const meaning: Record<StopReason | "RunEnded", string> = {
   RunEnded: "The run that started this step has ended.",
 };
 
-export class Stop {
+/** A run, or whatever else ends then. */
+export interface Stoppable {
+  readonly stop: (reason: StopReason) => void;
+}
+
+export class Stop implements Stoppable {
   reason: StopReason | undefined;
   /** Nearly always there is one alone, so there is no list until there are more. */
-  #only: ((reason: StopReason) => void) | undefined;
-  #others: Set<(reason: StopReason) => void> | undefined;
+  #only: Stoppable | undefined;
+  #others: Set<Stoppable> | undefined;
 
   /** The first reason counts. */
   stop(reason: StopReason): void {
@@ -36,18 +41,18 @@ export class Stop {
     const [only, others = []] = [this.#only, this.#others];
     this.#only = undefined;
     this.#others = undefined;
-    only?.(reason);
-    for (const listener of others) listener(reason);
+    only?.stop(reason);
+    for (const one of others) one.stop(reason);
   }
 
-  /** Returns the function that takes the listener off again. */
-  on(listener: (reason: StopReason) => void): () => void {
-    if (this.#only === undefined) this.#only = listener;
-    else (this.#others ??= new Set()).add(listener);
-    return () => {
-      if (this.#only === listener) this.#only = undefined;
-      else this.#others?.delete(listener);
-    };
+  add(one: Stoppable): void {
+    if (this.#only === undefined) this.#only = one;
+    else (this.#others ??= new Set()).add(one);
+  }
+
+  remove(one: Stoppable): void {
+    if (this.#only === one) this.#only = undefined;
+    else this.#others?.delete(one);
   }
 
   get listenerCount(): number {

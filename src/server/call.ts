@@ -2,6 +2,7 @@
 
 import { ParleyError } from "../errors.ts";
 import { answerMap } from "../protocol/answers.ts";
+import { isObject } from "../protocol/json.ts";
 import { Inbox } from "../replay/inbox.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
 import type { Json } from "../replay/json.ts";
@@ -231,10 +232,10 @@ function inputChanged(handler: string): ParleyError {
 /** An object of texts, numbers and booleans, or nothing at all. */
 function isSimple(value: unknown): boolean {
   if (value === undefined) return true;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isObject(value)) return false;
   // Not by Object.values: this is done for every call, and makes no list.
   for (const name in value) {
-    const member: unknown = Reflect.get(value, name);
+    const member = value[name];
     const isFit = typeof member === "number" ? Number.isFinite(member) : typeof member !== "object";
     if (!isFit) return false;
   }

@@ -77,13 +77,16 @@ export class Inline {
     }
     await new Promise<void>((resolve) => {
       const callOff = after(waitMs, () => {
-        takeOff();
+        this.stop.remove(awake);
         resolve();
       });
-      const takeOff = this.stop.on(() => {
-        callOff();
-        resolve();
-      });
+      const awake = {
+        stop: () => {
+          callOff();
+          resolve();
+        },
+      };
+      this.stop.add(awake);
     });
     if (this.stop.reason !== undefined) return undefined;
     return open

@@ -87,7 +87,7 @@ async function runClaimed(
   { ref, log }: Extract<RoundClaimed, { kind: "run" }>,
 ): Promise<RoundAnswer> {
   const stop = new Stop();
-  const takeOff = request.stop?.on((reason) => stop.stop(reason));
+  request.stop?.add(stop);
   if (request.stop?.reason !== undefined) stop.stop(request.stop.reason);
   const round = new ClaimedRound(core, store, call, ref, log.length, stop);
   const endRenewal = round.renew();
@@ -106,7 +106,7 @@ async function runClaimed(
     await store.releaseRound(ref).catch(() => {});
     throw error;
   } finally {
-    takeOff?.();
+    request.stop?.remove(stop);
     endRenewal();
   }
 }

@@ -82,14 +82,14 @@ export async function serveRound(
     const parsing = definition.parse(request.target, request.arguments);
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     if (!parsed.ok) return refuseArguments(definition, parsed.reason);
-    const [input, kept] = handedOver(parsed.input);
     if (needsStore(definition) && core.store === undefined) {
       throw noStore(`Tool "${definition.name}"`);
     }
-    const opening = openCall(core, definition, request, kept);
+    const opening = openCall(core, definition, request, parsed.input);
     const call = opening instanceof Promise ? await opening : opening;
     const trace = core.telemetry.begin(definition, call.round, call.firstSpan, request.facts);
     call.firstSpan = trace.first;
+    const input = handedOver(parsed.input);
     const answer = await trace.within(() => runOrRepeat(core, definition, call, request, input));
     trace.answered(answer);
     return answer;
@@ -99,11 +99,11 @@ export async function serveRound(
 }
 
 /**
- * What the handler gets, and what the call is known by: a handler may write to its arguments. Flat ones are
- * copied; others are digested before it runs (call.ts).
+ * What the handler gets: it may write to it, and the call is known by what it was. Flat arguments are copied; others are
+ * digested before it runs (call.ts).
  */
-function handedOver(input: unknown): readonly [handed: unknown, kept: unknown] {
-  return isPlainObject(input) ? [{ ...input }, input] : [input, input];
+function handedOver(input: unknown): unknown {
+  return isPlainObject(input) ? { ...input } : input;
 }
 
 function isPlainObject(value: unknown): value is object {
@@ -133,7 +133,7 @@ function runOrRepeat(
     .catch((error: unknown) => refusal(core, definition, error));
 }
 
-async function runCall(
+function runCall(
   core: Core,
   definition: Definition,
   call: Call,
@@ -146,17 +146,14 @@ async function runCall(
   const carrier = new RoundCarrier(core, call, definition, stoppable, record, inline);
   const handler: Handler<unknown, unknown> = (input, operations) =>
     definition.invoke(input, new HandlerContext(operations, carrier));
-  try {
-    const outcome = await (inline === undefined
+  const running =
+    inline === undefined
       ? run(handler, parsed, call, carrier)
-      : inline.run(handler, parsed, call, carrier));
-    const answer = answerTo(core, definition, call, request, outcome);
-    return answer instanceof Promise ? await answer : answer;
-  } catch (error) {
-    return answerToFailure(core, definition, error);
-  } finally {
-    inline?.end();
-  }
+      : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
+  return running.then(
+    (outcome) => answerOrFailure(core, definition, call, request, outcome),
+    (error: unknown) => answerToFailure(core, definition, error),
+  );
 }
 
 const recordsNothing: RecordHooks = {};
@@ -165,6 +162,22 @@ const recordsNothing: RecordHooks = {};
 function inlineFor(core: Core, definition: Definition, request: RoundRequest): Inline | undefined {
   if (definition.task === undefined || runtimeFor(core, definition, request)) return undefined;
   return new Inline(core, request.stop ?? new Stop());
+}
+
+function answerOrFailure(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  request: RoundRequest,
+  outcome: Outcome<unknown>,
+): RoundAnswer | Promise<RoundAnswer> {
+  const failed = (error: unknown) => answerToFailure(core, definition, error);
+  try {
+    const answer = answerTo(core, definition, call, request, outcome);
+    return answer instanceof Promise ? answer.catch(failed) : answer;
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 function answerTo(

@@ -73,8 +73,8 @@ function writeMembers(value: object, depth: number): string {
 // it escapes where they are lone.
 const needsEscape = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-// Most strings in arguments are short and plain, and these are written several times faster so.
-function quote(text: string): string {
+/** As JSON. Most strings here are short and plain, and these are written several times faster so. */
+export function quote(text: string): string {
   return text.length < 64 && !needsEscape.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 

@@ -1,6 +1,7 @@
 // What a token says, and how that is written: one line of JSON for the head, one for the state. They are
 // apart so that a state is parsed only once its head has been checked against the request.
 
+import { quote } from "./canonical.ts";
 import { isCount, isFiniteNumber, isText, isTextOrAbsent, isWhole, members } from "./members.ts";
 
 /** What a token is bound to. A request that differs in any of it may not use the token. */
@@ -46,19 +47,20 @@ export function encodeClaims(claims: Claims<unknown>): string {
       "seal: these claims could not be opened again; round must be a whole number from 0, roundsLeft a whole number, expiresAt a finite one, the rest text",
     );
   }
-  return `${JSON.stringify({
-    f: format,
-    c: claims.callId,
-    r: claims.round,
-    l: claims.roundsLeft,
-    x: claims.expiresAt,
-    m: claims.method,
-    t: claims.target,
-    a: claims.argumentsDigest,
-    p: claims.principal,
-    u: claims.audience,
-    s: pointer,
-  })}\n${state.kind === "spilled" ? "" : stateText(state.value)}`;
+  return `${headText(claims, pointer)}\n${state.kind === "spilled" ? "" : stateText(state.value)}`;
+}
+
+/** Written out member by member: most texts here need no escaping, and to make an object of them first takes longer. */
+function headText(claims: Claims<unknown>, pointer: string | undefined): string {
+  const { callId, round, roundsLeft, expiresAt, method, target } = claims;
+  const { argumentsDigest, principal, audience } = claims;
+  return (
+    `{"f":${format},"c":${quote(callId)},"r":${round},"l":${roundsLeft},"x":${expiresAt}` +
+    `,"m":${quote(method)},"t":${quote(target)},"a":${quote(argumentsDigest)}` +
+    (principal === undefined ? "" : `,"p":${quote(principal)}`) +
+    `,"u":${quote(audience)}` +
+    (pointer === undefined ? "}" : `,"s":${quote(pointer)}}`)
+  );
 }
 
 /** Undefined for anything that `encodeClaims` of this format does not write. */

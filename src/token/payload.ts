@@ -22,11 +22,10 @@ export function pack(text: string, deflate: boolean): Buffer {
  * kilobytes can hold gigabytes.
  */
 export function unpack(payload: Buffer, maxBytes: number): string | undefined {
-  const rest = payload.subarray(1);
-  if (payload[0] === plain) return rest.toString();
+  if (payload[0] === plain) return payload.toString("utf8", 1);
   if (payload[0] !== deflated) return undefined;
   try {
-    return inflateRawSync(rest, { maxOutputLength: maxBytes }).toString();
+    return inflateRawSync(payload.subarray(1), { maxOutputLength: maxBytes }).toString();
   } catch {
     // Too much, or no deflate stream: neither was made by `pack`.
     return undefined;

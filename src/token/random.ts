@@ -3,24 +3,24 @@
 import { randomFillSync } from "node:crypto";
 import { startupSnapshot } from "node:v8";
 
-const pool = Buffer.alloc(4_096);
-let used = pool.length;
+const size = 4_096;
+let pool = Buffer.alloc(0);
+let used = 0;
 
 // What is left in it must not be in every process that starts from one snapshot: they would seal with the same nonces.
 if (startupSnapshot.isBuildingSnapshot()) {
   startupSnapshot.addSerializeCallback(() => {
-    used = pool.length;
+    pool = Buffer.alloc(0);
+    used = 0;
   });
 }
 
-/** As `randomBytes`, for small sizes. None is given out twice, and none is kept. */
-export function randomBytes(size: number): Buffer {
-  if (used + size > pool.length) {
-    randomFillSync(pool);
+/** As `randomBytes`, for small sizes. None is given out twice. */
+export function randomBytes(bytes: number): Buffer {
+  if (used + bytes > pool.length) {
+    pool = randomFillSync(Buffer.allocUnsafeSlow(Math.max(size, bytes)));
     used = 0;
   }
-  const taken = Buffer.from(pool.subarray(used, used + size));
-  pool.fill(0, used, used + size);
-  used += size;
-  return taken;
+  used += bytes;
+  return pool.subarray(used - bytes, used);
 }

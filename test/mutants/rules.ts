@@ -18,8 +18,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R1",
     what: "a run may end twice",
     file: run,
-    find: "    this.#resolve = undefined;\n    this.#takeOffStop",
-    put: "    this.#takeOffStop",
+    find: "    this.#resolve = undefined;\n    this.#hooks.stop",
+    put: "    this.#hooks.stop",
   },
   {
     rule: "R1",
@@ -347,14 +347,14 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R12",
     what: "a stopped run goes on",
     file: run,
-    find: "      this.#takeOffStop = stop.on((reason) => this.#stop(reason));\n",
+    find: "      stop.add(this);\n",
     put: "",
   },
   {
     rule: "R12",
     what: "listeners stay",
     file: run,
-    find: "    this.#takeOffStop?.();\n",
+    find: "    this.#hooks.stop?.remove(this);\n",
     put: "",
   },
   {
@@ -375,8 +375,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R14",
     what: "a first request sent again is the same call",
     file: "src/server/call.ts",
-    find: "(id ??= core.environment.newId())",
-    put: '(id ??= "the call")',
+    find: "(this.#id ??= this.#core.environment.newId())",
+    put: '(this.#id ??= "the call")',
   },
   {
     rule: "R15",

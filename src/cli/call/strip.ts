@@ -57,7 +57,8 @@ export class Strip {
 
   becameTask(taskId: string): void {
     this.#isTask = true;
-    this.#round(style.cyan(`task ${plainLine(taskId, 40)}`));
+    const used = widthOf(`${circled(this.#totals.rounds + 1)} ${" ".repeat(7)} task `);
+    this.#round(style.cyan(`task ${fitting(taskId, this.#talk.columns, used)}`));
   }
 
   progress({ done, total, message = "" }: Extract<CallEvent, { type: "progress" }>): void {

@@ -38,7 +38,7 @@ the id of its call will do in place of target and task.
   parley tasks watch http://127.0.0.1:3000/mcp 8f1c0f64a2c94c1d9a3b7be04c55d7e2
   parley tasks answer 3f2a9c1b --answer size=Large
   parley tasks ls --store "$DATABASE_URL"
-  parley tasks get 8f1c0f64a2c94c1d9a3b7be04c55d7e2 --store .parley/parley.db --json
+  parley tasks get 8f1c0f64a2c94c1d9a3b7be04c55d7e2 --store .parley/parley.db
 
   --answer key=json        may be repeated; --answers FILE takes a JSON object
   --store STORE            looks into the store
