@@ -1,4 +1,4 @@
-// The limit: `node:http` that parses the request and writes out a response of the same size, and does nothing else.
+// `node:http` as anybody would write it: parses the request, writes out a response of the same size, and does nothing else.
 // It gives the responses that the fast entry gave to the same requests, written out anew each time.
 
 import { createServer } from "node:http";
