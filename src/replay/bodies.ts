@@ -75,11 +75,11 @@ export class Bodies {
     };
     try {
       const outcome = runBody(attempts);
-      if (!(outcome instanceof Promise)) return this.#isRecorded() ? outcome : undefined;
+      if (!(outcome instanceof Promise)) return this.#counts() ? outcome : undefined;
       this.#hooks.onBody?.(outcome.then(ended, ended));
       outcome.then(
         (entry) => {
-          if (this.#isRecorded()) this.#onFinished(operation, entry);
+          if (this.#counts()) this.#onFinished(operation, entry);
         },
         (error: unknown) => this.#failed(operation, error),
       );
@@ -89,14 +89,14 @@ export class Bodies {
     return undefined;
   }
 
-  /** A body has ended. After the end of the run nothing is recorded: the next one, or nobody, knows what became of it. */
-  #isRecorded(): boolean {
+  /** A body has ended. False after the end of the run: the next one, or nobody, knows what became of it. */
+  #counts(): boolean {
     this.#running -= 1;
     return this.#abortedFor === undefined;
   }
 
   #failed(operation: StepOperation, error: unknown): void {
-    if (!this.#isRecorded()) return;
+    if (!this.#counts()) return;
     this.#onFault(error instanceof NotJson ? faults.notJson(operation, error) : error);
   }
 

@@ -99,7 +99,7 @@ export interface Hooks {
   readonly canDetach: boolean;
   /** False: `checkpoint()` goes on here, because there is no further round to go on in. */
   readonly canYield?: boolean | undefined;
-  /** A body has been started; resolves when it comes to an end, be the run over by then or not. */
+  /** A body has been started that takes its time; resolves when it comes to an end, be the run over by then or not. */
   readonly onBody?: ((end: Promise<void>) => void) | undefined;
   /**
    * Asked before each body. False ends the run as stopped (tasks: the lease may be over); "later" as yielded, with

@@ -6,7 +6,8 @@
 //   suspend   nothing happens any more, and something is open (R8)
 //
 // `#look` is called when a turn is over and decides which of these comes next. A turn is asked for
-// (`#nextTurn`) whenever something has happened: a request, a delivery, a finished body, an arrival. A *brief*
+// (`#nextTurn`) whenever something has happened that something may come of: a request, a delivery, a body that has
+// finished later, an arrival. A *brief*
 // one is enough to deliver where nothing else is outstanding; a *full* one, after which nothing the handler
 // set off can still be under way, comes before anything that could cut it short: the first thing that is done in a
 // run, any delivery while others wait, and the end.
@@ -128,19 +129,22 @@ export class Playback {
     this.#calm();
 
     const entry = this.#log.find(key);
-    if (entry === undefined && operation.kind === "question" && this.#isImpossible(operation))
+    if (entry === undefined && operation.kind === "question" && this.#isImpossible(operation)) {
+      // It has called off the watch over the others, who may have stalled.
+      if (this.#requested.outstanding > 0) this.#nextTurn("brief");
       return;
+    }
     if (entry !== undefined && !fits(operation, entry)) {
       return this.#run.fail(faults.kindChanged(name, entry, operation));
     }
     if (operation.kind === "question" && isAnswered(entry)) {
       if (entry.digest !== operation.asking.digest) this.#misfits.push({ operation, entry });
     }
-    this.#nextTurn(this.#isFresh || this.#isLastOf(operation) ? "full" : "brief");
+    this.#nextTurn(this.#isFresh || this.#canOnlyEnd(operation) ? "full" : "brief");
   }
 
   /** Nothing can be delivered: all that can come of this request is the end of the run, or another request. */
-  #isLastOf({ kind }: Operation): boolean {
+  #canOnlyEnd({ kind }: Operation): boolean {
     const isOpen = kind === "question" || kind === "timer";
     return isOpen && this.#isLive && this.#requested.outstanding === 1 && this.#inbox.isEmpty;
   }

@@ -597,6 +597,28 @@ describe("R6 divergence", () => {
     expect(next).toMatchObject({ kind: "done", value: ["answer to new", "answer to old"] });
   });
 
+  test("also where something impossible was asked meanwhile", async () => {
+    const clock = new HandClock();
+    const later = gate();
+    const impossible = new Error("nobody can be asked that");
+    const running = runOnce(
+      (ops) =>
+        Promise.all([
+          ops.ask("new", plain("New?")),
+          later.opened.then(() => ops.ask("odd", plain("Odd?", { impossible }))).catch(() => {}),
+        ]),
+      told(answered("old", "Old?")),
+      [],
+      { stallMs: 5_000, after: clock.after },
+    );
+    while (clock.waiting === 0) await immediate();
+    later.open();
+    await immediate();
+    while (clock.waiting === 0) await immediate();
+    clock.pass(5_000);
+    expect(await running).toMatchObject({ kind: "waiting", open: [{ key: "new" }] });
+  });
+
   test("the carrier is told where to cut", async () => {
     const cut = vi.fn();
     await runOnce(

@@ -27,7 +27,7 @@ export function runBody(attempts: Attempts): Entry | Promise<Entry> {
   } catch (error) {
     first = Promise.reject(error);
   }
-  return isThenable(first) ? tried(attempts, first) : ended(attempts, first);
+  return isThenable(first) ? tried(attempts, first) : entryFor(attempts, first);
 }
 
 async function tried(attempts: Attempts, first: PromiseLike<unknown>): Promise<Entry> {
@@ -42,14 +42,14 @@ async function tried(attempts: Attempts, first: PromiseLike<unknown>): Promise<E
       await attempts.pause((options?.backoffMs ?? 0) * 2 ** (attempt - 1));
       continue;
     }
-    return ended(attempts, value);
+    return entryFor(attempts, value);
   }
 }
 
 const called = (attempts: Attempts, attempt: number): unknown =>
   attempts.inside(() => attempts.body(new Attempt(attempts, attempt)));
 
-const ended = ({ key }: Attempts, value: unknown): Entry => ({
+const entryFor = ({ key }: Attempts, value: unknown): Entry => ({
   kind: "step",
   key,
   value: toJson(value),

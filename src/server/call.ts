@@ -39,7 +39,7 @@ export interface Call {
   readonly lowLevel: LowLevelState;
   /** Of what the schema made of the arguments, where JSON can hold it. Made when a token is. */
   readonly inputDigest: () => string | undefined;
-  /** The span of the call's first round: known once that is traced. */
+  /** The span of the call's first round. Set by `serveRound`, once that is traced. */
   firstSpan: SpanContext | undefined;
 }
 

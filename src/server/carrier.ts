@@ -71,6 +71,7 @@ export class RoundCarrier implements Hooks, CallFacts {
   readonly #inline: Inline | undefined;
   readonly #startedAt: number;
   #nesting: Hooks["nesting"];
+  #canDetach: boolean | undefined;
 
   constructor(
     core: Core,
@@ -116,8 +117,10 @@ export class RoundCarrier implements Hooks, CallFacts {
     return this.#request.stop;
   }
 
+  /** As at the first look: an app that is closed has no tasks any more. */
   get canDetach(): boolean {
-    return runtimeFor(this.#core, this.#definition, this.#request) !== undefined;
+    return (this.#canDetach ??=
+      runtimeFor(this.#core, this.#definition, this.#request) !== undefined);
   }
 
   /** In the last round there is no later one to hand the work to. */

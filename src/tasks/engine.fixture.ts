@@ -116,7 +116,7 @@ export class Engine {
 
   create(tool: string, input: Json = null, more: Partial<Promotion> = {}): Promise<TaskSnapshot> {
     return this.runtime.create({
-      callId: randomBytes(16).toString("base64url"),
+      callId: randomBytes(16).toString("hex"),
       tool,
       principal: undefined,
       input,

@@ -47,7 +47,7 @@ export function decrypt(
   return whole === block ? plaintext : undefined;
 }
 
-/** It is the same for every token of a key. */
+/** The last one is kept: it is the same for every token of a key. Nothing secret, and no longer than a token. */
 function bytesOf(authenticated: string): Buffer {
   if (authenticated !== last.text)
     last = { text: authenticated, bytes: Buffer.from(authenticated) };

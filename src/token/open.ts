@@ -107,7 +107,7 @@ function samePrincipal(left: string | undefined, right: string | undefined): boo
 
 // Checked in place of what could not be read (O2).
 const decoy = encodeClaims({
-  callId: "0".repeat(22),
+  callId: "0".repeat(32),
   round: 1,
   roundsLeft: 1,
   expiresAt: 1e13,

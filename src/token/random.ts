@@ -15,7 +15,7 @@ if (startupSnapshot.isBuildingSnapshot()) {
   });
 }
 
-/** As `randomBytes`, for small sizes. None is given out twice. */
+/** As `randomBytes`, for small sizes. None is given out twice. A view into the pool: to be used, not to be kept or handed out. */
 export function randomBytes(bytes: number): Buffer {
   if (used + bytes > pool.length) {
     pool = randomFillSync(Buffer.allocUnsafeSlow(Math.max(size, bytes)));

@@ -221,8 +221,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "outcomes are recorded after the abort",
     file: bodies,
-    find: "          if (this.#isRecorded()) this.#onFinished(operation, entry);",
-    put: "          if (this.#isRecorded()) this.#onFinished(operation, entry);\n          else void this.#hooks.append?.(entry);",
+    find: "          if (this.#counts()) this.#onFinished(operation, entry);",
+    put: "          if (this.#counts()) this.#onFinished(operation, entry);\n          else void this.#hooks.append?.(entry);",
   },
   {
     rule: "R9",
@@ -410,8 +410,15 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R4",
     what: "the first delivery does not wait for branches that are on their way",
     file: playback,
-    find: "this.#isFresh || this.#isLastOf(operation)",
-    put: "this.#isLastOf(operation)",
+    find: "this.#isFresh || this.#canOnlyEnd(operation)",
+    put: "this.#canOnlyEnd(operation)",
+  },
+  {
+    rule: "R6",
+    what: "nobody looks whether the others have stalled once something impossible was asked",
+    file: playback,
+    find: '      if (this.#requested.outstanding > 0) this.#nextTurn("brief");\n      return;',
+    put: "      return;",
   },
   {
     rule: "R4",
@@ -431,7 +438,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "what a body gives at once is recorded although the run has ended",
     file: bodies,
-    find: "return this.#isRecorded() ? outcome : undefined;",
+    find: "return this.#counts() ? outcome : undefined;",
     put: "return outcome;",
   },
   {

@@ -1,7 +1,8 @@
 // The response to one request: JSON, or, from the first notification on, a stream of events that ends with it.
 
-import { ServerResponse } from "node:http";
-import { Socket } from "node:net";
+import type { ServerResponse } from "node:http";
+import process from "node:process";
+import { textOf } from "../failure.ts";
 import type { Encoded } from "./answers.ts";
 import { backToBack } from "./back-to-back.ts";
 
@@ -81,18 +82,33 @@ interface Whole extends Encoded {
 }
 
 export const sendNow: Send = ({ res, status, json }) => {
-  const length = Buffer.byteLength(json);
-  res.writeHead(status, { "content-type": "application/json", "content-length": length });
+  res.writeHead(status, headersOf(json)).end(json);
+};
+
+/** With those that are ready at the same time. For our own server: a host may have its own idea of `end`. */
+export const sendTogether: Send = backToBack(sendAsOne, ({ res }, error) => {
+  res.destroy();
+  process.emitWarning(`A response could not be sent: ${textOf(error)}`);
+});
+
+/**
+ * Head and body leave as one string. `end(json)` would write them and an empty string after them, and several that are
+ * written together go the way of lists, which takes a tenth of a whole call.
+ */
+function sendAsOne({ res, status, json }: Whole): void {
+  // By somebody else, since it was ready.
+  if (res.headersSent) return;
+  res.writeHead(status, headersOf(json));
   const { socket } = res;
-  // Of HTTP/2, of another implementation, or not its turn yet on a connection with many requests.
-  if (!(res instanceof ServerResponse && socket instanceof Socket)) return void res.end(json);
-  // Head and body leave as one string. `end(json)` would write them and an empty string after them, and several that
-  // are written together go the way of lists, which takes a tenth of a whole call.
+  // Not its turn yet on a connection with many requests, or the client has gone.
+  if (socket === null) return void res.end(json);
   socket.cork();
   res.write(json);
   socket.uncork();
-  return void res.end();
-};
+  res.end();
+}
 
-/** With those that are ready at the same time. */
-export const sendTogether: Send = backToBack(sendNow);
+const headersOf = (json: string) => ({
+  "content-type": "application/json",
+  "content-length": Buffer.byteLength(json),
+});
