@@ -7,10 +7,9 @@
 //
 // `#look` is called when a turn is over and decides which of these comes next. A turn is asked for
 // (`#nextTurn`) whenever something has happened that something may come of: a request, a delivery, a body that has
-// finished later, an arrival. A *brief*
-// one is enough to deliver where nothing else is outstanding; a *full* one, after which nothing the handler
-// set off can still be under way, comes before anything that could cut it short: the first thing that is done in a
-// run, any delivery while others wait, and the end.
+// finished later, an arrival. A *brief* one is enough to deliver where nothing else is outstanding; a *full* one,
+// after which nothing the handler set off can still be under way, comes before anything that could cut it short: the
+// first thing that is done in a run, any delivery while others wait, and the end.
 
 import { StepError, Unanswered } from "../errors.ts";
 import { Bodies } from "./bodies.ts";

@@ -150,10 +150,9 @@ function runCall(
     inline === undefined
       ? run(handler, parsed, call, carrier)
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
-  return running.then(
-    (outcome) => answerOrFailure(core, definition, call, request, outcome),
-    (error: unknown) => answerToFailure(core, definition, error),
-  );
+  return running
+    .then((outcome) => answerTo(core, definition, call, request, outcome))
+    .catch((error: unknown) => answerToFailure(core, definition, error));
 }
 
 const recordsNothing: RecordHooks = {};
@@ -162,22 +161,6 @@ const recordsNothing: RecordHooks = {};
 function inlineFor(core: Core, definition: Definition, request: RoundRequest): Inline | undefined {
   if (definition.task === undefined || runtimeFor(core, definition, request)) return undefined;
   return new Inline(core, request.stop ?? new Stop());
-}
-
-function answerOrFailure(
-  core: Core,
-  definition: Definition,
-  call: Call,
-  request: RoundRequest,
-  outcome: Outcome<unknown>,
-): RoundAnswer | Promise<RoundAnswer> {
-  const failed = (error: unknown) => answerToFailure(core, definition, error);
-  try {
-    const answer = answerTo(core, definition, call, request, outcome);
-    return answer instanceof Promise ? answer.catch(failed) : answer;
-  } catch (error) {
-    return failed(error);
-  }
 }
 
 function answerTo(

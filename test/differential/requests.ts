@@ -52,6 +52,14 @@ export interface Draft extends Sent {
   message: any;
 }
 
+/** Of any request by POST. */
+export const usualHeaders: readonly [name: string, value: string][] = [
+  ["host", "127.0.0.1"],
+  ["connection", "close"],
+  ["content-type", "application/json"],
+  ["accept", "application/json, text/event-stream"],
+];
+
 export function draftOf(request: Request): Draft {
   const { method, params, capabilities = all, meta = {}, bearer } = request;
   const _meta = {
@@ -66,10 +74,7 @@ export function draftOf(request: Request): Draft {
     target: "/mcp",
     version: "1.1",
     headers: [
-      ["host", "127.0.0.1"],
-      ["connection", "close"],
-      ["content-type", "application/json"],
-      ["accept", "application/json, text/event-stream"],
+      ...usualHeaders,
       ["mcp-protocol-version", "2026-07-28"],
       ["mcp-method", method],
       ...(typeof subject === "string"

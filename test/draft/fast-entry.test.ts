@@ -6,7 +6,7 @@ import { authenticated, everything } from "../differential/app.ts";
 import { comparable, isFast } from "../differential/compare.ts";
 import { sent } from "../differential/raw.ts";
 import type { Sent } from "../differential/raw.ts";
-import { draftOf, finished, task, tool } from "../differential/requests.ts";
+import { draftOf, finished, task, tool, usualHeaders } from "../differential/requests.ts";
 import { draftVersion, everything as canDoAll } from "./peer.ts";
 
 const portOf = ({ url }: { url: string }) => Number(new URL(url).port);
@@ -25,13 +25,7 @@ const bytes = (message: object, headers: Headers): Sent => ({
   verb: "POST",
   target: "/mcp",
   version: "1.1",
-  headers: [
-    ["host", "127.0.0.1"],
-    ["connection", "close"],
-    ["content-type", "application/json"],
-    ["accept", "application/json, text/event-stream"],
-    ...headers,
-  ],
+  headers: [...usualHeaders, ...headers],
   body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
 });
 
