@@ -3,28 +3,28 @@
 // the app
 export { parley } from "./server/app.ts";
 export type { App, ParleyOptions } from "./server/app.ts";
-export type { Logger } from "./server/logger.ts";
-export type { Listening, ListenOptions } from "./server/listen.ts";
-export type { Health, TaskHealth } from "./server/health.ts";
-export type { WorkOptions } from "./server/work.ts";
-export type { Prompt } from "./server/prompt.ts";
-export type { Resource } from "./server/resource.ts";
-export type { FullResult, Tool, ToolConfig, ToolContext } from "./server/tool.ts";
+export type { Logger } from "./server/ops/logger.ts";
+export type { Listening, ListenOptions } from "./server/http/listen.ts";
+export type { Health, TaskHealth } from "./server/ops/health.ts";
+export type { WorkOptions } from "./server/tasks/work.ts";
+export type { Prompt } from "./server/define/prompt.ts";
+export type { Resource } from "./server/define/resource.ts";
+export type { FullResult, Tool, ToolConfig, ToolContext } from "./server/define/tool.ts";
 
 // what a handler has
-export type { Context, TaskContext } from "./server/context.ts";
-export type { QuestionOptions, Sample, SampleParams } from "./server/questions.ts";
-export type { Question } from "./replay/handed.ts";
+export type { Context, TaskContext } from "./server/context/context.ts";
+export type { QuestionOptions, Sample, SampleParams } from "./server/context/questions.ts";
+export type { Question } from "./replay/promises.ts";
 export type { BackgroundOptions, StepInfo, StepOptions } from "./replay/hooks.ts";
 
 // tasks; the stores that outlive a process are mcp-parley/sqlite and mcp-parley/postgres
 export { memoryStore } from "./tasks/stores/memory.ts";
 export type { Store } from "./tasks/store.ts";
-export type { TaskMode } from "./server/definition.ts";
+export type { TaskMode } from "./server/define/definition.ts";
 
 // the low-level form
-export { inputRequired } from "./server/low-level.ts";
-export type { InputRequiredResult } from "./server/low-level.ts";
+export { inputRequired } from "./server/context/low-level.ts";
+export type { InputRequiredResult } from "./server/context/low-level.ts";
 
 // schemas
 export type {
@@ -36,7 +36,7 @@ export type {
   OutputOf,
   Schema,
   Stored,
-} from "./server/schema.ts";
+} from "./server/forms/schema.ts";
 
 // errors
 export { ParleyError, StepError, Unanswered } from "./errors.ts";

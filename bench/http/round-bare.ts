@@ -1,9 +1,9 @@
-// In place of src/server/round.ts, for `wrapped÷unwrapped`: the same entry, the same arguments, the same result, and
+// In place of src/server/round/round.ts, for `wrapped÷unwrapped`: the same entry, the same arguments, the same result, and
 // between them nothing but the author's function. No call is opened, nothing is traced, no engine runs.
 
-import type { RoundAnswer, RoundRequest } from "../../src/server/round.ts";
+import type { RoundAnswer, RoundRequest } from "../../src/server/round/request.ts";
 import type { Core } from "../../src/server/core.ts";
-import type { Definition } from "../../src/server/definition.ts";
+import type { Definition } from "../../src/server/define/definition.ts";
 
 export async function serveRound(
   _core: Core,

@@ -55,8 +55,8 @@ async function unwrappedProgram({ folder, built }: Bench): Promise<string> {
   await cp(join(folder, "built"), copy, { recursive: true });
   const inCopy = (file: string) => join(copy, built(file).slice(join(folder, "built").length));
   await writeFile(
-    inCopy("src/server/round.ts"),
-    'export { serveRound } from "../../bench/http/round-bare.js";\n',
+    inCopy("src/server/round/round.ts"),
+    'export { serveRound } from "../http/round-bare.js";\n',
   );
   return inCopy("bench/http/server.ts");
 }

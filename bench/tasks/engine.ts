@@ -3,13 +3,13 @@
 
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { Json } from "../../src/replay/json.ts";
+import type { Json } from "../../src/util/json.ts";
 import { nodeTurns } from "../../src/replay/turns.ts";
 import { defaultTaskLimits } from "../../src/tasks/limits.ts";
 import type { Program } from "../../src/tasks/program.ts";
 import { TaskRuntime } from "../../src/tasks/runtime.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import type { Watcher } from "../../src/tasks/watcher.ts";
+import type { Watcher } from "../../src/tasks/observer.ts";
 import { newKey, parseKeys } from "../../src/token/keyring.ts";
 import { openRecord, sealRecord } from "../../src/token/vault.ts";
 

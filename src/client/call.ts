@@ -5,7 +5,7 @@ import { CallError, textOf } from "./errors.ts";
 import { Events } from "./events.ts";
 import type { CallEvent } from "./events.ts";
 import type { ClientJournal } from "./journal.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import { goLegacy } from "./legacy.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import type { TaskHints } from "./listen.ts";

@@ -16,7 +16,7 @@ import { connectFailure } from "./connect-failure.ts";
 import { badResponse, CallError } from "./errors.ts";
 import { folderJournal } from "./journal.ts";
 import type { ClientJournal } from "./journal.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { TaskHints } from "./listen.ts";
 import { taskFor } from "./legacy.ts";

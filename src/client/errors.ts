@@ -1,6 +1,6 @@
 // What a call can end with instead of a result. One class; `code` says which, the message what to do.
 
-import { own } from "../protocol/json.ts";
+import { own } from "../util/objects.ts";
 import type { Pending } from "./pending.ts";
 
 export type CallErrorCode =

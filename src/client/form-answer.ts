@@ -5,7 +5,7 @@ import { elicitAnswer, rootsAnswer, sampleAnswer } from "../protocol/answers.ts"
 import { expectation, fits, isFormat } from "../protocol/form.ts";
 import type { FormField, FormJson } from "../protocol/form.ts";
 import { CallError } from "./errors.ts";
-import { isObject } from "../protocol/json.ts";
+import { isObject } from "../util/objects.ts";
 import type { Pending } from "./pending.ts";
 
 /** The answer as it goes out, or an error that says what does not fit. */

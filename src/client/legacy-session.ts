@@ -4,7 +4,7 @@
 import { RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
 import type { Client, ClientContext, InputResponse } from "@modelcontextprotocol/client";
 import type { OngoingCall } from "./call.ts";
-import { own } from "../protocol/json.ts";
+import { own } from "../util/objects.ts";
 import type { LegacyTool } from "./legacy.ts";
 import { pendingOf } from "./pending.ts";
 import type { People } from "./people.ts";

@@ -2,8 +2,8 @@
 // meanwhile; a long call is a task that the client asks for, and fetches with `tasks/result`.
 
 import { badResponse, CallError } from "./errors.ts";
-import { isObject, own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import { backOff, pause } from "./pace.ts";
 import { pendingOf } from "./pending.ts";
 import { paramsOf } from "./rounds.ts";

@@ -3,8 +3,8 @@
 
 import { methodNotFound } from "../protocol/error-codes.ts";
 import { CallError } from "./errors.ts";
-import { own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import { backOff, pause } from "./pace.ts";
 import type { Requests } from "./wire.ts";
 

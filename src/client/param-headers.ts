@@ -1,8 +1,8 @@
 // Arguments that a tool wants in HTTP headers as well (`x-mcp-header` in its schema, SEP-2243). The SDK does this in
 // its own `callTool` and does not export it.
 
-import { isObject, own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 
 interface Mirrored {
   readonly path: readonly string[];

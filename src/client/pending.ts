@@ -3,7 +3,7 @@
 import type { CreateMessageRequestParams } from "@modelcontextprotocol/client";
 import type { FormJson } from "../protocol/form.ts";
 import { badResponse } from "./errors.ts";
-import { isObject, own } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
 
 export type Pending =
   | {

@@ -2,8 +2,8 @@
 // the answers and the server's state, so it is a secret.
 
 import { CallError } from "./errors.ts";
-import { isObject } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 
 const methods = ["tools/call", "prompts/get", "resources/read"] as const;
 export type Method = (typeof methods)[number];

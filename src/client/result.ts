@@ -2,8 +2,8 @@
 
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { badResponse } from "./errors.ts";
-import { isObject, own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import type { Method } from "./reference.ts";
 
 export type CallResult<D = unknown> = CallToolResult & {

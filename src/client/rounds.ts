@@ -1,7 +1,7 @@
 // Call, answer, call again: until there is a result or a task.
 
 import { CallError } from "./errors.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import { backOff, pause } from "./pace.ts";
 import { pendingOf } from "./pending.ts";
 import { outcomeOf } from "./result.ts";

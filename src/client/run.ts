@@ -4,7 +4,7 @@ import { invalidParams, missingClientCapability } from "../protocol/error-codes.
 import { CallError } from "./errors.ts";
 import type { RpcError } from "./errors.ts";
 import type { CallEvent } from "./events.ts";
-import { own } from "../protocol/json.ts";
+import { own } from "../util/objects.ts";
 import type { TaskHints } from "./listen.ts";
 import type { Limits } from "./limits.ts";
 import type { ParamHeaders } from "./param-headers.ts";

@@ -3,8 +3,8 @@
 import { internalError, missingClientCapability } from "../protocol/error-codes.ts";
 import { badResponse, CallError, rpcErrorIn } from "./errors.ts";
 import type { RpcError } from "./errors.ts";
-import { isObject, own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import { refusal } from "./run.ts";
 
 const statuses = ["working", "input_required", "completed", "failed", "cancelled"] as const;

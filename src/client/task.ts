@@ -1,7 +1,7 @@
 // Staying with the task that a call has become until it is over: its questions are put, its answers sent.
 
 import { CallError } from "./errors.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import { pendingOf } from "./pending.ts";
 import type { Run } from "./run.ts";
 import { resultIn } from "./snapshot.ts";

@@ -4,8 +4,8 @@
 import { invalidParams } from "../protocol/error-codes.ts";
 import { CallError } from "./errors.ts";
 import type { RpcError } from "./errors.ts";
-import { own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import type { TaskHints } from "./listen.ts";
 import { backOff, pause } from "./pace.ts";
 import { refusal } from "./run.ts";

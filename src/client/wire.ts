@@ -20,8 +20,8 @@ import type {
 import type { Observer } from "./bounded-fetch.ts";
 import { badResponse, CallError, rpcErrorIn, textOf } from "./errors.ts";
 import type { RpcError } from "./errors.ts";
-import { isObject, own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import { Waiting } from "./waiting.ts";
 
 export type Reply =

@@ -1,7 +1,7 @@
 // One task, from the point of view of a plain client's call: until it is over, or asks.
 
 import { CallError } from "./errors.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import { pendingOf } from "./pending.ts";
 import { resultIn } from "./snapshot.ts";
 import type { CreatedTask, Snapshot } from "./snapshot.ts";

@@ -9,8 +9,8 @@ import { internalError } from "../protocol/error-codes.ts";
 import { tasksExtension } from "../protocol/task.ts";
 import { CallError, textOf } from "./errors.ts";
 import type { RpcError } from "./errors.ts";
-import { isObject } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 
 /** The one revision that has these tasks. */
 const revision = "2026-07-28";

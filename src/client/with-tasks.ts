@@ -14,8 +14,8 @@ import type {
   TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { CallError } from "./errors.ts";
-import { isObject } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import { limitsOf } from "./limits.ts";
 import { TaskHints } from "./listen.ts";
 import { longestMs } from "./pace.ts";

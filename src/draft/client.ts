@@ -3,9 +3,9 @@
 
 import { methodNotFound } from "../protocol/error-codes.ts";
 import { finalTask } from "./task.ts";
-import { isObject, own } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
 import { aboutTask, failure, result } from "./wire.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import type { Reply } from "./wire.ts";
 
 export interface Requests<Options> {

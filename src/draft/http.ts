@@ -4,9 +4,9 @@
 import { answerDraft } from "./server.ts";
 import type { Tasks } from "./server.ts";
 import { peerIn, peerOf, sessionIdOf, stranger } from "./peer.ts";
-import { isObject, own } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
 import { draftVersion, opensDraft } from "./wire.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import type { Reply } from "./wire.ts";
 
 /** Serves a request of 2026-07-28 whose body is read already. */

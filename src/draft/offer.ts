@@ -2,7 +2,7 @@
 // the official client below, which does not know the draft, the server has agreed to what it had asked for itself.
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { own } from "../protocol/json.ts";
+import { own } from "../util/objects.ts";
 import { draftVersion } from "./wire.ts";
 
 export class DraftOffer {

@@ -2,8 +2,8 @@
 // request; so it has to be kept. Over HTTP the client keeps it: its session id is what it said, and any instance can
 // read it. It proves nothing and gives nothing: a client may say what it likes of itself.
 
-import { isObject, own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 
 export interface Peer {
   readonly capabilities: Members;

@@ -10,9 +10,9 @@ import { tasksExtension } from "../protocol/task.ts";
 import { menuOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { draftTask, isOver } from "./task.ts";
-import { isObject, own } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
 import { aboutTask, draftVersion, failure, relatedTaskKey, result } from "./wire.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import type { Reply } from "./wire.ts";
 
 /** Answers a request of 2026-07-28, whose envelope is in its params. */

@@ -11,9 +11,9 @@ import { peerOf, stranger } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { answerDraft } from "./server.ts";
 import type { Tasks } from "./server.ts";
-import { isObject, own } from "../protocol/json.ts";
+import { isObject, own } from "../util/objects.ts";
 import { opensDraft } from "./wire.ts";
-import type { Members } from "../protocol/json.ts";
+import type { Members } from "../util/objects.ts";
 import type { Reply } from "./wire.ts";
 
 type Request = Extract<JSONRPCMessage, { method: string; id: RequestId }>;

@@ -2,8 +2,8 @@
 // with its questions or its result, here without.
 
 import type { TaskBase } from "../protocol/task.ts";
-import { own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 
 type Status = TaskBase["status"];
 

@@ -2,8 +2,8 @@
 // half turns whole messages of the draft into those of 2026-07-28 and back, so that all rules are the same code.
 // README.md beside this says where the form comes from, and what was weighed there and is not built.
 
-import { own } from "../protocol/json.ts";
-import type { Members } from "../protocol/json.ts";
+import { own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 
 /** As seed 004 has it. A peer speaks the draft when it has agreed to this, and for no other reason. */
 export const draftVersion = "2026-06-XX";

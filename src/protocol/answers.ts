@@ -2,8 +2,8 @@
 // client is not trusted: each guard looks at all that is used later, and copies nothing else.
 
 import type { Root } from "@modelcontextprotocol/server";
-import { isObject } from "./json.ts";
-import type { Members } from "./json.ts";
+import { isObject } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 
 export type ElicitAnswer =
   | { readonly action: "accept"; readonly content: unknown }

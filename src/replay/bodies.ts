@@ -1,9 +1,9 @@
 // The step bodies of one run: started, finished in whatever order, aborted when the run ends (R9).
 
-import * as faults from "./faults.ts";
+import * as faults from "./author-errors.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Entry } from "./journal.ts";
-import { NotJson } from "./json.ts";
+import { NotJson } from "../util/json.ts";
 import type { StepOperation } from "./operation.ts";
 import { runBody } from "./step.ts";
 import { Stopped } from "./stop.ts";

@@ -1,9 +1,9 @@
 // The engine's edges: what a handler may do, what a carrier provides, how a run ends.
 
-import type { Question } from "./handed.ts";
+import type { Question } from "./promises.ts";
 import type { InboxEvent } from "./inbox.ts";
 import type { Entry } from "./journal.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../util/json.ts";
 import type { Stop, StopReason } from "./stop.ts";
 import type { Turns } from "./turns.ts";
 

@@ -1,7 +1,7 @@
 // Events that are not entries yet: answers that came, timers that are due (R3).
 
 import type { Entry } from "./journal.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../util/json.ts";
 
 export type InboxEvent =
   | {

@@ -1,7 +1,7 @@
 // What a handler has been told so far. Keyed, so that code finds its own entries; ordered, so that a
 // race is won again by whoever won it first.
 
-import type { Json } from "./json.ts";
+import type { Json } from "../util/json.ts";
 
 export type Entry =
   /** The client's raw answer, with a digest of the question it answers. */

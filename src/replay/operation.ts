@@ -1,6 +1,6 @@
 // What the handler has requested in this run.
 
-import type { Named } from "./faults.ts";
+import type { Named } from "./author-errors.ts";
 import type { Asking, BackgroundOptions, Body, Open, StepOptions } from "./hooks.ts";
 import type { Entry } from "./journal.ts";
 

@@ -13,12 +13,12 @@
 
 import { StepError, Unanswered } from "../errors.ts";
 import { Bodies } from "./bodies.ts";
-import * as faults from "./faults.ts";
+import * as faults from "./author-errors.ts";
 import type { Hooks, Open, Outcome, Reading } from "./hooks.ts";
 import type { Inbox, InboxEvent } from "./inbox.ts";
 import { isEffect } from "./journal.ts";
 import type { Entry, Journal, Out } from "./journal.ts";
-import { copyJson } from "./json.ts";
+import { copyJson } from "../util/json.ts";
 import { Log } from "./log.ts";
 import { asOpen, fits, Requested } from "./operation.ts";
 import type {
@@ -28,7 +28,7 @@ import type {
   QuestionOperation,
 } from "./operation.ts";
 import type { StopReason } from "./stop.ts";
-import { isThenable } from "./thenable.ts";
+import { isThenable } from "../util/thenable.ts";
 
 /** How a playback ends the run it belongs to. */
 export interface Ends {

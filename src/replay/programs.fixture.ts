@@ -3,7 +3,7 @@
 
 import fc from "fast-check";
 import type { Operations } from "./hooks.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../util/json.ts";
 import { plain } from "./rounds.fixture.ts";
 
 export type Program =

@@ -5,7 +5,7 @@ import { Inbox } from "./inbox.ts";
 import type { InboxEvent } from "./inbox.ts";
 import { emptyJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../util/json.ts";
 import { run } from "./run.ts";
 import { nodeTurns } from "./turns.ts";
 

@@ -7,7 +7,7 @@ import { Inbox } from "./inbox.ts";
 import type { InboxEvent } from "./inbox.ts";
 import { emptyJournal } from "./journal.ts";
 import type { Entry, Journal } from "./journal.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../util/json.ts";
 import { answersTo, converse, HandClock, journalOf, plain, runOnce } from "./rounds.fixture.ts";
 import { Stop, Stopped } from "./stop.ts";
 

@@ -7,8 +7,8 @@
 // This file holds a run's two ends. What happens between them, from the first operation on, is in
 // playback.ts; a handler that uses no operation never gets there (R15).
 
-import * as faults from "./faults.ts";
-import { Handed, Question } from "./handed.ts";
+import * as faults from "./author-errors.ts";
+import { Handed, Question } from "./promises.ts";
 import type {
   Asking,
   BackgroundOptions,

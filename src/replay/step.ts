@@ -2,8 +2,8 @@
 
 import type { Body, StepInfo, StepOptions } from "./hooks.ts";
 import type { Entry, Thrown } from "./journal.ts";
-import { toJson } from "./json.ts";
-import { isThenable } from "./thenable.ts";
+import { toJson } from "../util/json.ts";
+import { isThenable } from "../util/thenable.ts";
 
 export interface Attempts {
   readonly key: string;

@@ -4,10 +4,10 @@ import { defaultTaskLimits } from "../tasks/limits.ts";
 import type { TaskRuntime } from "../tasks/runtime.ts";
 import type { TaskStore } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
-import type { Environment } from "./environment.ts";
-import type { Logger } from "./logger.ts";
-import type { Telemetry } from "./telemetry.ts";
-import { tenYears } from "./ten-years.ts";
+import type { Environment } from "./ops/environment.ts";
+import type { Logger } from "./ops/logger.ts";
+import type { Telemetry } from "./ops/telemetry.ts";
+import { tenYears } from "./define/ten-years.ts";
 
 export interface Core {
   /** The server's name: the audience of its tokens. */

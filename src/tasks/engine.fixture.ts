@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { Operations } from "../replay/hooks.ts";
-import type { Json } from "../replay/json.ts";
+import type { Json } from "../util/json.ts";
 import { nodeTurns } from "../replay/turns.ts";
 import { defaultTaskLimits } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
@@ -12,7 +12,7 @@ import type { Promotion } from "./runtime.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { TaskStore } from "./store.ts";
 import type { Vault } from "./vault.ts";
-import type { Watcher } from "./watcher.ts";
+import type { Watcher } from "./observer.ts";
 import type { WorkerOptions } from "./worker.ts";
 
 export type Handler = (input: Json, ops: Operations, report: (message: string) => void) => unknown;

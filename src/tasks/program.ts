@@ -1,7 +1,7 @@
 // What a tool is to the task engine. The server makes one of each tool that may become a task.
 
 import type { Hooks, Open, Outcome } from "../replay/hooks.ts";
-import type { Json } from "../replay/json.ts";
+import type { Json } from "../util/json.ts";
 import type { Handler } from "../replay/run.ts";
 
 export interface Program {

@@ -3,11 +3,11 @@
 
 import type { Entry } from "../replay/journal.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
-import type { Json } from "../replay/json.ts";
+import type { Json } from "../util/json.ts";
 import { StoreClock } from "./clock.ts";
 import { tooManyTasks, ttlTooLong } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
-import { entryRecord } from "./log.ts";
+import { entryRecord } from "./execution/log.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { Creation, Figures, TaskStore } from "./store.ts";
@@ -15,9 +15,9 @@ import type { Arrived, NewTask, TaskRecord, Wait } from "./task.ts";
 import { isLive } from "./task.ts";
 import { places, sealJson } from "./vault.ts";
 import type { Vault } from "./vault.ts";
-import { Watch } from "./watch.ts";
-import type { Watcher } from "./watcher.ts";
-import { madeUp } from "./waits.ts";
+import { Watch } from "./follow.ts";
+import type { Watcher } from "./observer.ts";
+import { madeUp } from "./execution/waits.ts";
 import { Worker } from "./worker.ts";
 import type { Programs, Reservation, WorkerOptions } from "./worker.ts";
 

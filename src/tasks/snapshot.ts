@@ -1,6 +1,6 @@
 // A task as those see it who may: in the clear, and without what is the engine's own.
 
-import type { Json } from "../replay/json.ts";
+import type { Json } from "../util/json.ts";
 import type { TaskError } from "./program.ts";
 import type { Status, TaskRecord } from "./task.ts";
 import { openJson, places } from "./vault.ts";

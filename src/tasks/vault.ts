@@ -1,7 +1,7 @@
 // Everything at rest that came from a person goes through here: arguments, answers, step results, questions,
 // status messages, results. The server seals with its key ring.
 
-import type { Json } from "../replay/json.ts";
+import type { Json } from "../util/json.ts";
 import type { Sealed } from "./task.ts";
 
 export interface Vault {

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { registeredAs } from "../server/app.ts";
-import type { WireResult } from "../server/definition.ts";
+import type { WireResult } from "../server/define/definition.ts";
 import { answer, requiredOf, resultOf } from "./play.ts";
 import type { ArgsOf, Handler, PlayOptions } from "./play.ts";
 import { playTask } from "./play-task.ts";

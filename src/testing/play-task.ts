@@ -1,7 +1,7 @@
 // Plays a task to its end: runs what is due, answers from the script what it asks.
 
 import type { InputRequest } from "../protocol/input-required.ts";
-import type { WireResult } from "../server/definition.ts";
+import type { WireResult } from "../server/define/definition.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import { isLive } from "../tasks/task.ts";
 import { asked, externalValue, responseTo } from "./script.ts";

@@ -7,10 +7,10 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { InputRequired } from "../protocol/input-required.ts";
 import { registeredAs } from "../server/app.ts";
-import type { WireResult } from "../server/definition.ts";
-import type { Prompt } from "../server/prompt.ts";
-import type { Resource } from "../server/resource.ts";
-import type { Tool } from "../server/tool.ts";
+import type { WireResult } from "../server/define/definition.ts";
+import type { Prompt } from "../server/define/prompt.ts";
+import type { Resource } from "../server/define/resource.ts";
+import type { Tool } from "../server/define/tool.ts";
 import { playTask } from "./play-task.ts";
 import { asked, responseTo } from "./script.ts";
 import type { Asked, Script } from "./script.ts";

@@ -3,7 +3,7 @@
 import type { CreateMessageResult, Root } from "@modelcontextprotocol/server";
 import type { FormJson } from "../protocol/form.ts";
 import type { InputRequest } from "../protocol/input-required.ts";
-import type { Json } from "../replay/json.ts";
+import type { Json } from "../util/json.ts";
 
 export const declined: unique symbol = Symbol("declined");
 export const cancelled: unique symbol = Symbol("cancelled");

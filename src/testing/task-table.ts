@@ -1,22 +1,22 @@
 // Where a call is played that has become a task: every run of it on an instance of its own, one claim at a time.
 // No worker and no waiting: what is due next is run next, and time passes at once.
 
-import type { WireResult } from "../server/definition.ts";
+import type { WireResult } from "../server/define/definition.ts";
 import type { Core } from "../server/core.ts";
-import type { Definition } from "../server/definition.ts";
-import { externalDigest } from "../server/questions.ts";
-import type { Watch } from "../server/context.ts";
-import { programOf } from "../server/task-program.ts";
-import { vaultOf } from "../server/vault.ts";
-import { limitsOf } from "../server/work.ts";
-import { Execution } from "../tasks/execution.ts";
-import { Lease } from "../tasks/lease.ts";
+import type { Definition } from "../server/define/definition.ts";
+import { externalDigest } from "../server/context/questions.ts";
+import type { Watch } from "../server/context/context.ts";
+import { programOf } from "../server/tasks/program.ts";
+import { vaultOf } from "../server/tasks/vault.ts";
+import { limitsOf } from "../server/tasks/work.ts";
+import { Execution } from "../tasks/execution/execution.ts";
+import { Lease } from "../tasks/execution/lease.ts";
 import { TaskRuntime } from "../tasks/runtime.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import type { MemoryStore } from "../tasks/stores/memory.ts";
 import type { TaskRecord } from "../tasks/task.ts";
-import type { Watcher } from "../tasks/watcher.ts";
-import type { Json } from "../replay/json.ts";
+import type { Watcher } from "../tasks/observer.ts";
+import type { Json } from "../util/json.ts";
 
 const silent: Watcher = {
   created: () => {},

@@ -9,15 +9,16 @@ const source = fileURLToPath(new URL("../../src/", import.meta.url));
 
 /** Besides itself, errors.ts and packages. */
 const mayImport: Record<string, readonly string[]> = {
-  protocol: [],
-  draft: ["protocol"],
-  client: ["protocol", "draft"],
-  replay: [],
-  token: [],
-  tasks: ["replay"],
-  server: ["protocol", "draft", "replay", "token", "tasks"],
-  testing: ["protocol", "replay", "token", "tasks", "server"],
-  cli: ["protocol", "replay", "token", "tasks", "server", "client"],
+  util: [],
+  protocol: ["util"],
+  draft: ["util", "protocol"],
+  client: ["util", "protocol", "draft"],
+  replay: ["util"],
+  token: ["util"],
+  tasks: ["util", "replay"],
+  server: ["util", "protocol", "draft", "replay", "token", "tasks"],
+  testing: ["util", "protocol", "replay", "token", "tasks", "server"],
+  cli: ["util", "protocol", "replay", "token", "tasks", "server", "client"],
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(

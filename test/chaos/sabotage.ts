@@ -1,7 +1,7 @@
 // Breaks the task engine on purpose, from outside: a harness that finds nothing has to be one that could have.
 
-import { Lease } from "../../src/tasks/lease.ts";
-import { entryRecord, readEntries } from "../../src/tasks/log.ts";
+import { Lease } from "../../src/tasks/execution/lease.ts";
+import { entryRecord, readEntries } from "../../src/tasks/execution/log.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import type { Ref } from "../../src/tasks/task.ts";
 import type { Vault } from "../../src/tasks/vault.ts";

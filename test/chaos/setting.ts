@@ -6,7 +6,7 @@ import type { TaskStore } from "../../src/tasks/store.ts";
 import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
 import { SqliteStore } from "../../src/tasks/stores/sqlite/store.ts";
 import type { Vault } from "../../src/tasks/vault.ts";
-import type { Watcher } from "../../src/tasks/watcher.ts";
+import type { Watcher } from "../../src/tasks/observer.ts";
 import type { Sabotage } from "./sabotage.ts";
 
 export type StoreKind = "sqlite" | "postgres";

@@ -2,7 +2,7 @@
 // talks to the store alone and goes on whatever becomes of the workers.
 
 import { Engine, openVault } from "../../src/tasks/engine.fixture.ts";
-import { readEntries } from "../../src/tasks/log.ts";
+import { readEntries } from "../../src/tasks/execution/log.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 
 import { isLive } from "../../src/tasks/task.ts";

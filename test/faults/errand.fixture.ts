@@ -3,7 +3,7 @@
 
 import type { StepInfo } from "../../src/replay/hooks.ts";
 import type { Entry } from "../../src/replay/journal.ts";
-import type { Json } from "../../src/replay/json.ts";
+import type { Json } from "../../src/util/json.ts";
 import { ask, external } from "../../src/tasks/engine.fixture.ts";
 import type { Handler } from "../../src/tasks/engine.fixture.ts";
 import type { Promotion } from "../../src/tasks/runtime.ts";

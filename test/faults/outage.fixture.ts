@@ -1,7 +1,7 @@
 // Orders under load: clients that create tasks and answer them, whatever the store does, and remember what was
 // acknowledged.
 
-import type { Json } from "../../src/replay/json.ts";
+import type { Json } from "../../src/util/json.ts";
 import { ask } from "../../src/tasks/engine.fixture.ts";
 import type { Engine, Handler } from "../../src/tasks/engine.fixture.ts";
 

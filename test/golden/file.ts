@@ -3,10 +3,10 @@
 
 import { anotherInstance, registeredAs } from "../../src/server/app.ts";
 import type { Core } from "../../src/server/core.ts";
-import { nodeEnvironment } from "../../src/server/environment.ts";
-import { stderrLogger } from "../../src/server/logger.ts";
-import { serveRound } from "../../src/server/round.ts";
-import type { RoundAnswer } from "../../src/server/round.ts";
+import { nodeEnvironment } from "../../src/server/ops/environment.ts";
+import { stderrLogger } from "../../src/server/ops/logger.ts";
+import { serveRound } from "../../src/server/round/round.ts";
+import type { RoundAnswer } from "../../src/server/round/request.ts";
 import { parseKeys } from "../../src/token/keyring.ts";
 import { goldenTools } from "./tools.ts";
 

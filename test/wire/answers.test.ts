@@ -1,7 +1,7 @@
 // What a client may send for an answer, and what becomes of it.
 
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { nodeEnvironment } from "../../src/server/environment.ts";
+import { nodeEnvironment } from "../../src/server/ops/environment.ts";
 import { accept, callTool, envelope, exchange, textIn, tokenIn } from "./post.ts";
 import type { Answer } from "./post.ts";
 import { served } from "./served.ts";

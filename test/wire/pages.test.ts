@@ -3,7 +3,7 @@
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { inputRequired, parley } from "mcp-parley";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { nodeEnvironment } from "../../src/server/environment.ts";
+import { nodeEnvironment } from "../../src/server/ops/environment.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { callTool, textIn, tokenIn } from "./post.ts";
 import type { Answer } from "./post.ts";

@@ -6,7 +6,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import { registeredAs } from "../../src/server/app.ts";
-import { TaskListeningTransport } from "../../src/server/sdk/task-listen-stdio.ts";
+import { TaskListeningTransport } from "../../src/server/sdk/task-subscriptions/over-stdio.ts";
 import { oven } from "./oven.ts";
 import type { Oven } from "./oven.ts";
 import { envelope } from "./post.ts";

@@ -1,7 +1,7 @@
 // One handler, three phases: rounds, then a task, then a question in the task; and clients that cannot follow it there.
 
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { nodeEnvironment } from "../../src/server/environment.ts";
+import { nodeEnvironment } from "../../src/server/ops/environment.ts";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { deferred } from "./deferred.ts";
 import { accept, envelope, textIn, tokenIn } from "./post.ts";

@@ -3,7 +3,7 @@
 
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { nodeEnvironment } from "../../src/server/environment.ts";
+import { nodeEnvironment } from "../../src/server/ops/environment.ts";
 import { accept, callTool, envelope, exchange, textIn, tokenIn } from "./post.ts";
 import type { Leg } from "./post.ts";
 import { served } from "./served.ts";

@@ -2,7 +2,7 @@
 
 import type { CreateMessageResult, InputResponse } from "@modelcontextprotocol/client";
 import { answerTo } from "../../client/form-answer.ts";
-import { isObject, own } from "../../protocol/json.ts";
+import { isObject, own } from "../../util/objects.ts";
 import type { Pending } from "../../client/index.ts";
 import { Usage } from "../command.ts";
 import { jsonIn } from "./json-file.ts";

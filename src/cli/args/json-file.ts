@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { textOf } from "../../client/errors.ts";
-import { isObject } from "../../protocol/json.ts";
-import type { Members } from "../../protocol/json.ts";
+import { isObject } from "../../util/objects.ts";
+import type { Members } from "../../util/objects.ts";
 import { Usage } from "../command.ts";
 
 /** `what` is in it, for a sentence: "the arguments". */

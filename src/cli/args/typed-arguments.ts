@@ -1,7 +1,7 @@
 // `name=value` words as a tool's arguments, by its input schema: `seats=2` is a number where the tool wants one.
 
-import { isObject, own } from "../../protocol/json.ts";
-import type { Members } from "../../protocol/json.ts";
+import { isObject, own } from "../../util/objects.ts";
+import type { Members } from "../../util/objects.ts";
 import { Usage } from "../command.ts";
 import { nearest } from "./nearest.ts";
 import { plainLine } from "../screen/plain.ts";

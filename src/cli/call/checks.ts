@@ -4,7 +4,7 @@
 import type { InputResponse } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
 import type { Call, Connection, Pending } from "../../client/index.ts";
-import type { Members } from "../../protocol/json.ts";
+import type { Members } from "../../util/objects.ts";
 import { referenceTo, stateOf } from "../../client/reference.ts";
 import type { CallState } from "../../client/reference.ts";
 import { exit } from "../command.ts";

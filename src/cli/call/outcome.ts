@@ -4,7 +4,7 @@ import { isCallToolResult, SdkHttpError, UnauthorizedError } from "@modelcontext
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
 import type { CallResult, Connection, Pending } from "../../client/index.ts";
-import { isObject } from "../../protocol/json.ts";
+import { isObject } from "../../util/objects.ts";
 import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
 import type { Outcome } from "./drive.ts";

@@ -1,6 +1,6 @@
 // The strip of a call: one line for each thing that happens, with the server's time and the person's apart.
 
-import { isObject, own } from "../../protocol/json.ts";
+import { isObject, own } from "../../util/objects.ts";
 import type { CallEvent, Pending } from "../../client/index.ts";
 import { counted, duration, size } from "../screen/amounts.ts";
 import { plainLine, someOf } from "../screen/plain.ts";

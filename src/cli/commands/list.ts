@@ -1,7 +1,7 @@
 // `parley list`: what a server offers, and how to call it.
 
 import type { Prompt, Tool } from "@modelcontextprotocol/client";
-import { isObject, own } from "../../protocol/json.ts";
+import { isObject, own } from "../../util/objects.ts";
 import type { Connection } from "../../client/index.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import { halves } from "../args/halves.ts";

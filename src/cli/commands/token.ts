@@ -3,8 +3,8 @@
 import { text as read } from "node:stream/consumers";
 import process from "node:process";
 import type { Entry } from "../../replay/journal.ts";
-import { unpackState } from "../../server/state.ts";
-import type { CallState, PackedState } from "../../server/state.ts";
+import { unpackState } from "../../server/round/state.ts";
+import type { CallState, PackedState } from "../../server/round/state.ts";
 import { decodeHead, decodeState } from "../../token/claims.ts";
 import type { Head } from "../../token/claims.ts";
 import { read as open } from "../../token/format.ts";

@@ -3,10 +3,10 @@
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import { parley } from "../../server/app.ts";
 import type { App } from "../../server/app.ts";
-import { stderrLogger } from "../../server/logger.ts";
-import type { Logger } from "../../server/logger.ts";
-import type { Schema } from "../../server/schema.ts";
-import type { Tool } from "../../server/tool.ts";
+import { stderrLogger } from "../../server/ops/logger.ts";
+import type { Logger } from "../../server/ops/logger.ts";
+import type { Schema } from "../../server/forms/schema.ts";
+import type { Tool } from "../../server/define/tool.ts";
 import type { Store } from "../../tasks/store.ts";
 
 export interface Cloud {

@@ -1,6 +1,6 @@
 // What a server shows of itself: whether it answers, its clock, what it offers.
 
-import { own } from "../../protocol/json.ts";
+import { own } from "../../util/objects.ts";
 import type { Connection } from "../../client/index.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import { counted, duration } from "../screen/amounts.ts";

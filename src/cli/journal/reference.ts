@@ -4,7 +4,7 @@
 
 import { stateOf } from "../../client/reference.ts";
 import type { CallState } from "../../client/reference.ts";
-import { isObject } from "../../protocol/json.ts";
+import { isObject } from "../../util/objects.ts";
 import { Usage } from "../command.ts";
 import { withoutSecrets } from "../server/place.ts";
 import type { Place } from "../server/place.ts";

@@ -1,7 +1,7 @@
 // A field of a form, which a server can make in any way it likes: what it is called, what it takes, what there is to
 // choose from. Whatever is odd is shown as JSON, and judged by the server.
 
-import { isObject } from "../../protocol/json.ts";
+import { isObject } from "../../util/objects.ts";
 import { expectation, fits } from "../../protocol/form.ts";
 import type { FormField } from "../../protocol/form.ts";
 import { plainLine } from "../screen/plain.ts";

@@ -3,7 +3,7 @@
 import { text } from "@clack/prompts";
 import type { InputResponse } from "@modelcontextprotocol/client";
 import type { Pending } from "../../client/index.ts";
-import { own } from "../../protocol/json.ts";
+import { own } from "../../util/objects.ts";
 import { doubtsAbout } from "./doubts.ts";
 import { worded } from "./field.ts";
 import { askForm } from "./form.ts";

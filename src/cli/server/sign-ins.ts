@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
-import { isObject } from "../../protocol/json.ts";
+import { isObject } from "../../util/objects.ts";
 
 /** By issuer: one authorization server's credentials are nobody else's. */
 export interface SignIn {

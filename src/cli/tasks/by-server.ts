@@ -2,7 +2,7 @@
 
 import { answerTo } from "../../client/form-answer.ts";
 import { CallError } from "../../client/index.ts";
-import type { Members } from "../../protocol/json.ts";
+import type { Members } from "../../util/objects.ts";
 import { finish } from "../call/finish.ts";
 import { questionText, resultText } from "../call/outcome.ts";
 import type { Session } from "../call/session.ts";

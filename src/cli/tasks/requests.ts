@@ -3,8 +3,8 @@
 import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
 import type { Connection, Pending } from "../../client/index.ts";
-import { isObject, own } from "../../protocol/json.ts";
-import type { Members } from "../../protocol/json.ts";
+import { isObject, own } from "../../util/objects.ts";
+import type { Members } from "../../util/objects.ts";
 import { pendingOf } from "../../client/pending.ts";
 import { referenceTo } from "../../client/reference.ts";
 import type { Place } from "../server/place.ts";

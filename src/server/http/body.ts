@@ -1,6 +1,6 @@
 // The body of a request, read without a stream's machinery, and kept for whoever else is to read it.
 
-import type { NodeRequest } from "../listen.ts";
+import type { NodeRequest } from "./listen.ts";
 import { mostBytes } from "./headers.ts";
 
 export interface Body {

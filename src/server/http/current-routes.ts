@@ -2,10 +2,10 @@
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import type { Core } from "../core.ts";
-import type { Registry } from "../registry.ts";
+import type { Registry } from "../define/registry.ts";
 import { offersTasks } from "../sdk/install.ts";
 import { Routes } from "./routes.ts";
-import { takenOver } from "./taken-over.ts";
+import { takenOver } from "./overrides.ts";
 
 export interface Sources {
   readonly core: Core;

@@ -7,8 +7,8 @@ import {
   PROTOCOL_VERSION_META_KEY,
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, Implementation } from "@modelcontextprotocol/server";
-import type { RequestFacts } from "../context.ts";
-import type { NodeRequest } from "../listen.ts";
+import type { RequestFacts } from "../context/context.ts";
+import type { NodeRequest } from "./listen.ts";
 import type { Envelope } from "./message.ts";
 
 export class Facts implements RequestFacts {

@@ -13,8 +13,8 @@ import type {
   Implementation,
   LoggingLevel,
 } from "@modelcontextprotocol/server";
-import { isObject } from "../../protocol/json.ts";
-import type { Members } from "../../protocol/json.ts";
+import { isObject } from "../../util/objects.ts";
+import type { Members } from "../../util/objects.ts";
 
 export const revision = "2026-07-28";
 

@@ -1,7 +1,7 @@
 // What goes to the client while its call runs, if it asked for it: progress by a token, a log from a level on.
 
 import { LOG_LEVEL_META_KEY } from "@modelcontextprotocol/server";
-import type { RoundRequest } from "../round.ts";
+import type { RoundRequest } from "../round/request.ts";
 import { levels } from "./message.ts";
 import type { Envelope } from "./message.ts";
 import type { Reply } from "./reply.ts";

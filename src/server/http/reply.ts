@@ -2,9 +2,9 @@
 
 import type { ServerResponse } from "node:http";
 import process from "node:process";
-import { textOf } from "../failure.ts";
+import { textOf } from "../round/failure.ts";
 import type { Encoded } from "./answers.ts";
-import { backToBack } from "./back-to-back.ts";
+import { backToBack } from "./batch-writes.ts";
 
 const streamHeaders = {
   "content-type": "text/event-stream",

@@ -1,8 +1,8 @@
 // A handler's result as the official SDK would have it.
 
 import { specTypeSchemas } from "@modelcontextprotocol/server";
-import type { WireResult } from "../definition.ts";
-import { isObject } from "../../protocol/json.ts";
+import type { WireResult } from "../define/definition.ts";
+import { isObject } from "../../util/objects.ts";
 
 /** What the SDK would make of a tool's result; undefined if it would refuse it, or add something of its own. */
 export function toolResult(result: WireResult): WireResult | undefined {

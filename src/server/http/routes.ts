@@ -2,12 +2,12 @@
 // not what the author has taken over on the official server.
 
 import { UriTemplate } from "@modelcontextprotocol/server";
-import type { Definition } from "../definition.ts";
-import type { RegisteredResource, Registration } from "../registry.ts";
-import type { Schema } from "../schema.ts";
+import type { Definition } from "../define/definition.ts";
+import type { RegisteredResource, Registration } from "../define/registry.ts";
+import type { Schema } from "../forms/schema.ts";
 import { passThrough } from "../sdk/pass-through.ts";
 import type { Message, TaskMethod } from "./message.ts";
-import type { TakenOver } from "./taken-over.ts";
+import type { TakenOver } from "./overrides.ts";
 
 interface Handler {
   readonly definition: Definition;

@@ -16,17 +16,17 @@ import {
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
 import type { Core } from "../core.ts";
-import type { Definition } from "../definition.ts";
-import { answerToFailure } from "../failure.ts";
-import type { PrincipalOf } from "../principal.ts";
-import type { Registration, RegisteredResource } from "../registry.ts";
-import { createTaskResult } from "../task-wire.ts";
+import type { Definition } from "../define/definition.ts";
+import { answerToFailure } from "../round/failure.ts";
+import type { PrincipalOf } from "../round/principal.ts";
+import type { Registration, RegisteredResource } from "../define/registry.ts";
+import { createTaskResult } from "../tasks/wire.ts";
 import { ttlOf } from "./legacy-tasks.ts";
 import type { LegacyTasks } from "./legacy-tasks.ts";
-import { serveRound } from "../round.ts";
-import type { RoundAnswer, RoundRequest } from "../round.ts";
+import { serveRound } from "../round/round.ts";
+import type { RoundAnswer, RoundRequest } from "../round/request.ts";
 import { passThrough } from "./pass-through.ts";
-import { received } from "./request.ts";
+import { received } from "./received.ts";
 import { Responses } from "./responses.ts";
 import type { TaskWish } from "./responses.ts";
 import { servedBefore } from "./served.ts";

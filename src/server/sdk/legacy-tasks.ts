@@ -11,20 +11,20 @@ import {
   invalidParams,
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
-import type { Json } from "../../replay/json.ts";
+import type { Json } from "../../util/json.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import { isLive } from "../../tasks/task.ts";
-import { openCall } from "../call.ts";
+import { openCall } from "../round/call.ts";
 import type { Core } from "../core.ts";
-import type { Definition } from "../definition.ts";
-import { textOf } from "../failure.ts";
-import { promote } from "../promote.ts";
-import type { RoundRequest } from "../round.ts";
-import { applyAnswers, ownTask } from "../task-request.ts";
-import { detailedTask } from "../task-wire.ts";
+import type { Definition } from "../define/definition.ts";
+import { textOf } from "../round/failure.ts";
+import { promote } from "../round/promote.ts";
+import type { RoundRequest } from "../round/request.ts";
+import { applyAnswers, ownTask } from "../tasks/requests.ts";
+import { detailedTask } from "../tasks/wire.ts";
 import type { TaskWish } from "./responses.ts";
-import { members } from "./task-listen.ts";
+import { members } from "./task-subscriptions/subscriptions.ts";
 
 interface LegacyTask {
   readonly taskId: string;

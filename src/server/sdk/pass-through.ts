@@ -2,7 +2,7 @@
 // the arguments as they were sent.
 
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
-import type { Schema } from "../schema.ts";
+import type { Schema } from "../forms/schema.ts";
 
 type Untouched = StandardSchemaWithJSON<Record<string, unknown>, Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 // Requests whose round was served before the SDK saw them (http.ts), and what came of it.
 
-import type { RoundAnswer } from "../round.ts";
+import type { RoundAnswer } from "../round/request.ts";
 
 export const servedBefore: WeakMap<Request, RoundAnswer> = new WeakMap();

@@ -10,12 +10,12 @@ import type {
 import { methodNotFound } from "../../protocol/error-codes.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import type { Core } from "../core.ts";
-import { principalOf } from "../principal.ts";
-import type { PrincipalOf } from "../principal.ts";
-import { serveTask, unreachable } from "../task-request.ts";
-import type { TaskAnswer, TaskRequest } from "../task-request.ts";
+import { principalOf } from "../round/principal.ts";
+import type { PrincipalOf } from "../round/principal.ts";
+import { serveTask, unreachable } from "../tasks/requests.ts";
+import type { TaskAnswer, TaskRequest } from "../tasks/requests.ts";
 import { LegacyTasks } from "./legacy-tasks.ts";
-import { sentAnswers } from "./request.ts";
+import { sentAnswers } from "./received.ts";
 import type { Responses } from "./responses.ts";
 
 /** What the SDK lets through: a round of ours looks at it itself, after it has looked at who is asking. */

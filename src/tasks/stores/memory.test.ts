@@ -1,4 +1,4 @@
-import { describeTaskStore } from "../store.contract.fixture.ts";
+import { describeTaskStore } from "../../testing/store/contract.ts";
 import { MemoryStore } from "./memory.ts";
 
 describeTaskStore("MemoryStore", async ({ startsAt }) => {

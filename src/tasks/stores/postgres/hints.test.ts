@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { create, newTask } from "../../contract/opened.fixture.ts";
+import { create, newTask } from "../../../testing/store/opened.ts";
 import type { Hint, TaskStore } from "../../store.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";

@@ -9,7 +9,7 @@ import {
   newTask,
   question,
   waiting,
-} from "../../contract/opened.fixture.ts";
+} from "../../../testing/store/opened.ts";
 import { UnstorableText } from "./errors.ts";
 import { postgresStore } from "./index.ts";
 import type { Pool } from "./index.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { create } from "../../contract/opened.fixture.ts";
+import { create } from "../../../testing/store/opened.ts";
 import { migrationSql, postgresStore } from "./index.ts";
 import { TestServer } from "./server.fixture.ts";
 import { PostgresStore } from "./store.ts";

@@ -1,7 +1,7 @@
 // A server that dies and comes back.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { claimAll, create, leaseMs, newTask } from "../../contract/opened.fixture.ts";
+import { claimAll, create, leaseMs, newTask } from "../../../testing/store/opened.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";

@@ -10,7 +10,7 @@ import {
   newTask,
   question,
   waiting,
-} from "../../contract/opened.fixture.ts";
+} from "../../../testing/store/opened.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
 

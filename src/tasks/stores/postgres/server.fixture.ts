@@ -3,7 +3,7 @@
 import pg from "pg";
 import { startPostgres } from "../../../../test/postgres/start.ts";
 import type { Postgres, StartOptions } from "../../../../test/postgres/start.ts";
-import type { Opened } from "../../store.contract.fixture.ts";
+import type { Opened } from "../../../testing/store/contract.ts";
 import { PostgresStore } from "./store.ts";
 import type { PostgresOptions } from "./store.ts";
 

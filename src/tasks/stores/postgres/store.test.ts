@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, vi } from "vitest";
-import { describeTaskStore } from "../../store.contract.fixture.ts";
+import { describeTaskStore } from "../../../testing/store/contract.ts";
 import { TestServer } from "./server.fixture.ts";
 
 // Starting a server can take its time on a busy machine.

@@ -1,7 +1,7 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { newTask } from "../../contract/opened.fixture.ts";
+import { newTask } from "../../../testing/store/opened.ts";
 import type { TaskStore } from "../../store.ts";
 import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";

@@ -1,0 +1,58 @@
+// The arguments of a request, checked with the author's schema.
+
+import type { StandardSchemaV1 } from "@modelcontextprotocol/server";
+import type { Parsed } from "./definition.ts";
+import { reasonOf } from "../forms/issues.ts";
+import type { OutputOf, Schema } from "../forms/schema.ts";
+
+/** As in the SDK: without a schema the handler gets `ctx` alone. */
+export type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
+
+/** For JavaScript: the SDK's older `tool(name, description, shape, handler)` would be taken and fail later. */
+export function checkHandler(call: string, handler: unknown): void {
+  if (typeof handler === "function") return;
+  throw new TypeError(
+    `${call} takes a name, a config object and a function: (name, { … }, handler).`,
+  );
+}
+
+/** For JavaScript, where the types do not say it: a schema that is none would fail every request later. */
+export function checkSchema(owner: string, member: string, schema: unknown): void {
+  if (schema === undefined || isSchema(schema)) return;
+  throw new TypeError(
+    `${owner}: its ${member} is not a Standard Schema with JSON Schema. Write z.object({ … }); valibot: toStandardJsonSchema(schema); plain JSON Schema: fromJsonSchema(schema) of the official SDK.`,
+  );
+}
+
+function isSchema(value: unknown): boolean {
+  const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+  if (!isObject || !("~standard" in value)) return false;
+  const standard = value["~standard"];
+  return typeof standard === "object" && standard !== null && "jsonSchema" in standard;
+}
+
+export function parseArguments(
+  schema: Schema | undefined,
+  args: unknown,
+): Parsed | Promise<Parsed> {
+  if (schema === undefined) return nothing;
+  const result = schema["~standard"].validate(args ?? {});
+  return result instanceof Promise ? result.then(parsedAs) : parsedAs(result);
+}
+
+const nothing: Parsed = { ok: true, input: undefined };
+
+function parsedAs(result: StandardSchemaV1.Result<unknown>): Parsed {
+  if (result.issues === undefined) return { ok: true, input: result.value };
+  return { ok: false, reason: `Invalid arguments: ${reasonOf(result.issues)}` };
+}
+
+/** Calls a handler with its arguments and `ctx`, or with `ctx` alone. */
+export function callWith(
+  handler: unknown,
+  schema: Schema | undefined,
+): (input: unknown, ctx: unknown) => unknown {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its parameters are HandlerArgs
+  const call = handler as (...args: readonly unknown[]) => unknown;
+  return schema === undefined ? (_input, ctx) => call(ctx) : (input, ctx) => call(input, ctx);
+}

@@ -1,0 +1,106 @@
+// A resource: a fixed URI or a template. Reading it may ask, too.
+
+import { UriTemplate } from "@modelcontextprotocol/server";
+import type {
+  ReadResourceResult,
+  ResourceMetadata,
+  ScopeChallengeHandler,
+} from "@modelcontextprotocol/server";
+import { ParleyError } from "../../errors.ts";
+import type { Context } from "../context/context.ts";
+import type { Definition, Parsed, WireResult } from "./definition.ts";
+import type { InputRequiredResult } from "../context/low-level.ts";
+
+/** The names in a URI template: `test://{id}/data{?page,size}` has "id", "page" and "size". */
+type TemplateNames<U extends string> = U extends `${string}{${infer E}}${infer R}`
+  ?
+      | Names<E extends `${"+" | "#" | "." | "/" | ";" | "?" | "&"}${infer N}` ? N : E>
+      | TemplateNames<R>
+  : never;
+type Names<E extends string> = E extends `${infer A},${infer B}`
+  ? A | Names<B>
+  : E extends `${infer A}*`
+    ? A
+    : E;
+
+type ResourceArgs<U extends string> = [TemplateNames<U>] extends [never]
+  ? [uri: URL, ctx: Context]
+  : [uri: URL, variables: { readonly [K in TemplateNames<U>]: string }, ctx: Context];
+
+export type ResourceConfig<U extends string> = ResourceMetadata & {
+  /** Templates: which URIs there are. */
+  readonly list?:
+    | (() =>
+        | readonly { readonly uri: string; readonly name: string }[]
+        | Promise<readonly { readonly uri: string; readonly name: string }[]>)
+    | undefined;
+  /** Templates: values for a variable that start as typed so far. */
+  readonly complete?:
+    | {
+        readonly [K in TemplateNames<U>]?:
+          | ((value: string) => string[] | Promise<string[]>)
+          | undefined;
+      }
+    | undefined;
+  readonly scopeChallenge?: ScopeChallengeHandler | undefined;
+};
+
+export interface Resource {
+  readonly kind: "resource";
+  readonly name: string;
+}
+
+type ResourceReturn = string | Uint8Array | ReadResourceResult | InputRequiredResult;
+export type ResourceHandler<U extends string> = (
+  ...args: ResourceArgs<U>
+) => ResourceReturn | Promise<ResourceReturn>;
+
+export function defineResource<U extends string>(
+  name: string,
+  uri: U,
+  { mimeType }: ResourceConfig<U>,
+  handler: ResourceHandler<U>,
+): Definition {
+  const template = UriTemplate.isTemplate(uri) ? new UriTemplate(uri) : undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its parameters are ResourceArgs
+  const call = handler as unknown as (...args: readonly unknown[]) => unknown;
+  return {
+    method: "resources/read",
+    name,
+    parse: (target) => parseUri(target, template),
+    invoke: (input, ctx) => {
+      const [url, ...variables] = Array.isArray(input) ? input : [input];
+      return call(url, ...variables, ctx);
+    },
+    toResult: (returned, target) => resourceResult(name, target, mimeType, returned),
+    toFailure: () => undefined,
+  };
+}
+
+function parseUri(target: string, template: UriTemplate | undefined): Parsed {
+  if (!URL.canParse(target)) return { ok: false, reason: `Not a URI: ${target}` };
+  if (template === undefined) return { ok: true, input: [new URL(target)] };
+  const variables = template.match(target);
+  if (variables === null) return { ok: false, reason: `Not a URI of this template: ${target}` };
+  return { ok: true, input: [new URL(target), variables] };
+}
+
+function resourceResult(
+  name: string,
+  uri: string,
+  mimeType: string | undefined,
+  returned: unknown,
+): WireResult {
+  const described = mimeType === undefined ? { uri } : { uri, mimeType };
+  if (typeof returned === "string") return { contents: [{ ...described, text: returned }] };
+  if (returned instanceof Uint8Array) {
+    return { contents: [{ ...described, blob: Buffer.from(returned).toString("base64") }] };
+  }
+  if (typeof returned === "object" && returned !== null && "contents" in returned) {
+    return { ...returned };
+  }
+  throw new ParleyError(
+    "bad_result",
+    `Resource "${name}" returned neither a text, nor bytes, nor a result with contents.`,
+  );
+}

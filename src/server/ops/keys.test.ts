@@ -1,0 +1,84 @@
+// Where keys come from, and what is said when there are none.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ParleyError } from "../../errors.ts";
+import { newKey } from "../../token/keyring.ts";
+import { resolveKeys } from "./keys.ts";
+
+const home = process.cwd();
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-keys-"));
+  vi.spyOn(process, "cwd").mockReturnValue(folder);
+  vi.stubEnv("PARLEY_KEYS", undefined);
+  vi.stubEnv("NODE_ENV", undefined);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+  expect(process.cwd()).toBe(home);
+});
+
+const remote = { keys: undefined, way: "app.fetch", isLocal: false };
+const local = { keys: undefined, way: "app.listen", isLocal: true };
+
+test("without any, it says how to make one and why none was made up", () => {
+  const error = (() => {
+    try {
+      return resolveKeys(remote);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(ParleyError);
+  expect(error).toMatchObject({
+    code: "no_keys",
+    message:
+      "No key to seal state with. Set PARLEY_KEYS to the same value on every instance (make one: npx mcp-parley keys new), or pass parley({ keys }).\n" +
+      "A key is made up only in development on this machine; this is app.fetch with NODE_ENV unset.",
+  });
+});
+
+test("in production none is made up on this machine either", () => {
+  vi.stubEnv("NODE_ENV", "production");
+  expect(() => resolveKeys(local)).toThrow("this is app.listen with NODE_ENV production");
+  expect(existsSync(join(folder, ".parley"))).toBe(false);
+});
+
+test("the option wins over PARLEY_KEYS, which wins over a made-up one", () => {
+  vi.stubEnv("PARLEY_KEYS", newKey("env"));
+  expect(resolveKeys({ ...local, keys: newKey("option") }).sealing.id).toBe("option");
+  expect(resolveKeys(local).sealing.id).toBe("env");
+  expect(existsSync(join(folder, ".parley"))).toBe(false);
+});
+
+test("an empty PARLEY_KEYS is none", () => {
+  vi.stubEnv("PARLEY_KEYS", "  ");
+  expect(() => resolveKeys(remote)).toThrow("No key to seal state with");
+});
+
+test("a made-up key is kept for the next start, and for nobody else to read", () => {
+  const first = resolveKeys(local);
+  const path = join(folder, ".parley/keys");
+  expect(first.sealing.id).toBe("dev");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const kept = readFileSync(path, "utf8");
+  resolveKeys(local);
+  expect(readFileSync(path, "utf8")).toBe(kept);
+  expect(readFileSync(join(folder, ".parley/.gitignore"), "utf8")).toBe("*\n");
+});
+
+test("where it cannot be kept, it is good for this process", () => {
+  const noFolder = join(folder, "file");
+  writeFileSync(noFolder, "");
+  vi.spyOn(process, "cwd").mockReturnValue(noFolder);
+  const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  expect(resolveKeys(local).sealing.id).toBe("dev");
+  expect(String(stderr.mock.calls[0]?.[0])).toContain("the development key cannot be kept");
+});

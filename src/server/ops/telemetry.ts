@@ -1,0 +1,262 @@
+// Traces and metrics through @opentelemetry/api, where it is installed. A span a round; rounds after the first
+// are linked to it through the sealed state, since each comes as a request of its own.
+//
+// The types say what is used of the API: it is an optional peer, and a project without it must compile.
+
+import { createRequire } from "node:module";
+import type { RequestFacts } from "../context/context.ts";
+import type { Definition } from "../define/definition.ts";
+import type { RoundAnswer } from "../round/request.ts";
+
+export interface SpanContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+}
+
+interface Span {
+  readonly spanContext: () => SpanContext;
+  readonly setAttribute: (key: string, value: string | number | boolean) => unknown;
+  readonly setStatus: (status: { readonly code: number; readonly message?: string }) => unknown;
+  readonly end: () => void;
+}
+
+type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+interface Api {
+  readonly trace: {
+    readonly getTracer: (name: string) => {
+      readonly startSpan: (
+        name: string,
+        options: {
+          readonly kind: number;
+          readonly attributes: Attributes;
+          readonly links: readonly { readonly context: SpanContext }[];
+        },
+      ) => Span;
+    };
+    readonly setSpan: (context: unknown, span: Span) => unknown;
+    readonly isSpanContextValid: (context: SpanContext) => boolean;
+  };
+  readonly context: {
+    readonly active: () => unknown;
+    readonly with: <T>(context: unknown, run: () => T) => T;
+  };
+  readonly metrics: { readonly getMeter: (name: string) => Meter };
+}
+
+interface Meter {
+  readonly createCounter: (
+    name: string,
+    options: { readonly description: string },
+  ) => { readonly add: (value: number, attributes: Attributes) => void };
+  readonly createHistogram: (
+    name: string,
+    options: { readonly description: string },
+  ) => { readonly record: (value: number, attributes: Attributes) => void };
+  readonly createObservableGauge: (
+    name: string,
+    options: { readonly description: string },
+  ) => object;
+  readonly addBatchObservableCallback: (callback: Collect, instruments: object[]) => void;
+  readonly removeBatchObservableCallback: (callback: Collect, instruments: object[]) => void;
+}
+
+type Collect = (result: BatchResult) => Promise<void>;
+
+interface BatchResult {
+  readonly observe: (instrument: object, value: number) => void;
+}
+
+const serverKind = 1;
+const errorStatus = 2;
+
+/** What one round tells of itself. */
+interface RoundTrace {
+  /** Runs the round in its span, so that what it calls is found under it. */
+  readonly within: <T>(run: () => T) => T;
+  /** The span of the call's first round, for those to come. */
+  readonly first: SpanContext | undefined;
+  readonly answered: (answer: RoundAnswer) => void;
+}
+
+export interface Telemetry {
+  readonly begin: (
+    definition: Definition,
+    round: number,
+    first: SpanContext | undefined,
+    /** Not its `meta` alone: that is made when it is looked at. */
+    facts: Pick<RequestFacts, "meta">,
+  ) => RoundTrace;
+  /** A token was refused: there is no round. */
+  readonly refused: (definition: Definition, reason: string) => void;
+  readonly task: (event: "created" | "completed" | "failed" | "lease_lost", tool: string) => void;
+  readonly storeFailed: (store: string) => void;
+  /** Asked whenever metrics are collected. Returns the function that ends it. */
+  readonly gauges: (read: () => Promise<Readonly<Record<Gauge, number>> | undefined>) => () => void;
+}
+
+type Gauge = "live" | "parked" | "held" | "due" | "oldestDueMs";
+
+const gauges: Record<Gauge, readonly [name: string, description: string]> = {
+  live: ["parley.tasks.live", "Tasks that are not over"],
+  parked: ["parley.tasks.parked", "Tasks that wait for an answer, a delivery or a time"],
+  held: ["parley.tasks.held", "Tasks in the hands of a worker"],
+  due: ["parley.tasks.due", "Tasks that no worker has taken up yet"],
+  oldestDueMs: ["parley.tasks.oldest_due", "For how long the oldest of these has been due, in ms"],
+};
+
+const unwrapped = <T>(run: () => T): T => run();
+
+const silent: RoundTrace = { within: unwrapped, first: undefined, answered: () => {} };
+
+const noTelemetry: Telemetry = {
+  begin: () => silent,
+  refused: () => {},
+  task: () => {},
+  storeFailed: () => {},
+  gauges: () => () => {},
+};
+
+/** With the API that is installed, or without any. */
+export function telemetry(): Telemetry {
+  const api = installedApi();
+  if (api === undefined) return noTelemetry;
+  const tracer = api.trace.getTracer("mcp-parley");
+  const meter = api.metrics.getMeter("mcp-parley");
+  const rounds = meter.createCounter("parley.rounds", { description: "Rounds, by outcome" });
+  const refusals = meter.createCounter("parley.tokens.refused", {
+    description: "Tokens refused, by reason",
+  });
+  const perCall = meter.createHistogram("parley.call.rounds", {
+    description: "Rounds a finished call took",
+  });
+  const tasks = meter.createCounter("parley.tasks", {
+    description: "Tasks created, completed, failed, and leases lost",
+  });
+  const storeErrors = meter.createCounter("parley.store.errors", {
+    description: "Failures of the task store",
+  });
+  return {
+    task: (event, tool) => tasks.add(1, { event, "parley.handler": tool }),
+    storeFailed: (store) => storeErrors.add(1, { store }),
+    gauges: (read) => observe(meter, read),
+    refused: (definition, reason) => refusals.add(1, { ...labels(definition).attributes, reason }),
+    begin: (definition, round, first, facts) => {
+      const { title, attributes, outcomes, opening } = labels(definition);
+      const isFirst = round === 1 && first === undefined;
+      const span = tracer.startSpan(
+        title,
+        isFirst ? opening : openingOf(attributes, round, [first, linkedIn(facts.meta)]),
+      );
+      const own = span.spanContext();
+      const answered = (answer: RoundAnswer) => {
+        rounds.add(1, outcomes[answer.kind]);
+        if (answer.kind === "complete") perCall.record(round, attributes);
+      };
+      // The API alone is there, and nobody who takes spans.
+      if (!api.trace.isSpanContextValid(own)) return { within: unwrapped, first, answered };
+      return {
+        within: (run) => api.context.with(api.trace.setSpan(api.context.active(), span), run),
+        first: first ?? own,
+        answered: (answer) => {
+          answered(answer);
+          span.setAttribute("parley.outcome", answer.kind);
+          if (answer.kind === "error") {
+            span.setStatus({ code: errorStatus, message: String(answer.code) });
+          }
+          span.end();
+        },
+      };
+    },
+  };
+}
+
+type Opening = Parameters<ReturnType<Api["trace"]["getTracer"]>["startSpan"]>[1];
+
+/** What is said of every round of a handler, made once for each. */
+interface Labels {
+  readonly title: string;
+  readonly attributes: Attributes;
+  readonly outcomes: Readonly<Record<RoundAnswer["kind"], Attributes>>;
+  /** Of a first round. */
+  readonly opening: Opening;
+}
+
+const known = new WeakMap<Definition, Labels>();
+
+function labels(definition: Definition): Labels {
+  let found = known.get(definition);
+  if (found === undefined) {
+    const { method, name } = definition;
+    const attributes = { "mcp.method": method, "parley.handler": name };
+    const outcome = (kind: RoundAnswer["kind"]) => ({ ...attributes, outcome: kind });
+    found = {
+      title: `${method} ${name}`,
+      attributes,
+      outcomes: {
+        complete: outcome("complete"),
+        input_required: outcome("input_required"),
+        task: outcome("task"),
+        error: outcome("error"),
+        none: outcome("none"),
+      },
+      opening: openingOf(attributes, 1, []),
+    };
+    known.set(definition, found);
+  }
+  return found;
+}
+
+function openingOf(
+  attributes: Attributes,
+  round: number,
+  earlier: readonly (SpanContext | undefined)[],
+): Opening {
+  return {
+    kind: serverKind,
+    attributes: { ...attributes, "parley.round": round },
+    links: earlier.filter((context) => context !== undefined).map((context) => ({ context })),
+  };
+}
+
+/** What a client of mcpkit's says of its first round. The prefix is the protocol's own: it is read, never written. */
+const tracelinkKey = "io.modelcontextprotocol/tracelink";
+const traceparent = /^[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)([\da-f]{16})-([\da-f]{2})$/;
+
+function linkedIn(meta: Readonly<Record<string, unknown>>): SpanContext | undefined {
+  const [, traceId, spanId, flags] = traceparent.exec(String(meta[tracelinkKey])) ?? [];
+  if (traceId === undefined || spanId === undefined) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags ?? "", 16) };
+}
+
+/** One look at the store for all of them. */
+function observe(meter: Meter, read: Parameters<Telemetry["gauges"]>[0]): () => void {
+  const made = Object.entries(gauges).map(([key, [name, description]]) => ({
+    key,
+    gauge: meter.createObservableGauge(name, { description }),
+  }));
+  const instruments = made.map(({ gauge }) => gauge);
+  const callback = async (result: BatchResult) => {
+    const values: Readonly<Record<string, number>> = (await read()) ?? {};
+    for (const { key, gauge } of made) {
+      const value = values[key];
+      if (value !== undefined) result.observe(gauge, value);
+    }
+  };
+  meter.addBatchObservableCallback(callback, instruments);
+  return () => meter.removeBatchObservableCallback(callback, instruments);
+}
+
+function installedApi(): Api | undefined {
+  try {
+    const api: unknown = createRequire(import.meta.url)("@opentelemetry/api");
+    return isApi(api) ? api : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isApi(value: unknown): value is Api {
+  return typeof value === "object" && value !== null && "trace" in value && "metrics" in value;
+}

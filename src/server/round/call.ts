@@ -1,0 +1,275 @@
+// A call as one of its rounds sees it: what the token brought, what the request added.
+
+import { ParleyError } from "../../errors.ts";
+import { answerMap } from "../../protocol/answers.ts";
+import { isObject } from "../../util/objects.ts";
+import { Inbox } from "../../replay/inbox.ts";
+import type { InboxEvent } from "../../replay/inbox.ts";
+import type { Json } from "../../util/json.ts";
+import { digest, shortDigest } from "../../token/canonical.ts";
+import type { Binding } from "../../token/claims.ts";
+import { TokenError } from "../../token/errors.ts";
+import { open } from "../../token/open.ts";
+import { abilitiesOf } from "../context/capabilities.ts";
+import type { Ability } from "../context/capabilities.ts";
+import type { Core } from "../core.ts";
+import type { Definition } from "../define/definition.ts";
+import { fetchSpilled } from "./spill.ts";
+import { noLowLevelState } from "../context/low-level.ts";
+import type { LowLevelState } from "../context/low-level.ts";
+import type { RoundRequest } from "./request.ts";
+import { unpackState } from "./state.ts";
+import type { CallState, PackedState, PutOut } from "./state.ts";
+import type { SpanContext } from "../ops/telemetry.ts";
+
+export interface Call {
+  /** Made when it is first needed: a call that neither asks nor steps has no use for one. */
+  readonly id: () => string;
+  readonly round: number;
+  readonly roundsLeft: number;
+  /** Of the token that brought it here. Undefined in the first round. */
+  readonly tokenExpiresAt: number | undefined;
+  /** What a token is good for: this request of this caller to this server. Made when a token is. */
+  readonly binding: () => Binding;
+  readonly abilities: readonly Ability[];
+  readonly journal: Pick<CallState, "entries" | "out">;
+  readonly inbox: Inbox;
+  /** What this request answers, by key. */
+  readonly answers: ReadonlyMap<string, object>;
+  readonly lowLevel: LowLevelState;
+  /** Of what the schema made of the arguments, where JSON can hold it. Made when a token is. */
+  readonly inputDigest: () => string | undefined;
+  /** The span of the call's first round. Set by `serveRound`, once that is traced. */
+  firstSpan: SpanContext | undefined;
+}
+
+/** Throws TokenError for a requestState that does not belong here, BadArguments for arguments no token can be bound to. */
+export function openCall(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  input: unknown,
+): Call | Promise<Call> {
+  const { inputResponses } = request;
+  const answers = inputResponses === undefined ? noAnswers : answerMap(inputResponses);
+  if (answers === undefined) throw new MalformedAnswers();
+  return request.requestState === undefined
+    ? new FirstRound(core, definition, request, answers, input)
+    : laterRound(core, definition, request, answers, input);
+}
+
+const noAnswers: ReadonlyMap<string, object> = new Map();
+
+async function laterRound(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  answers: ReadonlyMap<string, object>,
+  input: unknown,
+): Promise<Call> {
+  const { environment, limits } = core;
+  const binding = bindingOf(core, definition, request);
+  const { method, target, argumentsDigest, principal, audience } = binding;
+  const claims = open<PackedState>(request.requestState, core.keyring(), {
+    method,
+    target,
+    argumentsDigest,
+    principal,
+    audience,
+    now: environment.now(),
+    maxBytes: limits.tokenBytes,
+  });
+  const packed =
+    claims.state.kind === "inline"
+      ? claims.state.value
+      : await fetchSpilled(core, claims.callId, claims.state.pointer);
+  const state = readState(packed);
+  const inputDigest = digestOfInput(input);
+  if (inputDigest !== state.inputDigest) throw inputChanged(definition.name);
+  return {
+    id: () => claims.callId,
+    round: claims.round + 1,
+    roundsLeft: claims.roundsLeft - 1,
+    tokenExpiresAt: claims.expiresAt,
+    binding: () => binding,
+    abilities: state.abilities,
+    journal: state,
+    inbox: new Inbox([...state.unused, ...events(state.out, answers, environment.now())]),
+    answers,
+    lowLevel: state.lowLevel,
+    inputDigest: () => inputDigest,
+    firstSpan: state.firstSpan,
+  };
+}
+
+/** Arguments no honest client sends: they cannot be digested, so no token could be bound to them. */
+export class BadArguments extends Error {
+  constructor(cause: unknown) {
+    super("The arguments are nested too deep, or hold a number that is none", { cause });
+    this.name = "BadArguments";
+  }
+}
+
+/** Of the wrong structure altogether; an answer that merely does not fit is asked for again. */
+export class MalformedAnswers extends Error {
+  constructor() {
+    super("Malformed inputResponses: expected an object whose members are results");
+    this.name = "MalformedAnswers";
+  }
+}
+
+function bindingOf(core: Core, definition: Definition, request: RoundRequest): Binding {
+  return {
+    method: definition.method,
+    target: request.target,
+    argumentsDigest: digestOf(request.arguments ?? {}),
+    principal: request.principal,
+    audience: core.name,
+  };
+}
+
+function digestOf(args: unknown): string {
+  try {
+    return digest(args);
+  } catch (error) {
+    throw new BadArguments(error);
+  }
+}
+
+/** Most calls neither ask nor step: what it takes to do so is made when it is looked at. */
+class FirstRound implements Call {
+  readonly answers: ReadonlyMap<string, object>;
+  firstSpan: SpanContext | undefined;
+  readonly #core: Core;
+  readonly #definition: Definition;
+  readonly #request: RoundRequest;
+  readonly #input: unknown;
+  #id: string | undefined;
+  #binding: Binding | undefined;
+  #inbox: Inbox | undefined;
+  #inputDigest: { readonly value: string | undefined } | undefined;
+
+  constructor(
+    core: Core,
+    definition: Definition,
+    request: RoundRequest,
+    answers: ReadonlyMap<string, object>,
+    input: unknown,
+  ) {
+    this.#core = core;
+    this.#definition = definition;
+    this.#request = request;
+    this.answers = answers;
+    this.#input = input;
+    // What cannot be digested is refused before anything runs, not when the first question comes up; and what
+    // the handler could write to (nested objects are not copied for it) is digested before it does.
+    if (!isSimple(request.arguments)) this.binding();
+    if (!isSimple(input)) this.#inputDigest = { value: digestOfInput(input) };
+  }
+
+  id(): string {
+    return (this.#id ??= this.#core.environment.newId());
+  }
+
+  get round(): number {
+    return 1;
+  }
+
+  get roundsLeft(): number {
+    return this.#core.limits.rounds - 1;
+  }
+
+  get tokenExpiresAt(): undefined {
+    return undefined;
+  }
+
+  binding(): Binding {
+    return (this.#binding ??= bindingOf(this.#core, this.#definition, this.#request));
+  }
+
+  get abilities(): readonly Ability[] {
+    return abilitiesOf(this.#request.capabilities);
+  }
+
+  get journal(): Call["journal"] {
+    return nothingTold;
+  }
+
+  get inbox(): Inbox {
+    return (this.#inbox ??= new Inbox(events([], this.answers, 0)));
+  }
+
+  get lowLevel(): LowLevelState {
+    return noLowLevelState;
+  }
+
+  inputDigest(): string | undefined {
+    this.#inputDigest ??= { value: digestOfInput(this.#input) };
+    return this.#inputDigest.value;
+  }
+}
+
+const nothingTold: Call["journal"] = { entries: [], out: [] };
+
+/** Undefined for what is no JSON (a Date, a Map): it is not compared. */
+export function digestOfInput(input: unknown): string | undefined {
+  try {
+    return input === undefined ? undefined : shortDigest(input);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A default that is a time or a random number, or a lookup, made it something else than in the round before. */
+function inputChanged(handler: string): ParleyError {
+  return new ParleyError(
+    "history_changed",
+    `The schema of "${handler}" makes something else of the same arguments than it did earlier in this call. Nothing was run again.\n` +
+      "It is applied in every round: let it depend on the arguments alone, and take times, random values and lookups in a step.",
+  );
+}
+
+/** An object of texts, numbers and booleans, or nothing at all. */
+function isSimple(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isObject(value)) return false;
+  // Not by Object.values: this is done for every call, and makes no list.
+  for (const name in value) {
+    const member = value[name];
+    const isFit = typeof member === "number" ? Number.isFinite(member) : typeof member !== "object";
+    if (!isFit) return false;
+  }
+  return true;
+}
+
+function readState(packed: PackedState): CallState {
+  try {
+    return unpackState(packed);
+  } catch {
+    throw new TokenError("malformed");
+  }
+}
+
+/** In the order in which the questions were asked; an expired one expires before its late answer (R7). */
+function events(
+  out: readonly PutOut[],
+  answers: ReadonlyMap<string, object>,
+  now: number,
+): InboxEvent[] {
+  const found: InboxEvent[] = [];
+  if (out.length === 0 && answers.size === 0) return found;
+  for (const { key, digest: put, dueAt } of out) {
+    if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key, digest: put });
+    const value = answers.get(key);
+    if (value !== undefined) found.push({ kind: "answer", key, value: json(value), digest: put });
+  }
+  const known = new Set(out.map(({ key }) => key));
+  for (const [key, value] of answers) {
+    if (!known.has(key)) found.push({ kind: "answer", key, value: json(value), digest: undefined });
+  }
+  return found;
+}
+
+// It was parsed from a request's JSON.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const json = (value: object): Json => value as Json;

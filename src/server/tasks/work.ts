@@ -1,0 +1,203 @@
+// The app's durable side: its store, the task engine on it, and the worker in this process, if there is one.
+
+import { hostname } from "node:os";
+import { ParleyError } from "../../errors.ts";
+import type { TaskLimits } from "../../tasks/limits.ts";
+import { defaultTaskLimits } from "../../tasks/limits.ts";
+import type { Program } from "../../tasks/program.ts";
+import { TaskRuntime } from "../../tasks/runtime.ts";
+import type { Store, TaskStore } from "../../tasks/store.ts";
+import type { Watcher } from "../../tasks/observer.ts";
+import { TokenError } from "../../token/errors.ts";
+import { vaultOf } from "./vault.ts";
+import type { Core } from "../core.ts";
+import { textOf } from "../round/failure.ts";
+import type { Registration } from "../define/registry.ts";
+import { programOf } from "./program.ts";
+
+export interface WorkOptions {
+  /** Tasks run at once. Default 16. */
+  readonly concurrency?: number | undefined;
+}
+
+const pollMs = 1_000;
+const sweepMs = 30_000;
+const leastSilenceMs = 30_000;
+
+export class Work {
+  readonly store: TaskStore;
+  readonly runtime: TaskRuntime;
+  readonly #core: Core;
+  readonly #registrations: Iterable<Registration>;
+  readonly #programs = new Map<string, Program>();
+  #leaseLosses = 0;
+  #storeErrors = 0;
+  #isDown = false;
+  #lookedForWorkerAt = Number.NEGATIVE_INFINITY;
+
+  constructor(store: Store, core: Core, registrations: Iterable<Registration>) {
+    if (!isTaskStore(store)) {
+      throw new TypeError(
+        "parley({ store }) takes what sqliteStore(), postgresStore() or memoryStore() returns.",
+      );
+    }
+    this.store = store;
+    this.#core = core;
+    this.#registrations = registrations;
+    this.runtime = new TaskRuntime({
+      store,
+      vault: vaultOf(core),
+      programs: { names: () => this.#names(), get: (tool) => this.#program(tool) },
+      limits: limitsOf(core),
+      watcher: this.#watcher(),
+      isDevelopment: core.environment.isDevelopment,
+      newId: core.environment.newId,
+    });
+  }
+
+  /** A worker is seen every third of a lease: one that was not for so long is gone. */
+  get silenceMs(): number {
+    return Math.max(leastSilenceMs, this.store.leaseMs);
+  }
+
+  get leaseLosses(): number {
+    return this.#leaseLosses;
+  }
+
+  get storeErrors(): number {
+    return this.#storeErrors;
+  }
+
+  /** Whether there is anything a worker could do. */
+  get hasTools(): boolean {
+    return this.#names().length > 0;
+  }
+
+  async start({ concurrency = 16 }: WorkOptions = {}): Promise<void> {
+    if (!Number.isInteger(concurrency) || concurrency < 1) {
+      throw new RangeError(`concurrency is ${concurrency}: a whole number from 1`);
+    }
+    // Unlike any other, also after a restart under the same process id.
+    const chance = this.#core.environment.newId().slice(0, 6);
+    const name = `${hostname()}-${process.pid}-${chance}`;
+    await this.runtime.start({ name, concurrency, pollMs, sweepMs });
+  }
+
+  #names(): string[] {
+    return [...this.#registrations]
+      .filter(({ definition }) => definition.task !== undefined)
+      .map(({ name }) => name);
+  }
+
+  #program(tool: string): Program | undefined {
+    const known = this.#programs.get(tool);
+    if (known !== undefined) return known;
+    const found = [...this.#registrations].find(
+      ({ kind, name, definition }) =>
+        kind === "tool" && name === tool && definition.task !== undefined,
+    );
+    if (found === undefined) return undefined;
+    const program = programOf(this.#core, found.definition);
+    this.#programs.set(tool, program);
+    return program;
+  }
+
+  // ---------------------------------------------------------------- what there is to tell
+
+  #watcher(): Watcher {
+    const { logger, telemetry } = this.#core;
+    return {
+      created: ({ id, tool }) => {
+        telemetry.task("created", tool);
+        if (this.runtime.worker === undefined) void this.#lookForWorker(id);
+      },
+      finished: ({ tool }, status) => telemetry.task(status, tool),
+      leaseLost: ({ id, tool }) => {
+        this.#leaseLosses += 1;
+        telemetry.task("lease_lost", tool);
+        logger.warn(
+          "A task's lease was lost: this process was too slow, or paused. It goes on elsewhere.",
+          {
+            task: shortId(id),
+            handler: tool,
+          },
+        );
+      },
+      couldNotRun: ({ id, tool, fruitless }, error) =>
+        logger.error(`A task could not be run here: ${inWords(error)}`, {
+          task: shortId(id),
+          handler: tool,
+          attempt: fruitless,
+        }),
+      gaveUp: ({ id, tool }, cause) =>
+        logger.error(
+          `A task was given up: taken up again and again, it got nowhere. The last time: ${cause}`,
+          {
+            task: shortId(id),
+            handler: tool,
+          },
+        ),
+      storeFailed: (error) => {
+        this.#storeErrors += 1;
+        telemetry.storeFailed(this.store["~store"]);
+        // Once, not with every try.
+        if (!this.#isDown) logger.error(`The task store fails: ${textOf(error)}`);
+        this.#isDown = true;
+      },
+      storeBack: () => {
+        if (!this.#isDown) return;
+        this.#isDown = false;
+        logger.info("The task store answers again.");
+      },
+    };
+  }
+
+  /** A task that nobody runs is the first thing to go wrong behind `app.fetch`: it should be said. */
+  async #lookForWorker(id: string): Promise<void> {
+    const { environment, logger } = this.#core;
+    const now = environment.now();
+    if (now - this.#lookedForWorkerAt < this.silenceMs) return;
+    this.#lookedForWorkerAt = now;
+    try {
+      const figures = await this.runtime.figures();
+      const { workerSeenAt = 0 } = figures;
+      if (figures.now - workerSeenAt <= this.silenceMs) return;
+      const problem = noWorker(id, this.silenceMs);
+      logger.error(problem.message, { code: problem.code });
+    } catch (error) {
+      logger.debug(`Whether there is a worker could not be found out: ${textOf(error)}`);
+    }
+  }
+}
+
+function noWorker(id: string, silenceMs: number): ParleyError {
+  return new ParleyError(
+    "no_worker",
+    `Task ${shortId(id)} was created, but no worker has been seen on this store for ${silenceMs / 1_000} s. ` +
+      "Call app.work() in a long-lived process; app.fetch, app.node and app.attach start none.",
+  );
+}
+
+/** What a record that does not open says of itself is written for clients, and so says nothing. */
+function inWords(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof TokenError ? error.cause : error;
+  if (!(cause instanceof TokenError)) return textOf(error);
+  return `its record cannot be opened (${cause.reason}): is PARLEY_KEYS the same on every instance?`;
+}
+
+/** A whole one, in a log, is half of what it takes to read the task. */
+const shortId = (id: string) => `${id.slice(0, 6)}…`;
+
+export function limitsOf({ limits }: Core): TaskLimits {
+  return {
+    ...defaultTaskLimits,
+    tasksPerPrincipal: limits.tasksPerPrincipal,
+    taskTtlMs: limits.taskTtlMs,
+    logBytes: limits.taskLogBytes,
+    questions: limits.taskQuestions,
+  };
+}
+
+function isTaskStore(store: Store): store is TaskStore {
+  return "claim" in store && "append" in store && "leaseMs" in store;
+}

@@ -1,0 +1,99 @@
+// What has arrived for a task, as events of the engine's inbox, and which of it is used up.
+
+import { Inbox } from "../../replay/inbox.ts";
+import type { InboxEvent } from "../../replay/inbox.ts";
+import type { Json } from "../../util/json.ts";
+import type { Arrived, Wait } from "../task.ts";
+
+type Answered = Extract<InboxEvent, { kind: "answer" }>;
+
+export class Arrivals {
+  readonly inbox: Inbox;
+  readonly #open: (arrived: Arrived) => Json;
+  /** The arrival behind each event that is not used up, as far as the store knows. */
+  readonly #ids = new Map<InboxEvent, string>();
+  readonly #known = new Set<string>();
+  /** Timers and time limits that have been told, by wire key. */
+  readonly #due = new Set<string>();
+
+  constructor(
+    arrived: readonly Arrived[],
+    waits: readonly Wait[],
+    now: number,
+    open: (arrived: Arrived) => Json,
+  ) {
+    this.#open = open;
+    const timed = [
+      ...arrived.flatMap((one) => this.#eventsOf(one)),
+      ...this.#dueOf(waits, now).map(({ event, at }) => ({ event, at })),
+    ];
+    // By time, not by kind: where the limit had passed at receipt the timeout wins, else the answer (R7). The
+    // sort is stable, so one request's answers stay in the order in which they were asked.
+    this.inbox = new Inbox(
+      timed.toSorted((one, other) => one.at - other.at).map(({ event }) => event),
+    );
+  }
+
+  /** While the handler runs: those that are new. */
+  push(arrived: readonly Arrived[]): void {
+    for (const one of arrived) {
+      for (const { event } of this.#eventsOf(one)) this.inbox.push(event);
+    }
+  }
+
+  /** When the next of these is due that has not been told yet. */
+  nextDue(waits: readonly Wait[]): number | undefined {
+    const times = waits.flatMap(({ wire, dueAt }) =>
+      dueAt === undefined || this.#due.has(wire) ? [] : [dueAt],
+    );
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  pushDue(waits: readonly Wait[], now: number): void {
+    for (const { event } of this.#dueOf(waits, now)) this.inbox.push(event);
+  }
+
+  /** A cut has put this answer back: from now on it is an arrival again. */
+  returned(event: Answered, id: string): void {
+    this.#ids.set(event, id);
+    this.#known.add(id);
+  }
+
+  /** Ids of those that have left the inbox. They stay on this list until `forget`. */
+  taken(): readonly string[] {
+    const left = new Set(this.inbox.unused());
+    return [...this.#ids].flatMap(([event, id]) => (left.has(event) ? [] : [id]));
+  }
+
+  /** The store knows that these are used up. */
+  forget(taken: readonly string[]): void {
+    for (const [event, id] of this.#ids) if (taken.includes(id)) this.#ids.delete(event);
+  }
+
+  #eventsOf(arrived: Arrived): { readonly event: InboxEvent; readonly at: number }[] {
+    const { id, key, digest, at, dueAt } = arrived;
+    if (this.#known.has(id)) return [];
+    const answer: InboxEvent = { kind: "answer", key, digest, value: this.#open(arrived) };
+    this.#known.add(id);
+    this.#ids.set(answer, id);
+    const isLate = dueAt !== undefined && dueAt <= at;
+    const due: InboxEvent = { kind: "due", key, digest };
+    return isLate
+      ? [
+          { event: due, at: dueAt },
+          { event: answer, at },
+        ]
+      : [{ event: answer, at }];
+  }
+
+  #dueOf(
+    waits: readonly Wait[],
+    now: number,
+  ): { readonly event: InboxEvent; readonly at: number }[] {
+    return waits.flatMap(({ wire, key, digest, dueAt }) => {
+      if (dueAt === undefined || dueAt > now || this.#due.has(wire)) return [];
+      this.#due.add(wire);
+      return [{ event: { kind: "due" as const, key, digest }, at: dueAt }];
+    });
+  }
+}

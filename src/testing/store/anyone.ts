@@ -1,0 +1,415 @@
+// What anyone may do with a task: create it, read it, answer it, cancel it, list it.
+
+import { describe, expect, test } from "vitest";
+import type { TaskRecord } from "../../tasks/task.ts";
+import {
+  answer,
+  arrived,
+  claimAll,
+  create,
+  external,
+  hold,
+  idsOf,
+  keepMs,
+  leaseMs,
+  newTask,
+  nowOf,
+  park,
+  question,
+  read,
+  timer,
+  ttlMs,
+  waiting,
+} from "./opened.ts";
+import type { Opened } from "./opened.ts";
+
+export function describeAnyone(opened: () => Opened): void {
+  describe("create", () => {
+    test("makes a task that is due at once", async () => {
+      const { store } = opened();
+      const now = await nowOf(store);
+      const inbox = [arrived("k", now - 5, { dueAt: now + 7 })];
+      const creation = await store.create(newTask("a", { log: ["one", "two"], inbox }), 10);
+      const task: TaskRecord = {
+        id: "task-a",
+        callId: "call-a",
+        tool: "tool",
+        principal: "ann",
+        status: "working",
+        revision: 1,
+        epoch: 0,
+        worker: undefined,
+        dueAt: now,
+        waits: [],
+        inbox,
+        asked: {},
+        logLength: 2,
+        logBytes: 6,
+        fruitless: 0,
+        cause: undefined,
+        input: "input of a",
+        statusMessage: undefined,
+        result: undefined,
+        rest: undefined,
+        createdAt: now,
+        updatedAt: now,
+        expiresAt: now + ttlMs,
+      };
+      expect(creation).toEqual({ kind: "created", task });
+      expect(await store.read("task-a")).toEqual(task);
+      expect(await store.readByCall("call-a")).toEqual(task);
+      expect(await store.readLog("task-a")).toEqual(["one", "two"]);
+    });
+
+    test("gives it to the worker that goes on with it", async () => {
+      const { store } = opened();
+      const now = await nowOf(store);
+      const task = await create(store, "a", { claimedBy: { worker: "w", leaseMs: 500 } });
+      expect(task).toMatchObject({ epoch: 1, worker: "w", dueAt: now + 500, fruitless: 1 });
+      expect((await claimAll(store)).claimed).toEqual([]);
+    });
+
+    test("is done once per call: the second gets the first's task, whatever it has become", async () => {
+      const { store } = opened();
+      const ref = await hold(store, "a", { log: ["one"] });
+      await store.report(ref, "half");
+      const again = newTask("b", { callId: "call-a", log: ["other"], input: "other" });
+      expect(await store.create(again, 10)).toEqual({
+        kind: "exists",
+        task: await read(store, ref),
+      });
+      expect(await store.read("task-b")).toBeUndefined();
+      expect(await store.readLog("task-b")).toEqual([]);
+      expect(await store.readLog("task-a")).toEqual(["one"]);
+    });
+
+    test("exists goes before too many", async () => {
+      const { store } = opened();
+      await create(store, "a");
+      expect(await store.create(newTask("a"), 1)).toMatchObject({ kind: "exists" });
+    });
+
+    test("refuses more live ones than a principal may have", async () => {
+      const { store } = opened();
+      const first = await hold(store, "a");
+      await create(store, "b");
+      await create(store, "foreign", { principal: "bob" });
+      expect(await store.create(newTask("c"), 2)).toEqual({ kind: "too many" });
+      expect(await store.read("task-c")).toBeUndefined();
+      expect(await store.create(newTask("d", { principal: "bob" }), 2)).toMatchObject({
+        kind: "created",
+      });
+      const end = { status: "completed", result: "r", statusMessage: undefined, keepMs } as const;
+      await store.finish(first, end);
+      expect(await store.create(newTask("c"), 2)).toMatchObject({ kind: "created" });
+    });
+
+    test("waiting tasks count as live", async () => {
+      const { store } = opened();
+      await park(store, "a", [question("k")]);
+      expect(await store.create(newTask("b"), 1)).toEqual({ kind: "too many" });
+    });
+
+    test("none at all where none are allowed", async () => {
+      const { store } = opened();
+      expect(await store.create(newTask("a"), 0)).toEqual({ kind: "too many" });
+    });
+  });
+
+  describe("read", () => {
+    test("knows nothing of what is not there", async () => {
+      const { store } = opened();
+      expect(await store.read("task-a")).toBeUndefined();
+      expect(await store.readByCall("call-a")).toBeUndefined();
+      expect(await store.readLog("task-a")).toEqual([]);
+      expect(await store.answer("task-a", [answer("k")])).toBeUndefined();
+      expect(await store.cancel("task-a", keepMs)).toBeUndefined();
+    });
+  });
+
+  describe("list", () => {
+    test("has the newest first, page by page, of one principal or of all", async () => {
+      const { store, advance } = opened();
+      await create(store, "a");
+      await create(store, "b");
+      await advance(10);
+      await create(store, "c");
+      await create(store, "foreign", { principal: "bob" });
+      const page = { principal: "ann", after: undefined, limit: 2 };
+      const first = await store.list(page);
+      expect(first).toEqual([
+        await read(store, { id: "task-c" }),
+        await read(store, { id: "task-b" }),
+      ]);
+      const second = await store.list({ ...page, after: first[1] });
+      expect(idsOf(second)).toEqual(["task-a"]);
+      expect(await store.list({ ...page, after: second[0] })).toEqual([]);
+      const all = await store.list({ principal: undefined, after: undefined, limit: 10 });
+      expect(idsOf(all)).toEqual(["task-foreign", "task-c", "task-b", "task-a"]);
+      expect(await store.list({ ...page, limit: 0 })).toEqual([]);
+    });
+
+    test("goes on after one that is gone", async () => {
+      const { store } = opened();
+      const { createdAt } = await create(store, "a");
+      await create(store, "c");
+      const after = { createdAt, id: "task-b" };
+      expect(idsOf(await store.list({ principal: "ann", after, limit: 10 }))).toEqual(["task-a"]);
+    });
+
+    test("shows those that are over, and leaves out those at rest", async () => {
+      const { store, advance } = opened();
+      const ref = await create(store, "a");
+      await store.cancel(ref.id, keepMs);
+      const page = { principal: "ann", after: undefined, limit: 10 };
+      expect(idsOf(await store.list(page))).toEqual([ref.id]);
+      await advance(ttlMs);
+      await store.sweep(10, keepMs);
+      expect(await store.list(page)).toEqual([]);
+    });
+  });
+
+  describe("answer", () => {
+    test("wakes a parked task", async () => {
+      const { store, advance } = opened();
+      const ref = await park(store, "a", [question("k")]);
+      const before = await read(store, ref);
+      expect(before).toMatchObject({ status: "input_required", dueAt: undefined });
+      await advance(5);
+      const now = await nowOf(store);
+      const given = await store.answer(ref.id, [answer("k", "sealed")]);
+      expect(given).toEqual({
+        accepted: ["k"],
+        task: {
+          ...before,
+          status: "working",
+          revision: before.revision + 1,
+          updatedAt: now,
+          dueAt: now,
+          waits: [],
+          inbox: [{ id: "k", key: "k", digest: "digest of k", value: "sealed", at: now }],
+        },
+      });
+      expect(await read(store, ref)).toEqual(given?.task);
+      expect((await claimAll(store)).claimed.map(({ task }) => task.inbox)).toEqual([
+        given?.task.inbox,
+      ]);
+    });
+
+    test("the first wins; a second is not accepted and changes nothing", async () => {
+      const { store, advance } = opened();
+      const ref = await park(store, "a", [question("k"), question("l")]);
+      const first = await store.answer(ref.id, [answer("k", "first")]);
+      await advance(5);
+      expect(await store.answer(ref.id, [answer("k", "second")])).toEqual({
+        task: first?.task,
+        accepted: [],
+      });
+    });
+
+    test("several at once arrive in the order asked; unknown keys are passed over", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [question("k"), question("l"), question("m")]);
+      const given = await store.answer(ref.id, [answer("x"), answer("m"), answer("k")]);
+      expect(given?.accepted).toEqual(["k", "m"]);
+      expect(given?.task).toMatchObject({ status: "input_required", waits: [question("l")] });
+      expect(given?.task.inbox.map(({ key }) => key)).toEqual(["k", "m"]);
+      const last = await store.answer(ref.id, [answer("l")]);
+      expect(last?.task.inbox.map(({ key }) => key)).toEqual(["k", "m", "l"]);
+      expect(last?.task).toMatchObject({ status: "working", waits: [] });
+    });
+
+    test("nothing known: nothing changes", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [question("k")]);
+      const before = await read(store, ref);
+      expect(await store.answer(ref.id, [answer("x")])).toEqual({ task: before, accepted: [] });
+      expect(await store.answer(ref.id, [])).toEqual({ task: before, accepted: [] });
+      expect(await read(store, ref)).toEqual(before);
+    });
+
+    test("is given to the wire key, and told under the question's own", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [question("k", { wire: "k~2" })]);
+      expect((await store.answer(ref.id, [answer("k")]))?.accepted).toEqual([]);
+      const given = await store.answer(ref.id, [answer("k~2")]);
+      expect(given?.accepted).toEqual(["k~2"]);
+      expect(given?.task.inbox).toMatchObject([{ id: "k~2", key: "k", digest: "digest of k" }]);
+    });
+
+    test("keeps when its question's time was up, and arrives also after that", async () => {
+      const { store, advance } = opened();
+      const dueAt = (await nowOf(store)) + 100;
+      const ref = await park(store, "a", [question("k", { dueAt })]);
+      await advance(200);
+      const given = await store.answer(ref.id, [answer("k")]);
+      expect(given?.task.inbox).toMatchObject([{ at: await nowOf(store), dueAt }]);
+    });
+
+    test("does not make a task due that a worker holds", async () => {
+      const { store, advance } = opened();
+      const ref = await hold(store, "a");
+      await store.publish(ref, waiting([question("k")]));
+      const { dueAt } = await read(store, ref);
+      await advance(5);
+      const given = await store.answer(ref.id, [answer("k")]);
+      expect(given?.accepted).toEqual(["k"]);
+      expect(given?.task).toMatchObject({ dueAt, worker: "w", epoch: ref.epoch });
+      expect((await claimAll(store, "v")).claimed).toEqual([]);
+    });
+
+    test("a timer cannot be answered", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [timer("t", (await nowOf(store)) + 100)]);
+      expect((await store.answer(ref.id, [answer("t")]))?.accepted).toEqual([]);
+    });
+
+    test("someone else's delivery wakes it too", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [external("e")]);
+      expect(await read(store, ref)).toMatchObject({ status: "working", dueAt: undefined });
+      expect((await store.answer(ref.id, [answer("e")]))?.accepted).toEqual(["e"]);
+      expect(await read(store, ref)).toMatchObject({ dueAt: await nowOf(store) });
+    });
+
+    test("comes too late once the task is over", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [question("k")]);
+      const task = await store.cancel(ref.id, keepMs);
+      const early = { ...answer("ticket"), early: { key: "e", digest: "digest of e" } };
+      expect(await store.answer(ref.id, [answer("k"), early])).toEqual({ task, accepted: [] });
+    });
+
+    test("a delivery may come before its question, once", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [question("k")]);
+      const early = { key: "e", digest: "digest of e" };
+      const given = await store.answer(ref.id, [{ ...answer("ticket"), early }]);
+      const now = await nowOf(store);
+      expect(given?.accepted).toEqual(["ticket"]);
+      expect(given?.task).toMatchObject({
+        waits: [question("k")],
+        status: "input_required",
+        dueAt: now,
+        inbox: [{ id: "ticket", ...early, value: "answer to ticket", at: now }],
+      });
+      const again = await store.answer(ref.id, [{ ...answer("other"), early }]);
+      expect(again).toEqual({ task: given?.task, accepted: [] });
+    });
+
+    test("a delivery on a ticket counts as an ordinary answer once its question was put", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [external("e", { wire: "ticket" })]);
+      const early = { key: "e", digest: "digest of e" };
+      expect((await store.answer(ref.id, [{ ...answer("other"), early }]))?.accepted).toEqual([]);
+      const given = await store.answer(ref.id, [{ ...answer("ticket"), early }]);
+      expect(given?.accepted).toEqual(["ticket"]);
+      expect(given?.task.inbox).toHaveLength(1);
+    });
+
+    test("answers and early deliveries in one request: the asked ones first", async () => {
+      const { store } = opened();
+      const ref = await park(store, "a", [question("k"), question("l")]);
+      const early = { key: "e", digest: "digest of e" };
+      const given = await store.answer(ref.id, [
+        { ...answer("ticket"), early },
+        answer("l"),
+        answer("k"),
+      ]);
+      expect(given?.accepted).toEqual(["k", "l", "ticket"]);
+      expect(given?.task.inbox.map(({ key }) => key)).toEqual(["k", "l", "e"]);
+    });
+  });
+
+  describe("cancel", () => {
+    test("ends a task, whoever holds it", async () => {
+      const { store, advance } = opened();
+      const ref = await hold(store, "a");
+      await store.publish(ref, waiting([question("k")]));
+      const before = await read(store, ref);
+      await advance(5);
+      const now = await nowOf(store);
+      const task = await store.cancel(ref.id, keepMs);
+      expect(task).toEqual({
+        ...before,
+        status: "cancelled",
+        epoch: before.epoch + 1,
+        revision: before.revision + 1,
+        updatedAt: now,
+        worker: undefined,
+        dueAt: undefined,
+        waits: [],
+        inbox: [],
+      });
+      expect(await read(store, ref)).toEqual(task);
+      expect(await store.renew("w", [ref], leaseMs)).toEqual({ held: [], now });
+    });
+
+    test("keeps it readable for a while at least, and its log with it", async () => {
+      const { store, advance } = opened();
+      const ref = await create(store, "a", { ttlMs: 1_000, log: ["one"] });
+      await advance(900);
+      const task = await store.cancel(ref.id, keepMs);
+      expect(task?.expiresAt).toBe((await nowOf(store)) + keepMs);
+      expect(await store.readLog(ref.id)).toEqual(["one"]);
+    });
+
+    test("does nothing to one that is over", async () => {
+      const { store } = opened();
+      const ref = await create(store, "a");
+      const task = await store.cancel(ref.id, keepMs);
+      expect(await store.cancel(ref.id, 2 * ttlMs)).toEqual(task);
+    });
+  });
+
+  describe("revisions", () => {
+    test("are told of those that exist", async () => {
+      const { store } = opened();
+      const one = await hold(store, "a");
+      const other = await create(store, "b");
+      await store.report(one, "half");
+      expect(await store.revisions([one.id, other.id, "nobody"])).toEqual(
+        new Map([
+          [one.id, 2],
+          [other.id, 1],
+        ]),
+      );
+      expect(await store.revisions([])).toEqual(new Map());
+    });
+
+    test("grow with what can be seen, and with nothing else", async () => {
+      const { store, advance } = opened();
+      const { id } = await create(store, "a");
+      let ref = { id, epoch: 0 };
+      const grows = async (operation: () => Promise<unknown>) => {
+        const before = await read(store, ref);
+        await advance(1);
+        await operation();
+        const after = await read(store, ref);
+        const hasGrown = after.revision > before.revision;
+        expect(after.updatedAt).toBe(hasGrown ? await nowOf(store) : before.updatedAt);
+        return after.revision - before.revision;
+      };
+      const claim = async () => {
+        const { claimed } = await claimAll(store);
+        ref = claimed[0]!.task;
+      };
+      const end = { status: "failed", result: "r", statusMessage: undefined, keepMs } as const;
+      expect(await grows(claim)).toBe(0);
+      expect(await grows(() => store.renew("w", [ref], leaseMs))).toBe(0);
+      const more = { at: 0, records: ["one"], taken: [], returned: [] };
+      expect(await grows(() => store.append(ref, more))).toBe(0);
+      expect(await grows(() => store.publish(ref, waiting([question("k")])))).toBe(1);
+      expect(await grows(() => store.report(ref, "half"))).toBe(1);
+      const why = { afterMs: 0, isFruitless: true, cause: "c" };
+      expect(await grows(() => store.release(ref, why))).toBe(0);
+      expect(await grows(claim)).toBe(0);
+      expect(await grows(() => store.park(ref, waiting([question("k")])))).toBe(1);
+      expect(await grows(() => store.answer(id, [answer("x")]))).toBe(0);
+      expect(await grows(() => store.answer(id, [answer("k")]))).toBe(1);
+      expect(await grows(claim)).toBe(0);
+      expect(await grows(() => store.finish(ref, end))).toBe(1);
+      expect(await grows(() => store.cancel(id, keepMs))).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,286 @@
+// Any sequence of operations does to a store what it does to the model, MemoryStore: same results, same records,
+// same times. fast-check prints seed and sequence on failure.
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { TaskStore } from "../../tasks/store.ts";
+import { MemoryStore } from "../../tasks/stores/memory.ts";
+import type { Arrived, Ref, Wait } from "../../tasks/task.ts";
+import { nowOf, startsAt } from "./opened.ts";
+import type { Open } from "./opened.ts";
+
+const numRuns = Number(process.env["PARLEY_PROPERTY_RUNS"] ?? 60);
+const size = { size: "max" } as const;
+
+/** What an operation needs to know of the world as it is when its turn comes: the same for both stores. */
+interface World {
+  readonly now: number;
+  readonly model: TaskStore;
+}
+type Operation = (world: World) => Promise<(store: TaskStore) => Promise<unknown>>;
+
+const oneOf = <const T>(...values: readonly T[]) => fc.constantFrom(...values);
+const number = oneOf(0, 1, 2);
+const id = number.map((n) => `task-${n}`);
+const tool = oneOf("one", "two");
+const worker = oneOf("v", "w");
+const principal = oneOf("", "ann");
+const key = oneOf("k", "l", "__proto__");
+const wire = oneOf("k", "l", "__proto__", "k~1");
+const text = oneOf("", "a", "é👍");
+const span = oneOf(0, 1, 50, 1_000);
+const some = <T>(value: fc.Arbitrary<T>) => fc.array(value, { maxLength: 2 });
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+
+const wait = (now: number) =>
+  fc
+    .record({ kind: oneOf("question", "external", "timer"), key, wire, dueIn: optional(span) })
+    .map(({ dueIn, kind, ...names }): Wait => {
+      const dueAt = dueIn === undefined ? (kind === "timer" ? now : undefined) : now + dueIn;
+      return {
+        ...names,
+        kind,
+        ...(kind === "timer" ? {} : { digest: `digest of ${names.key}` }),
+        ...(dueAt === undefined ? {} : { dueAt }),
+        ...(kind === "question" ? { request: "ask" } : {}),
+      };
+    });
+const waits = fc
+  .uniqueArray(wait(startsAt), { maxLength: 3, selector: (one) => one.wire })
+  .map((all) => all);
+const asked = fc
+  .uniqueArray(fc.tuple(key, oneOf(1, 2)), { maxLength: 2, selector: ([name]) => name })
+  .map((entries): Record<string, number> => Object.fromEntries(entries));
+const taken = some(wire);
+const waiting = fc.record({ waits, asked, taken });
+const inbox = fc.uniqueArray(
+  fc
+    .record({ id: wire, key, digest: text, value: text, at: span, dueAt: optional(span) })
+    .map(({ dueAt, ...rest }): Arrived => ({ ...rest, ...(dueAt === undefined ? {} : { dueAt }) })),
+  { maxLength: 2, selector: (one) => one.id },
+);
+
+/** Mostly the present epoch, sometimes one before. */
+const held = fc
+  .record({ id, lag: oneOf(0, 0, 0, 0, 1) })
+  .map((one) => async ({ model }: World): Promise<Ref> => {
+    const epoch = (await model.read(one.id))?.epoch ?? 1;
+    return { id: one.id, epoch: epoch - one.lag };
+  });
+
+const create = fc
+  .record({
+    number,
+    tool,
+    principal,
+    input: text,
+    log: some(text),
+    inbox,
+    ttlMs: oneOf(0, 100, 5_000, 50_000, 50_000),
+    claimedBy: optional(
+      fc.record({
+        worker,
+        leaseMs: span,
+      }),
+    ),
+    most: oneOf(0, 1, 2, 9, 9, 9),
+  })
+  .map(({ number: n, most, ...rest }): Operation => async () => (store) => {
+    return store.create({ id: `task-${n}`, callId: `call-${n}`, ...rest }, most);
+  });
+
+const answer = fc
+  .record({
+    id,
+    answers: fc.uniqueArray(
+      fc.record({
+        wire,
+        value: text,
+        early: oneOf(undefined, undefined, undefined, {
+          key: "l",
+          digest: "d",
+        }),
+      }),
+      { maxLength: 3, selector: (one) => one.wire },
+    ),
+  })
+  .map(
+    (given): Operation =>
+      async () =>
+      (store) =>
+        store.answer(given.id, given.answers),
+  );
+
+const append = fc
+  .record({ held, off: oneOf(0, 0, 0, -1, 1), records: some(text), taken, returned: inbox })
+  .map(({ held: ref, off, ...more }): Operation => async (world) => {
+    const claim = await ref(world);
+    const at = Math.max(0, ((await world.model.read(claim.id))?.logLength ?? 0) + off);
+    return (store) => store.append(claim, { ...more, at });
+  });
+
+const finish = fc
+  .record({
+    held,
+    finish: fc.record({
+      status: oneOf("completed", "failed"),
+      result: text,
+      statusMessage: optional(text),
+      keepMs: span,
+    }),
+  })
+  .map(({ held: ref, finish: end }): Operation => async (world) => {
+    const claim = await ref(world);
+    return (store) => store.finish(claim, end);
+  });
+
+const under = (write: (store: TaskStore, ref: Ref) => Promise<unknown>, ref: typeof held) =>
+  ref.map((claim): Operation => async (world) => {
+    const claimed = await claim(world);
+    return (store) => write(store, claimed);
+  });
+
+const claim = fc.record({ worker, tools: some(tool), most: oneOf(0, 1, 9, 9), leaseMs: span }).map(
+  (wanted): Operation =>
+    async () =>
+    (store) =>
+      store.claim(wanted),
+);
+
+const renew = fc
+  .record({ worker, refs: fc.uniqueArray(number), leaseMs: span })
+  .map(({ worker: who, refs, leaseMs }): Operation => async ({ model }) => {
+    const tasks = await Promise.all(refs.map((n) => model.read(`task-${n}`)));
+    const claims = tasks.map((task, index) => ({
+      id: `task-${refs[index]}`,
+      epoch: task?.epoch ?? 1,
+    }));
+    return (store) => store.renew(who, claims, leaseMs);
+  });
+
+const callId = oneOf("c", "d");
+const claimRound = fc
+  .record({
+    callId,
+    round: oneOf(1, 2),
+    answers: oneOf("x", "x", "y"),
+    leaseMs: span,
+    ttlMs: oneOf(100, 5_000),
+  })
+  .map(
+    (round): Operation =>
+      async () =>
+      (store) =>
+        store.claimRound(round),
+  );
+const round = fc
+  .record({ id: callId, epoch: oneOf(1, 1, 2), what: oneOf(0, 1, 2, 3), at: number, value: text })
+  .map(({ what, at, value, ...ref }): Operation => async () => (store) => {
+    const writes = [
+      () => store.renewRound(ref, 50),
+      () => store.appendToRound(ref, at, value),
+      () => store.endRound(ref, value),
+      () => store.releaseRound(ref),
+    ];
+    return writes[what]!();
+  });
+
+const page = fc
+  .record({ principal: optional(principal), limit: oneOf(0, 1, 9), after: optional(id) })
+  .map(({ after, ...rest }): Operation => async ({ now }) => {
+    const last = after === undefined ? undefined : { createdAt: now, id: after };
+    return (store) => store.list({ ...rest, after: last });
+  });
+
+const constant = (call: (store: TaskStore) => Promise<unknown>) =>
+  fc.constant<Operation>(async () => call);
+const given = <T>(value: fc.Arbitrary<T>, call: (store: TaskStore, value: T) => Promise<unknown>) =>
+  value.map(
+    (one): Operation =>
+      async () =>
+      (store) =>
+        call(store, one),
+  );
+
+const why = fc.record({ afterMs: span, isFruitless: fc.boolean(), cause: optional(text) });
+const operation: fc.Arbitrary<Operation | number> = fc.oneof(
+  { weight: 4, arbitrary: create },
+  { weight: 4, arbitrary: claim },
+  { weight: 4, arbitrary: answer },
+  { weight: 3, arbitrary: append },
+  {
+    weight: 3,
+    arbitrary: waiting.chain((left) => under((store, ref) => store.park(ref, left), held)),
+  },
+  {
+    weight: 3,
+    arbitrary: waiting.chain((left) => under((store, ref) => store.publish(ref, left), held)),
+  },
+  { weight: 2, arbitrary: renew },
+  { weight: 2, arbitrary: why.chain((is) => under((store, ref) => store.release(ref, is), held)) },
+  { weight: 1, arbitrary: text.chain((is) => under((store, ref) => store.report(ref, is), held)) },
+  { weight: 1, arbitrary: finish },
+  { weight: 1, arbitrary: given(id, (store, one) => store.cancel(one, 100)) },
+  { weight: 1, arbitrary: given(span, (store, keepMs) => store.sweep(1_000, keepMs)) },
+  { weight: 1, arbitrary: given(worker, (store, one) => store.leave(one)) },
+  { weight: 1, arbitrary: constant((store) => store.figures()) },
+  { weight: 1, arbitrary: page },
+  { weight: 1, arbitrary: given(callId, (store, one) => store.spill(one, "state", 100)) },
+  { weight: 1, arbitrary: given(callId, (store, one) => store.spilled(one)) },
+  { weight: 3, arbitrary: claimRound },
+  { weight: 4, arbitrary: round },
+  // A number moves the clock.
+  { weight: 2, arbitrary: oneOf(1, 50, 50, 100, 100, 5_000) },
+);
+
+export function describeModel(open: Open): void {
+  test(
+    "any operations do to it what they do to the model",
+    async () => {
+      // Without a task there is little to do: each sequence begins with two.
+      const rest = fc.array(operation, { minLength: 1, maxLength: 40, ...size });
+      const sequences = fc
+        .tuple(create, create, rest)
+        .map(([one, other, all]) => [one, other, ...all]);
+      await fc.assert(
+        fc.asyncProperty(sequences, (operations) => follow(open, operations)),
+        { numRuns, endOnFailure: false },
+      );
+    },
+    60_000 + numRuns * 500,
+  );
+}
+
+async function follow(open: Open, operations: readonly (Operation | number)[]): Promise<void> {
+  const { store, advance, close } = await open({ startsAt });
+  try {
+    let now = await nowOf(store);
+    const model = new MemoryStore({ now: () => now });
+    for (const next of operations) {
+      if (typeof next === "number") {
+        await advance(next);
+        now = await nowOf(store);
+        continue;
+      }
+      const call = await next({ now, model });
+      const [wanted, got] = [await call(model), await call(store)];
+      expect(got).toEqual(wanted);
+      expect(await everything(store)).toEqual(await everything(model));
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** All that can be read of a store. */
+async function everything(store: TaskStore): Promise<unknown> {
+  const ids = ["task-0", "task-1", "task-2"];
+  return {
+    tasks: await Promise.all(ids.map((one) => store.read(one))),
+    logs: await Promise.all(ids.map((one) => store.readLog(one))),
+    byCall: await Promise.all(["call-0", "call-1", "call-2"].map((one) => store.readByCall(one))),
+    revisions: await store.revisions(ids),
+    list: await store.list({ principal: undefined, after: undefined, limit: 10 }),
+    figures: await store.figures(),
+  };
+}

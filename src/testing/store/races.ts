@@ -1,0 +1,237 @@
+// Two replicas on the same data, at the same moment.
+
+import { describe, expect, test } from "vitest";
+import type { Hint, TaskStore } from "../../tasks/store.ts";
+import {
+  answer,
+  claimAll,
+  create,
+  hold,
+  idsOf,
+  keepMs,
+  leaseMs,
+  newTask,
+  nowOf,
+  park,
+  question,
+  read,
+  ttlMs,
+  waiting,
+} from "./opened.ts";
+import type { Opened } from "./opened.ts";
+
+const completed = { status: "completed", result: "r", statusMessage: undefined, keepMs } as const;
+const times = (count: number) => Array.from({ length: count }, (_, index) => index);
+/** How long a hint may take before we say that it does not come. */
+const hintWithinMs = 5_000;
+
+/** The first hint that is about this task, or about any. */
+function hinted(store: TaskStore, id: string): { readonly came: Promise<Hint>; end: () => void } {
+  let end = () => {};
+  const came = new Promise<Hint>((resolve, reject) => {
+    const tooLate = setTimeout(() => reject(new Error("no hint came")), hintWithinMs);
+    const unsubscribe = store.subscribe((hint) => {
+      if (hint.id === undefined || hint.id === id) resolve(hint);
+    });
+    end = () => {
+      clearTimeout(tooLate);
+      unsubscribe();
+    };
+  });
+  return { came, end };
+}
+
+export function describeRaces(opened: () => Opened): void {
+  describe("two handles", () => {
+    test("see the same", async () => {
+      const { store, another } = opened();
+      const other = await another();
+      const ref = await hold(store, "a", { log: ["one"] });
+      expect(await other.read(ref.id)).toEqual(await store.read(ref.id));
+      expect(await other.readLog(ref.id)).toEqual(["one"]);
+      expect(await other.append(ref, { at: 1, records: ["two"], taken: [], returned: [] })).toBe(
+        true,
+      );
+      expect(await store.readLog(ref.id)).toEqual(["one", "two"]);
+      expect(await nowOf(other)).toBe(await nowOf(store));
+    });
+
+    test("share one clock", async () => {
+      const { store, another, advance } = opened();
+      const other = await another();
+      await hold(store, "a");
+      await advance(leaseMs);
+      expect(await nowOf(other)).toBe(await nowOf(store));
+      expect((await claimAll(other, "v")).claimed).toHaveLength(1);
+    });
+
+    test("a call becomes one task, however many create it", async () => {
+      const { store, another } = opened();
+      const handles = [store, await another()];
+      const creations = await Promise.all(
+        times(20).map((index) =>
+          handles[index % 2]!.create(newTask(`of-${index}`, { callId: "same" }), 100),
+        ),
+      );
+      expect(creations.filter(({ kind }) => kind === "created")).toHaveLength(1);
+      const ids = creations.map((creation) =>
+        creation.kind === "too many" ? "" : creation.task.id,
+      );
+      expect(new Set(ids)).toEqual(new Set([(await store.readByCall("same"))?.id]));
+    });
+
+    test("fifty claims at once hand no task out twice", async () => {
+      const { store, another } = opened();
+      const handles = [store, await another()];
+      const names = times(40).map(String);
+      await Promise.all(names.map((name) => create(store, name)));
+      const claims = await Promise.all(
+        times(50).map((index) =>
+          handles[index % 2]!.claim({ worker: `w${index}`, tools: ["tool"], most: 2, leaseMs }),
+        ),
+      );
+      const rest = await claimAll(store, "rest");
+      const claimed = [...claims, rest].flatMap((claim) => claim.claimed.map(({ task }) => task));
+      expect(idsOf(claimed).toSorted()).toEqual(names.map((name) => `task-${name}`).toSorted());
+      for (const task of claimed) expect(await store.read(task.id)).toEqual(task);
+    });
+
+    test("fifty answers at once to one question: one is accepted, and is the one kept", async () => {
+      const { store, another } = opened();
+      const handles = [store, await another()];
+      const ref = await park(store, "a", [question("k")]);
+      const given = await Promise.all(
+        times(50).map((index) => handles[index % 2]!.answer(ref.id, [answer("k", `of ${index}`)])),
+      );
+      const accepted = given.flatMap((one, index) => (one?.accepted.length === 1 ? [index] : []));
+      expect(accepted).toHaveLength(1);
+      expect((await read(store, ref)).inbox).toMatchObject([{ value: `of ${accepted[0]}` }]);
+    });
+
+    test("answers to many questions at once are all kept", async () => {
+      const { store, another } = opened();
+      const handles = [store, await another()];
+      const keys = times(30).map((index) => `k${index}`);
+      const ref = await park(
+        store,
+        "a",
+        keys.map((key) => question(key)),
+      );
+      await Promise.all(
+        keys.map((key, index) => handles[index % 2]!.answer(ref.id, [answer(key)])),
+      );
+      const { inbox, waits, status } = await read(store, ref);
+      expect(inbox.map(({ key }) => key).toSorted()).toEqual(keys.toSorted());
+      expect({ waits, status }).toEqual({ waits: [], status: "working" });
+    });
+
+    test("cancel against finish: exactly one wins", async () => {
+      const { store, another } = opened();
+      const other = await another();
+      for (const race of times(20)) {
+        const ref = await hold(store, `race-${race}`);
+        const finish = () => store.finish(ref, completed);
+        const cancel = () => other.cancel(ref.id, keepMs);
+        const [isFinished, cancelled] =
+          race % 2 === 0
+            ? await Promise.all([finish(), cancel()])
+            : (await Promise.all([cancel(), finish()])).toReversed();
+        const after = await read(store, ref);
+        expect(after.status).toBe(isFinished === true ? "completed" : "cancelled");
+        expect(cancelled).toEqual(after);
+        expect(after.revision).toBe(2);
+      }
+    });
+
+    test("an answer against parking is never slept through", async () => {
+      const { store, another } = opened();
+      const other = await another();
+      for (const race of times(20)) {
+        const ref = await hold(store, `race-${race}`, { tool: `tool-${race}` });
+        await store.publish(ref, waiting([question("k")]));
+        const both = [
+          () => store.park(ref, waiting([question("k")])),
+          () => other.answer(ref.id, [answer("k")]),
+        ];
+        await Promise.all((race % 2 === 0 ? both : both.toReversed()).map((one) => one()));
+        const { claimed } = await claimAll(other, "v", [`tool-${race}`]);
+        expect(claimed).toMatchObject([{ task: { inbox: [{ key: "k" }], waits: [] } }]);
+      }
+    });
+
+    test("a claim against the late write of the one before: the log has one writer", async () => {
+      const { store, another, advance } = opened();
+      const other = await another();
+      for (const race of times(20)) {
+        const ref = await hold(store, `race-${race}`, { tool: `tool-${race}` });
+        await advance(leaseMs);
+        const more = { at: 0, records: ["late"], taken: [], returned: [] };
+        const [isWritten, { claimed }] = await Promise.all([
+          store.append(ref, more),
+          claimAll(other, "v", [`tool-${race}`]),
+        ]);
+        const log = await store.readLog(ref.id);
+        expect(log).toEqual(isWritten ? ["late"] : []);
+        // What the claim saw is all there was, or the late write came first and is in it.
+        for (const one of claimed) expect(one.log).toEqual(log);
+      }
+    });
+
+    test("one of many claims of a round runs it", async () => {
+      const { store, another } = opened();
+      const handles = [store, await another()];
+      const round = { callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
+      const claims = await Promise.all(
+        times(20).map((index) => handles[index % 2]!.claimRound(round)),
+      );
+      const kinds = claims.map(({ kind }) => kind).toSorted();
+      expect(kinds).toEqual(["run", ...times(19).map(() => "running")]);
+    });
+  });
+
+  describe("subscribe", () => {
+    test("a change through one handle is hinted to a listener on the other", async () => {
+      const { store, another } = opened();
+      const other = await another();
+      const ref = await park(store, "a", [question("k")]);
+      const hint = hinted(other, ref.id);
+      try {
+        await store.answer(ref.id, [answer("k")]);
+        await hint.came;
+        expect(await other.read(ref.id)).toMatchObject({ inbox: [{ key: "k" }] });
+      } finally {
+        hint.end();
+      }
+    });
+
+    test("and to one on the same handle, by the task's id", async () => {
+      const { store } = opened();
+      const ref = await create(store, "a");
+      const hint = hinted(store, ref.id);
+      try {
+        await store.cancel(ref.id, keepMs);
+        await hint.came;
+      } finally {
+        hint.end();
+      }
+    });
+
+    test("ends when it is told to, for that listener alone", async () => {
+      const { store } = opened();
+      const ref = await hold(store, "a");
+      const heard: Hint[] = [];
+      const end = store.subscribe((hint) => void heard.push(hint));
+      const before = heard.length;
+      end();
+      end();
+      const hint = hinted(store, ref.id);
+      try {
+        await store.report(ref, "half");
+        await hint.came;
+        expect(heard).toHaveLength(before);
+      } finally {
+        hint.end();
+      }
+    });
+  });
+}

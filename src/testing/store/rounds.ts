@@ -1,0 +1,176 @@
+// What rounds leave in the store: states too large for a token, and who runs which round of a call.
+
+import { describe, expect, test } from "vitest";
+import type { RoundClaim, RoundClaimed, TaskStore } from "../../tasks/store.ts";
+import type { Ref } from "../../tasks/task.ts";
+import { leaseMs, ttlMs } from "./opened.ts";
+import type { Opened } from "./opened.ts";
+
+const round: RoundClaim = { callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
+
+async function run(store: TaskStore, claim = round): Promise<Ref> {
+  const claimed: RoundClaimed = await store.claimRound(claim);
+  if (claimed.kind !== "run") throw new Error(`not to be run: ${claimed.kind}`);
+  return claimed.ref;
+}
+
+export function describeRounds(opened: () => Opened): void {
+  describe("spill", () => {
+    test("keeps a state until its time is up", async () => {
+      const { store, advance } = opened();
+      expect(await store.spilled("s")).toBeUndefined();
+      await store.spill("s", "state", 100);
+      await store.spill("t", "other", 300);
+      await advance(99);
+      expect(await store.spilled("s")).toBe("state");
+      await advance(1);
+      expect(await store.spilled("s")).toBeUndefined();
+      expect(await store.spilled("t")).toBe("other");
+    });
+
+    test("of the same id again replaces it", async () => {
+      const { store, advance } = opened();
+      await store.spill("s", "state", 100);
+      await advance(50);
+      await store.spill("s", "later", 100);
+      await advance(99);
+      expect(await store.spilled("s")).toBe("later");
+    });
+  });
+
+  describe("a round", () => {
+    test("is run by the first who claims it", async () => {
+      const { store } = opened();
+      expect(await store.claimRound(round)).toEqual({
+        kind: "run",
+        ref: { id: "c", epoch: 1 },
+        log: [],
+      });
+      expect(await store.claimRound(round)).toEqual({ kind: "running" });
+      expect(await store.claimRound({ ...round, callId: "d" })).toMatchObject({ kind: "run" });
+    });
+
+    test("gives its response to whoever comes again with the same answers", async () => {
+      const { store, advance } = opened();
+      const ref = await run(store);
+      expect(await store.endRound(ref, "response")).toBe(true);
+      expect(await store.claimRound(round)).toEqual({ kind: "ended", response: "response" });
+      await advance(leaseMs);
+      expect(await store.claimRound(round)).toEqual({ kind: "ended", response: "response" });
+    });
+
+    test("is superseded by other answers, and by a later round", async () => {
+      const { store, advance } = opened();
+      const ref = await run(store);
+      expect(await store.claimRound({ ...round, answers: "y" })).toEqual({ kind: "superseded" });
+      await store.endRound(ref, "response");
+      expect(await store.claimRound({ ...round, answers: "y" })).toEqual({ kind: "superseded" });
+      await run(store, { ...round, round: 2 });
+      expect(await store.claimRound(round)).toEqual({ kind: "superseded" });
+      await advance(leaseMs);
+      expect(await store.claimRound(round)).toEqual({ kind: "superseded" });
+    });
+
+    test("a later one may begin while an earlier one runs, and takes its place", async () => {
+      const { store } = opened();
+      const earlier = await run(store);
+      await store.appendToRound(earlier, 0, "one");
+      const claimed = await store.claimRound({ ...round, round: 2, answers: "y" });
+      expect(claimed).toEqual({ kind: "run", ref: { id: "c", epoch: 2 }, log: [] });
+      expect(await store.appendToRound(earlier, 1, "two")).toBe(false);
+      expect(await store.appendToRound({ id: "c", epoch: 2 }, 0, "first")).toBe(true);
+    });
+
+    test("is taken over when its lease has run out, with what it has recorded", async () => {
+      const { store, advance } = opened();
+      const ref = await run(store);
+      await store.appendToRound(ref, 0, "one");
+      await store.appendToRound(ref, 1, "two");
+      await advance(leaseMs - 1);
+      expect(await store.claimRound(round)).toEqual({ kind: "running" });
+      await advance(1);
+      const next = { id: "c", epoch: 2 };
+      expect(await store.claimRound(round)).toEqual({
+        kind: "run",
+        ref: next,
+        log: ["one", "two"],
+      });
+      expect(await store.appendToRound(next, 2, "three")).toBe(true);
+      await advance(leaseMs);
+      expect(await store.claimRound(round)).toMatchObject({ log: ["one", "two", "three"] });
+    });
+
+    test("stays with who renews it", async () => {
+      const { store, advance } = opened();
+      const ref = await run(store);
+      await advance(leaseMs - 1);
+      expect(await store.renewRound(ref, leaseMs)).toBe(true);
+      await advance(leaseMs - 1);
+      expect(await store.claimRound(round)).toEqual({ kind: "running" });
+      await advance(1);
+      expect(await store.claimRound(round)).toMatchObject({ kind: "run" });
+    });
+
+    test("a lease that has run out is good until the next claim", async () => {
+      const { store, advance } = opened();
+      const ref = await run(store);
+      await advance(leaseMs);
+      expect(await store.appendToRound(ref, 0, "one")).toBe(true);
+      expect(await store.endRound(ref, "response")).toBe(true);
+    });
+
+    test("given up can be claimed at once, and keeps what it has recorded", async () => {
+      const { store } = opened();
+      const ref = await run(store);
+      await store.appendToRound(ref, 0, "one");
+      expect(await store.releaseRound(ref)).toBe(true);
+      expect(await store.claimRound(round)).toMatchObject({ kind: "run", log: ["one"] });
+    });
+
+    test("records are counted: a second writer is noticed, a repeated write is not", async () => {
+      const { store } = opened();
+      const ref = await run(store);
+      expect(await store.appendToRound(ref, 1, "x")).toBe(false);
+      expect(await store.appendToRound(ref, 0, "one")).toBe(true);
+      expect(await store.appendToRound(ref, 0, "one")).toBe(true);
+      expect(await store.appendToRound(ref, 1, "two")).toBe(true);
+      expect(await store.appendToRound(ref, 0, "one")).toBe(false);
+      await store.releaseRound(ref);
+      expect(await store.claimRound(round)).toMatchObject({ log: ["one", "two"] });
+    });
+
+    const writes: Record<string, (store: TaskStore, ref: Ref) => Promise<boolean>> = {
+      renewRound: (store, ref) => store.renewRound(ref, leaseMs),
+      appendToRound: (store, ref) => store.appendToRound(ref, 0, "late"),
+      endRound: (store, ref) => store.endRound(ref, "late"),
+      releaseRound: (store, ref) => store.releaseRound(ref),
+    };
+    describe.each(Object.entries(writes))("%s", (_name, write) => {
+      test("is refused after somebody else's claim", async () => {
+        const { store, advance } = opened();
+        const ref = await run(store);
+        await advance(leaseMs);
+        await run(store);
+        expect(await write(store, ref)).toBe(false);
+        expect(await store.claimRound(round)).toEqual({ kind: "running" });
+        await advance(leaseMs);
+        expect(await store.claimRound(round)).toMatchObject({ kind: "run", log: [] });
+      });
+
+      test("is refused when it has ended", async () => {
+        const { store } = opened();
+        const ref = await run(store);
+        await store.endRound(ref, "response");
+        expect(await write(store, ref)).toBe(false);
+        expect(await store.claimRound(round)).toEqual({ kind: "ended", response: "response" });
+      });
+
+      test("is refused where there is none", async () => {
+        const { store } = opened();
+        expect(await write(store, { id: "c", epoch: 1 })).toBe(false);
+        const ref = await run(store);
+        expect(await write(store, { ...ref, epoch: ref.epoch + 1 })).toBe(false);
+      });
+    });
+  });
+}
