@@ -15,7 +15,7 @@ export type { FullResult, Tool, ToolConfig, ToolContext } from "./server/define/
 export type { Context, TaskContext } from "./server/context/context.ts";
 export type { QuestionOptions, Sample, SampleParams } from "./server/context/questions.ts";
 export type { Question } from "./replay/promises.ts";
-export type { BackgroundOptions, StepInfo, StepOptions } from "./replay/hooks.ts";
+export type { BackgroundOptions, StepInfo, StepOptions } from "./replay/operations.ts";
 
 // tasks; the stores that outlive a process are mcp-parley/sqlite and mcp-parley/postgres
 export { memoryStore } from "./tasks/stores/memory.ts";

@@ -7,12 +7,13 @@ import process from "node:process";
 import { Inbox } from "../../src/replay/inbox.ts";
 import { emptyJournal } from "../../src/replay/journal.ts";
 import type { Entry, Journal } from "../../src/replay/journal.ts";
-import type { Hooks, Operations } from "../../src/replay/hooks.ts";
+import type { Carrier } from "../../src/replay/carrier.ts";
+import type { Operations } from "../../src/replay/operations.ts";
 import { run } from "../../src/replay/run.ts";
 import { nodeTurns } from "../../src/replay/turns.ts";
 import type { Found } from "./found.ts";
 
-const hooks: Hooks = {
+const hooks: Carrier = {
   name: "bench",
   callId: "bench",
   turns: nodeTurns,

@@ -1,7 +1,7 @@
 // In place of src/server/round/round.ts, for `wrapped÷unwrapped`: the same entry, the same arguments, the same result, and
 // between them nothing but the author's function. No call is opened, nothing is traced, no engine runs.
 
-import type { RoundAnswer, RoundRequest } from "../../src/server/round/request.ts";
+import type { RoundResponse, RoundRequest } from "../../src/server/round/request.ts";
 import type { Core } from "../../src/server/core.ts";
 import type { Definition } from "../../src/server/define/definition.ts";
 
@@ -9,7 +9,7 @@ export async function serveRound(
   _core: Core,
   definition: Definition,
   { target, arguments: args }: RoundRequest,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   const parsed = await definition.parse(target, args);
   if (!parsed.ok) throw new Error(parsed.reason);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody gives it a context here

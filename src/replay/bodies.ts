@@ -1,7 +1,7 @@
 // The step bodies of one run: started, finished in whatever order, aborted when the run ends (R9).
 
 import * as faults from "./author-errors.ts";
-import type { Hooks } from "./hooks.ts";
+import type { Carrier } from "./carrier.ts";
 import type { Entry } from "./journal.ts";
 import { NotJson } from "../util/json.ts";
 import type { StepOperation } from "./operation.ts";
@@ -19,7 +19,7 @@ const headerSafe = (key: string) =>
 const ended = () => {};
 
 export class Bodies {
-  readonly #hooks: Hooks;
+  readonly #hooks: Carrier;
   readonly #onFinished: (operation: StepOperation, entry: Entry) => void;
   readonly #onFault: (fault: unknown) => void;
   readonly #onForbidden: () => void;
@@ -32,7 +32,7 @@ export class Bodies {
   #abortedFor: StopReason | "RunEnded" | undefined;
 
   constructor(
-    hooks: Hooks,
+    hooks: Carrier,
     onFinished: (operation: StepOperation, entry: Entry) => void,
     onFault: (fault: unknown) => void,
     onForbidden: () => void,

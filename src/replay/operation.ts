@@ -1,7 +1,8 @@
 // What the handler has requested in this run.
 
 import type { Named } from "./author-errors.ts";
-import type { Asking, BackgroundOptions, Body, Open, StepOptions } from "./hooks.ts";
+import type { Asking, BackgroundOptions, Body, StepOptions } from "./operations.ts";
+import type { Open } from "./outcome.ts";
 import type { Entry } from "./journal.ts";
 
 export type Operation =

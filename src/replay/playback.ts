@@ -14,7 +14,9 @@
 import { StepError, Unanswered } from "../errors.ts";
 import { Bodies } from "./bodies.ts";
 import * as faults from "./author-errors.ts";
-import type { Hooks, Open, Outcome, Reading } from "./hooks.ts";
+import type { Carrier } from "./carrier.ts";
+import type { Reading } from "./operations.ts";
+import type { Open, Outcome } from "./outcome.ts";
 import type { Inbox, InboxEvent } from "./inbox.ts";
 import { isEffect } from "./journal.ts";
 import type { Entry, Journal, Out } from "./journal.ts";
@@ -28,7 +30,7 @@ import type {
   QuestionOperation,
 } from "./operation.ts";
 import type { StopReason } from "./stop.ts";
-import { isThenable } from "../util/thenable.ts";
+import { isThenable } from "../util/promises.ts";
 
 /** How a playback ends the run it belongs to. */
 export interface Ends {
@@ -43,7 +45,7 @@ type Answered = Extract<Entry, { kind: "answer" | "expired" }>;
 const manyBriefTurns = 64;
 
 export class Playback {
-  readonly #hooks: Hooks;
+  readonly #hooks: Carrier;
   readonly #inbox: Inbox;
   readonly #log: Log;
   readonly #run: Ends;
@@ -74,7 +76,7 @@ export class Playback {
   #ending: BackgroundOperation | CheckpointOperation | undefined;
   #published = "";
 
-  constructor(journal: Journal, inbox: Inbox, hooks: Hooks, run: Ends) {
+  constructor(journal: Journal, inbox: Inbox, hooks: Carrier, run: Ends) {
     this.#log = new Log(journal.entries);
     this.#out = journal.out;
     this.#inbox = inbox;

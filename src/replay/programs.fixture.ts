@@ -2,7 +2,7 @@
 // the program that caused it.
 
 import fc from "fast-check";
-import type { Operations } from "./hooks.ts";
+import type { Operations } from "./operations.ts";
 import type { Json } from "../util/json.ts";
 import { plain } from "./rounds.fixture.ts";
 

@@ -3,7 +3,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ParleyError } from "../errors.ts";
-import type { Hooks, Operations, Outcome } from "./hooks.ts";
+import type { Carrier } from "./carrier.ts";
+import type { Operations } from "./operations.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Inbox, InboxEvent } from "./inbox.ts";
 import { emptyJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
@@ -29,7 +31,7 @@ async function watch(
   program: Program,
   journal: Journal,
   events: readonly InboxEvent[] | Inbox,
-  hooks: Partial<Hooks> = {},
+  hooks: Partial<Carrier> = {},
 ) {
   const ran: string[] = [];
   const settled: string[] = [];
@@ -200,7 +202,7 @@ async function converse(program: Program, choose: Choose, watching: Watching): P
   const most = 3 * suspensions(program) + 20;
   let losses = watching.losses === false ? 0 : 3;
   for (let round = 0; round < most; round += 1) {
-    const hooks: Partial<Hooks> = choose(3) === 0 ? { append: slowly(choose(3)) } : {};
+    const hooks: Partial<Carrier> = choose(3) === 0 ? { append: slowly(choose(3)) } : {};
     const { outcome, ran, settled } = await watch(current, journal, events, hooks);
     for (const key of ran) watching.ran?.(key);
     watching.settled?.(settled, outcome);

@@ -1,6 +1,8 @@
 // A carrier for the engine's own tests: rounds in memory, a clock that is moved by hand.
 
-import type { Asking, Hooks, Operations, Outcome } from "./hooks.ts";
+import type { Carrier } from "./carrier.ts";
+import type { Asking, Operations } from "./operations.ts";
+import type { Outcome } from "./outcome.ts";
 import { Inbox } from "./inbox.ts";
 import type { InboxEvent } from "./inbox.ts";
 import { emptyJournal } from "./journal.ts";
@@ -35,7 +37,7 @@ export class HandClock {
   }
 }
 
-function testHooks(overrides: Partial<Hooks> = {}): Hooks {
+function testHooks(overrides: Partial<Carrier> = {}): Carrier {
   return {
     name: "test",
     callId: "call-1",
@@ -63,7 +65,7 @@ export function runOnce(
   handler: TestHandler,
   journal: Journal = emptyJournal,
   events: readonly InboxEvent[] | Inbox = [],
-  hooks: Partial<Hooks> = {},
+  hooks: Partial<Carrier> = {},
 ): Promise<Outcome<unknown>> {
   const inbox = events instanceof Inbox ? events : new Inbox(events);
   return run(
@@ -102,7 +104,7 @@ export function answersTo(
 export async function converse(
   handler: TestHandler,
   answer: (key: string) => Json | undefined = (key) => `answer to ${key}`,
-  { most = 50, hooks = {} }: { most?: number; hooks?: Partial<Hooks> } = {},
+  { most = 50, hooks = {} }: { most?: number; hooks?: Partial<Carrier> } = {},
 ): Promise<{ outcome: Outcome<unknown>; outcomes: Outcome<unknown>[] }> {
   const outcomes: Outcome<unknown>[] = [];
   let journal = emptyJournal;

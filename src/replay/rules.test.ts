@@ -2,7 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ParleyError, StepError, Unanswered } from "../errors.ts";
-import type { Hooks, Operations, Outcome } from "./hooks.ts";
+import type { Carrier } from "./carrier.ts";
+import type { Operations } from "./operations.ts";
+import type { Outcome } from "./outcome.ts";
 import { Inbox } from "./inbox.ts";
 import type { InboxEvent } from "./inbox.ts";
 import { emptyJournal } from "./journal.ts";
@@ -1494,14 +1496,14 @@ describe("R9 steps", () => {
 });
 
 describe("R10 fatal mistakes", () => {
-  const places = (...lines: number[]): Partial<Hooks> => ({
+  const places = (...lines: number[]): Partial<Carrier> => ({
     place: () => `import.ts:${lines.shift()}`,
   });
 
   /** The run fails, and nothing the handler catches hides it. */
   async function fatal(
     handler: (ops: Operations) => unknown,
-    hooks: Partial<Hooks> = {},
+    hooks: Partial<Carrier> = {},
     journal = emptyJournal,
   ) {
     const settled = vi.fn();
@@ -2012,7 +2014,7 @@ describe("R15 cost", () => {
 });
 
 describe("hooks that misbehave end the run, not the process", () => {
-  test.each<[string, Partial<Hooks>]>([
+  test.each<[string, Partial<Carrier>]>([
     ["mayStart", { mayStart: fail }],
     ["elapsedMs", { elapsedMs: fail }],
     ["append", { append: fail }],

@@ -9,15 +9,9 @@
 
 import * as faults from "./author-errors.ts";
 import { Handed, Question } from "./promises.ts";
-import type {
-  Asking,
-  BackgroundOptions,
-  Body,
-  Hooks,
-  Operations,
-  Outcome,
-  StepOptions,
-} from "./hooks.ts";
+import type { Carrier } from "./carrier.ts";
+import type { Asking, BackgroundOptions, Body, Operations, StepOptions } from "./operations.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Inbox } from "./inbox.ts";
 import { isEffect } from "./journal.ts";
 import type { Journal } from "./journal.ts";
@@ -39,7 +33,7 @@ export function run<I, T>(
   handler: Handler<I, T>,
   input: I,
   told: Told,
-  hooks: Hooks,
+  hooks: Carrier,
 ): Promise<Outcome<T>> {
   return new Promise((resolve) => {
     new Run<T>(told, hooks, resolve).start(handler, input);
@@ -48,7 +42,7 @@ export function run<I, T>(
 
 class Run<T> implements Operations, Stoppable {
   readonly #told: Told;
-  readonly #hooks: Hooks;
+  readonly #hooks: Carrier;
   /** Undefined once the run has ended (R1). */
   #resolve: ((outcome: Outcome<T>) => void) | undefined;
   #playback: Playback | undefined;
@@ -58,7 +52,7 @@ class Run<T> implements Operations, Stoppable {
   #checkpoints = 0;
   #backgrounds = 0;
 
-  constructor(told: Told, hooks: Hooks, resolve: (outcome: Outcome<T>) => void) {
+  constructor(told: Told, hooks: Carrier, resolve: (outcome: Outcome<T>) => void) {
     this.#told = told;
     this.#hooks = hooks;
     this.#resolve = resolve;

@@ -1,9 +1,9 @@
 // Running a step's body: tries, and what is left of an error (R9).
 
-import type { Body, StepInfo, StepOptions } from "./hooks.ts";
+import type { Body, StepInfo, StepOptions } from "./operations.ts";
 import type { Entry, Thrown } from "./journal.ts";
 import { toJson } from "../util/json.ts";
-import { isThenable } from "../util/thenable.ts";
+import { isThenable } from "../util/promises.ts";
 
 export interface Attempts {
   readonly key: string;

@@ -7,7 +7,7 @@ import type { Keyring } from "../token/keyring.ts";
 import type { Environment } from "./ops/environment.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { Telemetry } from "./ops/telemetry.ts";
-import { tenYears } from "./define/ten-years.ts";
+import { tenYearsMs } from "../util/timers.ts";
 
 export interface Core {
   /** The server's name: the audience of its tokens. */
@@ -49,10 +49,10 @@ export function checkedLimits(given: Partial<Limits>): Limits {
   const bounds = {
     rounds: 1e6,
     tokenBytes: 64 * 1024 * 1024,
-    tokenTtlMs: tenYears,
-    inlineMs: tenYears,
+    tokenTtlMs: tenYearsMs,
+    inlineMs: tenYearsMs,
     tasksPerPrincipal: 1e9,
-    taskTtlMs: tenYears,
+    taskTtlMs: tenYearsMs,
     taskLogBytes: 1024 * 1024 * 1024,
     taskQuestions: 1_000,
   };

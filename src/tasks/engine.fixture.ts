@@ -1,7 +1,7 @@
 // A task engine without MCP around it: handlers on bare operations, a vault that only checks the places.
 
 import { randomBytes } from "node:crypto";
-import type { Operations } from "../replay/hooks.ts";
+import type { Operations } from "../replay/operations.ts";
 import type { Json } from "../util/json.ts";
 import { nodeTurns } from "../replay/turns.ts";
 import { defaultTaskLimits } from "./limits.ts";

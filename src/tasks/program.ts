@@ -1,6 +1,7 @@
 // What a tool is to the task engine. The server makes one of each tool that may become a task.
 
-import type { Hooks, Open, Outcome } from "../replay/hooks.ts";
+import type { Carrier } from "../replay/carrier.ts";
+import type { Open, Outcome } from "../replay/outcome.ts";
 import type { Json } from "../util/json.ts";
 import type { Handler } from "../replay/run.ts";
 
@@ -25,7 +26,7 @@ export interface Prepared {
   readonly handler: Handler<unknown, unknown>;
   readonly input: unknown;
   readonly hooks: Pick<
-    Hooks,
+    Carrier,
     "name" | "turns" | "after" | "stallMs" | "place" | "capture" | "nesting" | "report" | "onIdle"
   >;
   /** What is shown of an open question: to the client, or to nobody, where someone else delivers. */

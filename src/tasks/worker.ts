@@ -1,7 +1,7 @@
 // Runs tasks in this process: claims what is due, keeps its leases, sweeps. It holds nothing for a parked task:
 // one timer for the next that is due, one for the leases, whatever their number.
 
-import { backOff } from "../util/back-off.ts";
+import { backOff } from "../util/timers.ts";
 import type { StoreClock } from "./clock.ts";
 import { Execution } from "./execution/execution.ts";
 import type { ExecutionDeps } from "./execution/execution.ts";

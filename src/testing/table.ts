@@ -3,7 +3,7 @@
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { tasksExtension } from "../protocol/task.ts";
-import type { StepInfo } from "../replay/hooks.ts";
+import type { StepInfo } from "../replay/operations.ts";
 import { Stop } from "../replay/stop.ts";
 import { MemoryStore } from "../tasks/stores/memory.ts";
 import { anotherInstance } from "../server/app.ts";
@@ -16,7 +16,7 @@ import { stderrLogger } from "../server/ops/logger.ts";
 import type { Logger } from "../server/ops/logger.ts";
 import { serveRound } from "../server/round/round.ts";
 import { needsStore } from "../server/tasks/store-needed.ts";
-import type { RoundAnswer } from "../server/round/request.ts";
+import type { RoundResponse } from "../server/round/request.ts";
 import { newKey, parseKeys } from "../token/keyring.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { TaskTable } from "./task-table.ts";
@@ -36,7 +36,7 @@ export interface Execution {
 }
 
 export interface Served {
-  readonly answer: RoundAnswer;
+  readonly answer: RoundResponse;
   readonly executions: readonly Execution[];
   /** Steps whose outcome came from the token. */
   readonly replayed: readonly string[];

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Operations, StepInfo } from "../../src/replay/hooks.ts";
+import type { Operations, StepInfo } from "../../src/replay/operations.ts";
 import { Chance } from "./chance.ts";
 import { monotonic } from "./evidence.ts";
 import type { Note } from "./evidence.ts";

@@ -1,7 +1,7 @@
 // One errand whose first engine dies at a given point, and whose second goes on. Both are in this process.
 
 import { randomBytes } from "node:crypto";
-import type { StepInfo } from "../../src/replay/hooks.ts";
+import type { StepInfo } from "../../src/replay/operations.ts";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
 import type { Claims, Creation, Renewal, TaskStore } from "../../src/tasks/store.ts";
 import { journalOf, serve } from "./client.fixture.ts";

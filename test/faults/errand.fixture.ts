@@ -1,7 +1,7 @@
 // The errand: one task in which everything happens that can happen to one. It is the same in every test here,
 // wherever the process that runs it dies.
 
-import type { StepInfo } from "../../src/replay/hooks.ts";
+import type { StepInfo } from "../../src/replay/operations.ts";
 import type { Entry } from "../../src/replay/journal.ts";
 import type { Json } from "../../src/util/json.ts";
 import { ask, external } from "../../src/tasks/engine.fixture.ts";

@@ -1,7 +1,7 @@
 // A replica as a process: it works on the tasks of one tool and says what happens to them. SIGTERM drains it.
 
 import process from "node:process";
-import type { StepInfo } from "../../src/replay/hooks.ts";
+import type { StepInfo } from "../../src/replay/operations.ts";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
 import { openStore, ordersHere } from "./place.ts";
 import type { Place } from "./place.ts";

@@ -1,6 +1,6 @@
 // A task for replicas: it reports, does one thing, and asks if it is told to.
 
-import type { StepInfo } from "../../src/replay/hooks.ts";
+import type { StepInfo } from "../../src/replay/operations.ts";
 import type { Json } from "../../src/util/json.ts";
 import { ask, external } from "../../src/tasks/engine.fixture.ts";
 import type { Handler } from "../../src/tasks/engine.fixture.ts";

@@ -6,7 +6,7 @@ import type { Core } from "../../src/server/core.ts";
 import { nodeEnvironment } from "../../src/server/ops/environment.ts";
 import { stderrLogger } from "../../src/server/ops/logger.ts";
 import { serveRound } from "../../src/server/round/round.ts";
-import type { RoundAnswer } from "../../src/server/round/request.ts";
+import type { RoundResponse } from "../../src/server/round/request.ts";
 import { parseKeys } from "../../src/token/keyring.ts";
 import { goldenTools } from "./tools.ts";
 
@@ -29,14 +29,14 @@ export interface GoldenCall {
 export interface GoldenLeg {
   readonly requestState?: string;
   readonly inputResponses?: Record<string, object>;
-  readonly answer: RoundAnswer;
+  readonly answer: RoundResponse;
 }
 
 export function serveGolden(
   { key, now }: Pick<GoldenFile, "key" | "now">,
   call: Omit<GoldenCall, "legs">,
   leg: Omit<GoldenLeg, "answer">,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   const tool = goldenTools.find(({ name }) => name === call.tool);
   if (tool === undefined) throw new Error(`test/golden/tools.ts has no "${call.tool}"`);
   const registered = registeredAs(tool);

@@ -15,10 +15,10 @@ import type {
   Operations,
   StepInfo,
   StepOptions,
-} from "../../replay/hooks.ts";
+} from "../../replay/operations.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import type { FormJson } from "../../protocol/form.ts";
-import type { Ability } from "./capabilities.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
 import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
 import type { Form } from "../forms/form.ts";
 import {
@@ -31,7 +31,7 @@ import {
 import type { Put, QuestionOptions, Refusal, Sample, SampleParams } from "./questions.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { Askable, AnswerOf, Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
-import { tenYears } from "../define/ten-years.ts";
+import { tenYearsMs } from "../../util/timers.ts";
 
 /** Prompts and resources have this, and so has every tool: write helpers against it. Every member may be destructured. */
 export interface Context {
@@ -266,7 +266,7 @@ export class HandlerContext implements TaskContext {
   get sleep(): TaskContext["sleep"] {
     return (key, ms) => {
       if (!this.#facts.mayBecomeTask) return this.#refuse("sleep", key).then(() => {});
-      if (!(ms >= 0 && ms <= tenYears)) {
+      if (!(ms >= 0 && ms <= tenYearsMs)) {
         const range = "a number of milliseconds from 0 to ten years";
         const mistake = new ParleyError("bad_option", `Sleep "${key}" of ${ms} ms: ${range}.`);
         return this.#operations.refuse(key, mistake).then(() => {});

@@ -7,7 +7,7 @@ import type { FormJson } from "../../protocol/form.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
 import { NotJson, toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
-import type { Ability } from "./capabilities.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
 import { formOf } from "../forms/form.ts";
 import { pageAt } from "./questions.ts";
 import type { Askable, Schema } from "../forms/schema.ts";

@@ -9,13 +9,13 @@ import type {
 import { ParleyError, Unanswered } from "../../errors.ts";
 import { elicitAnswer, rootsAnswer, sampleAnswer } from "../../protocol/answers.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
-import type { Asking, Reading } from "../../replay/hooks.ts";
+import type { Asking, Reading } from "../../replay/operations.ts";
 import { shortDigest } from "../../token/canonical.ts";
-import type { Ability } from "./capabilities.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
 import type { Form, Read } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { Schema } from "../forms/schema.ts";
-import { tenYears } from "../define/ten-years.ts";
+import { tenYearsMs } from "../../util/timers.ts";
 
 export interface QuestionOptions {
   /** Throws `Unanswered` ("timed_out") when no answer came by then. */
@@ -321,7 +321,7 @@ function digestOf(key: string, wording: readonly unknown[]): string {
 /** None for Infinity: so people write "no limit". */
 function timeLimit({ key, timeoutMs }: Put): number | undefined {
   if (timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY) return undefined;
-  if (timeoutMs > 0 && timeoutMs <= tenYears) return Math.ceil(timeoutMs);
+  if (timeoutMs > 0 && timeoutMs <= tenYearsMs) return Math.ceil(timeoutMs);
   throw new ParleyError(
     "bad_option",
     `Question "${key}" has timeoutMs ${timeoutMs}: a number of milliseconds from 1 to ten years, or Infinity.`,

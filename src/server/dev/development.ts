@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Nesting } from "../../replay/hooks.ts";
+import type { Nesting } from "../../replay/carrier.ts";
 
 const ourFolder = fileURLToPath(new URL("../../", import.meta.url));
 

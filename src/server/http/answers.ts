@@ -4,11 +4,11 @@ import { CLIENT_CAPABILITIES_META_KEY, SERVER_INFO_META_KEY } from "@modelcontex
 import type { Implementation } from "@modelcontextprotocol/server";
 import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
 import type { InputRequired } from "../../protocol/input-required.ts";
-import { abilitiesOf } from "../context/capabilities.ts";
+import { abilitiesOf } from "../../protocol/capabilities.ts";
 import type { WireResult } from "../define/definition.ts";
 import { abilityFor } from "../context/low-level.ts";
-import type { RoundAnswer } from "../round/request.ts";
-import type { TaskAnswer } from "../tasks/requests.ts";
+import type { RoundResponse } from "../round/request.ts";
+import type { TaskResponse } from "../tasks/requests.ts";
 import { createTaskResult } from "../tasks/wire.ts";
 import { isObject } from "../../util/objects.ts";
 import type { Message } from "./message.ts";
@@ -21,7 +21,7 @@ export interface Encoded {
 }
 
 type Id = Message["id"];
-type Refused = Pick<Extract<RoundAnswer, { kind: "error" }>, "code" | "message" | "data">;
+type Refused = Pick<Extract<RoundResponse, { kind: "error" }>, "code" | "message" | "data">;
 
 export class Answers {
   readonly #serverInfo: Implementation;
@@ -39,7 +39,7 @@ export class Answers {
   toRound(
     { id, params }: Message,
     { handler }: RoundRoute,
-    answer: Exclude<RoundAnswer, { kind: "none" }>,
+    answer: Exclude<RoundResponse, { kind: "none" }>,
   ): Encoded | undefined {
     switch (answer.kind) {
       case "complete": {
@@ -59,7 +59,7 @@ export class Answers {
     }
   }
 
-  toTask(id: Id, answer: TaskAnswer): Encoded {
+  toTask(id: Id, answer: TaskResponse): Encoded {
     return answer.kind === "error" ? refused(id, answer) : this.#result(id, { ...answer.result });
   }
 

@@ -24,7 +24,7 @@ import type { Send } from "./reply.ts";
 import type { RoundRoute, Routes, TaskRoute } from "./routes.ts";
 import type { NodeHandler, NodeRequest } from "./listen.ts";
 import { serveRound } from "../round/round.ts";
-import type { RoundAnswer } from "../round/request.ts";
+import type { RoundResponse } from "../round/request.ts";
 import type { Caller, Serving } from "./web.ts";
 import { Slots } from "./slots.ts";
 import { serveTask } from "../tasks/requests.ts";
@@ -149,7 +149,7 @@ export class HttpEntry {
   }
 
   /** An answer that the SDK has something to say about: it gets the request and what the handler made of it. */
-  async #finishOverSdk(exchange: Exchange, answer: RoundAnswer): Promise<void> {
+  async #finishOverSdk(exchange: Exchange, answer: RoundResponse): Promise<void> {
     const { req, message, caller, reply } = exchange;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it differs in how optional members are typed
     const request = await toWebRequest(req as NodeIncomingMessageLike, message);

@@ -21,7 +21,7 @@ import { textOf } from "../round/failure.ts";
 import type { Logger } from "../ops/logger.ts";
 import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
-import type { RoundAnswer } from "../round/request.ts";
+import type { RoundResponse } from "../round/request.ts";
 import { servedBefore } from "../sdk/served.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
@@ -153,7 +153,7 @@ export class Serving {
   }
 
   /** The response to a request whose round has been served already. */
-  finish(request: Request, verified: Verified, answer: RoundAnswer): Promise<Response> {
+  finish(request: Request, verified: Verified, answer: RoundResponse): Promise<Response> {
     servedBefore.set(request, answer);
     return this.handle(request, verified);
   }

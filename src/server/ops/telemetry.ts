@@ -6,7 +6,7 @@
 import { createRequire } from "node:module";
 import type { RequestFacts } from "../context/context.ts";
 import type { Definition } from "../define/definition.ts";
-import type { RoundAnswer } from "../round/request.ts";
+import type { RoundResponse } from "../round/request.ts";
 
 export interface SpanContext {
   readonly traceId: string;
@@ -77,7 +77,7 @@ interface RoundTrace {
   readonly within: <T>(run: () => T) => T;
   /** The span of the call's first round, for those to come. */
   readonly first: SpanContext | undefined;
-  readonly answered: (answer: RoundAnswer) => void;
+  readonly answered: (answer: RoundResponse) => void;
 }
 
 export interface Telemetry {
@@ -150,7 +150,7 @@ export function telemetry(): Telemetry {
         isFirst ? opening : openingOf(attributes, round, [first, linkedIn(facts.meta)]),
       );
       const own = span.spanContext();
-      const answered = (answer: RoundAnswer) => {
+      const answered = (answer: RoundResponse) => {
         rounds.add(1, outcomes[answer.kind]);
         if (answer.kind === "complete") perCall.record(round, attributes);
       };
@@ -178,7 +178,7 @@ type Opening = Parameters<ReturnType<Api["trace"]["getTracer"]>["startSpan"]>[1]
 interface Labels {
   readonly title: string;
   readonly attributes: Attributes;
-  readonly outcomes: Readonly<Record<RoundAnswer["kind"], Attributes>>;
+  readonly outcomes: Readonly<Record<RoundResponse["kind"], Attributes>>;
   /** Of a first round. */
   readonly opening: Opening;
 }
@@ -190,7 +190,7 @@ function labels(definition: Definition): Labels {
   if (found === undefined) {
     const { method, name } = definition;
     const attributes = { "mcp.method": method, "parley.handler": name };
-    const outcome = (kind: RoundAnswer["kind"]) => ({ ...attributes, outcome: kind });
+    const outcome = (kind: RoundResponse["kind"]) => ({ ...attributes, outcome: kind });
     found = {
       title: `${method} ${name}`,
       attributes,

@@ -3,10 +3,10 @@
 import { AsyncResource } from "node:async_hooks";
 import type { InputResponses } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
-import type { Hooks } from "../../replay/hooks.ts";
+import type { Carrier } from "../../replay/carrier.ts";
 import type { Json } from "../../util/json.ts";
 import { sealTicket } from "../../token/ticket.ts";
-import type { Ability } from "../context/capabilities.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
 import type { Call } from "./call.ts";
 import type { CallFacts } from "../context/context.ts";
 import type { Core } from "../core.ts";
@@ -24,7 +24,7 @@ export function handlerHooks(
   core: Core,
   definition: Definition,
 ): Pick<
-  Hooks,
+  Carrier,
   "name" | "turns" | "after" | "stallMs" | "place" | "capture" | "nesting" | "onIdle" | "report"
 > {
   const { isDevelopment, turns, after, stallMs } = core.environment;
@@ -53,7 +53,7 @@ function reportTo({ logger }: Core, handler: string, mistake: unknown): void {
 }
 
 /** Of a round that is recorded while it runs (once.ts). */
-export type RecordHooks = Pick<Hooks, "append" | "cut" | "mayStart">;
+export type RecordHooks = Pick<Carrier, "append" | "cut" | "mayStart">;
 
 /**
  * For the engine and for `ctx`. Rounds keep no log of their own: the token does.
@@ -62,7 +62,7 @@ export type RecordHooks = Pick<Hooks, "append" | "cut" | "mayStart">;
  * V8 gives every object whose literal has a getter a shape of its own, which keeps the whole request until the next
  * full collection.
  */
-export class RoundCarrier implements Hooks, CallFacts {
+export class RoundCarrier implements Carrier, CallFacts {
   readonly #core: Core;
   readonly #call: Call;
   readonly #definition: Definition;
@@ -70,7 +70,7 @@ export class RoundCarrier implements Hooks, CallFacts {
   readonly #record: RecordHooks;
   readonly #inline: Inline | undefined;
   readonly #startedAt: number;
-  #nesting: Hooks["nesting"];
+  #nesting: Carrier["nesting"];
   #canDetach: boolean | undefined;
 
   constructor(
@@ -101,11 +101,11 @@ export class RoundCarrier implements Hooks, CallFacts {
     return this.#definition.name;
   }
 
-  get turns(): Hooks["turns"] {
+  get turns(): Carrier["turns"] {
     return this.#core.environment.turns;
   }
 
-  get after(): Hooks["after"] {
+  get after(): Carrier["after"] {
     return this.#core.environment.after;
   }
 
@@ -113,7 +113,7 @@ export class RoundCarrier implements Hooks, CallFacts {
     return this.#core.environment.stallMs;
   }
 
-  get stop(): Hooks["stop"] {
+  get stop(): Carrier["stop"] {
     return this.#request.stop;
   }
 
@@ -128,28 +128,28 @@ export class RoundCarrier implements Hooks, CallFacts {
     return this.#call.roundsLeft > 0;
   }
 
-  get append(): Hooks["append"] {
+  get append(): Carrier["append"] {
     return this.#record.append;
   }
 
-  get cut(): Hooks["cut"] {
+  get cut(): Carrier["cut"] {
     return this.#record.cut;
   }
 
-  get mayStart(): Hooks["mayStart"] {
+  get mayStart(): Carrier["mayStart"] {
     return this.#record.mayStart;
   }
 
-  get place(): Hooks["place"] {
+  get place(): Carrier["place"] {
     return this.#core.environment.isDevelopment ? callerPlace : undefined;
   }
 
-  get nesting(): Hooks["nesting"] {
+  get nesting(): Carrier["nesting"] {
     if (this.#core.environment.isDevelopment || isNestingFree) this.#nesting ??= bodyNesting();
     return this.#nesting;
   }
 
-  get onIdle(): Hooks["onIdle"] {
+  get onIdle(): Carrier["onIdle"] {
     if (!this.#core.environment.isDevelopment) return undefined;
     return () => hintAtIdling(this.#core, this.#definition);
   }

@@ -3,14 +3,14 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { ParleyError, StepError, Unanswered } from "../../errors.ts";
 import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
-import { capabilitiesFor } from "../context/capabilities.ts";
+import { capabilitiesFor } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { Unsupported } from "../context/questions.ts";
-import type { RoundAnswer } from "./request.ts";
+import type { RoundResponse } from "./request.ts";
 import { StoreTrouble } from "../tasks/store-needed.ts";
 
-export function answerToFailure(core: Core, definition: Definition, error: unknown): RoundAnswer {
+export function failureResponse(core: Core, definition: Definition, error: unknown): RoundResponse {
   if (error instanceof Unsupported) {
     return {
       kind: "error",
@@ -59,7 +59,7 @@ export function textOf(thrown: unknown): string {
 }
 
 /** A mistake of the author's. It is told whole where the author is likely to be the one who reads it. */
-function mistake(core: Core, definition: Definition, error: ParleyError): RoundAnswer {
+function mistake(core: Core, definition: Definition, error: ParleyError): RoundResponse {
   const { code } = error;
   core.logger.error(error.message, { handler: definition.name, code });
   return {
@@ -73,7 +73,7 @@ function mistake(core: Core, definition: Definition, error: ParleyError): RoundA
   };
 }
 
-function said(definition: Definition, message: string): RoundAnswer {
+function said(definition: Definition, message: string): RoundResponse {
   const result = definition.toFailure(message);
   if (result !== undefined) return { kind: "complete", result };
   return { kind: "error", code: internalError, message };

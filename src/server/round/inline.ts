@@ -1,7 +1,8 @@
 // A call that would go on in the background, for a client that cannot follow it there: it goes on in its request,
 // for a while.
 
-import type { Hooks, Open, Outcome } from "../../replay/hooks.ts";
+import type { Carrier } from "../../replay/carrier.ts";
+import type { Open, Outcome } from "../../replay/outcome.ts";
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import { run } from "../../replay/run.ts";
@@ -12,7 +13,7 @@ import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { waitsForOthers } from "./promote.ts";
 import { Unsupported } from "../context/questions.ts";
-import type { RoundAnswer } from "./request.ts";
+import type { RoundResponse } from "./request.ts";
 
 export class Inline {
   readonly #core: Core;
@@ -45,7 +46,7 @@ export class Inline {
     handler: Handler<unknown, unknown>,
     input: unknown,
     call: Pick<Call, "journal" | "inbox">,
-    hooks: Hooks,
+    hooks: Carrier,
   ): Promise<Outcome<unknown>> {
     // What was asleep while a question was out has slept on.
     for (const { key, dueAt } of call.journal.out) {
@@ -113,7 +114,7 @@ const isAsleep = (open: readonly Open[]) =>
   open.length > 0 && open.every(({ kind }) => kind === "timer");
 
 /** What a client is told that could not be kept waiting any longer. */
-export function tookTooLong({ limits }: Core, definition: Definition): RoundAnswer {
+export function tookTooLong({ limits }: Core, definition: Definition): RoundResponse {
   const message =
     `"${definition.name}" goes on in the background, where this client cannot follow it, and was stopped after ${limits.inlineMs / 1_000} s. ` +
     "Call it with a client that declares the tasks extension (io.modelcontextprotocol/tasks).";

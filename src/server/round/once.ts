@@ -6,7 +6,7 @@ import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Entry } from "../../replay/journal.ts";
 import { Stop } from "../../replay/stop.ts";
-import { backOff } from "../../util/back-off.ts";
+import { backOff } from "../../util/timers.ts";
 import { Lease } from "../../tasks/execution/lease.ts";
 import { cutRecord, entryRecord, readEntries } from "../../tasks/execution/log.ts";
 import type { RoundClaimed, TaskStore } from "../../tasks/store.ts";
@@ -17,11 +17,11 @@ import { shortDigest } from "../../token/canonical.ts";
 import type { Call } from "./call.ts";
 import type { RecordHooks } from "./carrier.ts";
 import type { Core } from "../core.ts";
-import type { RoundAnswer, RoundRequest } from "./request.ts";
+import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore, storeTrouble } from "../tasks/store-needed.ts";
 import { vaultOf } from "../tasks/vault.ts";
 
-type Run = (call: Call, request: RoundRequest, hooks: RecordHooks) => Promise<RoundAnswer>;
+type Run = (call: Call, request: RoundRequest, hooks: RecordHooks) => Promise<RoundResponse>;
 
 const margin = 60_000;
 
@@ -31,7 +31,7 @@ export async function runOnce(
   call: Call,
   request: RoundRequest,
   run: Run,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   // A first request carries nothing to know it by: sent again it is another call. So no body starts in it.
   if (call.tokenExpiresAt === undefined) return run(call, request, { mayStart: () => "later" });
   const patience = core.environment.now() + core.limits.tokenTtlMs;
@@ -52,7 +52,7 @@ export async function runOnce(
   }
 }
 
-const superseded: RoundAnswer = {
+const superseded: RoundResponse = {
   kind: "error",
   code: invalidParams,
   message:
@@ -85,7 +85,7 @@ async function runClaimed(
   request: RoundRequest,
   run: Run,
   { ref, log }: Extract<RoundClaimed, { kind: "run" }>,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   const stop = new Stop();
   request.stop?.add(stop);
   if (request.stop?.reason !== undefined) stop.stop(request.stop.reason);
@@ -214,13 +214,13 @@ class ClaimedRound {
 
 const answerPlace = (call: Call) => `${call.id()}/round-${call.round}/answer`;
 
-function sealAnswer(core: Core, call: Call, answer: RoundAnswer): string {
+function sealAnswer(core: Core, call: Call, answer: RoundResponse): string {
   const { cause: _cause, ...kept } = { cause: undefined, ...answer };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire is JSON
   return sealJson(vaultOf(core), kept as unknown as Json, answerPlace(call));
 }
 
-function openAnswer(core: Core, call: Call, response: string): RoundAnswer {
+function openAnswer(core: Core, call: Call, response: string): RoundResponse {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `sealAnswer`
-  return openJson(vaultOf(core), response, answerPlace(call)) as unknown as RoundAnswer;
+  return openJson(vaultOf(core), response, answerPlace(call)) as unknown as RoundResponse;
 }

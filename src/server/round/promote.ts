@@ -1,14 +1,15 @@
 // From rounds to a task: what the call has been told becomes the task's log, in the transaction that creates it.
 
-import type { BackgroundOptions, Outcome } from "../../replay/hooks.ts";
+import type { BackgroundOptions } from "../../replay/operations.ts";
+import type { Outcome } from "../../replay/outcome.ts";
 import type { Json } from "../../util/json.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
-import { canFollowTasks } from "../context/capabilities.ts";
+import { canFollowTasks } from "../../protocol/capabilities.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { external } from "../context/questions.ts";
-import type { RoundAnswer, RoundRequest } from "./request.ts";
+import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore } from "../tasks/store-needed.ts";
 import type { TaskInput } from "../tasks/program.ts";
 
@@ -35,7 +36,7 @@ export async function promote(
   request: RoundRequest,
   { entries, unused }: Suspended,
   { ttlMs }: BackgroundOptions,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   const input: TaskInput = {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it came as a request's JSON
     arguments: (request.arguments ?? {}) as Json,

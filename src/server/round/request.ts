@@ -31,7 +31,7 @@ interface Notify {
   readonly log: (level: LoggingLevel, data: unknown) => void;
 }
 
-export type RoundAnswer =
+export type RoundResponse =
   | { readonly kind: "complete"; readonly result: WireResult }
   | { readonly kind: "input_required"; readonly result: InputRequired }
   /** From here on it is a task. */

@@ -13,7 +13,7 @@ import { nodeEnvironment } from "../ops/environment.ts";
 import type { Logger } from "../ops/logger.ts";
 import { inputRequired } from "../context/low-level.ts";
 import { serveRound } from "./round.ts";
-import type { RoundAnswer, RoundRequest } from "./request.ts";
+import type { RoundResponse, RoundRequest } from "./request.ts";
 
 const keyring = parseKeys(newKey("test"));
 const logged: { readonly message: string; readonly fields: unknown }[] = [];
@@ -195,7 +195,7 @@ const definitions = new Map(
   }),
 );
 
-function serve(core: Core, request: RoundRequest): Promise<RoundAnswer> {
+function serve(core: Core, request: RoundRequest): Promise<RoundResponse> {
   const definition = definitions.get(request.target);
   if (definition === undefined) throw new Error(`no tool ${request.target}`);
   return serveRound(core, definition, request);
@@ -232,7 +232,7 @@ async function secondLeg(): Promise<RoundRequest> {
   return { ...first, requestState, inputResponses: yes };
 }
 
-const textOf = (answer: RoundAnswer) =>
+const textOf = (answer: RoundResponse) =>
   answer.kind === "complete" ? (answer.result["content"] as { text: string }[])[0]?.text : answer;
 
 describe("a token", () => {

@@ -4,12 +4,12 @@
 // official SDK, an HTTP server or a test, brings it here and takes the answer away.
 
 import { invalidParams, missingClientCapability } from "../../protocol/error-codes.ts";
-import type { Outcome } from "../../replay/hooks.ts";
+import type { Outcome } from "../../replay/outcome.ts";
 import { run } from "../../replay/run.ts";
 import type { Handler } from "../../replay/run.ts";
 import { Stop } from "../../replay/stop.ts";
 import { TokenError } from "../../token/errors.ts";
-import { canFollowTasks, capabilitiesFor } from "../context/capabilities.ts";
+import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts";
 import { BadArguments, MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
 import { RoundCarrier } from "./carrier.ts";
@@ -17,11 +17,11 @@ import type { RecordHooks } from "./carrier.ts";
 import { HandlerContext } from "../context/context.ts";
 import type { Core } from "../core.ts";
 import type { Definition, WireResult } from "../define/definition.ts";
-import { answerToFailure } from "./failure.ts";
+import { failureResponse } from "./failure.ts";
 import { Inline, tookTooLong } from "./inline.ts";
 import { isInputRequired } from "../context/low-level.ts";
 import { runOnce } from "./once.ts";
-import type { RoundAnswer, RoundRequest } from "./request.ts";
+import type { RoundResponse, RoundRequest } from "./request.ts";
 import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
 import { fromStore, needsStore, noStore } from "../tasks/store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
@@ -31,7 +31,7 @@ export async function serveRound(
   core: Core,
   definition: Definition,
   request: RoundRequest,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   try {
     if (definition.task === "required" && !canFollowTasks(request.capabilities)) {
       return needsTasks(definition);
@@ -77,7 +77,7 @@ function runOrRepeat(
   call: Call,
   request: RoundRequest,
   input: unknown,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   const { store } = core;
   if (definition.once !== true || store === undefined) {
     return runCall(core, definition, call, request, input);
@@ -98,7 +98,7 @@ function runCall(
   request: RoundRequest,
   parsed: unknown,
   record: RecordHooks = recordsNothing,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   const inline = inlineFor(core, definition, request);
   const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
   const carrier = new RoundCarrier(core, call, definition, stoppable, record, inline);
@@ -110,7 +110,7 @@ function runCall(
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
   return running
     .then((outcome) => answerTo(core, definition, call, request, outcome))
-    .catch((error: unknown) => answerToFailure(core, definition, error));
+    .catch((error: unknown) => failureResponse(core, definition, error));
 }
 
 const recordsNothing: RecordHooks = {};
@@ -127,7 +127,7 @@ function answerTo(
   call: Call,
   request: RoundRequest,
   outcome: Outcome<unknown>,
-): RoundAnswer | Promise<RoundAnswer> {
+): RoundResponse | Promise<RoundResponse> {
   const runtime = runtimeFor(core, definition, request);
   switch (outcome.kind) {
     case "done":
@@ -135,7 +135,7 @@ function answerTo(
         ? suspendByHand(core, definition, call, outcome.value, outcome.entries)
         : completed(core, definition, call, request, outcome);
     case "failed":
-      return answerToFailure(core, definition, outcome.error);
+      return failureResponse(core, definition, outcome.error);
     case "waiting":
       if (runtime === undefined || !waitsForOthers(outcome)) {
         return suspend(core, definition, call, outcome);
@@ -157,7 +157,7 @@ function completed(
   call: Call,
   request: RoundRequest,
   { value, entries }: Extract<Outcome<unknown>, { kind: "done" }>,
-): RoundAnswer | Promise<RoundAnswer> {
+): RoundResponse | Promise<RoundResponse> {
   const result = definition.toResult(value, request.target);
   if (wantsSteps(core, request)) {
     return Promise.resolve(result).then((made) =>
@@ -167,11 +167,11 @@ function completed(
   return result instanceof Promise ? result.then(complete) : complete(result);
 }
 
-const complete = (result: WireResult): RoundAnswer => ({ kind: "complete", result });
+const complete = (result: WireResult): RoundResponse => ({ kind: "complete", result });
 
 // ---------------------------------------------------------------- refusals
 
-function needsTasks(definition: Definition): RoundAnswer {
+function needsTasks(definition: Definition): RoundResponse {
   return {
     kind: "error",
     code: missingClientCapability,
@@ -180,17 +180,17 @@ function needsTasks(definition: Definition): RoundAnswer {
   };
 }
 
-function badParams(message: string): RoundAnswer {
+function badParams(message: string): RoundResponse {
   return { kind: "error", code: invalidParams, message };
 }
 
-function refuseArguments(definition: Definition, reason: string): RoundAnswer {
+function refuseArguments(definition: Definition, reason: string): RoundResponse {
   const result = definition.toFailure(reason);
   return result === undefined ? badParams(reason) : { kind: "complete", result };
 }
 
 /** Outwards every refused token looks the same; the log knows why. */
-function refusal(core: Core, definition: Definition, error: unknown): RoundAnswer {
+function refusal(core: Core, definition: Definition, error: unknown): RoundResponse {
   if (error instanceof TokenError) {
     const { reason } = error;
     const hint = reason === "unknown_key" ? ": is PARLEY_KEYS the same on every instance?" : "";
@@ -206,5 +206,5 @@ function refusal(core: Core, definition: Definition, error: unknown): RoundAnswe
   if (error instanceof MalformedAnswers || error instanceof BadArguments) {
     return badParams(error.message);
   }
-  return answerToFailure(core, definition, error);
+  return failureResponse(core, definition, error);
 }

@@ -3,7 +3,7 @@
 import type { InboxEvent } from "../../replay/inbox.ts";
 import { packEntry, unpackEntry } from "../../replay/journal.ts";
 import type { Entry, Out, PackedEntry } from "../../replay/journal.ts";
-import type { Ability } from "../context/capabilities.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
 import type { SpanContext } from "../ops/telemetry.ts";

@@ -2,7 +2,7 @@
 
 import { ParleyError } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
-import type { Open, Outcome } from "../../replay/hooks.ts";
+import type { Open, Outcome } from "../../replay/outcome.ts";
 import type { Entry } from "../../replay/journal.ts";
 import type { State } from "../../token/claims.ts";
 import { TokenTooLarge } from "../../token/errors.ts";
@@ -14,7 +14,7 @@ import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/warnings.t
 import { abilityFor, accumulated, keptState } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
 import { isShown, Unsupported } from "../context/questions.ts";
-import type { RoundAnswer } from "./request.ts";
+import type { RoundResponse } from "./request.ts";
 import { spill } from "./spill.ts";
 import { packState } from "./state.ts";
 import type { CallState, PackedState, PutOut } from "./state.ts";
@@ -26,7 +26,7 @@ export function suspend(
   definition: Definition,
   call: Call,
   { entries, open, unused }: Waiting,
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   hintAtChange(core, definition, call.journal.entries, entries);
   const now = core.environment.now();
   const out = open.map((question) => putOut(question, call.journal.out, now));
@@ -41,7 +41,7 @@ export function suspendByHand(
   call: Call,
   returned: InputRequiredResult,
   entries: readonly Entry[],
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   if (entries.length > 0) throw mixedStyles(definition.name);
   const inputRequests = Object.entries(returned.inputRequests ?? {});
   for (const [key, request] of inputRequests) {
@@ -64,7 +64,7 @@ async function ask(
   call: Call,
   told: Pick<CallState, "entries" | "out" | "unused" | "lowLevel">,
   inputRequests: readonly (readonly [string, InputRequest])[],
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
   // Member by member, here and below: spreads are dear, and this is every round.
   const state: CallState = {

@@ -17,14 +17,14 @@ import {
 } from "../../protocol/error-codes.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
-import { answerToFailure } from "../round/failure.ts";
+import { failureResponse } from "../round/failure.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { Registration, RegisteredResource } from "../define/registry.ts";
 import { createTaskResult } from "../tasks/wire.ts";
 import { ttlOf } from "./legacy-tasks.ts";
 import type { LegacyTasks } from "./legacy-tasks.ts";
 import { serveRound } from "../round/round.ts";
-import type { RoundAnswer, RoundRequest } from "../round/request.ts";
+import type { RoundResponse, RoundRequest } from "../round/request.ts";
 import { passThrough } from "./pass-through.ts";
 import { received } from "./received.ts";
 import { Responses } from "./responses.ts";
@@ -204,7 +204,7 @@ async function legacyTask(
     return responses.answer(id, await legacyTasks.create(definition, request, wish));
   } catch (error) {
     // Thrown, the SDK would make a result of it, where a task is expected.
-    const answer = answerToFailure(core, definition, error);
+    const answer = failureResponse(core, definition, error);
     const { code, message, data } =
       answer.kind === "error"
         ? answer
@@ -215,7 +215,7 @@ async function legacyTask(
 
 /** The SDK takes it from here: to the client as it is, or, of a legacy session, to its shim that asks. */
 function wire(
-  answer: RoundAnswer,
+  answer: RoundResponse,
   isModern: boolean,
   definition: Definition,
   responses: Responses,

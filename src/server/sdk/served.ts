@@ -1,5 +1,5 @@
 // Requests whose round was served before the SDK saw them (http.ts), and what came of it.
 
-import type { RoundAnswer } from "../round/request.ts";
+import type { RoundResponse } from "../round/request.ts";
 
-export const servedBefore: WeakMap<Request, RoundAnswer> = new WeakMap();
+export const servedBefore: WeakMap<Request, RoundResponse> = new WeakMap();

@@ -13,7 +13,7 @@ import type { Core } from "../core.ts";
 import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import { serveTask, unreachable } from "../tasks/requests.ts";
-import type { TaskAnswer, TaskRequest } from "../tasks/requests.ts";
+import type { TaskResponse, TaskRequest } from "../tasks/requests.ts";
 import { LegacyTasks } from "./legacy-tasks.ts";
 import { sentAnswers } from "./received.ts";
 import type { Responses } from "./responses.ts";
@@ -104,11 +104,11 @@ interface Result {
   [member: string]: unknown;
 }
 
-function resultOf(answer: TaskAnswer): Result {
+function resultOf(answer: TaskResponse): Result {
   if (answer.kind === "error") throw errorOf(answer);
   return { ...answer.result };
 }
 
-function errorOf({ code, message, data }: Extract<TaskAnswer, { kind: "error" }>): ProtocolError {
+function errorOf({ code, message, data }: Extract<TaskResponse, { kind: "error" }>): ProtocolError {
   return new ProtocolError(code, message, data);
 }

@@ -5,14 +5,14 @@ import { internalError } from "../../protocol/error-codes.ts";
 import type { Json } from "../../util/json.ts";
 import type { Ended, Ending, Prepared, Program, TaskFacts } from "../../tasks/program.ts";
 import { sealTicket } from "../../token/ticket.ts";
-import type { Ability } from "../context/capabilities.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
 import { digestOfInput } from "../round/call.ts";
 import { handlerHooks } from "../round/carrier.ts";
 import { HandlerContext } from "../context/context.ts";
 import type { CallFacts, Watch } from "../context/context.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
-import { answerToFailure, textOf } from "../round/failure.ts";
+import { failureResponse, textOf } from "../round/failure.ts";
 import { isInputRequired } from "../context/low-level.ts";
 import { external, isShown } from "../context/questions.ts";
 
@@ -122,7 +122,7 @@ function said(data: unknown): string {
 async function endingOf(core: Core, definition: Definition, outcome: Ended): Promise<Ending> {
   const answer =
     outcome.kind === "failed"
-      ? answerToFailure(core, definition, outcome.error)
+      ? failureResponse(core, definition, outcome.error)
       : await resultOf(core, definition, outcome.value);
   if (answer.kind === "complete") {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire is JSON
@@ -144,7 +144,7 @@ async function resultOf(
   core: Core,
   definition: Definition,
   returned: unknown,
-): Promise<ReturnType<typeof answerToFailure>> {
+): Promise<ReturnType<typeof failureResponse>> {
   try {
     if (isInputRequired(returned)) {
       throw new ParleyError(
@@ -154,6 +154,6 @@ async function resultOf(
     }
     return { kind: "complete", result: await definition.toResult(returned, definition.name) };
   } catch (error) {
-    return answerToFailure(core, definition, error);
+    return failureResponse(core, definition, error);
   }
 }

@@ -11,7 +11,7 @@ import type { DetailedTask } from "../../protocol/task.ts";
 import type { Json } from "../../util/json.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import { TokenError } from "../../token/errors.ts";
-import { canFollowTasks, capabilitiesFor } from "../context/capabilities.ts";
+import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
 import { textOf } from "../round/failure.ts";
 import { storeTrouble } from "./store-needed.ts";
@@ -26,7 +26,7 @@ export interface TaskRequest {
   readonly principal: string | undefined;
 }
 
-export type TaskAnswer =
+export type TaskResponse =
   | { readonly kind: "result"; readonly result: object }
   | {
       readonly kind: "error";
@@ -35,7 +35,7 @@ export type TaskAnswer =
       readonly data?: Readonly<Record<string, unknown>>;
     };
 
-export async function serveTask(core: Core, request: TaskRequest): Promise<TaskAnswer> {
+export async function serveTask(core: Core, request: TaskRequest): Promise<TaskResponse> {
   // Before anything is looked up: who cannot follow tasks learns nothing of them.
   if (!canFollowTasks(request.capabilities)) return notDeclared;
   try {
@@ -45,7 +45,7 @@ export async function serveTask(core: Core, request: TaskRequest): Promise<TaskA
   }
 }
 
-async function answerTo(core: Core, request: TaskRequest): Promise<TaskAnswer> {
+async function answerTo(core: Core, request: TaskRequest): Promise<TaskResponse> {
   const task = await ownTask(core, request.taskId, request.principal);
   if (task === undefined) return unknownTask;
   if (task.isRemoved) return removedTask;
@@ -81,7 +81,7 @@ function unopened({ logger }: Core, error: unknown): undefined {
 
 const longestId = 200;
 
-async function update(core: Core, task: TaskSnapshot, sent: unknown): Promise<TaskAnswer> {
+async function update(core: Core, task: TaskSnapshot, sent: unknown): Promise<TaskResponse> {
   if (!isMap(sent)) return malformed("expected an object whose members are results");
   // Only what is asked now is looked at: a client may well send what is answered already, or nobody's at all.
   const outstanding = Object.entries(sent).filter(([key]) => task.questions.has(key));
@@ -130,12 +130,12 @@ const isMap = (value: unknown): value is object =>
 
 // ---------------------------------------------------------------- answers
 
-const result = (members: object | DetailedTask): TaskAnswer => ({
+const result = (members: object | DetailedTask): TaskResponse => ({
   kind: "result",
   result: { resultType: "complete", ...members },
 });
 
-type Refused = Extract<TaskAnswer, { kind: "error" }>;
+type Refused = Extract<TaskResponse, { kind: "error" }>;
 
 /** What a store says when it fails is for the log. */
 export function unreachable({ logger }: Core, method: string, error: unknown): Refused {
@@ -148,20 +148,20 @@ export function unreachable({ logger }: Core, method: string, error: unknown): R
   };
 }
 
-const malformed = (why: string): TaskAnswer => ({
+const malformed = (why: string): TaskResponse => ({
   kind: "error",
   code: invalidParams,
   message: `Malformed inputResponses: ${why}. Nothing was applied`,
 });
 
-const unknownTask: TaskAnswer = {
+const unknownTask: TaskResponse = {
   kind: "error",
   code: invalidParams,
   message: "No such task",
   data: { reason: "unknown_task" },
 };
 
-const removedTask: TaskAnswer = {
+const removedTask: TaskResponse = {
   kind: "error",
   code: invalidParams,
   message: "The task's time is over, and its result is deleted",

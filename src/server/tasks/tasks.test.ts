@@ -12,7 +12,7 @@ import { parley, registeredAs } from "../app.ts";
 import type { App } from "../app.ts";
 import type { Logger } from "../ops/logger.ts";
 import { serveRound } from "../round/round.ts";
-import type { RoundAnswer, RoundRequest } from "../round/request.ts";
+import type { RoundResponse, RoundRequest } from "../round/request.ts";
 import type { Tool } from "../define/tool.ts";
 
 const keys = newKey("test");
@@ -129,7 +129,7 @@ function call(
   { tools }: Replica,
   tool: string,
   more: Partial<RoundRequest> = {},
-): Promise<RoundAnswer> {
+): Promise<RoundResponse> {
   const { core, definition } = registeredAs(tools[tool]!);
   return serveRound(core, definition, {
     target: tool,
@@ -143,13 +143,13 @@ function call(
 
 const runtimeOf = ({ tools }: Replica) => registeredAs(tools["nap"]!).core.tasks!;
 
-async function stateAfter(answer: Promise<RoundAnswer>): Promise<string> {
+async function stateAfter(answer: Promise<RoundResponse>): Promise<string> {
   const given = await answer;
   if (given.kind !== "input_required") throw new Error(JSON.stringify(given));
   return given.result.requestState;
 }
 
-async function taskAfter(answer: Promise<RoundAnswer>): Promise<string> {
+async function taskAfter(answer: Promise<RoundResponse>): Promise<string> {
   const given = await answer;
   if (given.kind !== "task") throw new Error(JSON.stringify(given));
   return given.task.id;
@@ -169,7 +169,7 @@ async function until(
 const over = (at: Replica, id: string) =>
   until(at, id, (status) => !["working", "input_required"].includes(status));
 
-const textOf = (answer: RoundAnswer) =>
+const textOf = (answer: RoundResponse) =>
   answer.kind === "complete" ? (answer.result["content"] as { text: string }[])[0]?.text : answer;
 
 const accept = (content: Readonly<Record<string, Json>> = {}) => ({ action: "accept", content });

@@ -3,14 +3,14 @@
 // The run's every word goes to the store before anybody hears of it, under the fence of this claim. Whatever
 // goes wrong here, the task stays as the store has it, and the next claim goes on from there.
 
-import type { Open } from "../../replay/hooks.ts";
+import type { Open } from "../../replay/outcome.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Entry } from "../../replay/journal.ts";
 import { run } from "../../replay/run.ts";
 import { Stop } from "../../replay/stop.ts";
 import type { StopReason } from "../../replay/stop.ts";
 import { Arrivals } from "./arrivals.ts";
-import { backOff } from "../../util/back-off.ts";
+import { backOff } from "../../util/timers.ts";
 import type { Clock } from "../clock.ts";
 import type { Lease } from "./lease.ts";
 import type { TaskLimits } from "../limits.ts";

@@ -3,7 +3,7 @@
 // A wire key is used once in the life of a task. A question that is put again as it was keeps its key; one whose
 // answer did not do, or whose wording has changed, gets the next: `size`, `size~2`, `size~3`.
 
-import type { Open } from "../../replay/hooks.ts";
+import type { Open } from "../../replay/outcome.ts";
 import type { Sealed, TaskRecord, Wait } from "../task.ts";
 
 interface Known {

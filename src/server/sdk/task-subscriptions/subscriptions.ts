@@ -12,7 +12,7 @@ import {
 import type { ClientCapabilities, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { TaskSnapshot } from "../../../tasks/snapshot.ts";
 import { isLive } from "../../../tasks/task.ts";
-import { canFollowTasks } from "../../context/capabilities.ts";
+import { canFollowTasks } from "../../../protocol/capabilities.ts";
 import type { Core } from "../../core.ts";
 import { textOf } from "../../round/failure.ts";
 import { ownTask } from "../../tasks/requests.ts";

@@ -2,7 +2,7 @@
 // before it asks does the same in every round.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
-import { tasksExtension } from "../../protocol/task.ts";
+import { tasksExtension } from "./task.ts";
 
 export type Ability =
   | "form"
