@@ -1,0 +1,146 @@
+// The public surface, entry by entry: `api/<entry>.d.ts` holds what a user of that entry sees, so that a change of it
+// shows in review. `npm run api` writes the files. `npm run api:check` fails when one of them is out of date, when a
+// name or a member has no documentation, or when a signature uses a type that its entry does not export.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
+import type { ExtractorMessage } from "@microsoft/api-extractor";
+
+const isCheck = process.argv.includes("--check");
+const root = resolve(import.meta.dirname, "..");
+// Inside the project, so that the declarations find the packages they import.
+const cache = join(root, ".cache/api");
+
+interface Manifest {
+  readonly exports: { readonly [entry: string]: string | { readonly types: string } };
+}
+
+function entries(): readonly (readonly [name: string, declarations: string])[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own package.json
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
+  return Object.entries(manifest.exports).flatMap(([entry, target]) => {
+    if (typeof target === "string") return [];
+    const name = entry === "." ? "index" : entry.slice(2).replaceAll("/", "-");
+    return [[name, target.types.replace("./dist/", "")]];
+  });
+}
+
+/** One file with everything that the entry exports, and what is wrong with it. */
+function extract(name: string, declarations: string): { text: string; problems: string[] } {
+  const problems: string[] = [];
+  const entry = join(cache, "dist", declarations);
+  const rollup = join(cache, `${name}.d.ts`);
+  const quiet = { default: { logLevel: ExtractorLogLevel.None } };
+  const loud = { logLevel: ExtractorLogLevel.Error };
+  const config = ExtractorConfig.prepare({
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(root, "package.json"),
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: entry,
+      newlineKind: "lf",
+      compiler: {
+        overrideTsconfig: {
+          compilerOptions: {
+            target: "es2023",
+            // API Extractor cannot follow the web's globals (Request, Response) through @types/node.
+            lib: ["es2023", "dom", "dom.iterable"],
+            module: "nodenext",
+            types: ["node"],
+            strict: true,
+            exactOptionalPropertyTypes: true,
+            skipLibCheck: true,
+          },
+          files: [entry],
+        },
+      },
+      apiReport: { enabled: false },
+      docModel: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      dtsRollup: { enabled: true, untrimmedFilePath: rollup },
+      messages: {
+        compilerMessageReporting: { default: loud },
+        tsdocMessageReporting: quiet,
+        extractorMessageReporting: { ...quiet, "ae-forgotten-export": loud },
+      },
+    },
+  });
+  const messageCallback = (message: ExtractorMessage) => {
+    if (message.logLevel === ExtractorLogLevel.Error) problems.push(`${name}: ${message.text}`);
+    message.handled = true;
+  };
+  Extractor.invoke(config, { localBuild: true, messageCallback });
+  const text = readFileSync(rollup, "utf8");
+  return { text, problems: [...problems, ...undocumented(name, text)] };
+}
+
+const declaration = /^export declare (?:abstract )?(?:function|const|class|interface|type) (\w+)/;
+const member = /^\s+(?:readonly )?(["~\w$]+)\??(?:: |<|\()/;
+const discriminant = /^\s+readonly \w+: "\w+";$/;
+
+/**
+ * In the roll-up every declaration and every member begins a line of its own, so either the line above it ends a
+ * comment or it has none. Only what tells the variants of a union apart needs no comment.
+ */
+function undocumented(name: string, rollup: string): string[] {
+  const lines = rollup.split("\n");
+  return lines.flatMap((line, index) => {
+    const [, found] = declaration.exec(line) ?? member.exec(line) ?? [];
+    if (found === undefined || found === "constructor" || discriminant.test(line)) return [];
+    const isDocumented = lines[index - 1]?.trimEnd().endsWith("*/") === true;
+    return isDocumented ? [] : [`${name}: "${found}" has no documentation: ${line.trim()}`];
+  });
+}
+
+rmSync(cache, { recursive: true, force: true });
+mkdirSync(cache, { recursive: true });
+execFileSync(
+  "npx",
+  [
+    "tsc",
+    "-p",
+    "tsconfig.build.json",
+    "--isolatedDeclarations",
+    "false",
+    "--emitDeclarationOnly",
+    "--outDir",
+    join(cache, "dist"),
+  ],
+  { cwd: root, stdio: "inherit" },
+);
+mkdirSync(join(root, "api"), { recursive: true });
+
+const problems: string[] = [];
+const names = new Set<string>();
+for (const [name, declarations] of entries()) {
+  names.add(`${name}.d.ts`);
+  const extracted = extract(name, declarations);
+  problems.push(...extracted.problems);
+  const file = join(root, "api", `${name}.d.ts`);
+  if (!isCheck) writeFileSync(file, extracted.text);
+  else if (read(file) !== extracted.text) {
+    problems.push(`api/${name}.d.ts is out of date: look at what changes with npm run api`);
+  }
+}
+for (const file of readdirSync(join(root, "api"))) {
+  if (names.has(file)) continue;
+  if (isCheck) problems.push(`api/${file} belongs to no entry of package.json: run npm run api`);
+  else rmSync(join(root, "api", file));
+}
+rmSync(cache, { recursive: true, force: true });
+
+const unique = [...new Set(problems)];
+for (const problem of unique) console.error(problem);
+console.log(`api: ${names.size} entries, ${unique.length} problems`);
+if (unique.length > 0) process.exitCode = 1;
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
