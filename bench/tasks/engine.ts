@@ -9,7 +9,7 @@ import { defaultTaskLimits } from "../../src/tasks/limits.ts";
 import type { Program } from "../../src/tasks/program.ts";
 import { TaskRuntime } from "../../src/tasks/runtime.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import type { Watcher } from "../../src/tasks/observer.ts";
+import type { TaskObserver } from "../../src/tasks/observer.ts";
 import { newKey, parseKeys } from "../../src/token/keyring.ts";
 import { openRecord, sealRecord } from "../../src/token/vault.ts";
 
@@ -56,7 +56,7 @@ const wrong = (what: string) => (): never => {
 /** As the engine tells it. */
 export let leasesLost = 0;
 
-const watcher: Watcher = {
+const observer: TaskObserver = {
   created: () => {},
   finished: () => {},
   leaseLost: () => void (leasesLost += 1),
@@ -74,13 +74,13 @@ export class Engine {
     const keyring = parseKeys([newKey("bench")]);
     this.runtime = new TaskRuntime({
       store,
-      vault: {
+      sealer: {
         seal: (text, place) => sealRecord(text, `bench/${place}`, keyring),
         open: (sealed, place) => openRecord(sealed, `bench/${place}`, keyring),
       },
       programs: { names: () => [tool], get: (name) => (name === tool ? program : undefined) },
       limits: defaultTaskLimits,
-      watcher,
+      observer,
       newId,
     });
   }

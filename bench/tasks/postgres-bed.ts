@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
 import { startPostgres } from "../../test/postgres/start.ts";
 import type { Bare, Bed } from "./bed.ts";
 import { Count, countPool } from "./count.ts";

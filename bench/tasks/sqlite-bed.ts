@@ -6,7 +6,7 @@ import process from "node:process";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { GroupCommit } from "../../src/tasks/stores/sqlite/group-commit.ts";
 import { openDatabase } from "../../src/tasks/stores/sqlite/open.ts";
-import { SqliteStore } from "../../src/tasks/stores/sqlite/store.ts";
+import { SqliteStore } from "../../src/tasks/stores/sqlite/sqlite-store.ts";
 import type { Bare, Bed } from "./bed.ts";
 import { Count, countSqlite } from "./count.ts";
 import { openOpenWorkflow } from "./openworkflow.ts";

@@ -1,4 +1,4 @@
-// A task engine without MCP around it: handlers on bare operations, a vault that only checks the places.
+// A task engine without MCP around it: handlers on bare operations, a sealer that only checks the places.
 
 import { randomBytes } from "node:crypto";
 import type { Operations } from "../replay/operations.ts";
@@ -11,14 +11,14 @@ import { TaskRuntime } from "./runtime.ts";
 import type { Promotion } from "./runtime.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { TaskStore } from "./store.ts";
-import type { Vault } from "./vault.ts";
-import type { Watcher } from "./observer.ts";
+import type { Sealer } from "./sealing.ts";
+import type { TaskObserver } from "./observer.ts";
 import type { WorkerOptions } from "./worker.ts";
 
 export type Handler = (input: Json, ops: Operations, report: (message: string) => void) => unknown;
 export type Handlers = Readonly<Record<string, Handler>>;
 
-export const openVault: Vault = {
+export const openSealer: Sealer = {
   seal: (text, place) =>
     `${Buffer.from(place).toString("base64url")}.${Buffer.from(text).toString("base64url")}`,
   open: (sealed, place) => {
@@ -69,7 +69,7 @@ export class Engine {
     handlers: Handlers,
     options: {
       readonly limits?: Partial<TaskLimits>;
-      readonly vault?: Vault;
+      readonly sealer?: Sealer;
       readonly stallMs?: number;
     } = {},
   ) {
@@ -84,7 +84,7 @@ export class Engine {
       (event: string) =>
       (_task: unknown, error?: unknown): void =>
         void this.told.push({ event, error });
-    const watcher: Watcher = {
+    const observer: TaskObserver = {
       created: tell("created"),
       finished: tell("finished"),
       leaseLost: tell("leaseLost"),
@@ -95,10 +95,10 @@ export class Engine {
     };
     this.runtime = new TaskRuntime({
       store,
-      vault: options.vault ?? openVault,
+      sealer: options.sealer ?? openSealer,
       programs: { names: () => [...programs.keys()], get: (name) => programs.get(name) },
       limits: { ...defaultTaskLimits, ...options.limits },
-      watcher,
+      observer,
       isDevelopment: true,
       newId: () => randomBytes(16).toString("hex"),
     });

@@ -6,7 +6,7 @@ import { Engine, ask, external } from "./engine.fixture.ts";
 import type { Handlers } from "./engine.fixture.ts";
 import type { TaskStore } from "./store.ts";
 import { MemoryStore } from "./stores/memory.ts";
-import { SqliteStore } from "./stores/sqlite/store.ts";
+import { SqliteStore } from "./stores/sqlite/sqlite-store.ts";
 
 const engines: Engine[] = [];
 
@@ -544,7 +544,7 @@ describe("workers", () => {
     let ran = 0;
     const handlers: Handlers = { tool: () => (ran += 1) };
     const blind = engineOn(store, handlers, {
-      vault: {
+      sealer: {
         seal: (text) => `sealed ${text}`,
         open: () => {
           throw new Error("key 2026 is not in the ring");
@@ -635,7 +635,7 @@ describe("found by chaos", () => {
       store,
       { tool: () => 1 },
       {
-        vault: {
+        sealer: {
           seal: (text) => text,
           open: () => {
             throw new Error("key 2026 is not in the ring");

@@ -5,7 +5,7 @@ import type { TaskSnapshot } from "./snapshot.ts";
 import type { TaskStore } from "./store.ts";
 import { isLive } from "./task.ts";
 import type { TaskRecord } from "./task.ts";
-import type { Watcher } from "./observer.ts";
+import type { TaskObserver } from "./observer.ts";
 
 const pollMs = 2_000;
 
@@ -15,18 +15,18 @@ interface Follower {
   readonly changed: () => void;
 }
 
-export class Watch {
+export class Followers {
   readonly #store: TaskStore;
-  readonly #watcher: Pick<Watcher, "storeFailed" | "storeBack">;
+  readonly #observer: Pick<TaskObserver, "storeFailed" | "storeBack">;
   readonly #followers = new Map<string, Set<Follower>>();
   #unsubscribe: (() => void) | undefined;
   #poll: NodeJS.Timeout | undefined;
   #isLooking = false;
   #isAsked = false;
 
-  constructor(store: TaskStore, watcher: Pick<Watcher, "storeFailed" | "storeBack">) {
+  constructor(store: TaskStore, observer: Pick<TaskObserver, "storeFailed" | "storeBack">) {
     this.#store = store;
-    this.#watcher = watcher;
+    this.#observer = observer;
   }
 
   async *follow(
@@ -78,7 +78,7 @@ export class Watch {
     try {
       return await this.#store.read(id);
     } catch (error) {
-      this.#watcher.storeFailed(error);
+      this.#observer.storeFailed(error);
       return "unknown";
     }
   }
@@ -121,13 +121,13 @@ export class Watch {
     const ids = [...this.#followers.keys()];
     try {
       const revisions = await this.#store.revisions(ids);
-      this.#watcher.storeBack();
+      this.#observer.storeBack();
       for (const id of ids) {
         const revision = revisions.get(id) ?? Infinity;
         for (const one of this.#followers.get(id) ?? []) if (revision > one.revision) one.changed();
       }
     } catch (error) {
-      this.#watcher.storeFailed(error);
+      this.#observer.storeFailed(error);
     }
   }
 }

@@ -1,18 +1,18 @@
 // "mcp-parley/store": what a store must do, for those who write one.
 
 export type {
-  Claimed,
-  Claims,
-  Creation,
-  Figures,
-  Hint,
-  Page,
-  Renewal,
-  RoundClaim,
-  RoundClaimed,
+  ClaimedTask,
+  ClaimResult,
+  CreateResult,
+  StoreFigures,
+  ChangeHint,
+  TaskPageRequest,
+  RenewalResult,
+  RoundClaimRequest,
+  RoundClaimResult,
   Store,
-  Swept,
+  SweepResult,
   TaskStore,
-  Wanted,
+  ClaimRequest,
 } from "./store.ts";
 export * from "./task.ts";

@@ -2,7 +2,7 @@
 
 import type { TaskRecord } from "./task.ts";
 
-export interface Watcher {
+export interface TaskObserver {
   readonly created: (task: TaskRecord) => void;
   readonly finished: (task: TaskRecord, status: "completed" | "failed") => void;
   /** A worker was too slow, or paused: another has its task, or may have. */

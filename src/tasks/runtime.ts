@@ -10,23 +10,23 @@ import type { TaskLimits } from "./limits.ts";
 import { entryRecord } from "./execution/log.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
-import type { Creation, Figures, TaskStore } from "./store.ts";
-import type { Arrived, NewTask, TaskRecord, Wait } from "./task.ts";
+import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
+import type { Arrival, NewTask, TaskRecord, Wait } from "./task.ts";
 import { isLive } from "./task.ts";
-import { places, sealJson } from "./vault.ts";
-import type { Vault } from "./vault.ts";
-import { Watch } from "./follow.ts";
-import type { Watcher } from "./observer.ts";
+import { places, sealJson } from "./sealing.ts";
+import type { Sealer } from "./sealing.ts";
+import { Followers } from "./follow.ts";
+import type { TaskObserver } from "./observer.ts";
 import { madeUp } from "./execution/waits.ts";
 import { Worker } from "./worker.ts";
 import type { Programs, Reservation, WorkerOptions } from "./worker.ts";
 
 export interface RuntimeOptions {
   readonly store: TaskStore;
-  readonly vault: Vault;
+  readonly sealer: Sealer;
   readonly programs: Programs;
   readonly limits: TaskLimits;
-  readonly watcher: Watcher;
+  readonly observer: TaskObserver;
   readonly isDevelopment?: boolean | undefined;
   /** 128 random bits, safe in a URL and in a header. */
   readonly newId: () => string;
@@ -51,7 +51,7 @@ export class TaskRuntime {
   readonly #options: RuntimeOptions;
   readonly #clock = new StoreClock();
   #worker: Worker | undefined;
-  #watch: Watch | undefined;
+  #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
   #draining: Promise<void> = Promise.resolve();
 
@@ -73,19 +73,19 @@ export class TaskRuntime {
   /** One task a call: the same call again gets the same task. Throws ParleyError for what goes beyond a limit. */
   async create(call: Promotion): Promise<TaskSnapshot> {
     await this.ready();
-    const { store, vault, limits, newId, watcher } = this.#options;
+    const { store, sealer, limits, newId, observer } = this.#options;
     const { callId, tool, input, entries } = call;
     const ttlMs = call.ttlMs ?? limits.taskTtlMs;
     if (!Number.isInteger(ttlMs) || ttlMs < 1 || ttlMs > limits.taskTtlMs) {
       throw ttlTooLong(tool, ttlMs, limits.taskTtlMs);
     }
-    const log = entries.map((entry, seq) => entryRecord(vault, callId, seq, entry));
+    const log = entries.map((entry, seq) => entryRecord(sealer, callId, seq, entry));
     const task = {
       id: newId(),
       callId,
       tool,
       principal: call.principal ?? "",
-      input: sealJson(vault, input, places.input(callId)),
+      input: sealJson(sealer, input, places.input(callId)),
       log,
       inbox: this.#kept(callId, call.unused),
       ttlMs,
@@ -95,13 +95,13 @@ export class TaskRuntime {
     const claimedBy = place && { worker: place.worker, leaseMs: store.leaseMs };
     const creation = await this.#created({ ...task, claimedBy }, place);
     if (creation.kind === "too many") throw tooManyTasks(tool, limits.tasksPerPrincipal);
-    if (creation.kind === "created") watcher.created(creation.task);
-    return snapshotOf(vault, creation.task);
+    if (creation.kind === "created") observer.created(creation.task);
+    return snapshotOf(sealer, creation.task);
   }
 
-  async #created(task: NewTask, place: Reservation | undefined): Promise<Creation> {
+  async #created(task: NewTask, place: Reservation | undefined): Promise<CreateResult> {
     const { store, limits } = this.#options;
-    let creation: Creation | undefined;
+    let creation: CreateResult | undefined;
     try {
       creation = await store.create(task, limits.tasksPerPrincipal);
       return creation;
@@ -116,9 +116,9 @@ export class TaskRuntime {
 
   async get(id: string): Promise<TaskSnapshot | undefined> {
     await this.ready();
-    const { store, vault } = this.#options;
+    const { store, sealer } = this.#options;
     const task = await store.read(id);
-    return task && snapshotOf(vault, task);
+    return task && snapshotOf(sealer, task);
   }
 
   /** Newest first. */
@@ -128,9 +128,9 @@ export class TaskRuntime {
     limit: number,
   ): Promise<readonly TaskSnapshot[]> {
     await this.ready();
-    const { store, vault } = this.#options;
+    const { store, sealer } = this.#options;
     const tasks = await store.list({ principal: principal ?? "", after, limit });
-    return tasks.map((task) => snapshotOf(vault, task));
+    return tasks.map((task) => snapshotOf(sealer, task));
   }
 
   /**
@@ -142,13 +142,13 @@ export class TaskRuntime {
     answers: ReadonlyMap<string, Json>,
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
     await this.ready();
-    const { store, vault } = this.#options;
+    const { store, sealer } = this.#options;
     const task = await store.read(id);
     if (task === undefined) return undefined;
     const given = task.waits.flatMap(({ kind, key, wire }) => {
       const value = answers.get(wire);
       if (kind !== "question" || value === undefined) return [];
-      return [{ wire, value: sealJson(vault, value, places.answer(task.callId, key)) }];
+      return [{ wire, value: sealJson(sealer, value, places.answer(task.callId, key)) }];
     });
     if (given.length === 0) return { accepted: [] };
     const answered = await store.answer(id, given);
@@ -158,16 +158,16 @@ export class TaskRuntime {
   /** Undefined: no such task. One that is over stays as it is. */
   async cancel(id: string): Promise<TaskSnapshot | undefined> {
     await this.ready();
-    const { store, vault, limits } = this.#options;
+    const { store, sealer, limits } = this.#options;
     const task = await store.cancel(id, limits.keepMs);
-    return task && snapshotOf(vault, task);
+    return task && snapshotOf(sealer, task);
   }
 
   /** Answers what waits for someone who is not the caller. First wins. */
   async deliver(callId: string, key: string, digest: string, value: Json): Promise<Delivery> {
     await this.ready();
-    const { store, vault } = this.#options;
-    const sealed = sealJson(vault, value, places.answer(callId, key));
+    const { store, sealer } = this.#options;
+    const sealed = sealJson(sealer, value, places.answer(callId, key));
     let task = await store.readByCall(callId);
     // Again where the question was put, or put anew, between a look and the answer.
     for (let tries = 0; tries < 10; tries += 1) {
@@ -189,11 +189,11 @@ export class TaskRuntime {
     return "already answered";
   }
 
-  /** Every state a watcher can tell from the one before, from `since` on, until the task is over or the signal aborts. */
+  /** Every state a observer can tell from the one before, from `since` on, until the task is over or the signal aborts. */
   watch(id: string, since: number, signal: AbortSignal): AsyncIterable<TaskSnapshot> {
-    const { store, vault, watcher } = this.#options;
-    this.#watch ??= new Watch(store, watcher);
-    return this.#watch.follow(id, since, signal, (task) => snapshotOf(vault, task));
+    const { store, sealer, observer } = this.#options;
+    this.#followers ??= new Followers(store, observer);
+    return this.#followers.follow(id, since, signal, (task) => snapshotOf(sealer, task));
   }
 
   // ---------------------------------------------------------------- for this process
@@ -226,19 +226,19 @@ export class TaskRuntime {
     return this.#draining;
   }
 
-  async figures(): Promise<Figures> {
+  async figures(): Promise<StoreFigures> {
     await this.ready();
     return this.#options.store.figures();
   }
 
   // ----------------------------------------------------------------
 
-  #kept(callId: string, unused: readonly InboxEvent[]): Arrived[] {
-    const { vault } = this.#options;
-    return unused.flatMap((event, index): Arrived[] => {
+  #kept(callId: string, unused: readonly InboxEvent[]): Arrival[] {
+    const { sealer } = this.#options;
+    return unused.flatMap((event, index): Arrival[] => {
       if (event.kind !== "answer" || event.digest === undefined) return [];
       const { key, digest, value } = event;
-      const sealed = sealJson(vault, value, places.answer(callId, key));
+      const sealed = sealJson(sealer, value, places.answer(callId, key));
       return [{ id: madeUp(`round-${index}`), key, digest, value: sealed, at: 0 }];
     });
   }

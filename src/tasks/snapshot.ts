@@ -3,8 +3,8 @@
 import type { Json } from "../util/json.ts";
 import type { TaskError } from "./program.ts";
 import type { Status, TaskRecord } from "./task.ts";
-import { openJson, places } from "./vault.ts";
-import type { Vault } from "./vault.ts";
+import { openJson, places } from "./sealing.ts";
+import type { Sealer } from "./sealing.ts";
 
 export interface TaskSnapshot {
   readonly id: string;
@@ -28,15 +28,15 @@ export interface TaskSnapshot {
 }
 
 /** Throws where a key is missing. */
-export function snapshotOf(vault: Vault, task: TaskRecord): TaskSnapshot {
+export function snapshotOf(sealer: Sealer, task: TaskRecord): TaskSnapshot {
   const { id, callId, tool, principal, status, statusMessage, result, waits } = task;
   const { createdAt, updatedAt, expiresAt, revision } = task;
   const questions = waits.flatMap(({ kind, wire, request }): [string, Json][] =>
     kind === "question" && request !== undefined
-      ? [[wire, openJson(vault, request, places.question(callId, wire))]]
+      ? [[wire, openJson(sealer, request, places.question(callId, wire))]]
       : [],
   );
-  const ended = result === undefined ? undefined : openJson(vault, result, places.result(callId));
+  const ended = result === undefined ? undefined : openJson(sealer, result, places.result(callId));
   return {
     id,
     callId,
@@ -48,7 +48,7 @@ export function snapshotOf(vault: Vault, task: TaskRecord): TaskSnapshot {
     revision,
     principal: principal === "" ? undefined : principal,
     statusMessage:
-      statusMessage === undefined ? undefined : vault.open(statusMessage, places.message(callId)),
+      statusMessage === undefined ? undefined : sealer.open(statusMessage, places.message(callId)),
     questions: new Map(questions),
     result: status === "completed" ? ended : undefined,
     error: status === "failed" ? errorOf(ended) : undefined,

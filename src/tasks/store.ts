@@ -3,11 +3,11 @@
 
 import type {
   Answer,
-  Appended,
-  Arrived,
+  LogAppend,
+  Arrival,
   Finish,
   NewTask,
-  Ref,
+  ClaimRef,
   Release,
   Sealed,
   TaskRecord,
@@ -31,12 +31,12 @@ export interface TaskStore extends Store {
   // ---- anyone
 
   /** Too many: the principal has this many live ones. (Those created at the very same moment are not counted.) */
-  readonly create: (task: NewTask, most: number) => Promise<Creation>;
+  readonly create: (task: NewTask, most: number) => Promise<CreateResult>;
   readonly read: (id: string) => Promise<TaskRecord | undefined>;
   readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
   readonly readLog: (id: string) => Promise<readonly Sealed[]>;
   /** Newest first, those at rest left out; `after` is the last one of the page before. */
-  readonly list: (page: Page) => Promise<readonly TaskRecord[]>;
+  readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
   /** Undefined: no such task. `accepted` has the wire keys whose first answer this was. */
   readonly answer: (
     id: string,
@@ -47,29 +47,33 @@ export interface TaskStore extends Store {
   /** Of those that exist. */
   readonly revisions: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** Something may have changed: a hint, which may be lost. Returns the function that ends it. */
-  readonly subscribe: (listener: (hint: Hint) => void) => () => void;
+  readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
 
   // ---- workers; false: the lease is lost, nothing was written
 
-  readonly claim: (wanted: Wanted) => Promise<Claims>;
+  readonly claim: (wanted: ClaimRequest) => Promise<ClaimResult>;
   /** Also notes that this worker is there. */
-  readonly renew: (worker: string, refs: readonly Ref[], leaseMs: number) => Promise<Renewal>;
+  readonly renew: (
+    worker: string,
+    refs: readonly ClaimRef[],
+    leaseMs: number,
+  ) => Promise<RenewalResult>;
   /** True also where this very append went through before and only its acknowledgement was lost. */
-  readonly append: (ref: Ref, more: Appended) => Promise<boolean>;
-  readonly publish: (ref: Ref, waiting: Waiting) => Promise<boolean>;
-  readonly park: (ref: Ref, waiting: Waiting) => Promise<boolean>;
-  readonly release: (ref: Ref, why: Release) => Promise<boolean>;
-  readonly report: (ref: Ref, statusMessage: Sealed) => Promise<boolean>;
+  readonly append: (ref: ClaimRef, more: LogAppend) => Promise<boolean>;
+  readonly publish: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
+  readonly park: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
+  readonly release: (ref: ClaimRef, why: Release) => Promise<boolean>;
+  readonly report: (ref: ClaimRef, statusMessage: Sealed) => Promise<boolean>;
   /** True also where it went through before, as with `append`. */
-  readonly finish: (ref: Ref, finish: Finish) => Promise<boolean>;
+  readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
   /** The worker is leaving. */
   readonly leave: (worker: string) => Promise<void>;
   /** Also deletes spilled states and rounds whose time is up, and workers that have not been seen for a day. */
-  readonly sweep: (limit: number, keepMs: number) => Promise<Swept>;
+  readonly sweep: (limit: number, keepMs: number) => Promise<SweepResult>;
 
   // ---- operators
 
-  readonly figures: () => Promise<Figures>;
+  readonly figures: () => Promise<StoreFigures>;
 
   // ---- rounds that leave something in the store
 
@@ -77,29 +81,29 @@ export interface TaskStore extends Store {
   readonly spill: (id: string, state: Sealed, ttlMs: number) => Promise<void>;
   readonly spilled: (id: string) => Promise<Sealed | undefined>;
   /** `once: true`: who runs this round of this call, and what came of it. */
-  readonly claimRound: (round: RoundClaim) => Promise<RoundClaimed>;
-  readonly renewRound: (ref: Ref, leaseMs: number) => Promise<boolean>;
+  readonly claimRound: (round: RoundClaimRequest) => Promise<RoundClaimResult>;
+  readonly renewRound: (ref: ClaimRef, leaseMs: number) => Promise<boolean>;
   /** `at` is how many records this round has already. */
-  readonly appendToRound: (ref: Ref, at: number, record: Sealed) => Promise<boolean>;
-  readonly endRound: (ref: Ref, response: Sealed) => Promise<boolean>;
+  readonly appendToRound: (ref: ClaimRef, at: number, record: Sealed) => Promise<boolean>;
+  readonly endRound: (ref: ClaimRef, response: Sealed) => Promise<boolean>;
   /** Gives it up, so that it can be claimed at once. */
-  readonly releaseRound: (ref: Ref) => Promise<boolean>;
+  readonly releaseRound: (ref: ClaimRef) => Promise<boolean>;
 }
 
-export type Creation =
+export type CreateResult =
   | { readonly kind: "created"; readonly task: TaskRecord }
   /** A task of this call is there already: this one. */
   | { readonly kind: "exists"; readonly task: TaskRecord }
   | { readonly kind: "too many" };
 
-export interface Page {
+export interface TaskPageRequest {
   /** Undefined: everybody's, for operators. */
   readonly principal: string | undefined;
   readonly after: { readonly createdAt: number; readonly id: string } | undefined;
   readonly limit: number;
 }
 
-export interface Wanted {
+export interface ClaimRequest {
   readonly worker: string;
   /** Only these. */
   readonly tools: readonly string[];
@@ -107,27 +111,27 @@ export interface Wanted {
   readonly leaseMs: number;
 }
 
-export interface Claims {
-  readonly claimed: readonly Claimed[];
+export interface ClaimResult {
+  readonly claimed: readonly ClaimedTask[];
   /** When the next of these tools' tasks is due, if one is. At most `now` where there were more than wanted. */
   readonly nextDueAt: number | undefined;
   readonly now: number;
 }
 
-export interface Claimed {
+export interface ClaimedTask {
   readonly task: TaskRecord;
   readonly log: readonly Sealed[];
   /** Whose lease had run out. Undefined: nobody held it. */
   readonly before: string | undefined;
 }
 
-export interface Renewal {
+export interface RenewalResult {
   /** Those still held, with all that has arrived for them. The others are lost, or over. */
-  readonly held: readonly { readonly id: string; readonly inbox: readonly Arrived[] }[];
+  readonly held: readonly { readonly id: string; readonly inbox: readonly Arrival[] }[];
   readonly now: number;
 }
 
-export interface Hint {
+export interface ChangeHint {
   /** Undefined: any. */
   readonly id: string | undefined;
   /** False: there is nothing in it for a worker that does not hold the task. */
@@ -136,13 +140,13 @@ export interface Hint {
   readonly isNews?: boolean | undefined;
 }
 
-export interface Swept {
+export interface SweepResult {
   readonly expired: number;
   readonly removed: number;
   readonly forgotten: number;
 }
 
-export interface Figures {
+export interface StoreFigures {
   readonly now: number;
   readonly live: number;
   readonly held: number;
@@ -156,7 +160,7 @@ export interface Figures {
   readonly workerSeenAt: number | undefined;
 }
 
-export interface RoundClaim {
+export interface RoundClaimRequest {
   readonly callId: string;
   readonly round: number;
   /** Of the answers that came with it: the same round again must bring the same ones. */
@@ -165,9 +169,9 @@ export interface RoundClaim {
   readonly ttlMs: number;
 }
 
-export type RoundClaimed =
+export type RoundClaimResult =
   /** Run it. `log`: what an earlier attempt has recorded in it. */
-  | { readonly kind: "run"; readonly ref: Ref; readonly log: readonly Sealed[] }
+  | { readonly kind: "run"; readonly ref: ClaimRef; readonly log: readonly Sealed[] }
   /** It was run; this is its response. */
   | { readonly kind: "ended"; readonly response: Sealed }
   /** Somebody is at it. */

@@ -16,7 +16,7 @@ export interface TaskRecord {
   /** Whose it is. Empty: nobody's in particular (stdio, no authentication). */
   readonly principal: string;
   readonly status: Status;
-  /** Grows with every change that a watcher can see. */
+  /** Grows with every change that a observer can see. */
   readonly revision: number;
   /** The fence: grows whenever the task changes hands. Writes under an older one are refused. */
   readonly epoch: number;
@@ -29,7 +29,7 @@ export interface TaskRecord {
   readonly dueAt: number | undefined;
   readonly waits: readonly Wait[];
   /** In the order of arrival. Not entries yet. */
-  readonly inbox: readonly Arrived[];
+  readonly inbox: readonly Arrival[];
   /** How often each question has been put under a new wire key. */
   readonly asked: Readonly<Record<string, number>>;
   readonly logLength: number;
@@ -65,7 +65,7 @@ export interface Wait {
 }
 
 /** An answer that the handler has not been told yet. */
-export interface Arrived {
+export interface Arrival {
   /** The wire key it was given to; what a cut brought back has a made-up one. */
   readonly id: string;
   readonly key: string;
@@ -77,7 +77,7 @@ export interface Arrived {
 }
 
 /** A claim on a task: good until somebody else has one. */
-export interface Ref {
+export interface ClaimRef {
   readonly id: string;
   readonly epoch: number;
 }
@@ -91,7 +91,7 @@ export interface NewTask {
   /** The journal gathered in rounds. */
   readonly log: readonly Sealed[];
   /** Answers that came in rounds and are not entries. */
-  readonly inbox: readonly Arrived[];
+  readonly inbox: readonly Arrival[];
   readonly ttlMs: number;
   /** The worker that goes on with it at once, if any. */
   readonly claimedBy: { readonly worker: string; readonly leaseMs: number } | undefined;
@@ -112,13 +112,13 @@ export interface Waiting {
   readonly taken: readonly string[];
 }
 
-export interface Appended {
+export interface LogAppend {
   /** The length of the log without them: a second writer would be noticed. */
   readonly at: number;
   readonly records: readonly Sealed[];
   readonly taken: readonly string[];
   /** Answers that a cut took off the log: to be told again. */
-  readonly returned: readonly Arrived[];
+  readonly returned: readonly Arrival[];
 }
 
 export const isLive = ({ status }: Pick<TaskRecord, "status">): boolean =>
@@ -167,7 +167,7 @@ export function answered(
   if (!isLive(task)) return undefined;
   const byWire = new Map(answers.map((answer) => [answer.wire, answer]));
   // In the order in which they were asked, whatever the order in the request (R3).
-  const arrived = task.waits.flatMap((wait): Arrived[] => {
+  const arrived = task.waits.flatMap((wait): Arrival[] => {
     const answer = byWire.get(wait.wire);
     if (answer === undefined || wait.kind === "timer") return [];
     const { wire: id, key, digest = "", dueAt } = wait;
@@ -177,7 +177,7 @@ export function answered(
   });
   // It counts as asked from now on: a ticket is good for one delivery, also after this one is used up.
   let { asked } = task;
-  const early = answers.flatMap(({ wire, value, early: given }): Arrived[] => {
+  const early = answers.flatMap(({ wire, value, early: given }): Arrival[] => {
     if (given === undefined || Object.hasOwn(asked, given.key)) return [];
     asked = { ...asked, [given.key]: 1 };
     return [{ id: wire, ...given, value, at: now }];
@@ -224,7 +224,7 @@ export function claimed(
 
 export function renewed(
   task: TaskRecord,
-  ref: Ref,
+  ref: ClaimRef,
   leaseMs: number,
   now: number,
 ): TaskRecord | undefined {
@@ -232,12 +232,12 @@ export function renewed(
 }
 
 /** This very append went through before, and only its acknowledgement was lost. */
-export function wasAppended(task: TaskRecord, ref: Ref, { at, records }: Appended): boolean {
+export function wasAppended(task: TaskRecord, ref: ClaimRef, { at, records }: LogAppend): boolean {
   const isLonger = records.length > 0 && task.logLength === at + records.length;
   return isLive(task) && task.epoch === ref.epoch && isLonger;
 }
 
-export function appended(task: TaskRecord, ref: Ref, more: Appended): TaskRecord | undefined {
+export function appended(task: TaskRecord, ref: ClaimRef, more: LogAppend): TaskRecord | undefined {
   if (!holds(task, ref) || task.logLength !== more.at) return undefined;
   return {
     ...task,
@@ -252,7 +252,7 @@ export function appended(task: TaskRecord, ref: Ref, more: Appended): TaskRecord
 /** Shows what is waited for while the handler runs on. What has been answered meanwhile is not asked again. */
 export function published(
   task: TaskRecord,
-  ref: Ref,
+  ref: ClaimRef,
   { waits, asked, taken }: Waiting,
   now: number,
 ): TaskRecord | undefined {
@@ -274,7 +274,7 @@ export function published(
 /** The same, and the handler is gone: due at once where something has arrived that it waits for. */
 export function parked(
   task: TaskRecord,
-  ref: Ref,
+  ref: ClaimRef,
   waiting: Waiting,
   now: number,
 ): TaskRecord | undefined {
@@ -297,7 +297,7 @@ export function parked(
 /** Gives it back undone. Handing over in good order does not count as a claim that came to nothing. */
 export function released(
   task: TaskRecord,
-  ref: Ref,
+  ref: ClaimRef,
   why: Release,
   now: number,
 ): TaskRecord | undefined {
@@ -319,7 +319,7 @@ export interface Release {
 
 export function reported(
   task: TaskRecord,
-  ref: Ref,
+  ref: ClaimRef,
   statusMessage: Sealed,
   now: number,
 ): TaskRecord | undefined {
@@ -328,7 +328,7 @@ export function reported(
 
 export function finished(
   task: TaskRecord,
-  ref: Ref,
+  ref: ClaimRef,
   { status, result, statusMessage, keepMs }: Finish,
   now: number,
 ): TaskRecord | undefined {
@@ -387,7 +387,7 @@ export const isDue = ({ worker, dueAt }: TaskRecord, now: number): boolean =>
   worker === undefined && dueAt !== undefined && dueAt <= now;
 
 /** Who holds the lease may write, and nobody else; a lease that has run out is good until the next claim. */
-function holds(task: TaskRecord, { epoch }: Ref): boolean {
+function holds(task: TaskRecord, { epoch }: ClaimRef): boolean {
   return isLive(task) && task.worker !== undefined && task.epoch === epoch;
 }
 
@@ -408,7 +408,7 @@ function over(task: TaskRecord, now: number, keepMs: number): TaskRecord {
   };
 }
 
-function without(inbox: readonly Arrived[], taken: readonly string[]): readonly Arrived[] {
+function without(inbox: readonly Arrival[], taken: readonly string[]): readonly Arrival[] {
   return taken.length === 0 ? inbox : inbox.filter(({ id }) => !taken.includes(id));
 }
 

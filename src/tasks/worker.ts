@@ -7,7 +7,7 @@ import { Execution } from "./execution/execution.ts";
 import type { ExecutionDeps } from "./execution/execution.ts";
 import { Lease } from "./execution/lease.ts";
 import type { Program } from "./program.ts";
-import type { Claimed, Hint } from "./store.ts";
+import type { ClaimedTask, ChangeHint } from "./store.ts";
 
 export interface Programs {
   readonly names: () => readonly string[];
@@ -35,7 +35,7 @@ const drainMarginMs = 2_000;
 /** A place in a worker for a task that is claimed for it when it is created. */
 export interface Reservation {
   readonly worker: string;
-  readonly adopt: (claimed: Claimed) => void;
+  readonly adopt: (claimed: ClaimedTask) => void;
   readonly giveUp: () => void;
 }
 
@@ -160,7 +160,7 @@ export class Worker {
 
   // ---------------------------------------------------------------- claims
 
-  #hinted({ id, isDue, isNews }: Hint): void {
+  #hinted({ id, isDue, isNews }: ChangeHint): void {
     if (id === undefined) void this.#lookForNews();
     else if (this.#running.has(id) && isNews !== false) this.#renewSoon();
     if (isDue !== false) this.#wake();
@@ -230,7 +230,7 @@ export class Worker {
     return Math.min(this.#options.pollMs, Math.max(claimGapMs, untilDue));
   }
 
-  #run(claimed: Claimed, mark: readonly number[]): void {
+  #run(claimed: ClaimedTask, mark: readonly number[]): void {
     const { task } = claimed;
     const program = this.#programs.get(task.tool);
     if (program === undefined) return;
@@ -355,11 +355,11 @@ export class Worker {
 
   #failed(error: unknown): void {
     this.#failures += 1;
-    this.#deps.watcher.storeFailed(error);
+    this.#deps.observer.storeFailed(error);
   }
 
   #succeeded(): void {
-    this.#deps.watcher.storeBack();
+    this.#deps.observer.storeBack();
     this.#failures = 0;
   }
 }

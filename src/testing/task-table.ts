@@ -15,10 +15,10 @@ import { TaskRuntime } from "../tasks/runtime.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import type { MemoryStore } from "../tasks/stores/memory.ts";
 import type { TaskRecord } from "../tasks/task.ts";
-import type { Watcher } from "../tasks/observer.ts";
+import type { TaskObserver } from "../tasks/observer.ts";
 import type { Json } from "../util/json.ts";
 
-const silent: Watcher = {
+const silent: TaskObserver = {
   created: () => {},
   finished: () => {},
   leaseLost: () => {},
@@ -57,10 +57,10 @@ export class TaskTable {
   runtime(core: Core): TaskRuntime {
     return new TaskRuntime({
       store: this.#store,
-      vault: vaultOf(core),
+      sealer: vaultOf(core),
       programs: { names: () => [], get: () => undefined },
       limits: limitsOf(core),
-      watcher: silent,
+      observer: silent,
       newId: core.environment.newId,
     });
   }
@@ -101,14 +101,14 @@ export class TaskTable {
       new Lease([() => performance.now()], leaseMs),
       {
         store: this.#store,
-        vault: vaultOf(core),
+        sealer: vaultOf(core),
         clock: {
           now: environment.now,
           after: eventually,
           wait: (ms) => new Promise((resolve) => eventually(ms, resolve)),
         },
         limits: limitsOf(core),
-        watcher: silent,
+        observer: silent,
       },
     );
     onStop(() => execution.stop("LostLease"));

@@ -7,12 +7,12 @@ import type { Promotion } from "../../src/tasks/runtime.ts";
 import type { TaskSnapshot } from "../../src/tasks/snapshot.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { isLive } from "../../src/tasks/task.ts";
-import type { Arrived, Wait } from "../../src/tasks/task.ts";
-import type { Vault } from "../../src/tasks/vault.ts";
+import type { Arrival, Wait } from "../../src/tasks/task.ts";
+import type { Sealer } from "../../src/tasks/sealing.ts";
 import type { Chance } from "./chance.ts";
 import type { GivenAnswer } from "./invariants.ts";
 import type { Log, Replicas } from "./replicas.ts";
-import { limits, silentWatcher } from "./setting.ts";
+import { limits, silentObserver } from "./setting.ts";
 import { badAnswer, digestOf } from "./witness.ts";
 
 const pollMs = 50;
@@ -34,7 +34,7 @@ interface Followed {
 
 export interface ClientOptions {
   readonly store: TaskStore;
-  readonly vault: Vault;
+  readonly sealer: Sealer;
   readonly replicas: Replicas;
   readonly chance: Chance;
   readonly log: Log;
@@ -51,7 +51,7 @@ export class Client {
   readonly #runtime: TaskRuntime;
   readonly #live = new Map<string, Followed>();
   /** What the store made of an answer that it took, by task and wire key. */
-  readonly #arrivals = new Map<string, Arrived>();
+  readonly #arrivals = new Map<string, Arrival>();
   /** When the store's word came, by task and wire key. */
   readonly #acknowledged = new Map<string, number>();
   /** When a delivery was made, with whatever outcome, by task and key. */
@@ -62,7 +62,7 @@ export class Client {
   #isClosed = false;
 
   constructor(options: ClientOptions) {
-    const { store, vault, chance, tasks, tools } = options;
+    const { store, sealer, chance, tasks, tools } = options;
     this.#options = options;
     const draw = chance.of("calls");
     this.calls = Array.from({ length: tasks }, (_, index) => ({
@@ -71,10 +71,10 @@ export class Client {
     }));
     this.#runtime = new TaskRuntime({
       store: { ...store, answer: (id, answers) => this.#noted(id, answers) },
-      vault,
+      sealer,
       programs: { names: () => tools, get: () => undefined },
       limits,
-      watcher: silentWatcher,
+      observer: silentObserver,
       newId: () => randomBytes(16).toString("hex"),
     });
   }

@@ -18,7 +18,7 @@ import { monotonic, noteTo } from "./evidence.ts";
 import { handlers } from "./handlers.ts";
 import type { ChaosHandler } from "./handlers.ts";
 import { breakLeases, sabotaged } from "./sabotage.ts";
-import { limits, openStore, silentWatcher, vaultFor } from "./setting.ts";
+import { limits, openStore, silentObserver, sealerFor } from "./setting.ts";
 import type { Setting } from "./setting.ts";
 import { Witness } from "./witness.ts";
 
@@ -85,17 +85,17 @@ watchLeases();
 if (setting.sabotage === "lease") breakLeases();
 
 const store = openStore(setting);
-const vault = vaultFor(setting);
+const sealer = sealerFor(setting);
 const programs = new Map(
   Object.entries(handlers).map(([tool, handler]) => [tool, programOf(tool, handler)]),
 );
 const runtime = new TaskRuntime({
-  store: sabotaged(store, vault, setting.sabotage),
-  vault,
+  store: sabotaged(store, sealer, setting.sabotage),
+  sealer,
   programs: { names: () => [...programs.keys()], get: (tool) => programs.get(tool) },
   limits,
-  watcher: {
-    ...silentWatcher,
+  observer: {
+    ...silentObserver,
     couldNotRun: (task, error) => say(`couldNotRun ${task.tool} ${String(error)}`),
     storeFailed: (error) => say(`storeFailed ${String(error)}`),
   },

@@ -8,8 +8,8 @@ import process from "node:process";
 import type { Json } from "../../src/util/json.ts";
 import { readEntries } from "../../src/tasks/execution/log.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import { openJson, places } from "../../src/tasks/vault.ts";
-import type { Vault } from "../../src/tasks/vault.ts";
+import { openJson, places } from "../../src/tasks/sealing.ts";
+import type { Sealer } from "../../src/tasks/sealing.ts";
 import { startPostgres } from "../postgres/start.ts";
 import { build } from "../../bench/build.ts";
 import { Chance } from "./chance.ts";
@@ -24,7 +24,7 @@ import { Keeper, Replica, Replicas } from "./replicas.ts";
 import type { Log } from "./replicas.ts";
 import { sabotaged } from "./sabotage.ts";
 import type { Sabotage } from "./sabotage.ts";
-import { openStore, vaultFor } from "./setting.ts";
+import { openStore, sealerFor } from "./setting.ts";
 import type { Setting, StoreKind } from "./setting.ts";
 import { entryTold } from "./told.ts";
 
@@ -109,7 +109,7 @@ async function inSetting(
     if (line.startsWith("crashed ")) crashes.push(line);
     else mishaps.set(line, (mishaps.get(line) ?? 0) + 1);
   };
-  const vault = vaultFor(setting);
+  const sealer = sealerFor(setting);
   const chance = new Chance(options.seed);
   const store = openStore(setting);
   await store.migrate();
@@ -129,8 +129,8 @@ async function inSetting(
     replicas.fill();
     await replicas.settled();
     const client = new Client({
-      store: sabotaged(store, vault, sabotage),
-      vault,
+      store: sabotaged(store, sealer, sabotage),
+      sealer,
       replicas,
       chance: chance.of("client"),
       log,
@@ -158,7 +158,7 @@ async function inSetting(
     // Those that were stopped wake up now, and must not spoil anything either.
     await replicas.close();
     const seconds = (performance.now() - start) / 1000;
-    const finals = await Promise.all(client.calls.map((call) => finalOf(store, vault, call)));
+    const finals = await Promise.all(client.calls.map((call) => finalOf(store, sealer, call)));
     const evidence = readEvidence(setting.evidence);
     const findings: Findings = { finals, evidence, answers: client.answers, rivals, crashes };
     const violations = violationsIn(findings);
@@ -172,7 +172,7 @@ async function inSetting(
 
 async function finalOf(
   store: TaskStore,
-  vault: Vault,
+  sealer: Sealer,
   { callId, tool }: { readonly callId: string; readonly tool: string },
 ): Promise<Final> {
   const record = await store.readByCall(callId);
@@ -188,9 +188,9 @@ async function finalOf(
     };
   }
   const { status, result, worker, dueAt, waits, inbox } = record;
-  const ended = result === undefined ? null : openJson(vault, result, places.result(callId));
+  const ended = result === undefined ? null : openJson(sealer, result, places.result(callId));
   const log = await store.readLog(record.id);
-  const history = readEntries(vault, callId, log).flatMap((entry) => entryTold(entry) ?? []);
+  const history = readEntries(sealer, callId, log).flatMap((entry) => entryTold(entry) ?? []);
   return {
     task: callId,
     tool,

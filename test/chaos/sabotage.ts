@@ -3,8 +3,8 @@
 import { Lease } from "../../src/tasks/execution/lease.ts";
 import { entryRecord, readEntries } from "../../src/tasks/execution/log.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import type { Ref } from "../../src/tasks/task.ts";
-import type { Vault } from "../../src/tasks/vault.ts";
+import type { ClaimRef } from "../../src/tasks/task.ts";
+import type { Sealer } from "../../src/tasks/sealing.ts";
 
 export const sabotages = ["fence", "lease", "second-table", "unordered"] as const;
 
@@ -15,7 +15,7 @@ export const isSabotage = (name: string): name is Sabotage =>
 
 export function sabotaged(
   store: TaskStore,
-  vault: Vault,
+  sealer: Sealer,
   sabotage: Sabotage | undefined,
 ): TaskStore {
   switch (sabotage) {
@@ -28,7 +28,7 @@ export function sabotaged(
     case "second-table":
       return withSecondTable(store);
     case "unordered":
-      return unordered(store, vault);
+      return unordered(store, sealer);
   }
 }
 
@@ -40,8 +40,8 @@ export function breakLeases(): void {
 /** Whoever held the task once may write for ever: under whatever epoch it has now, at whatever length. */
 function withoutFence(store: TaskStore): TaskStore {
   const write = async (
-    { id }: Ref,
-    attempt: (ref: Ref, logLength: number) => Promise<boolean>,
+    { id }: ClaimRef,
+    attempt: (ref: ClaimRef, logLength: number) => Promise<boolean>,
   ): Promise<boolean> => {
     // Somebody else may be faster between the two.
     for (let tries = 0; tries < 10; tries += 1) {
@@ -117,19 +117,19 @@ function withSecondTable(store: TaskStore): TaskStore {
 }
 
 /** The log as a map would give it: by key. */
-function unordered(store: TaskStore, vault: Vault): TaskStore {
+function unordered(store: TaskStore, sealer: Sealer): TaskStore {
   return {
     ...store,
     claim: async (wanted) => {
       const claims = await store.claim(wanted);
       const claimed = claims.claimed.map((one) => {
         const { callId } = one.task;
-        const entries = readEntries(vault, callId, one.log).toSorted((left, right) =>
+        const entries = readEntries(sealer, callId, one.log).toSorted((left, right) =>
           left.key < right.key ? -1 : 1,
         );
         return {
           ...one,
-          log: entries.map((entry, seq) => entryRecord(vault, callId, seq, entry)),
+          log: entries.map((entry, seq) => entryRecord(sealer, callId, seq, entry)),
         };
       });
       return { ...claims, claimed };

@@ -1,12 +1,12 @@
-// What the parent and its replicas have in common: the store, the vault, the programs, the limits.
+// What the parent and its replicas have in common: the store, the sealer, the programs, the limits.
 
 import { defaultTaskLimits } from "../../src/tasks/limits.ts";
 import type { TaskLimits } from "../../src/tasks/limits.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
-import { SqliteStore } from "../../src/tasks/stores/sqlite/store.ts";
-import type { Vault } from "../../src/tasks/vault.ts";
-import type { Watcher } from "../../src/tasks/observer.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
+import { SqliteStore } from "../../src/tasks/stores/sqlite/sqlite-store.ts";
+import type { Sealer } from "../../src/tasks/sealing.ts";
+import type { TaskObserver } from "../../src/tasks/observer.ts";
 import type { Sabotage } from "./sabotage.ts";
 
 export type StoreKind = "sqlite" | "postgres";
@@ -29,7 +29,7 @@ export function openStore({ store, place, leaseMs }: Setting): TaskStore {
 }
 
 /** In the clear, but a record in another's place is noticed, as with the real one. */
-const strictVault: Vault = {
+const strictVault: Sealer = {
   seal: (text, place) => `${place}\n${text}`,
   open: (sealed, place) => {
     const end = sealed.indexOf("\n");
@@ -39,15 +39,15 @@ const strictVault: Vault = {
 };
 
 /** Without a fence two runs write to one log, and it has to be seen what comes of that. */
-const looseVault: Vault = {
+const looseVault: Sealer = {
   seal: strictVault.seal,
   open: (sealed) => sealed.slice(sealed.indexOf("\n") + 1),
 };
 
-export const vaultFor = ({ sabotage }: Setting): Vault =>
+export const sealerFor = ({ sabotage }: Setting): Sealer =>
   sabotage === "fence" ? looseVault : strictVault;
 
-export const silentWatcher: Watcher = {
+export const silentObserver: TaskObserver = {
   created: () => {},
   finished: () => {},
   leaseLost: () => {},

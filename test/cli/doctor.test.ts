@@ -175,7 +175,7 @@ test("Postgres as a store: down, without tables, up to date", async () => {
   onTestFinished(stop);
   const empty = await run(doctor, ["--store", url], env);
   expect(empty.out).toMatch(/✔ store.*\n✖ migrations {3}[1-9]\d* to be done; run: parley migrate/);
-  const { PostgresStore } = await import("../../src/tasks/stores/postgres/store.ts");
+  const { PostgresStore } = await import("../../src/tasks/stores/postgres/postgres-store.ts");
   const store = new PostgresStore(url);
   await store.migrate();
   await store.close();

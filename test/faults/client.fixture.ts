@@ -1,7 +1,7 @@
 // The errand's client, and everybody else whom it waits for. It is in a process of its own, so to speak: it
 // talks to the store alone and goes on whatever becomes of the workers.
 
-import { Engine, openVault } from "../../src/tasks/engine.fixture.ts";
+import { Engine, openSealer } from "../../src/tasks/engine.fixture.ts";
 import { readEntries } from "../../src/tasks/execution/log.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 
@@ -111,6 +111,6 @@ export async function journalOf(
   id: string,
   callId: string,
 ): Promise<readonly string[]> {
-  const entries = readEntries(openVault, callId, await store.readLog(id));
+  const entries = readEntries(openSealer, callId, await store.readLog(id));
   return entries.map(({ kind, key }) => `${kind} ${key}`);
 }

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as timeout } from "node:timers/promises";
-import { Engine, openVault } from "../../src/tasks/engine.fixture.ts";
+import { Engine, openSealer } from "../../src/tasks/engine.fixture.ts";
 import { readEntries } from "../../src/tasks/execution/log.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { journalOf, serve } from "./client.fixture.ts";
@@ -34,7 +34,7 @@ export async function crashOfProcess(
         const claims = await store.claim(wanted);
         // What was on its way when the process died has arrived, or never will.
         for (const { log } of claims.claimed) {
-          known ??= new Set(readEntries(openVault, callId, log).map(({ key }) => key));
+          known ??= new Set(readEntries(openSealer, callId, log).map(({ key }) => key));
         }
         return claims;
       },

@@ -1,4 +1,4 @@
-import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
 import { startPostgres } from "../postgres/start.ts";
 import { describeCrashPoints } from "./crash-points.fixture.ts";
 

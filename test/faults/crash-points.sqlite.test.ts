@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SqliteStore } from "../../src/tasks/stores/sqlite/store.ts";
+import { SqliteStore } from "../../src/tasks/stores/sqlite/sqlite-store.ts";
 import { describeCrashPoints } from "./crash-points.fixture.ts";
 
 describeCrashPoints("SQLite", async () => {

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { StepInfo } from "../../src/replay/operations.ts";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
-import type { Claims, Creation, Renewal, TaskStore } from "../../src/tasks/store.ts";
+import type { ClaimResult, CreateResult, RenewalResult, TaskStore } from "../../src/tasks/store.ts";
 import { journalOf, serve } from "./client.fixture.ts";
 import { errand, promotion } from "./errand.fixture.ts";
 import type { Bodies } from "./errand.fixture.ts";
@@ -141,9 +141,9 @@ async function lapse(
 /** A dead engine's word counts for nothing. Those that are nobody's are taken from anyone. */
 function wasRefused(call: string, value: unknown): boolean {
   const [name = ""] = call.split(" ");
-  if (name === "renew") return (value as Renewal).held.length === 0;
-  if (name === "claim") return (value as Claims).claimed.length === 0;
-  if (name === "create") return (value as Creation).kind === "exists";
+  if (name === "renew") return (value as RenewalResult).held.length === 0;
+  if (name === "claim") return (value as ClaimResult).claimed.length === 0;
+  if (name === "create") return (value as CreateResult).kind === "exists";
   return value === false || ["migrate", "sweep", "leave"].includes(name);
 }
 

@@ -1,6 +1,6 @@
 // A store as an engine has it that is going to die: every call is one of its life's.
 
-import type { Hint, TaskStore } from "../../src/tasks/store.ts";
+import type { ChangeHint, TaskStore } from "../../src/tasks/store.ts";
 import { isLive } from "../../src/tasks/task.ts";
 import type { Life } from "./life.ts";
 
@@ -14,7 +14,7 @@ export interface Mortal {
 const leaseMs = 60_000;
 
 export function mortal(store: TaskStore, life: Life, callId: string): Mortal {
-  const listeners = new Set<(hint: Hint) => void>();
+  const listeners = new Set<(hint: ChangeHint) => void>();
   const counted = Object.entries(store)
     .filter(([, member]) => typeof member === "function")
     .map(([name, method]) => [

@@ -3,7 +3,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
-import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
 import { startPostgres } from "../postgres/start.ts";
 import { journalOf } from "./client.fixture.ts";
 import { Customer, Hold, Ledger, order, Progress } from "./outage.fixture.ts";
@@ -128,7 +128,7 @@ test("a body that comes to its end while Postgres is away: its outcome is kept f
 }, 60_000);
 
 const unreachable = expect.objectContaining({
-  name: "StoreUnavailable",
+  name: "StoreUnavailableError",
   message: expect.stringMatching(/^The task store \(Postgres\) cannot be reached: ./),
 }) as unknown;
 

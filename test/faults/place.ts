@@ -1,8 +1,8 @@
 // Where a process of these tests finds its store, and what else it is to do: handed over in its environment.
 
 import process from "node:process";
-import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
-import { SqliteStore } from "../../src/tasks/stores/sqlite/store.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
+import { SqliteStore } from "../../src/tasks/stores/sqlite/sqlite-store.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 
 export interface Place {

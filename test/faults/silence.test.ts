@@ -7,7 +7,7 @@ import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
 import { openPool } from "../../src/tasks/stores/postgres/pool.ts";
-import { PostgresStore } from "../../src/tasks/stores/postgres/store.ts";
+import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
 import { startPostgres } from "../postgres/start.ts";
 import { Hold } from "./outage.fixture.ts";
 

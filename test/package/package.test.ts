@@ -95,7 +95,7 @@ test("each entry exports exactly these names", async () => {
     "sqliteStore",
   ]);
   expect(Object.keys(await import("mcp-parley/postgres")).toSorted()).toEqual([
-    "StoreUnavailable",
+    "StoreUnavailableError",
     "migrationSql",
     "postgresStore",
   ]);

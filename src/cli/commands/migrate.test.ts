@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { startPostgres } from "../../../test/postgres/start.ts";
-import { PostgresStore } from "../../tasks/stores/postgres/store.ts";
-import { SqliteStore } from "../../tasks/stores/sqlite/store.ts";
+import { PostgresStore } from "../../tasks/stores/postgres/postgres-store.ts";
+import { SqliteStore } from "../../tasks/stores/sqlite/sqlite-store.ts";
 
 const main = join(import.meta.dirname, "../main.ts");
 

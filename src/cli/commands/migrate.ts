@@ -1,7 +1,7 @@
 // `parley migrate`: brings a store's tables up to date, or prints what that would take.
 
-import { migrationSql as postgresSql } from "../../tasks/stores/postgres/migrations.ts";
-import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/migrations.ts";
+import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgres-migrations.ts";
+import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/sqlite-migrations.ts";
 import type { Command } from "../command.ts";
 import { Usage } from "../command.ts";
 import { parsed } from "../args/parsed.ts";

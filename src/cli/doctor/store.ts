@@ -1,6 +1,6 @@
 // A task store: whether it can be reached, has its tables, and is being worked on. Nothing is changed.
 
-import type { Figures } from "../../tasks/store.ts";
+import type { StoreFigures } from "../../tasks/store.ts";
 import { duration } from "../screen/amounts.ts";
 import { withStore } from "../tasks/in-store.ts";
 import { howToMigrate, missingMigrations } from "../tasks/migrations.ts";
@@ -30,7 +30,7 @@ export async function storeFindings(
   }
 }
 
-function work({ now, live, held, oldestDueAt, workerSeenAt }: Figures): readonly Finding[] {
+function work({ now, live, held, oldestDueAt, workerSeenAt }: StoreFigures): readonly Finding[] {
   const seenMs = workerSeenAt === undefined ? Infinity : now - workerSeenAt;
   const dueMs = oldestDueAt === undefined ? 0 : now - oldestDueAt;
   const tasks = `${live} live, ${held} being run`;

@@ -1,8 +1,8 @@
 // Tasks as an operator sees them, in their store: whose they are, how old, and what they wait for. What people have said
 // is sealed there, and stays so.
 
-import { PostgresStore } from "../../tasks/stores/postgres/store.ts";
-import { SqliteStore } from "../../tasks/stores/sqlite/store.ts";
+import { PostgresStore } from "../../tasks/stores/postgres/postgres-store.ts";
+import { SqliteStore } from "../../tasks/stores/sqlite/sqlite-store.ts";
 import type { TaskStore } from "../../tasks/store.ts";
 import type { TaskRecord } from "../../tasks/task.ts";
 import { counted, duration } from "../screen/amounts.ts";

@@ -3,11 +3,11 @@
 import { statSync } from "node:fs";
 import { textOf } from "../../client/errors.ts";
 import { Database } from "../../tasks/stores/postgres/database.ts";
-import { migrationSql as postgresSql } from "../../tasks/stores/postgres/migrations.ts";
+import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgres-migrations.ts";
 import { query } from "../../tasks/stores/postgres/pool.ts";
 import { quoted } from "../../tasks/stores/postgres/schema.ts";
 import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
-import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/migrations.ts";
+import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/sqlite-migrations.ts";
 
 /** Everything else is a SQLite file. */
 export const isPostgres = (target: string): boolean => /^postgres(ql)?:/.test(target);

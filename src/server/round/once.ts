@@ -9,9 +9,9 @@ import { Stop } from "../../replay/stop.ts";
 import { backOff } from "../../util/timers.ts";
 import { Lease } from "../../tasks/execution/lease.ts";
 import { cutRecord, entryRecord, readEntries } from "../../tasks/execution/log.ts";
-import type { RoundClaimed, TaskStore } from "../../tasks/store.ts";
-import type { Ref } from "../../tasks/task.ts";
-import { openJson, sealJson } from "../../tasks/vault.ts";
+import type { RoundClaimResult, TaskStore } from "../../tasks/store.ts";
+import type { ClaimRef } from "../../tasks/task.ts";
+import { openJson, sealJson } from "../../tasks/sealing.ts";
 import type { Json } from "../../util/json.ts";
 import { shortDigest } from "../../token/canonical.ts";
 import type { Call } from "./call.ts";
@@ -66,7 +66,7 @@ function claimOf(
   call: Call,
   request: RoundRequest,
   tokenExpiresAt: number,
-): Promise<RoundClaimed> {
+): Promise<RoundClaimResult> {
   const { environment, limits } = core;
   return store.claimRound({
     callId: call.id(),
@@ -84,7 +84,7 @@ async function runClaimed(
   call: Call,
   request: RoundRequest,
   run: Run,
-  { ref, log }: Extract<RoundClaimed, { kind: "run" }>,
+  { ref, log }: Extract<RoundClaimResult, { kind: "run" }>,
 ): Promise<RoundResponse> {
   const stop = new Stop();
   request.stop?.add(stop);
@@ -117,13 +117,13 @@ class ClaimedRound {
   readonly #core: Core;
   readonly #store: TaskStore;
   readonly #call: Call;
-  readonly #ref: Ref;
+  readonly #ref: ClaimRef;
   readonly #stop: Stop;
   readonly #lease: Lease;
   readonly #events: readonly InboxEvent[];
   #length: number;
 
-  constructor(core: Core, store: TaskStore, call: Call, ref: Ref, length: number, stop: Stop) {
+  constructor(core: Core, store: TaskStore, call: Call, ref: ClaimRef, length: number, stop: Stop) {
     this.#core = core;
     this.#store = store;
     this.#call = call;

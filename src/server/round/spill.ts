@@ -1,6 +1,6 @@
 // A state too large for its token is kept in the store; the token holds a sealed pointer to it.
 
-import { openJson, sealJson } from "../../tasks/vault.ts";
+import { openJson, sealJson } from "../../tasks/sealing.ts";
 import type { Json } from "../../util/json.ts";
 import { TokenError } from "../../token/errors.ts";
 import type { Core } from "../core.ts";

@@ -7,7 +7,7 @@ import { defaultTaskLimits } from "../../tasks/limits.ts";
 import type { Program } from "../../tasks/program.ts";
 import { TaskRuntime } from "../../tasks/runtime.ts";
 import type { Store, TaskStore } from "../../tasks/store.ts";
-import type { Watcher } from "../../tasks/observer.ts";
+import type { TaskObserver } from "../../tasks/observer.ts";
 import { TokenError } from "../../token/errors.ts";
 import { vaultOf } from "./vault.ts";
 import type { Core } from "../core.ts";
@@ -46,10 +46,10 @@ export class Work {
     this.#registrations = registrations;
     this.runtime = new TaskRuntime({
       store,
-      vault: vaultOf(core),
+      sealer: vaultOf(core),
       programs: { names: () => this.#names(), get: (tool) => this.#program(tool) },
       limits: limitsOf(core),
-      watcher: this.#watcher(),
+      observer: this.#observer(),
       isDevelopment: core.environment.isDevelopment,
       newId: core.environment.newId,
     });
@@ -104,7 +104,7 @@ export class Work {
 
   // ---------------------------------------------------------------- what there is to tell
 
-  #watcher(): Watcher {
+  #observer(): TaskObserver {
     const { logger, telemetry } = this.#core;
     return {
       created: ({ id, tool }) => {

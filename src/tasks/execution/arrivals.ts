@@ -3,13 +3,13 @@
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Json } from "../../util/json.ts";
-import type { Arrived, Wait } from "../task.ts";
+import type { Arrival, Wait } from "../task.ts";
 
 type Answered = Extract<InboxEvent, { kind: "answer" }>;
 
 export class Arrivals {
   readonly inbox: Inbox;
-  readonly #open: (arrived: Arrived) => Json;
+  readonly #open: (arrived: Arrival) => Json;
   /** The arrival behind each event that is not used up, as far as the store knows. */
   readonly #ids = new Map<InboxEvent, string>();
   readonly #known = new Set<string>();
@@ -17,10 +17,10 @@ export class Arrivals {
   readonly #due = new Set<string>();
 
   constructor(
-    arrived: readonly Arrived[],
+    arrived: readonly Arrival[],
     waits: readonly Wait[],
     now: number,
-    open: (arrived: Arrived) => Json,
+    open: (arrived: Arrival) => Json,
   ) {
     this.#open = open;
     const timed = [
@@ -35,7 +35,7 @@ export class Arrivals {
   }
 
   /** While the handler runs: those that are new. */
-  push(arrived: readonly Arrived[]): void {
+  push(arrived: readonly Arrival[]): void {
     for (const one of arrived) {
       for (const { event } of this.#eventsOf(one)) this.inbox.push(event);
     }
@@ -70,7 +70,7 @@ export class Arrivals {
     for (const [event, id] of this.#ids) if (taken.includes(id)) this.#ids.delete(event);
   }
 
-  #eventsOf(arrived: Arrived): { readonly event: InboxEvent; readonly at: number }[] {
+  #eventsOf(arrived: Arrival): { readonly event: InboxEvent; readonly at: number }[] {
     const { id, key, digest, at, dueAt } = arrived;
     if (this.#known.has(id)) return [];
     const answer: InboxEvent = { kind: "answer", key, digest, value: this.#open(arrived) };

@@ -18,19 +18,19 @@ import { logTooLarge, tooManyQuestions } from "../limits.ts";
 import { cutRecord, entryRecord, readEntries } from "./log.ts";
 import type { Ended, Ending, Prepared, Program, TaskFacts } from "../program.ts";
 import { Reports } from "./status-reports.ts";
-import type { Claimed, TaskStore } from "../store.ts";
-import type { Arrived, Ref, Sealed, Waiting } from "../task.ts";
-import { openJson, places, sealJson } from "../vault.ts";
-import type { Vault } from "../vault.ts";
+import type { ClaimedTask, TaskStore } from "../store.ts";
+import type { Arrival, ClaimRef, Sealed, Waiting } from "../task.ts";
+import { openJson, places, sealJson } from "../sealing.ts";
+import type { Sealer } from "../sealing.ts";
 import { madeUp, Waits } from "./waits.ts";
-import type { Watcher } from "../observer.ts";
+import type { TaskObserver } from "../observer.ts";
 
 export interface ExecutionDeps {
   readonly store: TaskStore;
-  readonly vault: Vault;
+  readonly sealer: Sealer;
   readonly clock: Clock;
   readonly limits: TaskLimits;
-  readonly watcher: Watcher;
+  readonly observer: TaskObserver;
   /** Failures of the engine are told whole. */
   readonly isDevelopment?: boolean | undefined;
 }
@@ -51,9 +51,9 @@ class Unwritten extends Error {
 }
 
 export class Execution {
-  readonly ref: Ref;
+  readonly ref: ClaimRef;
   readonly lease: Lease;
-  readonly #claimed: Claimed;
+  readonly #claimed: ClaimedTask;
   readonly #program: Program;
   readonly #deps: ExecutionDeps;
   readonly #stop = new Stop();
@@ -72,7 +72,7 @@ export class Execution {
   #callOffDue: (() => void) | undefined;
   #callOffLease: (() => void) | undefined;
 
-  constructor(claimed: Claimed, program: Program, lease: Lease, deps: ExecutionDeps) {
+  constructor(claimed: ClaimedTask, program: Program, lease: Lease, deps: ExecutionDeps) {
     const { task } = claimed;
     this.#claimed = claimed;
     this.#program = program;
@@ -89,12 +89,12 @@ export class Execution {
   // ---------------------------------------------------------------- from the worker
 
   /** All that has arrived so far, as the last renewal brought it. */
-  arrived(inbox: readonly Arrived[]): void {
+  arrived(inbox: readonly Arrival[]): void {
     try {
       this.#arrivals?.push(inbox);
     } catch (error) {
       // Sealed with a key that is not at hand: whoever has it goes on.
-      this.#deps.watcher.couldNotRun(this.#claimed.task, error);
+      this.#deps.observer.couldNotRun(this.#claimed.task, error);
       this.#lose("LostLease");
     }
   }
@@ -148,10 +148,10 @@ export class Execution {
 
   async #attempt(): Promise<void> {
     const { task, before } = this.#claimed;
-    const { limits, watcher } = this.#deps;
+    const { limits, observer } = this.#deps;
     if (task.fruitless > limits.fruitlessClaims) {
       const cause = this.#lastCause(before);
-      watcher.gaveUp(task, cause);
+      observer.gaveUp(task, cause);
       return this.#finish({ status: "failed", error: this.#despair(cause) });
     }
     let facts: TaskFacts;
@@ -186,13 +186,13 @@ export class Execution {
   /** Throws where a key is missing: nothing is run on the strength of what cannot be read. */
   #open(): TaskFacts {
     const { task, log } = this.#claimed;
-    const { vault, clock } = this.#deps;
+    const { sealer, clock } = this.#deps;
     const { id, callId, principal } = task;
-    this.#entries = readEntries(vault, callId, log);
+    this.#entries = readEntries(sealer, callId, log);
     this.#arrivals = new Arrivals(task.inbox, task.waits, clock.now(), (arrived) =>
-      openJson(vault, arrived.value, places.answer(callId, arrived.key)),
+      openJson(sealer, arrived.value, places.answer(callId, arrived.key)),
     );
-    const input = openJson(vault, task.input, places.input(callId));
+    const input = openJson(sealer, task.input, places.input(callId));
     return { id, callId, principal, input, report: (message) => this.#reports.push(message) };
   }
 
@@ -227,28 +227,28 @@ export class Execution {
 
   async #append(entry: Entry): Promise<void> {
     const { callId } = this.#claimed.task;
-    const record = entryRecord(this.#deps.vault, callId, this.#logLength, entry);
+    const record = entryRecord(this.#deps.sealer, callId, this.#logLength, entry);
     await this.#write(record, []);
     this.#entries.push(entry);
   }
 
   async #cut(from: number, back: readonly InboxEvent[]): Promise<void> {
-    const { vault, clock } = this.#deps;
+    const { sealer, clock } = this.#deps;
     const { callId } = this.#claimed.task;
-    const returned = back.flatMap((event): Arrived[] => {
+    const returned = back.flatMap((event): Arrival[] => {
       if (event.kind !== "answer") return [];
       this.#returned += 1;
       const id = madeUp(`cut-${this.#logLength}-${this.#returned}`);
       const { key, digest = "", value } = event;
       this.#arrivalsNow().returned(event, id);
-      const sealed = sealJson(vault, value, places.answer(callId, key));
+      const sealed = sealJson(sealer, value, places.answer(callId, key));
       return [{ id, key, digest, value: sealed, at: clock.now() }];
     });
-    await this.#write(cutRecord(vault, callId, this.#logLength, from), returned);
+    await this.#write(cutRecord(sealer, callId, this.#logLength, from), returned);
     this.#entries.length = from;
   }
 
-  async #write(record: Sealed, returned: readonly Arrived[]): Promise<void> {
+  async #write(record: Sealed, returned: readonly Arrival[]): Promise<void> {
     const { store, limits } = this.#deps;
     this.#logBytes += record.length;
     if (this.#logBytes > limits.logBytes) {
@@ -288,21 +288,21 @@ export class Execution {
   }
 
   async #finish(ending: Ending): Promise<void> {
-    const { store, vault, limits, watcher } = this.#deps;
+    const { store, sealer, limits, observer } = this.#deps;
     const { task } = this.#claimed;
     const { callId } = task;
     const isDone = ending.status === "completed";
     const result = isDone ? ending.result : { ...ending.error };
     const finish = {
       status: ending.status,
-      result: sealJson(vault, result, places.result(callId)),
+      result: sealJson(sealer, result, places.result(callId)),
       // A failure says so in words; what a finished task last reported stays as it was.
-      statusMessage: isDone ? undefined : vault.seal(ending.error.message, places.message(callId)),
+      statusMessage: isDone ? undefined : sealer.seal(ending.error.message, places.message(callId)),
       keepMs: limits.keepMs,
     };
     if (isDone) await this.#reports.flush();
     await this.#persist(() => store.finish(this.ref, finish));
-    watcher.finished(task, ending.status);
+    observer.finished(task, ending.status);
   }
 
   async #stopped(reason: StopReason): Promise<void> {
@@ -314,25 +314,25 @@ export class Execution {
 
   async #giveBack(error: unknown): Promise<void> {
     if (error instanceof Abandoned) return;
-    const { store, vault, watcher } = this.#deps;
+    const { store, sealer, observer } = this.#deps;
     const { task } = this.#claimed;
     // While keys are being rotated a replica may not have the newest yet: no reason to fail the task.
     const isUnreadable = error instanceof Unreadable;
-    watcher.couldNotRun(task, error);
+    observer.couldNotRun(task, error);
     const message = textOf(error);
     await store.release(this.ref, {
       afterMs: isUnreadable
         ? backOff(1, { firstMs: 15_000, mostMs: 15_000 })
         : backOff(task.fruitless, { firstMs: 500, mostMs: 60_000 }),
       isFruitless: !isUnreadable,
-      cause: vault.seal(message, places.cause(task.callId)),
+      cause: sealer.seal(message, places.cause(task.callId)),
     });
   }
 
   #lastCause(before: string | undefined): string {
     const { task } = this.#claimed;
     if (task.cause !== undefined)
-      return this.#deps.vault.open(task.cause, places.cause(task.callId));
+      return this.#deps.sealer.open(task.cause, places.cause(task.callId));
     return before === undefined
       ? "nothing was recorded"
       : `worker ${before} went away without a word`;
@@ -363,14 +363,14 @@ export class Execution {
 
   /** An answer that came in time may be in the store already, and word of it still under way: so that is looked at first. */
   async #due(): Promise<void> {
-    const { store, clock, watcher } = this.#deps;
+    const { store, clock, observer } = this.#deps;
     try {
       const task = await store.read(this.ref.id);
       if (this.#isOver) return;
       if (task?.epoch === this.ref.epoch) this.arrived(task.inbox);
       this.#arrivals?.pushDue(this.#waits.list, clock.now());
     } catch (error) {
-      watcher.storeFailed(error);
+      observer.storeFailed(error);
       if (!this.#isOver) this.#callOffDue = clock.after(250, () => void this.#due());
       return;
     }
@@ -404,7 +404,7 @@ export class Execution {
   // ----------------------------------------------------------------
 
   #waiting(open: readonly Open[], prepared: Prepared): Waiting {
-    const { vault, clock, limits } = this.#deps;
+    const { sealer, clock, limits } = this.#deps;
     const { tool, callId } = this.#claimed.task;
     const questions = open.filter(({ kind }) => kind === "question").length;
     if (questions > limits.questions) throw tooManyQuestions(tool, questions, limits.questions);
@@ -413,7 +413,7 @@ export class Execution {
       if (one.kind === "timer") return { kind: "timer" };
       const shown = prepared.shown(one);
       if (shown.kind === "external") return shown;
-      const request = sealJson(vault, shown.request, places.question(callId, wire));
+      const request = sealJson(sealer, shown.request, places.question(callId, wire));
       return { kind: "question", request };
     });
     return { waits, asked: this.#waits.asked, taken };
@@ -424,7 +424,7 @@ export class Execution {
    * renewals go through and this does not, it is given up after a lease.
    */
   async #persist(write: () => Promise<boolean>): Promise<void> {
-    const { clock, watcher, store } = this.#deps;
+    const { clock, observer, store } = this.#deps;
     const giveUpAt = clock.now() + store.leaseMs;
     for (let tries = 1; ; tries += 1) {
       // One that is told to leave while it writes its last word, writes it.
@@ -434,7 +434,7 @@ export class Execution {
       try {
         isWritten = await write();
       } catch (error) {
-        watcher.storeFailed(error);
+        observer.storeFailed(error);
         if (this.lease.isOver) throw this.#lost("LostLease");
         else if (clock.now() > giveUpAt) throw new Unwritten(textOf(error), { cause: error });
         else await clock.wait(backOff(tries, { firstMs: 25, mostMs: 1_000 }));
@@ -455,7 +455,7 @@ export class Execution {
 
   #lose(reason: StopReason): void {
     if (this.#stop.reason !== undefined) return;
-    if (reason === "LostLease") this.#deps.watcher.leaseLost(this.#claimed.task);
+    if (reason === "LostLease") this.#deps.observer.leaseLost(this.#claimed.task);
     this.#stop.stop(reason);
   }
 
@@ -471,11 +471,11 @@ export class Execution {
   }
 
   async #report(message: string): Promise<void> {
-    const { store, vault } = this.#deps;
+    const { store, sealer } = this.#deps;
     const { callId } = this.#claimed.task;
     if (this.#stop.reason !== undefined) return;
     // A hint to whoever watches: not worth stopping for.
-    await store.report(this.ref, vault.seal(message, places.message(callId))).catch(() => {});
+    await store.report(this.ref, sealer.seal(message, places.message(callId))).catch(() => {});
   }
 
   #taken(): readonly string[] {

@@ -1,17 +1,17 @@
 // Tasks in this process's memory: for tests. Nothing here outlives the process.
 
 import type {
-  Claimed,
-  Creation,
-  Hint,
-  RoundClaim,
-  RoundClaimed,
+  ClaimedTask,
+  CreateResult,
+  ChangeHint,
+  RoundClaimRequest,
+  RoundClaimResult,
   Store,
-  Swept,
+  SweepResult,
   TaskStore,
 } from "../store.ts";
 import * as moves from "../task.ts";
-import type { Ref, Sealed, TaskRecord } from "../task.ts";
+import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
 
 export function memoryStore(): Store {
   return new MemoryStore();
@@ -39,7 +39,7 @@ export class MemoryStore implements TaskStore {
   readonly #workers = new Map<string, number>();
   readonly #spills = new Map<string, { readonly state: Sealed; readonly expiresAt: number }>();
   readonly #rounds = new Map<string, Round>();
-  readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #listeners = new Set<(hint: ChangeHint) => void>();
 
   constructor(options: { readonly leaseMs?: number; readonly now?: () => number } = {}) {
     this.leaseMs = options.leaseMs ?? 10_000;
@@ -51,7 +51,7 @@ export class MemoryStore implements TaskStore {
 
   // ---------------------------------------------------------------- anyone
 
-  readonly create: TaskStore["create"] = async (task, most): Promise<Creation> => {
+  readonly create: TaskStore["create"] = async (task, most): Promise<CreateResult> => {
     const existing = this.#byCall(task.callId);
     if (existing !== undefined) return { kind: "exists", task: existing };
     const isOwn = ({ principal }: TaskRecord) => principal === task.principal;
@@ -105,7 +105,7 @@ export class MemoryStore implements TaskStore {
 
   readonly claim: TaskStore["claim"] = async ({ worker, tools, most, leaseMs }) => {
     const now = this.#now();
-    const claimed: Claimed[] = [];
+    const claimed: ClaimedTask[] = [];
     const due = () =>
       this.#live()
         .filter((task) => tools.includes(task.tool))
@@ -162,7 +162,7 @@ export class MemoryStore implements TaskStore {
 
   readonly leave: TaskStore["leave"] = async (worker) => void this.#workers.delete(worker);
 
-  readonly sweep: TaskStore["sweep"] = async (limit, keepMs): Promise<Swept> => {
+  readonly sweep: TaskStore["sweep"] = async (limit, keepMs): Promise<SweepResult> => {
     const now = this.#now();
     const forgotten = [...this.#tasks.values()]
       .filter((task) => moves.isForgotten(task, now))
@@ -220,8 +220,8 @@ export class MemoryStore implements TaskStore {
   };
 
   readonly claimRound: TaskStore["claimRound"] = async (
-    claim: RoundClaim,
-  ): Promise<RoundClaimed> => {
+    claim: RoundClaimRequest,
+  ): Promise<RoundClaimResult> => {
     const { callId, round, answers, leaseMs, ttlMs } = claim;
     const now = this.#now();
     const before = this.#rounds.get(callId);
@@ -276,14 +276,14 @@ export class MemoryStore implements TaskStore {
     return [...this.#tasks.values()].find((task) => task.callId === callId);
   }
 
-  #move({ id }: Ref, move: (task: TaskRecord) => TaskRecord | undefined): boolean {
+  #move({ id }: ClaimRef, move: (task: TaskRecord) => TaskRecord | undefined): boolean {
     const task = this.#tasks.get(id);
     const next = task && move(task);
     if (next !== undefined) this.#put(next, "holder's");
     return next !== undefined;
   }
 
-  #moveRound({ id, epoch }: Ref, move: (round: Round) => Round): boolean {
+  #moveRound({ id, epoch }: ClaimRef, move: (round: Round) => Round): boolean {
     const round = this.#rounds.get(id);
     if (round?.epoch !== epoch || round.response !== undefined) return false;
     this.#rounds.set(id, move(round));

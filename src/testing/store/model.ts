@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TaskStore } from "../../tasks/store.ts";
 import { MemoryStore } from "../../tasks/stores/memory.ts";
-import type { Arrived, Ref, Wait } from "../../tasks/task.ts";
+import type { Arrival, ClaimRef, Wait } from "../../tasks/task.ts";
 import { nowOf, startsAt } from "./opened.ts";
 import type { Open } from "./opened.ts";
 
@@ -56,14 +56,14 @@ const waiting = fc.record({ waits, asked, taken });
 const inbox = fc.uniqueArray(
   fc
     .record({ id: wire, key, digest: text, value: text, at: span, dueAt: optional(span) })
-    .map(({ dueAt, ...rest }): Arrived => ({ ...rest, ...(dueAt === undefined ? {} : { dueAt }) })),
+    .map(({ dueAt, ...rest }): Arrival => ({ ...rest, ...(dueAt === undefined ? {} : { dueAt }) })),
   { maxLength: 2, selector: (one) => one.id },
 );
 
 /** Mostly the present epoch, sometimes one before. */
 const held = fc
   .record({ id, lag: oneOf(0, 0, 0, 0, 1) })
-  .map((one) => async ({ model }: World): Promise<Ref> => {
+  .map((one) => async ({ model }: World): Promise<ClaimRef> => {
     const epoch = (await model.read(one.id))?.epoch ?? 1;
     return { id: one.id, epoch: epoch - one.lag };
   });
@@ -134,7 +134,7 @@ const finish = fc
     return (store) => store.finish(claim, end);
   });
 
-const under = (write: (store: TaskStore, ref: Ref) => Promise<unknown>, ref: typeof held) =>
+const under = (write: (store: TaskStore, ref: ClaimRef) => Promise<unknown>, ref: typeof held) =>
   ref.map((claim): Operation => async (world) => {
     const claimed = await claim(world);
     return (store) => write(store, claimed);

@@ -1,7 +1,7 @@
 // What the contract's parts share: an opened store, and short ways to make what its operations take.
 
 import type { TaskStore } from "../../tasks/store.ts";
-import type { Arrived, NewTask, Ref, TaskRecord, Wait, Waiting } from "../../tasks/task.ts";
+import type { Arrival, NewTask, ClaimRef, TaskRecord, Wait, Waiting } from "../../tasks/task.ts";
 
 /** A store for one test, empty. Its clock stands still but for `advance`. */
 export interface Opened {
@@ -55,7 +55,7 @@ export async function hold(
   store: TaskStore,
   name: string,
   more: Partial<NewTask> = {},
-): Promise<Ref> {
+): Promise<ClaimRef> {
   return create(store, name, { claimedBy: { worker: "w", leaseMs }, ...more });
 }
 
@@ -65,7 +65,7 @@ export async function park(
   name: string,
   waits: readonly Wait[],
   more: Partial<NewTask> = {},
-): Promise<Ref> {
+): Promise<ClaimRef> {
   const ref = await hold(store, name, more);
   if (!(await store.park(ref, waiting(waits)))) throw new Error("not parked");
   return ref;
@@ -99,7 +99,7 @@ export function waiting(waits: readonly Wait[], taken: readonly string[] = []): 
   return { waits, asked: Object.fromEntries(waits.map(({ key }) => [key, 1])), taken };
 }
 
-export const arrived = (key: string, at: number, more: Partial<Arrived> = {}): Arrived => ({
+export const arrived = (key: string, at: number, more: Partial<Arrival> = {}): Arrival => ({
   id: key,
   key,
   digest: `digest of ${key}`,
@@ -114,10 +114,11 @@ export const claimAll = (store: TaskStore, worker = "w", tools = ["tool"]) =>
   store.claim({ worker, tools, most: 1_000, leaseMs });
 
 /** The record as the store has it now. */
-export async function read(store: TaskStore, { id }: Pick<Ref, "id">): Promise<TaskRecord> {
+export async function read(store: TaskStore, { id }: Pick<ClaimRef, "id">): Promise<TaskRecord> {
   const task = await store.read(id);
   if (task === undefined) throw new Error(`no task ${id}`);
   return task;
 }
 
-export const idsOf = (tasks: readonly Pick<Ref, "id">[]): string[] => tasks.map(({ id }) => id);
+export const idsOf = (tasks: readonly Pick<ClaimRef, "id">[]): string[] =>
+  tasks.map(({ id }) => id);

@@ -1,7 +1,7 @@
 // Two replicas on the same data, at the same moment.
 
 import { describe, expect, test } from "vitest";
-import type { Hint, TaskStore } from "../../tasks/store.ts";
+import type { ChangeHint, TaskStore } from "../../tasks/store.ts";
 import {
   answer,
   claimAll,
@@ -26,9 +26,12 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
 const hintWithinMs = 5_000;
 
 /** The first hint that is about this task, or about any. */
-function hinted(store: TaskStore, id: string): { readonly came: Promise<Hint>; end: () => void } {
+function hinted(
+  store: TaskStore,
+  id: string,
+): { readonly came: Promise<ChangeHint>; end: () => void } {
   let end = () => {};
-  const came = new Promise<Hint>((resolve, reject) => {
+  const came = new Promise<ChangeHint>((resolve, reject) => {
     const tooLate = setTimeout(() => reject(new Error("no hint came")), hintWithinMs);
     const unsubscribe = store.subscribe((hint) => {
       if (hint.id === undefined || hint.id === id) resolve(hint);
@@ -219,7 +222,7 @@ export function describeRaces(opened: () => Opened): void {
     test("ends when it is told to, for that listener alone", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
-      const heard: Hint[] = [];
+      const heard: ChangeHint[] = [];
       const end = store.subscribe((hint) => void heard.push(hint));
       const before = heard.length;
       end();

@@ -1,15 +1,15 @@
 // What rounds leave in the store: states too large for a token, and who runs which round of a call.
 
 import { describe, expect, test } from "vitest";
-import type { RoundClaim, RoundClaimed, TaskStore } from "../../tasks/store.ts";
-import type { Ref } from "../../tasks/task.ts";
+import type { RoundClaimRequest, RoundClaimResult, TaskStore } from "../../tasks/store.ts";
+import type { ClaimRef } from "../../tasks/task.ts";
 import { leaseMs, ttlMs } from "./opened.ts";
 import type { Opened } from "./opened.ts";
 
-const round: RoundClaim = { callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
+const round: RoundClaimRequest = { callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
 
-async function run(store: TaskStore, claim = round): Promise<Ref> {
-  const claimed: RoundClaimed = await store.claimRound(claim);
+async function run(store: TaskStore, claim = round): Promise<ClaimRef> {
+  const claimed: RoundClaimResult = await store.claimRound(claim);
   if (claimed.kind !== "run") throw new Error(`not to be run: ${claimed.kind}`);
   return claimed.ref;
 }
@@ -139,7 +139,7 @@ export function describeRounds(opened: () => Opened): void {
       expect(await store.claimRound(round)).toMatchObject({ log: ["one", "two"] });
     });
 
-    const writes: Record<string, (store: TaskStore, ref: Ref) => Promise<boolean>> = {
+    const writes: Record<string, (store: TaskStore, ref: ClaimRef) => Promise<boolean>> = {
       renewRound: (store, ref) => store.renewRound(ref, leaseMs),
       appendToRound: (store, ref) => store.appendToRound(ref, 0, "late"),
       endRound: (store, ref) => store.endRound(ref, "late"),

@@ -1,7 +1,7 @@
 // What a worker does with a task, under its lease.
 
 import { describe, expect, test } from "vitest";
-import type { Ref } from "../../tasks/task.ts";
+import type { ClaimRef } from "../../tasks/task.ts";
 import {
   answer,
   arrived,
@@ -134,7 +134,7 @@ export function describeWorkers(opened: () => Opened): void {
   });
 
   describe("the fence", () => {
-    const writes: Record<string, (world: Opened, ref: Ref) => Promise<boolean>> = {
+    const writes: Record<string, (world: Opened, ref: ClaimRef) => Promise<boolean>> = {
       append: ({ store }, ref) => store.append(ref, { at: 0, records: ["late"], ...none }),
       publish: ({ store }, ref) => store.publish(ref, waiting([question("k")])),
       park: ({ store }, ref) => store.park(ref, waiting([question("k")])),
@@ -143,7 +143,7 @@ export function describeWorkers(opened: () => Opened): void {
       finish: ({ store }, ref) => store.finish(ref, completed),
     };
     describe.each(Object.entries(writes))("%s", (_name, write) => {
-      const refused = async (world: Opened, ref: Ref) => {
+      const refused = async (world: Opened, ref: ClaimRef) => {
         const before = await world.store.read(ref.id);
         expect(await write(world, ref)).toBe(false);
         expect(await world.store.read(ref.id)).toEqual(before);

@@ -1,9 +1,9 @@
 // One database: statements by name, each tried again where it gave way to another, errors in our words.
 
 import { gaveWay } from "./errors.ts";
-import { inTransaction } from "./migrations.ts";
+import { inTransaction } from "./postgres-migrations.ts";
 import { connect, hearErrors, openPool, query } from "./pool.ts";
-import type { Client, Pool, Statement } from "./pool.ts";
+import type { Client, PostgresPool, Statement } from "./pool.ts";
 
 /** Under READ COMMITTED a statement hardly ever gives way; in a pool with another default it may do so often. */
 const mostAttempts = 10;
@@ -11,11 +11,15 @@ const mostAttempts = 10;
 export class Database<Name extends string> {
   readonly #texts: Readonly<Record<Name, string>>;
   readonly #names: ReadonlyMap<string, string>;
-  readonly #given: string | Pool;
-  #pool: Promise<Pool> | undefined;
+  readonly #given: string | PostgresPool;
+  #pool: Promise<PostgresPool> | undefined;
   #stopHearing = () => {};
 
-  constructor(connection: string | Pool, texts: Readonly<Record<Name, string>>, prepare: boolean) {
+  constructor(
+    connection: string | PostgresPool,
+    texts: Readonly<Record<Name, string>>,
+    prepare: boolean,
+  ) {
     this.#given = connection;
     this.#texts = texts;
     const all = Object.entries<string>(texts);
@@ -53,7 +57,7 @@ export class Database<Name extends string> {
     }
   };
 
-  readonly pool = (): Promise<Pool> => {
+  readonly pool = (): Promise<PostgresPool> => {
     this.#pool ??= this.#open();
     return this.#pool;
   };
@@ -67,14 +71,14 @@ export class Database<Name extends string> {
     if (typeof this.#given === "string") await pool?.end();
   };
 
-  async #open(): Promise<Pool> {
+  async #open(): Promise<PostgresPool> {
     const pool = typeof this.#given === "string" ? await openPool(this.#given) : this.#given;
     this.#stopHearing = hearErrors(pool);
     return pool;
   }
 
   async #rows<Row>(
-    on: Pick<Pool, "query">,
+    on: Pick<PostgresPool, "query">,
     name: Name,
     values: readonly unknown[],
   ): Promise<readonly Row[]> {

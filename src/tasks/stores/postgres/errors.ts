@@ -1,10 +1,10 @@
 // What Postgres says when something is wrong, in two kinds: it cannot be reached, or it was given what it cannot keep.
 
 /** The store cannot be reached or does not take writes just now. Nothing is known of the operation's outcome. */
-export class StoreUnavailable extends Error {
+export class StoreUnavailableError extends Error {
   constructor(cause: unknown) {
     super(`The task store (Postgres) cannot be reached: ${messageOf(cause)}`, { cause });
-    this.name = "StoreUnavailable";
+    this.name = "StoreUnavailableError";
   }
 }
 
@@ -31,11 +31,13 @@ export function storable(text: string): string {
 
 export function explained(error: unknown): unknown {
   const state = sqlState(error);
-  if (state === undefined) return new StoreUnavailable(error);
+  if (state === undefined) return new StoreUnavailableError(error);
   if (state === "22021" || state === "22P05") return new UnstorableText(error);
   // Half a pair is no JSON to Postgres.
   if (state === "22P02" && /json/.test(messageOf(error))) return new UnstorableText(error);
-  return unavailable.some((start) => state.startsWith(start)) ? new StoreUnavailable(error) : error;
+  return unavailable.some((start) => state.startsWith(start))
+    ? new StoreUnavailableError(error)
+    : error;
 }
 
 /** Broken connections, no room, shut down, starting or out of time, a broken disk, a replica that only reads, no such user or database. */

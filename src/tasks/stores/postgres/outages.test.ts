@@ -2,10 +2,10 @@
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { claimAll, create, leaseMs, newTask } from "../../../testing/store/opened.ts";
-import { StoreUnavailable } from "./errors.ts";
+import { StoreUnavailableError } from "./errors.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
-import { PostgresStore } from "./store.ts";
+import { PostgresStore } from "./postgres-store.ts";
 
 // Starting a server can take its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -34,7 +34,7 @@ test("kill -9 of the server under load loses no task whose creation was acknowle
     return undefined;
   });
   const ends = await Promise.all(load);
-  expect(ends.every((end) => end instanceof StoreUnavailable)).toBe(true);
+  expect(ends.every((end) => end instanceof StoreUnavailableError)).toBe(true);
   expect(acknowledged.length).toBeGreaterThanOrEqual(enough);
   await server.postgres.restart();
   const found = await store.revisions(acknowledged);
@@ -59,7 +59,7 @@ test("while the server is away every operation says so; idle connections do no h
     store.migrate(),
   ]);
   for (const outcome of outcomes) {
-    expect(outcome.status === "rejected" && outcome.reason).toBeInstanceOf(StoreUnavailable);
+    expect(outcome.status === "rejected" && outcome.reason).toBeInstanceOf(StoreUnavailableError);
   }
   await server.postgres.restart();
   await create(store, "a");

@@ -14,14 +14,14 @@ export interface Statement {
 }
 
 /** A `pg.Pool`, or what looks like one. */
-export interface Pool {
+export interface PostgresPool {
   query(statement: string | Statement, values?: unknown[]): Promise<Result>;
   connect(): Promise<unknown>;
   end(): Promise<void>;
 }
 
 /** What `connect` gives. */
-export interface Client extends Pick<Pool, "query"> {
+export interface Client extends Pick<PostgresPool, "query"> {
   on(event: string, listener: (what: { readonly payload?: string }) => void): unknown;
   /** `true`: closed, and not used again. */
   release(destroy?: boolean): void;
@@ -42,12 +42,15 @@ export function hearErrors(one: object & Emitter): () => void {
 
 const ignore = (): void => {};
 
-export function sizeOf(pool: Pool & Emitter): number {
+export function sizeOf(pool: PostgresPool & Emitter): number {
   return pool.options?.max ?? 10;
 }
 
 /** `Row` is what the statement gives; nobody checks it. */
-export async function query<Row>(on: Pick<Pool, "query">, statement: Statement): Promise<Row[]> {
+export async function query<Row>(
+  on: Pick<PostgresPool, "query">,
+  statement: Statement,
+): Promise<Row[]> {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement is ours
     return (await on.query(statement)).rows as Row[];
@@ -56,7 +59,7 @@ export async function query<Row>(on: Pick<Pool, "query">, statement: Statement):
   }
 }
 
-export async function connect(pool: Pool): Promise<Client> {
+export async function connect(pool: PostgresPool): Promise<Client> {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as pg gives it
     return (await pool.connect()) as Client;
@@ -66,7 +69,7 @@ export async function connect(pool: Pool): Promise<Client> {
 }
 
 /** Only those who use Postgres install `pg`. */
-export async function openPool(url: string): Promise<Pool> {
+export async function openPool(url: string): Promise<PostgresPool> {
   const pg = await loadPg();
   return new pg.Pool({
     connectionString: url,

@@ -1,6 +1,6 @@
 // From a row to a record.
 
-import type { Arrived, Status, TaskRecord, Wait } from "../../task.ts";
+import type { Arrival, Status, TaskRecord, Wait } from "../../task.ts";
 
 /** In the statements' order. Wide integers come as text, and a pool may have been told to read types its own way. */
 export interface TaskRow {
@@ -14,7 +14,7 @@ export interface TaskRow {
   readonly worker: string | null;
   readonly due_at: Wide | null;
   readonly waits: JsonColumn<readonly Wait[]>;
-  readonly inbox: JsonColumn<readonly Arrived[]>;
+  readonly inbox: JsonColumn<readonly Arrival[]>;
   readonly asked: JsonColumn<Readonly<Record<string, number>>>;
   readonly log_length: number;
   readonly log_bytes: Wide;

@@ -4,8 +4,8 @@ import pg from "pg";
 import { startPostgres } from "../../../../test/postgres/start.ts";
 import type { Postgres, StartOptions } from "../../../../test/postgres/start.ts";
 import type { Opened } from "../../../testing/store/contract.ts";
-import { PostgresStore } from "./store.ts";
-import type { PostgresOptions } from "./store.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import type { PostgresStoreOptions } from "./postgres-store.ts";
 
 export class TestServer {
   readonly postgres: Postgres;
@@ -27,7 +27,7 @@ export class TestServer {
   };
 
   /** Tables of its own. */
-  readonly open = async (options: PostgresOptions = {}): Promise<TestSchema> => {
+  readonly open = async (options: PostgresStoreOptions = {}): Promise<TestSchema> => {
     const schema = `test_${++this.#schemas}`;
     const opened = new TestSchema(this, schema, options);
     await opened.store.migrate();
@@ -35,7 +35,7 @@ export class TestServer {
   };
 
   /** The same, with a clock that stands still. */
-  readonly openAt = async (startsAt: number, options?: PostgresOptions): Promise<Opened> => {
+  readonly openAt = async (startsAt: number, options?: PostgresStoreOptions): Promise<Opened> => {
     const { schema, store, another, close } = await this.open(options);
     let now = startsAt;
     const set = () =>
@@ -55,10 +55,10 @@ export class TestSchema {
   readonly schema: string;
   readonly store: PostgresStore;
   readonly #server: TestServer;
-  readonly #options: PostgresOptions;
+  readonly #options: PostgresStoreOptions;
   readonly #handles: PostgresStore[] = [];
 
-  constructor(server: TestServer, schema: string, options: PostgresOptions) {
+  constructor(server: TestServer, schema: string, options: PostgresStoreOptions) {
     this.schema = schema;
     this.#server = server;
     this.#options = options;

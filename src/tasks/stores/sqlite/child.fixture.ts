@@ -2,8 +2,8 @@
 // prints what has been acknowledged to it.
 
 import process from "node:process";
-import type { Ref } from "../../task.ts";
-import { SqliteStore } from "./store.ts";
+import type { ClaimRef } from "../../task.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 
 const { PARLEY_DB: path = "", PARLEY_DOES: does, PARLEY_NAME: name = "" } = process.env;
 const store = new SqliteStore({ path });
@@ -47,7 +47,7 @@ async function work(): Promise<void> {
   process.exit(0);
 }
 
-async function finish(task: Ref): Promise<void> {
+async function finish(task: ClaimRef): Promise<void> {
   await store.append(task, { at: 0, records: [name], taken: [], returned: [] });
   const end = { result: name, statusMessage: undefined, keepMs: 0 };
   const isDone = await store.finish(task, { ...end, status: "completed" });

@@ -3,9 +3,9 @@
 import { resolve } from "node:path";
 import { ParleyError } from "../../../errors.ts";
 import type { Store } from "../../store.ts";
-import { SqliteStore } from "./store.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 
-export { migrationSql } from "./migrations.ts";
+export { migrationSql } from "./sqlite-migrations.ts";
 
 export interface SqliteStoreOptions {
   /** How long a worker holds a task without renewing. 10 s. */

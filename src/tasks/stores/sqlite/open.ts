@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "./driver.ts";
 import { loadDriver } from "./driver.ts";
-import { migrate } from "./migrations.ts";
+import { migrate } from "./sqlite-migrations.ts";
 import { busyTimeoutMs, patiently } from "./patience.ts";
 
 export async function openDatabase(path: string): Promise<Database> {

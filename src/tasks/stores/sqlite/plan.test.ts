@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
-import { migrate } from "./migrations.ts";
+import { migrate } from "./sqlite-migrations.ts";
 import { taskStatements } from "./task-table.ts";
 
 const open = await loadDriver();

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { start } from "../../../../examples/child.ts";
 import type { Child } from "../../../../examples/child.ts";
 import { newPath } from "./folder.fixture.ts";
-import { SqliteStore } from "./store.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 
 const child = fileURLToPath(new URL("child.fixture.ts", import.meta.url));
 const timeoutMs = 60_000;

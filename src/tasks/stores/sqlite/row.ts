@@ -1,6 +1,6 @@
 // A task's record as a row, and back. Lists are JSON: a row is read and written whole.
 
-import type { Arrived, Status, TaskRecord, Wait } from "../../task.ts";
+import type { Arrival, Status, TaskRecord, Wait } from "../../task.ts";
 import type { Row, Value } from "./driver.ts";
 
 type Columns = Readonly<Record<string, (task: TaskRecord) => Value>>;
@@ -68,7 +68,7 @@ export function recordOf(columns: Row): TaskRecord {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict, and written above
   const row = columns as unknown as TaskRow;
   const waits: readonly Wait[] = JSON.parse(row.waits);
-  const inbox: readonly Arrived[] = JSON.parse(row.inbox);
+  const inbox: readonly Arrival[] = JSON.parse(row.inbox);
   const asked: Readonly<Record<string, number>> = JSON.parse(row.asked);
   return {
     id: row.id,

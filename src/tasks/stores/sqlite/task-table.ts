@@ -1,7 +1,7 @@
 // The statements on tasks and their logs. All of them run inside a transaction of the caller's, or read one
 // snapshot by themselves.
 
-import type { Figures, Page } from "../../store.ts";
+import type { StoreFigures, TaskPageRequest } from "../../store.ts";
 import type { Sealed, TaskRecord } from "../../task.ts";
 import type { Database, Row, Statement } from "./driver.ts";
 import { isText } from "./driver.ts";
@@ -79,7 +79,7 @@ export class TaskTable {
   readonly hasAsManyLive = (principal: string, most: number): boolean =>
     numberOf(this.#do.countLive.all(principal, most)[0], "live") >= most;
 
-  readonly list = ({ principal, after, limit }: Page): readonly TaskRecord[] => {
+  readonly list = ({ principal, after, limit }: TaskPageRequest): readonly TaskRecord[] => {
     const from = [after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? "", limit];
     const rows =
       principal === undefined
@@ -115,7 +115,7 @@ export class TaskTable {
 
   readonly forget = (now: number, limit: number): number => this.#do.forget.all(now, limit).length;
 
-  readonly figures = (now: number): Figures => {
+  readonly figures = (now: number): StoreFigures => {
     const [row] = this.#do.figures.all(now);
     const [live, held, due] = [numberOf(row, "live"), numberOf(row, "held"), numberOf(row, "due")];
     return {

@@ -7,7 +7,7 @@ import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
 import { sqliteStore } from "./index.ts";
 import { openDatabase } from "./open.ts";
-import { SqliteStore } from "./store.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 

@@ -1,12 +1,19 @@
 // Tasks in a SQLite file, which several processes of one machine may share. A write reads the row, makes the move
 // of task.ts and writes the row, in one transaction that begins with the write lock.
 
-import type { Claimed, Creation, Hint, RoundClaimed, Swept, TaskStore } from "../../store.ts";
+import type {
+  ClaimedTask,
+  CreateResult,
+  ChangeHint,
+  RoundClaimResult,
+  SweepResult,
+  TaskStore,
+} from "../../store.ts";
 import * as moves from "../../task.ts";
-import type { Ref, TaskRecord } from "../../task.ts";
+import type { ClaimRef, TaskRecord } from "../../task.ts";
 import type { Database } from "./driver.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { Hints } from "./hints.ts";
+import { Hints } from "./commit-hints.ts";
 import { openDatabase } from "./open.ts";
 import { patiently } from "./patience.ts";
 import { RoundTable } from "./round-table.ts";
@@ -71,7 +78,7 @@ export class SqliteStore implements TaskStore {
   // ---------------------------------------------------------------- anyone
 
   readonly create: TaskStore["create"] = (task, most) =>
-    this.#write(({ tasks }, changed): Creation => {
+    this.#write(({ tasks }, changed): CreateResult => {
       const existing = tasks.byCall(task.callId);
       if (existing !== undefined) return { kind: "exists", task: existing };
       if (tasks.hasAsManyLive(task.principal, most)) return { kind: "too many" };
@@ -129,7 +136,7 @@ export class SqliteStore implements TaskStore {
     if (idle !== undefined) return idle;
     return this.#write(({ tasks }) => {
       const now = this.#now();
-      const claimed = tasks.due(tools, now, most).flatMap((id): Claimed[] => {
+      const claimed = tasks.due(tools, now, most).flatMap((id): ClaimedTask[] => {
         const task = tasks.byId(id);
         const next = task && moves.claimed(task, worker, leaseMs, now);
         if (next === undefined) return [];
@@ -188,7 +195,7 @@ export class SqliteStore implements TaskStore {
     this.#write(({ workers }) => workers.leave(worker));
 
   readonly sweep: TaskStore["sweep"] = (limit, keepMs) =>
-    this.#write(({ tasks, rounds, spills, workers }, changed): Swept => {
+    this.#write(({ tasks, rounds, spills, workers }, changed): SweepResult => {
       const now = this.#now();
       const forgotten = tasks.forget(now, limit);
       const resting = tasks.expired(now, limit).flatMap((task) => {
@@ -221,7 +228,7 @@ export class SqliteStore implements TaskStore {
     this.#read(({ spills }) => spills.read(id, this.#now()));
 
   readonly claimRound: TaskStore["claimRound"] = ({ callId, round, answers, leaseMs, ttlMs }) =>
-    this.#write(({ rounds }): RoundClaimed => {
+    this.#write(({ rounds }): RoundClaimResult => {
       const now = this.#now();
       const before = rounds.byCall(callId);
       const isLater = before === undefined || before.round < round;
@@ -269,7 +276,7 @@ export class SqliteStore implements TaskStore {
   // ----------------------------------------------------------------
 
   #move(
-    { id }: Ref,
+    { id }: ClaimRef,
     move: (task: TaskRecord) => TaskRecord | undefined,
     wasDone: (task: TaskRecord) => boolean = () => false,
   ): Promise<boolean> {
@@ -284,7 +291,7 @@ export class SqliteStore implements TaskStore {
     });
   }
 
-  #moveRound({ id, epoch }: Ref, move: (round: Round) => Round): Promise<boolean> {
+  #moveRound({ id, epoch }: ClaimRef, move: (round: Round) => Round): Promise<boolean> {
     return this.#write(({ rounds }) => {
       const round = rounds.byCall(id);
       if (round?.epoch !== epoch || round.response !== undefined) return false;
@@ -301,7 +308,7 @@ export class SqliteStore implements TaskStore {
     const { value, hints } = await this.#do((connection) =>
       connection.commits.run(() => {
         // Afresh each time: what was rolled back has changed nothing.
-        const seen: Hint[] = [];
+        const seen: ChangeHint[] = [];
         const changed: Changed = (task, isNews = true) => {
           seen.push({ id: task.id, isDue: moves.isDue(task, this.#now()), isNews });
           return task;

@@ -1,10 +1,10 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { create, newTask } from "../../../testing/store/opened.ts";
-import type { Hint, TaskStore } from "../../store.ts";
+import type { ChangeHint, TaskStore } from "../../store.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
-import { PostgresStore } from "./store.ts";
+import { PostgresStore } from "./postgres-store.ts";
 
 // Starting a server can take its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -24,7 +24,7 @@ class Ear {
   #look = () => {};
 
   constructor(store: TaskStore) {
-    this.end = store.subscribe(({ id }: Hint) => {
+    this.end = store.subscribe(({ id }: ChangeHint) => {
       this.heard.push(id);
       this.#look();
     });

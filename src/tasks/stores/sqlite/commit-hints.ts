@@ -1,14 +1,14 @@
 // Who is told that something may have changed. Changes made here are told at once, after their commit; those of
 // other processes by asking SQLite now and then whether there were any, while somebody listens.
 
-import type { Hint } from "../../store.ts";
+import type { ChangeHint } from "../../store.ts";
 
 const everyMs = 50;
 
 export class Hints {
   /** SQLite's count of others' commits. Undefined: not open yet. */
   readonly #version: () => number | undefined;
-  readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #listeners = new Set<(hint: ChangeHint) => void>();
   #timer: NodeJS.Timeout | undefined;
   #seen: number | undefined;
 
@@ -16,9 +16,9 @@ export class Hints {
     this.#version = version;
   }
 
-  readonly subscribe = (listener: (hint: Hint) => void): (() => void) => {
+  readonly subscribe = (listener: (hint: ChangeHint) => void): (() => void) => {
     // A function of our own: the same listener may be given twice.
-    const own = (hint: Hint) => listener(hint);
+    const own = (hint: ChangeHint) => listener(hint);
     this.#listeners.add(own);
     this.#start();
     return () => {
@@ -28,7 +28,7 @@ export class Hints {
   };
 
   /** Not within the caller's operation: a listener's mistake is not to look like the store's. */
-  readonly tell = (hint: Hint): void =>
+  readonly tell = (hint: ChangeHint): void =>
     queueMicrotask(() => {
       for (const listener of this.#listeners) listener(hint);
     });

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import type { Hint } from "../../store.ts";
-import { Hints } from "./hints.ts";
+import type { ChangeHint } from "../../store.ts";
+import { Hints } from "./commit-hints.ts";
 
 /** Others' commits are counted in `version`; time is the test's. */
 function listening(first: number | undefined = 1) {
@@ -12,7 +12,7 @@ function listening(first: number | undefined = 1) {
     if (version instanceof Error) throw version;
     return version;
   });
-  const heard: Hint[] = [];
+  const heard: ChangeHint[] = [];
   const listen = () => hints.subscribe((hint) => void heard.push(hint));
   return {
     hints,

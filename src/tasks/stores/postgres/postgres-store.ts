@@ -1,23 +1,23 @@
 // Tasks in Postgres, for many replicas. What each statement does is in statements.ts, why it is enough in task.ts.
 
 import type {
-  Claimed,
-  Creation,
-  Figures,
-  Renewal,
-  RoundClaim,
-  RoundClaimed,
-  Swept,
+  ClaimedTask,
+  CreateResult,
+  StoreFigures,
+  RenewalResult,
+  RoundClaimRequest,
+  RoundClaimResult,
+  SweepResult,
   TaskStore,
 } from "../../store.ts";
 import { bytesOf } from "../../task.ts";
-import type { Arrived, Ref, Sealed, TaskRecord, Waiting } from "../../task.ts";
+import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
 import { Database } from "./database.ts";
 import { isStorable, storable } from "./errors.ts";
-import { Hints } from "./hints.ts";
-import { migrate } from "./migrations.ts";
+import { Hints } from "./notify-hints.ts";
+import { migrate } from "./postgres-migrations.ts";
 import { connect, sizeOf } from "./pool.ts";
-import type { Pool } from "./pool.ts";
+import type { PostgresPool } from "./pool.ts";
 import { roundStatements } from "./round-statements.ts";
 import type { RoundStatement } from "./round-statements.ts";
 import { parsed, recordOf, wide } from "./rows.ts";
@@ -26,7 +26,7 @@ import { defaultSchema, quoted } from "./schema.ts";
 import { taskStatements } from "./statements.ts";
 import type { TaskStatement } from "./statements.ts";
 
-export interface PostgresOptions {
+export interface PostgresStoreOptions {
   /** Where the tables are. "parley" if not given. */
   readonly schema?: string | undefined;
   /** How long a worker holds a task without renewing. 10 s if not given. */
@@ -45,7 +45,7 @@ export class PostgresStore implements TaskStore {
   readonly #database: Database<Name>;
   readonly #hints: Hints;
 
-  constructor(connection: string | Pool, options: PostgresOptions = {}) {
+  constructor(connection: string | PostgresPool, options: PostgresStoreOptions = {}) {
     const { schema = defaultSchema, leaseMs = 10_000, prepare = true } = options;
     const name = quoted(schema);
     const texts = { ...taskStatements(name), ...roundStatements(name) };
@@ -74,7 +74,7 @@ export class PostgresStore implements TaskStore {
 
   // ---------------------------------------------------------------- anyone
 
-  readonly create: TaskStore["create"] = async (task, most): Promise<Creation> => {
+  readonly create: TaskStore["create"] = async (task, most): Promise<CreateResult> => {
     const { claimedBy } = task;
     const values = [
       storable(task.id),
@@ -166,7 +166,7 @@ export class PostgresStore implements TaskStore {
     const [{ now, next_due_at: nextDueAt } = { now: 0, next_due_at: null }] = rows;
     const claimed = rows
       .filter(({ id }) => id !== null)
-      .map(async (row): Promise<Claimed> => {
+      .map(async (row): Promise<ClaimedTask> => {
         const task = recordOf(row);
         const log = parsed(row.log);
         // The worker before added to it after our statement began. Now that the task is ours, nobody can.
@@ -180,8 +180,8 @@ export class PostgresStore implements TaskStore {
     return { claimed: await Promise.all(claimed), nextDueAt: wide(nextDueAt), now: Number(now) };
   };
 
-  readonly renew: TaskStore["renew"] = async (worker, refs, leaseMs): Promise<Renewal> => {
-    type Row = { now: Wide; id: string | null; inbox: JsonColumn<readonly Arrived[]> };
+  readonly renew: TaskStore["renew"] = async (worker, refs, leaseMs): Promise<RenewalResult> => {
+    type Row = { now: Wide; id: string | null; inbox: JsonColumn<readonly Arrival[]> };
     const ids = refs.map(({ id }) => id);
     const epochs = refs.map(({ epoch }) => epoch);
     const rows = await this.#run<Row>("renew", [worker, ids, epochs, whole(leaseMs)]);
@@ -220,7 +220,7 @@ export class PostgresStore implements TaskStore {
 
   readonly leave: TaskStore["leave"] = async (worker) => void (await this.#run("leave", [worker]));
 
-  readonly sweep: TaskStore["sweep"] = async (limit, keepMs): Promise<Swept> => {
+  readonly sweep: TaskStore["sweep"] = async (limit, keepMs): Promise<SweepResult> => {
     const forgotten = await this.#run("forget", [limit]);
     type Rested = Pick<TaskRow, "id" | "rest">;
     const swept = await this.#database.together(async (run) => {
@@ -242,7 +242,7 @@ export class PostgresStore implements TaskStore {
 
   // ---------------------------------------------------------------- operators
 
-  readonly figures: TaskStore["figures"] = async (): Promise<Figures> => {
+  readonly figures: TaskStore["figures"] = async (): Promise<StoreFigures> => {
     const [row] = await this.#run<Readonly<Record<string, Wide | null>>>("figures", []);
     const count = (name: string): number => Number(row?.[name] ?? 0);
     return {
@@ -269,8 +269,8 @@ export class PostgresStore implements TaskStore {
   };
 
   readonly claimRound: TaskStore["claimRound"] = async (
-    claim: RoundClaim,
-  ): Promise<RoundClaimed> => {
+    claim: RoundClaimRequest,
+  ): Promise<RoundClaimResult> => {
     const { callId, round, answers, leaseMs, ttlMs } = claim;
     const values = [storable(callId), round, answers, whole(leaseMs), whole(ttlMs)];
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -321,7 +321,7 @@ export class PostgresStore implements TaskStore {
   /** A change that watchers can see. */
   async #move(
     name: "publish" | "park" | "release" | "report",
-    { id, epoch }: Ref,
+    { id, epoch }: ClaimRef,
     values: readonly unknown[],
   ): Promise<boolean> {
     type Moved = { readonly is_due?: boolean | null };

@@ -3,7 +3,7 @@
 // It is sent outside every transaction, because one that notifies takes a lock of the whole database when it
 // commits; and for many changes at once.
 
-import type { Hint } from "../../store.ts";
+import type { ChangeHint } from "../../store.ts";
 import type { Client } from "./pool.ts";
 
 /** Postgres takes less than 8000 bytes. */
@@ -21,7 +21,7 @@ export interface Wire {
 export class Hints {
   readonly #channel: string;
   readonly #wire: Wire;
-  readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #listeners = new Set<(hint: ChangeHint) => void>();
   /** Whose hints are our own: those have been told already. */
   readonly #sender = Math.random().toString(36).slice(2);
   /** By id: whether a worker should take it up. */
@@ -38,7 +38,7 @@ export class Hints {
     this.#wire = wire;
   }
 
-  readonly subscribe = (listener: (hint: Hint) => void): (() => void) => {
+  readonly subscribe = (listener: (hint: ChangeHint) => void): (() => void) => {
     this.#listeners.add(listener);
     void this.#listen();
     return () => {
@@ -145,7 +145,7 @@ export class Hints {
     for (const id of due) this.#tell({ id, isDue: true });
   }
 
-  #tell(hint: Hint): void {
+  #tell(hint: ChangeHint): void {
     for (const listener of this.#listeners) listener(hint);
   }
 }

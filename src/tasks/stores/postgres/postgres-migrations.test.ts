@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { create } from "../../../testing/store/opened.ts";
 import { migrationSql, postgresStore } from "./index.ts";
 import { TestServer } from "./server.fixture.ts";
-import { PostgresStore } from "./store.ts";
+import { PostgresStore } from "./postgres-store.ts";
 
 // Starting a server can take its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

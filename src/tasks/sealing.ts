@@ -4,20 +4,20 @@
 import type { Json } from "../util/json.ts";
 import type { Sealed } from "./task.ts";
 
-export interface Vault {
+export interface Sealer {
   /** The place is authenticated: a record that somebody has moved does not open. */
   readonly seal: (text: string, place: string) => Sealed;
   /** Throws where the key is not at hand or the record is not ours. */
   readonly open: (sealed: Sealed, place: string) => string;
 }
 
-export function sealJson(vault: Vault, value: Json, place: string): Sealed {
-  return vault.seal(JSON.stringify(value), place);
+export function sealJson(sealer: Sealer, value: Json, place: string): Sealed {
+  return sealer.seal(JSON.stringify(value), place);
 }
 
-export function openJson(vault: Vault, sealed: Sealed, place: string): Json {
+export function openJson(sealer: Sealer, sealed: Sealed, place: string): Json {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what JSON.parse gives is JSON
-  return JSON.parse(vault.open(sealed, place)) as Json;
+  return JSON.parse(sealer.open(sealed, place)) as Json;
 }
 
 /** Where each part of a task belongs. */

@@ -6,7 +6,7 @@ import { create, hold, keepMs, leaseMs, ttlMs } from "../../../testing/store/ope
 import { describeTaskStore } from "../../../testing/store/contract.ts";
 import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
-import { SqliteStore } from "./store.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 
 describeTaskStore("SqliteStore", async ({ startsAt }) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-sqlite-"));

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Database } from "./driver.ts";
 import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
-import { migrate } from "./migrations.ts";
-import type { Migration } from "./migrations.ts";
+import { migrate } from "./sqlite-migrations.ts";
+import type { Migration } from "./sqlite-migrations.ts";
 
 const open = await loadDriver();
 

@@ -12,9 +12,9 @@ import {
 } from "../../../testing/store/opened.ts";
 import { UnstorableText } from "./errors.ts";
 import { postgresStore } from "./index.ts";
-import type { Pool } from "./index.ts";
+import type { PostgresPool } from "./index.ts";
 import { TestServer } from "./server.fixture.ts";
-import { PostgresStore } from "./store.ts";
+import { PostgresStore } from "./postgres-store.ts";
 
 // Starting a server can take its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -42,7 +42,7 @@ test("a pool that was given is left open", async () => {
 test("anything that looks like a pool is one", async () => {
   const { schema, close } = await server.open();
   const real = new pg.Pool({ connectionString: server.postgres.url });
-  const pool: Pool = {
+  const pool: PostgresPool = {
     query: (statement, values) => real.query(statement, values),
     connect: () => real.connect(),
     end: () => real.end(),
@@ -173,7 +173,7 @@ test("without pg one sentence says what to do", async () => {
   vi.doMock("pg", () => {
     throw new Error("Cannot find package 'pg'");
   });
-  const { PostgresStore: Store } = await import("./store.ts");
+  const { PostgresStore: Store } = await import("./postgres-store.ts");
   const store = new Store("postgres://localhost");
   await expect(store.migrate()).rejects.toThrow(/^Postgres needs the package pg: npm install pg$/);
   await store.close();
