@@ -1,180 +1,244 @@
-// What a task store does: some twenty operations, each atomic and durable before it resolves. The moves behind
-// them are those of task.ts; one contract (store.contract.fixture.ts) holds all stores to them.
+// What a task store does: some twenty operations, each of them atomic and durable before it resolves. moves.ts says
+// what each operation does to a task, and one suite of tests (src/testing/store) holds every store to it.
 
 import type {
   Answer,
-  LogAppend,
   Arrival,
-  Finish,
-  NewTask,
   ClaimRef,
+  Finish,
+  LogAppend,
+  NewTask,
   Release,
   Sealed,
   TaskRecord,
   Waiting,
 } from "./task.ts";
 
-/** Made by `mcp-parley/sqlite`, `mcp-parley/postgres` and `memoryStore()`. */
+/** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */
 export interface Store {
-  /** Its kind, for messages. */
+  /** The kind of store, such as "sqlite". Messages name it. */
   readonly "~store": string;
+  /** Finishes what is under way and closes the store. */
   readonly close: () => Promise<void>;
 }
 
-/** For authors of stores. Every time is a store's own, in milliseconds since 1970: one clock for all replicas. */
+/**
+ * What a store implements. Every time is the store's own, in milliseconds since 1970, so that all replicas go by one
+ * clock.
+ */
 export interface TaskStore extends Store {
-  /** How long a worker holds a task without renewing. */
+  /** How long a worker holds a task without renewing its lease, in milliseconds. */
   readonly leaseMs: number;
-  /** Brings the tables up to date. Safe while other replicas run, older ones too. */
+  /** Brings the tables up to date. It is safe to call while other replicas run, even older ones. */
   readonly migrate: () => Promise<void>;
 
-  // ---- anyone
+  // ---- for anyone
 
-  /** Too many: the principal has this many live ones. (Those created at the very same moment are not counted.) */
+  /**
+   * Creates a task, unless its call already has one or its principal already has `most` live tasks. The store may miss
+   * tasks that are created at the very same moment when it counts.
+   */
   readonly create: (task: NewTask, most: number) => Promise<CreateResult>;
+  /** Reads a task by its id. */
   readonly read: (id: string) => Promise<TaskRecord | undefined>;
+  /** Reads a task by the id of its call. */
   readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
+  /** Reads the log of a task. It is empty when there is no such task. */
   readonly readLog: (id: string) => Promise<readonly Sealed[]>;
-  /** Newest first, those at rest left out; `after` is the last one of the page before. */
+  /** Lists tasks, newest first, without those whose contents are deleted. */
   readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
-  /** Undefined: no such task. `accepted` has the wire keys whose first answer this was. */
+  /**
+   * Takes in answers. `accepted` lists the wire keys that this call was the first to answer. Resolves to undefined when
+   * there is no such task.
+   */
   readonly answer: (
     id: string,
     answers: readonly Answer[],
   ) => Promise<{ readonly task: TaskRecord; readonly accepted: readonly string[] } | undefined>;
-  /** The task as it is afterwards, cancelled now or over before. */
+  /**
+   * Cancels a task that is live, and leaves an ended one as it is. Resolves to the task afterwards, which can be read
+   * for at least `keepMs` milliseconds.
+   */
   readonly cancel: (id: string, keepMs: number) => Promise<TaskRecord | undefined>;
-  /** Of those that exist. */
+  /** Reads the revisions of many tasks at once. Unknown ids are left out. */
   readonly revisions: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /** Something may have changed: a hint, which may be lost. Returns the function that ends it. */
+  /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */
   readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
 
-  // ---- workers; false: the lease is lost, nothing was written
+  // ---- for workers. An operation that takes a claim resolves to false when the claim is lost, and writes nothing then.
 
-  readonly claim: (wanted: ClaimRequest) => Promise<ClaimResult>;
-  /** Also notes that this worker is there. */
+  /** Claims tasks that are due, the longest due first. */
+  readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
+  /** Extends the leases of these claims by `leaseMs` milliseconds from now, and notes that the worker is alive. */
   readonly renew: (
     worker: string,
     refs: readonly ClaimRef[],
     leaseMs: number,
   ) => Promise<RenewalResult>;
-  /** True also where this very append went through before and only its acknowledgement was lost. */
+  /** Adds records to the log. Resolves to true if this same append was written before and its acknowledgement was lost. */
   readonly append: (ref: ClaimRef, more: LogAppend) => Promise<boolean>;
+  /** Shows what the handler waits for while it keeps running. */
   readonly publish: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
+  /** Notes what the handler waits for and lets go of the task. */
   readonly park: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
+  /** Gives the task back unfinished. */
   readonly release: (ref: ClaimRef, why: Release) => Promise<boolean>;
+  /** Sets the status message. */
   readonly report: (ref: ClaimRef, statusMessage: Sealed) => Promise<boolean>;
-  /** True also where it went through before, as with `append`. */
+  /** Ends the task. Resolves to true if this same end was written before and its acknowledgement was lost. */
   readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
-  /** The worker is leaving. */
+  /** Forgets the worker, which is shutting down. */
   readonly leave: (worker: string) => Promise<void>;
-  /** Also deletes spilled states and rounds whose time is up, and workers that have not been seen for a day. */
+  /**
+   * Deletes the contents of up to `limit` tasks whose time is up, and forgets up to `limit` tasks whose contents have
+   * been gone for `keepMs` milliseconds. It also deletes spilled states and rounds whose time is up, and workers that
+   * have been silent for a day.
+   */
   readonly sweep: (limit: number, keepMs: number) => Promise<SweepResult>;
 
-  // ---- operators
+  // ---- for operators
 
+  /** Counts the tasks in each state. */
   readonly figures: () => Promise<StoreFigures>;
 
-  // ---- rounds that leave something in the store
+  // ---- for rounds
 
-  /** A state too large for its token. */
+  /** Keeps a state that is too large for its token, for `ttlMs` milliseconds. */
   readonly spill: (id: string, state: Sealed, ttlMs: number) => Promise<void>;
+  /** Reads a state that `spill` kept, unless its time is up. */
   readonly spilled: (id: string) => Promise<Sealed | undefined>;
-  /** `once: true`: who runs this round of this call, and what came of it. */
-  readonly claimRound: (round: RoundClaimRequest) => Promise<RoundClaimResult>;
+  /** For a tool with `once: true`: decides who runs a round of a call, and keeps its response. */
+  readonly claimRound: (request: RoundClaimRequest) => Promise<RoundClaimResult>;
+  /** Extends the lease of a round by `leaseMs` milliseconds from now. */
   readonly renewRound: (ref: ClaimRef, leaseMs: number) => Promise<boolean>;
-  /** `at` is how many records this round has already. */
+  /** Adds a record to the log of a round that has `at` records so far. */
   readonly appendToRound: (ref: ClaimRef, at: number, record: Sealed) => Promise<boolean>;
+  /** Ends a round with its response. */
   readonly endRound: (ref: ClaimRef, response: Sealed) => Promise<boolean>;
-  /** Gives it up, so that it can be claimed at once. */
+  /** Gives up a round, so that it can be claimed again at once. */
   readonly releaseRound: (ref: ClaimRef) => Promise<boolean>;
 }
 
+/** What `create` did. */
 export type CreateResult =
+  /** The task is new. */
   | { readonly kind: "created"; readonly task: TaskRecord }
-  /** A task of this call is there already: this one. */
+  /** The call already has this task. */
   | { readonly kind: "exists"; readonly task: TaskRecord }
+  /** The principal has as many live tasks as it may have. */
   | { readonly kind: "too many" };
 
+/** Which tasks `list` returns. */
 export interface TaskPageRequest {
-  /** Undefined: everybody's, for operators. */
+  /** The caller that owns the tasks. Undefined lists every caller's tasks, for operators. */
   readonly principal: string | undefined;
+  /** The last task of the previous page. Undefined starts with the newest. */
   readonly after: { readonly createdAt: number; readonly id: string } | undefined;
+  /** The most tasks to return. */
   readonly limit: number;
 }
 
+/** Which tasks a worker wants to claim. */
 export interface ClaimRequest {
+  /** The name of the worker. */
   readonly worker: string;
-  /** Only these. */
+  /** The tools that this worker can run. Tasks of other tools are left alone. */
   readonly tools: readonly string[];
+  /** The most tasks to claim. */
   readonly most: number;
+  /** How long the worker holds them without renewing, in milliseconds. */
   readonly leaseMs: number;
 }
 
+/** What `claim` found. */
 export interface ClaimResult {
+  /** The tasks that the worker now holds. */
   readonly claimed: readonly ClaimedTask[];
-  /** When the next of these tools' tasks is due, if one is. At most `now` where there were more than wanted. */
+  /** When the next task of these tools is due, if any. It is not later than `now` if more tasks were due than wanted. */
   readonly nextDueAt: number | undefined;
+  /** The store's time. */
   readonly now: number;
 }
 
+/** A task that a worker has just claimed. */
 export interface ClaimedTask {
+  /** The task as it is under the claim. */
   readonly task: TaskRecord;
+  /** Its log. */
   readonly log: readonly Sealed[];
-  /** Whose lease had run out. Undefined: nobody held it. */
+  /** The worker whose lease ran out. Undefined if no worker held the task. */
   readonly before: string | undefined;
 }
 
+/** What `renew` found. */
 export interface RenewalResult {
-  /** Those still held, with all that has arrived for them. The others are lost, or over. */
+  /** The tasks that the worker still holds, with everything that has arrived for them. All others are lost or over. */
   readonly held: readonly { readonly id: string; readonly inbox: readonly Arrival[] }[];
+  /** The store's time. */
   readonly now: number;
 }
 
+/** A notice that something may have changed. */
 export interface ChangeHint {
-  /** Undefined: any. */
+  /** The task that may have changed. Undefined means any task. */
   readonly id: string | undefined;
-  /** False: there is nothing in it for a worker that does not hold the task. */
+  /** False if no worker needs to claim the task because of this change. */
   readonly isDue?: boolean | undefined;
-  /** False: the worker that holds the task did it, and knows. */
+  /** False if the worker that holds the task made the change itself. */
   readonly isNews?: boolean | undefined;
 }
 
+/** What `sweep` did. */
 export interface SweepResult {
+  /** How many live tasks failed because their time was up. */
   readonly expired: number;
+  /** How many ended tasks lost their contents. */
   readonly removed: number;
+  /** How many tasks were forgotten altogether. */
   readonly forgotten: number;
 }
 
+/** How many tasks are in each state. */
 export interface StoreFigures {
+  /** The store's time. */
   readonly now: number;
+  /** Tasks that have not ended. */
   readonly live: number;
+  /** Live tasks that a worker holds. */
   readonly held: number;
-  /** Waiting for something: no worker, and not due. */
+  /** Live tasks that wait for something: no worker holds them, and they are not due. */
   readonly parked: number;
+  /** Live tasks that wait for an answer from their client. */
   readonly inputRequired: number;
-  /** Due, and nobody has taken it up. */
+  /** Live tasks that a worker should claim now, including those whose lease has run out. */
   readonly due: number;
+  /** When the longest due of them became due. */
   readonly oldestDueAt: number | undefined;
-  /** When a worker was last seen. */
+  /** When any worker was last alive. */
   readonly workerSeenAt: number | undefined;
 }
 
+/** A round that a replica wants to run. */
 export interface RoundClaimRequest {
+  /** The id of the call. */
   readonly callId: string;
+  /** The number of the round. */
   readonly round: number;
-  /** Of the answers that came with it: the same round again must bring the same ones. */
+  /** A digest of the answers in the request. The same round must always bring the same ones. */
   readonly answers: string;
+  /** How long the replica holds the round without renewing, in milliseconds. */
   readonly leaseMs: number;
+  /** How long the store keeps the round, in milliseconds. */
   readonly ttlMs: number;
 }
 
+/** What `claimRound` decided. */
 export type RoundClaimResult =
-  /** Run it. `log`: what an earlier attempt has recorded in it. */
+  /** Run the round. `log` has what an earlier attempt recorded in it. */
   | { readonly kind: "run"; readonly ref: ClaimRef; readonly log: readonly Sealed[] }
-  /** It was run; this is its response. */
+  /** The round has ended with this response. */
   | { readonly kind: "ended"; readonly response: Sealed }
-  /** Somebody is at it. */
+  /** Another replica is running the round. */
   | { readonly kind: "running" }
-  /** Other answers than the first time, or a later round has begun. */
+  /** The round had other answers the first time, or a later round has begun. */
   | { readonly kind: "superseded" };

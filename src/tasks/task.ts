@@ -1,422 +1,185 @@
-// A task's record and the moves it can make. Pure: a store keeps records and makes these moves, each as one
-// atomic operation. Everything that races is in the record (status, fence, lease, what is waited for, what has
-// arrived, when it is due): what two replicas do at once then meets in one row, and one of them sees the other.
+// The record of a task, and the values that its moves take (moves.ts). Everything that can race is in the record:
+// the status, the fence, the lease, the waits, the arrivals and the due time. Two replicas that act at the same moment
+// therefore meet in one row, and one of them sees what the other did.
 
-/** As the specification names them. */
+/** The status of a task, as the specification names it. */
 export type Status = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** Text that only a holder of the keys can read. The store never looks into it. */
+/** Text that only a holder of the keys can read. A store keeps it and never looks into it. */
 export type Sealed = string;
 
+/** A task as a store keeps it. Times are the store's own, in milliseconds since 1970. */
 export interface TaskRecord {
+  /** The id of the task, which clients know. */
   readonly id: string;
-  /** Of the call it was promoted from. One task per call. */
+  /** The id of the call that became this task. A call becomes at most one task. */
   readonly callId: string;
+  /** The name of the tool. */
   readonly tool: string;
-  /** Whose it is. Empty: nobody's in particular (stdio, no authentication). */
+  /** The caller that owns the task. Empty when there is no authentication, as over stdio. */
   readonly principal: string;
+  /** Where the task stands. */
   readonly status: Status;
-  /** Grows with every change that a observer can see. */
+  /** Grows by one with every change that a client can see. */
   readonly revision: number;
-  /** The fence: grows whenever the task changes hands. Writes under an older one are refused. */
+  /** The fence. It grows whenever the task changes hands, and writes under an older epoch are refused. */
   readonly epoch: number;
-  /** Who holds the lease. */
+  /** The name of the worker that holds the lease. Undefined while no worker holds the task. */
   readonly worker: string | undefined;
   /**
-   * When a worker is to take it up: now, at a timer's time, or, while one holds it, at the end of its lease.
-   * Undefined: parked until something arrives, or over.
+   * When a worker should claim the task: at once, when a timer is due, or, while a worker holds the task, when its
+   * lease ends. Undefined when the task waits for an arrival or is over.
    */
   readonly dueAt: number | undefined;
+  /** What the handler waits for. */
   readonly waits: readonly Wait[];
-  /** In the order of arrival. Not entries yet. */
+  /** Answers that are not entries of the log yet, in the order in which they arrived. */
   readonly inbox: readonly Arrival[];
-  /** How often each question has been put under a new wire key. */
+  /** For each question, how many wire keys it has had so far. */
   readonly asked: Readonly<Record<string, number>>;
+  /** The number of records in the log. */
   readonly logLength: number;
+  /** The size of the log, as `bytesOf` counts it. */
   readonly logBytes: number;
-  /** Claims in a row that came to nothing. */
+  /** How many claims in a row have produced no new entry. */
   readonly fruitless: number;
-  /** What went wrong in the last of these. */
+  /** Why the last of these claims failed, if its worker could say. */
   readonly cause: Sealed | undefined;
+  /** The arguments of the call and whatever else the handler starts from. */
   readonly input: Sealed;
+  /** The last status message that the handler reported. */
   readonly statusMessage: Sealed | undefined;
-  /** The result or the error, once there is one. */
+  /** The result or the error of a task that has ended. */
   readonly result: Sealed | undefined;
-  /** "expired": its time was up before it was done. "removed": it was done, and its contents are deleted. */
+  /**
+   * Set once the contents of the task are deleted. "expired": the task was still live when its time was up.
+   * "removed": the task had ended before.
+   */
   readonly rest: "expired" | "removed" | undefined;
+  /** When the task was created. */
   readonly createdAt: number;
+  /** When a client could last see a change. */
   readonly updatedAt: number;
-  /** Live: fails then. Over: its contents are deleted then. At rest: it is forgotten then. */
+  /** When a live task fails, when the contents of an ended one are deleted, or when a deleted one is forgotten. */
   readonly expiresAt: number;
 }
 
-/** What a parked task waits for. */
+/** Something that a handler waits for. */
 export interface Wait {
-  /** "question": put to the client. "external": for someone else to deliver. */
+  /** "question": the client is asked. "external": the answer is delivered from elsewhere. "timer": time passes. */
   readonly kind: "question" | "external" | "timer";
+  /** The key that the handler gave it. */
   readonly key: string;
-  /** The name under which it is answered: never used twice in a task. */
+  /** The name under which it is answered. A task never uses the same wire key twice. */
   readonly wire: string;
-  /** Of the question. Absent for a timer. */
+  /** The digest of the question. A timer has none. */
   readonly digest?: string | undefined;
+  /** When the timer is due, or when the time limit of the question ends. */
   readonly dueAt?: number | undefined;
-  /** What the client is shown. */
+  /** The question as the client sees it. Only a wait of kind "question" has one. */
   readonly request?: Sealed | undefined;
 }
 
-/** An answer that the handler has not been told yet. */
+/** An answer that has arrived and that the handler has not received yet. */
 export interface Arrival {
-  /** The wire key it was given to; what a cut brought back has a made-up one. */
+  /** The wire key that it answers. An answer that came another way has an id that starts with `~`. */
   readonly id: string;
+  /** The key of the question. */
   readonly key: string;
+  /** The digest of the question as it was asked. */
   readonly digest: string;
+  /** The answer. */
   readonly value: Sealed;
+  /** When it arrived. */
   readonly at: number;
-  /** When its question's time was up. */
+  /** When the time limit of its question ends. */
   readonly dueAt?: number | undefined;
 }
 
-/** A claim on a task: good until somebody else has one. */
+/** A claim on a task or on a round. It is good until the next claim raises the epoch. */
 export interface ClaimRef {
+  /** The id of the task, or the call id of the round. */
   readonly id: string;
+  /** The epoch of the claim. */
   readonly epoch: number;
 }
 
+/** A task to create. */
 export interface NewTask {
+  /** The id of the task. */
   readonly id: string;
+  /** The id of the call that becomes the task. */
   readonly callId: string;
+  /** The name of the tool. */
   readonly tool: string;
+  /** The caller that owns the task. Empty when there is no authentication. */
   readonly principal: string;
+  /** The arguments of the call and whatever else the handler starts from. */
   readonly input: Sealed;
-  /** The journal gathered in rounds. */
+  /** The log that the call brings along from its rounds. */
   readonly log: readonly Sealed[];
-  /** Answers that came in rounds and are not entries. */
+  /** Answers from the rounds that are not in the log. */
   readonly inbox: readonly Arrival[];
+  /** How long the task may live, in milliseconds. */
   readonly ttlMs: number;
-  /** The worker that goes on with it at once, if any. */
+  /** The worker that holds the task from the start, and for how long. Undefined: the task is due at once. */
   readonly claimedBy: { readonly worker: string; readonly leaseMs: number } | undefined;
 }
 
+/** An answer on its way to a task. */
 export interface Answer {
+  /** The wire key that it answers. */
   readonly wire: string;
+  /** The answer. */
   readonly value: Sealed;
-  /** For a delivery that came before the question was put: taken on the strength of its ticket. */
+  /** For a delivery that arrives before its question was asked, and that a ticket vouches for. */
   readonly early?: { readonly key: string; readonly digest: string } | undefined;
 }
 
-/** What a worker leaves behind when the handler waits. */
+/** What a worker writes down when the handler waits. */
 export interface Waiting {
+  /** What the handler waits for. */
   readonly waits: readonly Wait[];
+  /** For each question, how many wire keys it has had so far. */
   readonly asked: Readonly<Record<string, number>>;
-  /** Ids of arrivals that are used up. */
+  /** The ids of arrivals that are used up. */
   readonly taken: readonly string[];
 }
 
+/** Records that a worker adds to the log of a task. */
 export interface LogAppend {
-  /** The length of the log without them: a second writer would be noticed. */
+  /** The length of the log before these records, so that a second writer is noticed. */
   readonly at: number;
+  /** The records. */
   readonly records: readonly Sealed[];
+  /** The ids of arrivals that are used up. */
   readonly taken: readonly string[];
-  /** Answers that a cut took off the log: to be told again. */
+  /** Answers that a cut took off the log. The handler receives them again. */
   readonly returned: readonly Arrival[];
 }
 
-export const isLive = ({ status }: Pick<TaskRecord, "status">): boolean =>
-  status === "working" || status === "input_required";
-
-// ---------------------------------------------------------------- moves anyone may make
-
-export function created(task: NewTask, now: number): TaskRecord {
-  const { id, callId, tool, principal, input, log, inbox, ttlMs, claimedBy } = task;
-  return {
-    id,
-    callId,
-    tool,
-    principal,
-    status: "working",
-    revision: 1,
-    epoch: claimedBy === undefined ? 0 : 1,
-    worker: claimedBy?.worker,
-    dueAt: claimedBy === undefined ? now : now + claimedBy.leaseMs,
-    waits: [],
-    inbox,
-    asked: {},
-    logLength: log.length,
-    logBytes: bytesOf(log),
-    fruitless: claimedBy === undefined ? 0 : 1,
-    cause: undefined,
-    input,
-    statusMessage: undefined,
-    result: undefined,
-    rest: undefined,
-    createdAt: now,
-    updatedAt: now,
-    expiresAt: now + ttlMs,
-  };
-}
-
-/**
- * First wins: answering takes the question off the list, so a second answer finds none. A parked task becomes
- * due; one that a worker holds stays with it. Undefined: nothing was accepted.
- */
-export function answered(
-  task: TaskRecord,
-  answers: readonly Answer[],
-  now: number,
-): TaskRecord | undefined {
-  if (!isLive(task)) return undefined;
-  const byWire = new Map(answers.map((answer) => [answer.wire, answer]));
-  // In the order in which they were asked, whatever the order in the request (R3).
-  const arrived = task.waits.flatMap((wait): Arrival[] => {
-    const answer = byWire.get(wait.wire);
-    if (answer === undefined || wait.kind === "timer") return [];
-    const { wire: id, key, digest = "", dueAt } = wait;
-    return [
-      { id, key, digest, value: answer.value, at: now, ...(dueAt === undefined ? {} : { dueAt }) },
-    ];
-  });
-  // It counts as asked from now on: a ticket is good for one delivery, also after this one is used up.
-  let { asked } = task;
-  const early = answers.flatMap(({ wire, value, early: given }): Arrival[] => {
-    if (given === undefined || Object.hasOwn(asked, given.key)) return [];
-    asked = { ...asked, [given.key]: 1 };
-    return [{ id: wire, ...given, value, at: now }];
-  });
-  if (arrived.length + early.length === 0) return undefined;
-  const taken = new Set(arrived.map(({ id }) => id));
-  const waits = task.waits.filter(({ wire }) => !taken.has(wire));
-  return {
-    ...task,
-    ...seen(task, now),
-    status: statusOf(waits),
-    waits,
-    asked,
-    inbox: [...task.inbox, ...arrived, ...early],
-    // Also one that was given back to be tried again later: with the answer it may go better.
-    dueAt: task.worker === undefined ? now : task.dueAt,
-  };
-}
-
-/** Undefined: it was over already. */
-export function cancelled(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
-  if (!isLive(task)) return undefined;
-  return { ...over(task, now, keepMs), status: "cancelled", epoch: task.epoch + 1 };
-}
-
-// ---------------------------------------------------------------- moves of a worker
-
-/** Undefined: not due, or over. */
-export function claimed(
-  task: TaskRecord,
-  worker: string,
-  leaseMs: number,
-  now: number,
-): TaskRecord | undefined {
-  if (!isLive(task) || task.dueAt === undefined || task.dueAt > now) return undefined;
-  return {
-    ...task,
-    worker,
-    epoch: task.epoch + 1,
-    dueAt: now + leaseMs,
-    fruitless: task.fruitless + 1,
-  };
-}
-
-export function renewed(
-  task: TaskRecord,
-  ref: ClaimRef,
-  leaseMs: number,
-  now: number,
-): TaskRecord | undefined {
-  return holds(task, ref) ? { ...task, dueAt: now + leaseMs } : undefined;
-}
-
-/** This very append went through before, and only its acknowledgement was lost. */
-export function wasAppended(task: TaskRecord, ref: ClaimRef, { at, records }: LogAppend): boolean {
-  const isLonger = records.length > 0 && task.logLength === at + records.length;
-  return isLive(task) && task.epoch === ref.epoch && isLonger;
-}
-
-export function appended(task: TaskRecord, ref: ClaimRef, more: LogAppend): TaskRecord | undefined {
-  if (!holds(task, ref) || task.logLength !== more.at) return undefined;
-  return {
-    ...task,
-    inbox: [...more.returned, ...without(task.inbox, more.taken)],
-    logLength: task.logLength + more.records.length,
-    logBytes: task.logBytes + bytesOf(more.records),
-    fruitless: 0,
-    cause: undefined,
-  };
-}
-
-/** Shows what is waited for while the handler runs on. What has been answered meanwhile is not asked again. */
-export function published(
-  task: TaskRecord,
-  ref: ClaimRef,
-  { waits, asked, taken }: Waiting,
-  now: number,
-): TaskRecord | undefined {
-  if (!holds(task, ref)) return undefined;
-  const inbox = without(task.inbox, taken);
-  const has = new Set(inbox.map(({ key }) => key));
-  const open = waits.filter(({ kind, key }) => kind === "timer" || !has.has(key));
-  return {
-    ...task,
-    ...seen(task, now),
-    status: statusOf(open),
-    waits: open,
-    // With what was delivered early since the worker looked.
-    asked: { ...task.asked, ...asked },
-    inbox,
-  };
-}
-
-/** The same, and the handler is gone: due at once where something has arrived that it waits for. */
-export function parked(
-  task: TaskRecord,
-  ref: ClaimRef,
-  waiting: Waiting,
-  now: number,
-): TaskRecord | undefined {
-  const next = published(task, ref, waiting, now);
-  if (next === undefined) return undefined;
-  const hasArrived = next.waits.length < waiting.waits.length;
-  const times = next.waits.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
-  const earliest = times.length === 0 ? undefined : Math.min(...times);
-  const dueAt = hasArrived ? now : earliest;
-  // Due again at once, and nothing used up: however it comes to that, it must not go on for ever.
-  const isFruitless = dueAt !== undefined && dueAt <= now && waiting.taken.length === 0;
-  return {
-    ...next,
-    worker: undefined,
-    dueAt,
-    ...(isFruitless ? {} : { fruitless: 0, cause: undefined }),
-  };
-}
-
-/** Gives it back undone. Handing over in good order does not count as a claim that came to nothing. */
-export function released(
-  task: TaskRecord,
-  ref: ClaimRef,
-  why: Release,
-  now: number,
-): TaskRecord | undefined {
-  if (!holds(task, ref)) return undefined;
-  return {
-    ...task,
-    worker: undefined,
-    dueAt: now + Math.ceil(why.afterMs),
-    fruitless: why.isFruitless ? task.fruitless : Math.max(0, task.fruitless - 1),
-    cause: why.cause ?? task.cause,
-  };
-}
-
+/** How a worker gives a task back without having finished it. */
 export interface Release {
+  /** When the task is due again, in milliseconds from now. */
   readonly afterMs: number;
+  /** Whether this claim counts as one that produced nothing. An orderly handover does not. */
   readonly isFruitless: boolean;
+  /** What went wrong. */
   readonly cause: Sealed | undefined;
 }
 
-export function reported(
-  task: TaskRecord,
-  ref: ClaimRef,
-  statusMessage: Sealed,
-  now: number,
-): TaskRecord | undefined {
-  return holds(task, ref) ? { ...task, ...seen(task, now), statusMessage } : undefined;
-}
-
-export function finished(
-  task: TaskRecord,
-  ref: ClaimRef,
-  { status, result, statusMessage, keepMs }: Finish,
-  now: number,
-): TaskRecord | undefined {
-  if (!holds(task, ref)) return undefined;
-  return {
-    ...over(task, now, keepMs),
-    status,
-    result,
-    statusMessage: statusMessage ?? task.statusMessage,
-  };
-}
-
+/** How a task ends. */
 export interface Finish {
+  /** Whether the task completed or failed. */
   readonly status: "completed" | "failed";
+  /** The result or the error. */
   readonly result: Sealed;
+  /** The last status message. Undefined leaves the message as it is. */
   readonly statusMessage: Sealed | undefined;
-  /** How long it can be read at least, however little is left of its time. */
+  /** How long the task can still be read, in milliseconds, even if its own time ends sooner. */
   readonly keepMs: number;
 }
 
-// ---------------------------------------------------------------- the sweeper's
-
-/** Its time is up: what is in it goes, that it was there stays for a while. Undefined: not yet. */
-export function laidToRest(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
-  if (task.rest !== undefined || task.expiresAt > now) return undefined;
-  const wasLive = isLive(task);
-  return {
-    ...task,
-    ...(wasLive ? seen(task, now) : {}),
-    status: wasLive ? "failed" : task.status,
-    rest: wasLive ? "expired" : "removed",
-    epoch: task.epoch + 1,
-    worker: undefined,
-    dueAt: undefined,
-    waits: [],
-    inbox: [],
-    asked: {},
-    logLength: 0,
-    logBytes: 0,
-    cause: undefined,
-    input: "",
-    statusMessage: undefined,
-    result: undefined,
-    expiresAt: now + keepMs,
-  };
-}
-
-/** At rest, and the time in which anyone could still ask for it is over. */
-export const isForgotten = (task: TaskRecord, now: number): boolean =>
-  task.rest !== undefined && task.expiresAt <= now;
-
-// ----------------------------------------------------------------
-
-/** For a hint: somebody should take it up now. */
-export const isDue = ({ worker, dueAt }: TaskRecord, now: number): boolean =>
-  worker === undefined && dueAt !== undefined && dueAt <= now;
-
-/** Who holds the lease may write, and nobody else; a lease that has run out is good until the next claim. */
-function holds(task: TaskRecord, { epoch }: ClaimRef): boolean {
-  return isLive(task) && task.worker !== undefined && task.epoch === epoch;
-}
-
-function seen(task: TaskRecord, now: number): Pick<TaskRecord, "revision" | "updatedAt"> {
-  return { revision: task.revision + 1, updatedAt: now };
-}
-
-/** The log stays for those who look into what happened, until the contents are deleted. */
-function over(task: TaskRecord, now: number, keepMs: number): TaskRecord {
-  return {
-    ...task,
-    ...seen(task, now),
-    worker: undefined,
-    dueAt: undefined,
-    waits: [],
-    inbox: [],
-    expiresAt: Math.max(task.expiresAt, now + keepMs),
-  };
-}
-
-function without(inbox: readonly Arrival[], taken: readonly string[]): readonly Arrival[] {
-  return taken.length === 0 ? inbox : inbox.filter(({ id }) => !taken.includes(id));
-}
-
-/** The client has something to do only for its own questions. */
-function statusOf(waits: readonly Wait[]): Status {
-  return waits.some(({ kind }) => kind === "question") ? "input_required" : "working";
-}
-
-export function bytesOf(records: readonly Sealed[]): number {
-  return records.reduce((sum, record) => sum + record.length, 0);
-}
+/** Whether the task has not ended yet. */
+export const isLive = ({ status }: Pick<TaskRecord, "status">): boolean =>
+  status === "working" || status === "input_required";

@@ -10,7 +10,8 @@ import type {
   SweepResult,
   TaskStore,
 } from "../store.ts";
-import * as moves from "../task.ts";
+import * as moves from "../moves.ts";
+import { isLive } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
 
 export function memoryStore(): Store {
@@ -269,7 +270,7 @@ export class MemoryStore implements TaskStore {
   // ----------------------------------------------------------------
 
   #live(): TaskRecord[] {
-    return [...this.#tasks.values()].filter(moves.isLive);
+    return [...this.#tasks.values()].filter(isLive);
   }
 
   #byCall(callId: string): TaskRecord | undefined {

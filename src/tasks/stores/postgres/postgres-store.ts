@@ -10,7 +10,7 @@ import type {
   SweepResult,
   TaskStore,
 } from "../../store.ts";
-import { bytesOf } from "../../task.ts";
+import { bytesOf } from "../../moves.ts";
 import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
 import { Database } from "./database.ts";
 import { isStorable, storable } from "./errors.ts";

@@ -9,7 +9,7 @@ import type {
   SweepResult,
   TaskStore,
 } from "../../store.ts";
-import * as moves from "../../task.ts";
+import * as moves from "../../moves.ts";
 import type { ClaimRef, TaskRecord } from "../../task.ts";
 import type { Database } from "./driver.ts";
 import { GroupCommit } from "./group-commit.ts";

@@ -1,0 +1,317 @@
+// The moves that a task can make, as pure functions from one record to the next. The memory store is made of them,
+// SQLite applies them to a row that it has locked, and Postgres says the same in one statement each.
+
+import { isLive } from "./task.ts";
+import type {
+  Answer,
+  Arrival,
+  ClaimRef,
+  Finish,
+  LogAppend,
+  NewTask,
+  Release,
+  Sealed,
+  Status,
+  TaskRecord,
+  Wait,
+  Waiting,
+} from "./task.ts";
+
+// ---------------------------------------------------------------- moves that anyone can make
+
+/** The record of a new task. */
+export function created(task: NewTask, now: number): TaskRecord {
+  const { id, callId, tool, principal, input, log, inbox, ttlMs, claimedBy } = task;
+  return {
+    id,
+    callId,
+    tool,
+    principal,
+    status: "working",
+    revision: 1,
+    epoch: claimedBy === undefined ? 0 : 1,
+    worker: claimedBy?.worker,
+    dueAt: claimedBy === undefined ? now : now + claimedBy.leaseMs,
+    waits: [],
+    inbox,
+    asked: {},
+    logLength: log.length,
+    logBytes: bytesOf(log),
+    fruitless: claimedBy === undefined ? 0 : 1,
+    cause: undefined,
+    input,
+    statusMessage: undefined,
+    result: undefined,
+    rest: undefined,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + ttlMs,
+  };
+}
+
+/**
+ * Takes in answers. The first answer to a question wins: it takes the question off the list, so a second one finds
+ * nothing to answer. A parked task becomes due, and a held one stays with its worker. Returns undefined when no
+ * answer was accepted.
+ */
+export function answered(
+  task: TaskRecord,
+  answers: readonly Answer[],
+  now: number,
+): TaskRecord | undefined {
+  if (!isLive(task)) return undefined;
+  const byWire = new Map(answers.map((answer) => [answer.wire, answer]));
+  // Answers arrive in the order in which the questions were asked, not in the order of the request (R3).
+  const arrived = task.waits.flatMap((wait): Arrival[] => {
+    const answer = byWire.get(wait.wire);
+    if (answer === undefined || wait.kind === "timer") return [];
+    const { wire: id, key, digest = "", dueAt } = wait;
+    return [
+      { id, key, digest, value: answer.value, at: now, ...(dueAt === undefined ? {} : { dueAt }) },
+    ];
+  });
+  // The question counts as asked from now on. A ticket is good for one delivery, even after that one is used up.
+  let { asked } = task;
+  const early = answers.flatMap(({ wire, value, early: given }): Arrival[] => {
+    if (given === undefined || Object.hasOwn(asked, given.key)) return [];
+    asked = { ...asked, [given.key]: 1 };
+    return [{ id: wire, ...given, value, at: now }];
+  });
+  if (arrived.length + early.length === 0) return undefined;
+  const taken = new Set(arrived.map(({ id }) => id));
+  const waits = task.waits.filter(({ wire }) => !taken.has(wire));
+  return {
+    ...task,
+    ...seen(task, now),
+    status: statusOf(waits),
+    waits,
+    asked,
+    inbox: [...task.inbox, ...arrived, ...early],
+    // A task that was released to be tried again later is due at once too, because the answer may help it.
+    dueAt: task.worker === undefined ? now : task.dueAt,
+  };
+}
+
+/** Cancels the task. Returns undefined when it had already ended. */
+export function cancelled(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
+  if (!isLive(task)) return undefined;
+  return { ...over(task, now, keepMs), status: "cancelled", epoch: task.epoch + 1 };
+}
+
+// ---------------------------------------------------------------- moves of a worker
+
+/** Gives the task to a worker. Returns undefined when the task is not due or has ended. */
+export function claimed(
+  task: TaskRecord,
+  worker: string,
+  leaseMs: number,
+  now: number,
+): TaskRecord | undefined {
+  if (!isLive(task) || task.dueAt === undefined || task.dueAt > now) return undefined;
+  return {
+    ...task,
+    worker,
+    epoch: task.epoch + 1,
+    dueAt: now + leaseMs,
+    fruitless: task.fruitless + 1,
+  };
+}
+
+/** Extends the lease. Returns undefined when the claim is lost. */
+export function renewed(
+  task: TaskRecord,
+  ref: ClaimRef,
+  leaseMs: number,
+  now: number,
+): TaskRecord | undefined {
+  return holds(task, ref) ? { ...task, dueAt: now + leaseMs } : undefined;
+}
+
+/** Whether this same append was already written, so that only its acknowledgement was lost. */
+export function wasAppended(task: TaskRecord, ref: ClaimRef, { at, records }: LogAppend): boolean {
+  const isLonger = records.length > 0 && task.logLength === at + records.length;
+  return isLive(task) && task.epoch === ref.epoch && isLonger;
+}
+
+/** Adds records to the log. Returns undefined when the claim is lost or another writer was faster. */
+export function appended(task: TaskRecord, ref: ClaimRef, more: LogAppend): TaskRecord | undefined {
+  if (!holds(task, ref) || task.logLength !== more.at) return undefined;
+  return {
+    ...task,
+    inbox: [...more.returned, ...without(task.inbox, more.taken)],
+    logLength: task.logLength + more.records.length,
+    logBytes: task.logBytes + bytesOf(more.records),
+    fruitless: 0,
+    cause: undefined,
+  };
+}
+
+/**
+ * Shows what the handler waits for while it keeps running. A question that has an answer by now is not asked again.
+ * Returns undefined when the claim is lost.
+ */
+export function published(
+  task: TaskRecord,
+  ref: ClaimRef,
+  { waits, asked, taken }: Waiting,
+  now: number,
+): TaskRecord | undefined {
+  if (!holds(task, ref)) return undefined;
+  const inbox = without(task.inbox, taken);
+  const has = new Set(inbox.map(({ key }) => key));
+  const open = waits.filter(({ kind, key }) => kind === "timer" || !has.has(key));
+  return {
+    ...task,
+    ...seen(task, now),
+    status: statusOf(open),
+    waits: open,
+    // The record may have early deliveries that the worker has not seen yet.
+    asked: { ...task.asked, ...asked },
+    inbox,
+  };
+}
+
+/**
+ * Does what `published` does and lets go of the task. The task is due at once if something that it waits for has
+ * already arrived.
+ */
+export function parked(
+  task: TaskRecord,
+  ref: ClaimRef,
+  waiting: Waiting,
+  now: number,
+): TaskRecord | undefined {
+  const next = published(task, ref, waiting, now);
+  if (next === undefined) return undefined;
+  const hasArrived = next.waits.length < waiting.waits.length;
+  const times = next.waits.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
+  const earliest = times.length === 0 ? undefined : Math.min(...times);
+  const dueAt = hasArrived ? now : earliest;
+  // A task that is due again at once, without having used anything up, must not go round in circles forever.
+  const isFruitless = dueAt !== undefined && dueAt <= now && waiting.taken.length === 0;
+  return {
+    ...next,
+    worker: undefined,
+    dueAt,
+    ...(isFruitless ? {} : { fruitless: 0, cause: undefined }),
+  };
+}
+
+/** Gives the task back unfinished. Returns undefined when the claim is lost. */
+export function released(
+  task: TaskRecord,
+  ref: ClaimRef,
+  why: Release,
+  now: number,
+): TaskRecord | undefined {
+  if (!holds(task, ref)) return undefined;
+  return {
+    ...task,
+    worker: undefined,
+    dueAt: now + Math.ceil(why.afterMs),
+    fruitless: why.isFruitless ? task.fruitless : Math.max(0, task.fruitless - 1),
+    cause: why.cause ?? task.cause,
+  };
+}
+
+/** Sets the status message. Returns undefined when the claim is lost. */
+export function reported(
+  task: TaskRecord,
+  ref: ClaimRef,
+  statusMessage: Sealed,
+  now: number,
+): TaskRecord | undefined {
+  return holds(task, ref) ? { ...task, ...seen(task, now), statusMessage } : undefined;
+}
+
+/** Ends the task. Returns undefined when the claim is lost. */
+export function finished(
+  task: TaskRecord,
+  ref: ClaimRef,
+  { status, result, statusMessage, keepMs }: Finish,
+  now: number,
+): TaskRecord | undefined {
+  if (!holds(task, ref)) return undefined;
+  return {
+    ...over(task, now, keepMs),
+    status,
+    result,
+    statusMessage: statusMessage ?? task.statusMessage,
+  };
+}
+
+// ---------------------------------------------------------------- moves of the sweeper
+
+/**
+ * Deletes the contents of a task whose time is up. The empty record stays for `keepMs`, so that clients learn what
+ * happened. Returns undefined when there is time left.
+ */
+export function laidToRest(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
+  if (task.rest !== undefined || task.expiresAt > now) return undefined;
+  const wasLive = isLive(task);
+  return {
+    ...task,
+    ...(wasLive ? seen(task, now) : {}),
+    status: wasLive ? "failed" : task.status,
+    rest: wasLive ? "expired" : "removed",
+    epoch: task.epoch + 1,
+    worker: undefined,
+    dueAt: undefined,
+    waits: [],
+    inbox: [],
+    asked: {},
+    logLength: 0,
+    logBytes: 0,
+    cause: undefined,
+    input: "",
+    statusMessage: undefined,
+    result: undefined,
+    expiresAt: now + keepMs,
+  };
+}
+
+/** Whether the empty record of a deleted task can go, too. */
+export const isForgotten = (task: TaskRecord, now: number): boolean =>
+  task.rest !== undefined && task.expiresAt <= now;
+
+// ---------------------------------------------------------------- what the moves and the stores share
+
+/** Whether a worker should claim the task now. Hints say so to the other replicas. */
+export const isDue = ({ worker, dueAt }: TaskRecord, now: number): boolean =>
+  worker === undefined && dueAt !== undefined && dueAt <= now;
+
+/** Only the holder of the lease may write. A lease that has run out stays good until the next claim. */
+function holds(task: TaskRecord, { epoch }: ClaimRef): boolean {
+  return isLive(task) && task.worker !== undefined && task.epoch === epoch;
+}
+
+function seen(task: TaskRecord, now: number): Pick<TaskRecord, "revision" | "updatedAt"> {
+  return { revision: task.revision + 1, updatedAt: now };
+}
+
+/** The log stays until the contents are deleted, so that operators can see what happened. */
+function over(task: TaskRecord, now: number, keepMs: number): TaskRecord {
+  return {
+    ...task,
+    ...seen(task, now),
+    worker: undefined,
+    dueAt: undefined,
+    waits: [],
+    inbox: [],
+    expiresAt: Math.max(task.expiresAt, now + keepMs),
+  };
+}
+
+function without(inbox: readonly Arrival[], taken: readonly string[]): readonly Arrival[] {
+  return taken.length === 0 ? inbox : inbox.filter(({ id }) => !taken.includes(id));
+}
+
+/** The client has to act only when it is asked a question. */
+function statusOf(waits: readonly Wait[]): Status {
+  return waits.some(({ kind }) => kind === "question") ? "input_required" : "working";
+}
+
+/** The size of records in characters. Sealed text is ASCII, so this is its size in bytes, too. */
+export function bytesOf(records: readonly Sealed[]): number {
+  return records.reduce((sum, record) => sum + record.length, 0);
+}
