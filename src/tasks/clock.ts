@@ -1,17 +1,19 @@
-// The store's clock as this process knows it: what the store last said, and what has passed here since. Leases
-// and timers of all replicas are measured by that one clock; replicas' own may be wrong.
+// The store's clock as this process knows it: the time that the store last gave, plus the time that has passed here
+// since. All replicas measure leases and timers by that one clock, because their own clocks may be wrong.
 
+import { timerMs } from "../util/timers.ts";
+
+/** A clock that also keeps timers. */
 export interface Clock {
   /** The store's time. */
   readonly now: () => number;
-  /** Calls back after a while; returns the function that calls it off. */
+  /** Calls back after a while. Returns a function that cancels the timer. */
   readonly after: (ms: number, callback: () => void) => () => void;
+  /** Resolves after a while. */
   readonly wait: (ms: number) => Promise<void>;
 }
 
-// Timers take no more than 31 bits, and fire at once beyond.
-const longestMs = 2 ** 31 - 1;
-
+/** A clock that follows the store's. */
 export class StoreClock implements Clock {
   readonly #local: () => number;
   #offset: number;
@@ -21,16 +23,16 @@ export class StoreClock implements Clock {
     this.#offset = Date.now() - local();
   }
 
-  /** The store has just said that it is this late. */
+  /** Sets the clock to the time that the store has just given. */
   set(storeNow: number): void {
     this.#offset = storeNow - this.#local();
   }
 
-  /** In whole milliseconds, as stores keep them. */
+  /** The store's time in whole milliseconds, as stores keep them. */
   readonly now = (): number => Math.round(this.#local() + this.#offset);
 
   readonly after = (ms: number, callback: () => void): (() => void) => {
-    const timer = setTimeout(callback, Math.min(longestMs, Math.max(0, Math.ceil(ms))));
+    const timer = setTimeout(callback, timerMs(ms));
     return () => clearTimeout(timer);
   };
 

@@ -368,7 +368,7 @@ describe("limits", () => {
     const { id } = await engine.create("tool", null, { principal: "ada" });
     await engine.create("tool", null, { principal: "ada" });
     await expect(engine.create("tool", null, { principal: "ada" })).rejects.toThrow(
-      '"tool" cannot become a task: this caller has 2 under way, which is the limit.',
+      '"tool" cannot become a task, because this caller already has 2 live tasks, which is the limit.',
     );
     await engine.create("tool", null, { principal: "bob" });
     await engine.runtime.cancel(id);
@@ -533,7 +533,7 @@ describe("workers", () => {
     const { error } = await engine.over(id);
     expect(error).toMatchObject({ data: { reason: "task_stuck" } });
     expect(error?.message).toBe(
-      "Given up: taken up 3 times without getting anywhere. The last time: worker doomed went away without a word.",
+      "The task was given up after 3 attempts without progress. The last cause was: worker doomed disappeared without a message.",
     );
   });
 
@@ -580,7 +580,7 @@ describe("workers", () => {
     await engine.start({ pollMs: 10 });
     const { id } = await engine.create("tool");
     const { error } = await engine.over(id);
-    expect(error?.message).toContain("The last time: value out of range.");
+    expect(error?.message).toContain("The last cause was: value out of range.");
     expect(ran).toBe(1);
   });
 

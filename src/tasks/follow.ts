@@ -1,5 +1,5 @@
-// Following tasks: hints say that one may have changed, its revision says whether it has. All that are followed in
-// this process share one subscription and one statement a poll.
+// Following tasks. A hint says that a task may have changed, and its revision says whether it has. All followers in
+// this process share one subscription, and one statement for each poll.
 
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { TaskStore } from "./store.ts";
@@ -10,11 +10,12 @@ import type { TaskObserver } from "./observer.ts";
 const pollMs = 2_000;
 
 interface Follower {
-  /** The last revision that was told. */
+  /** The last revision that this follower has seen. */
   revision: number;
   readonly changed: () => void;
 }
 
+/** Everyone in this process who follows a task of this store. */
 export class Followers {
   readonly #store: TaskStore;
   readonly #observer: Pick<TaskObserver, "storeFailed" | "storeBack">;
@@ -29,6 +30,7 @@ export class Followers {
     this.#observer = observer;
   }
 
+  /** Yields every state of a task after revision `since`, until the task ends or the signal aborts. */
   async *follow(
     id: string,
     since: number,
@@ -36,7 +38,7 @@ export class Followers {
     show: (task: TaskRecord) => TaskSnapshot,
   ): AsyncGenerator<TaskSnapshot, void> {
     let wake: (() => void) | undefined;
-    // Something may have changed before anybody followed.
+    // The task may have changed before this follower was added.
     let isChanged = true;
     const follower: Follower = {
       revision: since,
@@ -73,7 +75,7 @@ export class Followers {
     }
   }
 
-  /** A store that cannot be reached is no reason to stop: the next poll tries again. */
+  /** If the store cannot be reached, following continues: the next poll tries again. */
   async #read(id: string): Promise<TaskRecord | undefined | "unknown"> {
     try {
       return await this.#store.read(id);
@@ -105,7 +107,7 @@ export class Followers {
     this.#poll = undefined;
   }
 
-  /** One statement for all; those that ask while it runs share the next. */
+  /** Polls all tasks in one statement. Calls that come while it runs share the next one. */
   async #lookAll(): Promise<void> {
     this.#isAsked = true;
     if (this.#isLooking) return;
@@ -132,5 +134,5 @@ export class Followers {
   }
 }
 
-// TypeScript believes that a signal cannot abort while something is awaited.
+// TypeScript assumes that a signal cannot abort during an await.
 const isAborted = (signal: AbortSignal) => signal.aborted;

@@ -1,24 +1,26 @@
-// What a principal, and a single task, may take up.
+// How much a caller, and a single task, may use.
 
 import { ParleyError } from "../errors.ts";
 
+/** The limits of the task engine. */
 export interface TaskLimits {
-  /** Live tasks of one principal. */
+  /** How many live tasks one principal may have. */
   readonly tasksPerPrincipal: number;
-  /** A task's longest life, and its life where nothing else is said. */
+  /** The longest life of a task, which is also its life by default. */
   readonly taskTtlMs: number;
-  /** Of one task's log, sealed. */
+  /** The size of the sealed log of one task. */
   readonly logBytes: number;
-  /** Outstanding at once in one task. */
+  /** How many questions one task may have open at once. */
   readonly questions: number;
-  /** How long a task that is over can be read at least, and one that is deleted is remembered. */
+  /** How long an ended task can be read at least, and how long a deleted one is remembered. */
   readonly keepMs: number;
-  /** How often a task is taken up without a new entry before it is failed. */
+  /** How many claims in a row may produce no new entry before the task fails. */
   readonly fruitlessClaims: number;
-  /** How long bodies may take to come to an end when their process is to stop. */
+  /** How long running bodies may take to end when their process shuts down. */
   readonly drainMs: number;
 }
 
+/** The limits that apply by default. */
 export const defaultTaskLimits: TaskLimits = {
   tasksPerPrincipal: 1_000,
   taskTtlMs: 7 * 24 * 3_600_000,
@@ -29,34 +31,38 @@ export const defaultTaskLimits: TaskLimits = {
   drainMs: 5_000,
 };
 
+/** A record would make the log larger than it may be. */
 export function logTooLarge(tool: string, bytes: number, limit: number): ParleyError {
   return new ParleyError(
     "log_too_large",
-    `The log of this task of "${tool}" would be ${bytes} bytes, over the limit of ${limit}. ` +
-      "Keep ids instead of contents in step results, or raise parley({ limits: { taskLogBytes } }).",
+    `The log of this "${tool}" task would grow to ${bytes} bytes, over the limit of ${limit}. ` +
+      "Return ids instead of contents from steps, or raise parley({ limits: { taskLogBytes } }).",
   );
 }
 
+/** The handler has more questions open than it may have. */
 export function tooManyQuestions(tool: string, count: number, limit: number): ParleyError {
   return new ParleyError(
     "too_many_questions",
     `"${tool}" has ${count} questions open at once, over the limit of ${limit}. ` +
-      "Ask them in turn, or raise parley({ limits: { taskQuestions } }).",
+      "Ask them one after the other, or raise parley({ limits: { taskQuestions } }).",
   );
 }
 
+/** The caller has as many live tasks as it may have. */
 export function tooManyTasks(tool: string, limit: number): ParleyError {
   return new ParleyError(
     "too_many_tasks",
-    `"${tool}" cannot become a task: this caller has ${limit} under way, which is the limit. ` +
-      "Let some of them come to an end or cancel them, or raise parley({ limits: { tasksPerPrincipal } }).",
+    `"${tool}" cannot become a task, because this caller already has ${limit} live tasks, which is the limit. ` +
+      "Wait for some of them to end, cancel some, or raise parley({ limits: { tasksPerPrincipal } }).",
   );
 }
 
+/** The tool asks for a lifetime that a task cannot have. */
 export function ttlTooLong(tool: string, ttlMs: number, limit: number): ParleyError {
   return new ParleyError(
     "bad_option",
-    `"${tool}" wants a task to last ${ttlMs} ms; it may be a whole number from 1 to ${limit}. ` +
-      "Raise parley({ limits: { taskTtlMs } }) for longer ones.",
+    `"${tool}" asks for a task that lasts ${ttlMs} ms. Use a whole number from 1 to ${limit}, ` +
+      "or raise parley({ limits: { taskTtlMs } }) for longer tasks.",
   );
 }

@@ -1,16 +1,19 @@
-// What there is to tell of the task engine, for logs and metrics.
+// What the task engine reports to logs and metrics.
 
 import type { TaskRecord } from "./task.ts";
 
+/** Receives the events of the task engine. */
 export interface TaskObserver {
   readonly created: (task: TaskRecord) => void;
   readonly finished: (task: TaskRecord, status: "completed" | "failed") => void;
-  /** A worker was too slow, or paused: another has its task, or may have. */
+  /** A worker was too slow or was paused, so another worker has its task or may have it. */
   readonly leaseLost: (task: TaskRecord) => void;
-  /** A record does not open, a program cannot start. Tried again later. */
+  /** A record could not be opened, or a program could not start. Another attempt follows. */
   readonly couldNotRun: (task: TaskRecord, error: unknown) => void;
+  /** The task fails, because several claims in a row made no progress. */
   readonly gaveUp: (task: TaskRecord, cause: string) => void;
-  /** Called for each failure; telling them apart is the reader's. */
+  /** An operation of the store failed. It is called for each failure, so an observer decides which ones to log. */
   readonly storeFailed: (error: unknown) => void;
+  /** An operation of the store succeeded, perhaps after failures. */
   readonly storeBack: () => void;
 }

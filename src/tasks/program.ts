@@ -1,27 +1,30 @@
-// What a tool is to the task engine. The server makes one of each tool that may become a task.
+// What the task engine needs to know about a tool. The server makes a program of each tool that may become a task.
 
 import type { Carrier } from "../replay/carrier.ts";
 import type { Open, Outcome } from "../replay/outcome.ts";
 import type { Json } from "../util/json.ts";
 import type { Handler } from "../replay/run.ts";
 
+/** A tool as the task engine runs it. */
 export interface Program {
-  /** What a run of this task needs: called for each run. Throwing fails the task, as the handler's throwing does. */
+  /** Prepares one run. If it throws, the task fails, as it does when the handler throws. */
   readonly prepare: (task: TaskFacts) => Prepared | Promise<Prepared>;
-  /** What the task ends with. */
+  /** Turns the outcome of the handler into the end of the task. */
   readonly ending: (outcome: Ended, task: TaskFacts) => Ending | Promise<Ending>;
 }
 
+/** What a program knows about the task that it runs. */
 export interface TaskFacts {
   readonly id: string;
   readonly callId: string;
   readonly principal: string;
-  /** What `TaskRuntime.create` was given. */
+  /** The input that `TaskRuntime.create` received. */
   readonly input: Json;
-  /** The status message that watchers see. Throttled. */
+  /** Sets the status message that clients see. Messages in quick succession are dropped in favour of the last one. */
   readonly report: (message: string) => void;
 }
 
+/** A run that is ready to start. */
 export interface Prepared {
   readonly handler: Handler<unknown, unknown>;
   readonly input: unknown;
@@ -29,19 +32,24 @@ export interface Prepared {
     Carrier,
     "name" | "turns" | "after" | "stallMs" | "place" | "capture" | "nesting" | "report" | "onIdle"
   >;
-  /** What is shown of an open question: to the client, or to nobody, where someone else delivers. */
+  /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */
   readonly shown: (open: Open) => Shown;
 }
 
 type Shown = { readonly kind: "question"; readonly request: Json } | { readonly kind: "external" };
 
+/** The outcome of a handler that has returned or thrown. */
 export type Ended = Extract<Outcome<unknown>, { kind: "done" | "failed" }>;
 
+/** How a task ends. */
 export type Ending =
   | { readonly status: "completed"; readonly result: Json }
   | { readonly status: "failed"; readonly error: TaskError };
 
-/** As JSON-RPC has it. */
+/** The code of a failure that is not the tool's own. src/protocol has the same one, and this layer does not import it. */
+export const internalErrorCode = -32_603;
+
+/** The error of a failed task, in the form of JSON-RPC. */
 export interface TaskError {
   readonly code: number;
   readonly message: string;

@@ -1,5 +1,5 @@
-// The task engine as the server sees it: create, get, update, cancel, deliver, watch; start and drain a worker.
-// Everything goes in and comes out in the clear here; below, the store has it sealed.
+// The task engine as the server sees it: it creates, reads, answers, cancels and follows tasks, and it starts and
+// drains a worker. Values are open here, and sealed in the store below.
 
 import type { Entry } from "../replay/journal.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
@@ -21,6 +21,7 @@ import { madeUp } from "./execution/waits.ts";
 import { Worker } from "./worker.ts";
 import type { Programs, Reservation, WorkerOptions } from "./worker.ts";
 
+/** What a runtime is made of. */
 export interface RuntimeOptions {
   readonly store: TaskStore;
   readonly sealer: Sealer;
@@ -28,25 +29,29 @@ export interface RuntimeOptions {
   readonly limits: TaskLimits;
   readonly observer: TaskObserver;
   readonly isDevelopment?: boolean | undefined;
-  /** 128 random bits, safe in a URL and in a header. */
+  /** Makes a task id: 128 random bits that are safe in a URL and in a header. */
   readonly newId: () => string;
 }
 
-/** A call on its way into the background. */
+/** A call that becomes a task. */
 export interface Promotion {
   readonly callId: string;
   readonly tool: string;
   readonly principal: string | undefined;
-  /** What its program needs in every run: arguments and the like. */
+  /** What its program needs in every run, such as the arguments. */
   readonly input: Json;
-  /** What the handler has been told in rounds. It is not told again, nor asked. */
+  /** The journal of its rounds. These steps do not run again, and these questions are not asked again. */
   readonly entries: readonly Entry[];
+  /** Answers from its rounds that the handler has not received yet. */
   readonly unused: readonly InboxEvent[];
+  /** How long the task may live, in milliseconds. Undefined: as long as the limits allow. */
   readonly ttlMs: number | undefined;
 }
 
+/** What became of a delivery. */
 export type Delivery = "delivered" | "already answered" | "gone";
 
+/** The task engine of one process. */
 export class TaskRuntime {
   readonly #options: RuntimeOptions;
   readonly #clock = new StoreClock();
@@ -59,7 +64,7 @@ export class TaskRuntime {
     this.#options = options;
   }
 
-  /** The store's tables are there and up to date. Tried again at the next call where it failed. */
+  /** Brings the tables of the store up to date. If that fails, the next call tries again. */
   ready(): Promise<void> {
     this.#ready ??= this.#options.store.migrate().catch((error: unknown) => {
       this.#ready = undefined;
@@ -70,7 +75,7 @@ export class TaskRuntime {
 
   // ---------------------------------------------------------------- for anyone
 
-  /** One task a call: the same call again gets the same task. Throws ParleyError for what goes beyond a limit. */
+  /** Creates the task of a call. The same call always gets the same task. Throws a ParleyError if a limit is reached. */
   async create(call: Promotion): Promise<TaskSnapshot> {
     await this.ready();
     const { store, sealer, limits, newId, observer } = this.#options;
@@ -90,7 +95,7 @@ export class TaskRuntime {
       inbox: this.#kept(callId, call.unused),
       ttlMs,
     };
-    // Where there is room it goes on here, without a detour over the store.
+    // If the worker here has room, it runs the task at once, without claiming it from the store.
     const place = this.#worker?.reserve(tool);
     const claimedBy = place && { worker: place.worker, leaseMs: store.leaseMs };
     const creation = await this.#created({ ...task, claimedBy }, place);
@@ -114,6 +119,7 @@ export class TaskRuntime {
     }
   }
 
+  /** Reads a task. */
   async get(id: string): Promise<TaskSnapshot | undefined> {
     await this.ready();
     const { store, sealer } = this.#options;
@@ -121,7 +127,7 @@ export class TaskRuntime {
     return task && snapshotOf(sealer, task);
   }
 
-  /** Newest first. */
+  /** Lists the tasks of a caller, newest first. */
   async list(
     principal: string | undefined,
     after: { readonly createdAt: number; readonly id: string } | undefined,
@@ -134,8 +140,8 @@ export class TaskRuntime {
   }
 
   /**
-   * Answers the client's questions, by wire key. Keys that are unknown, answered, or not the client's to answer
-   * are ignored. Undefined: no such task.
+   * Answers questions of the client, by wire key. Keys that are unknown, that have an answer already, or that are not
+   * for the client to answer are ignored. Resolves to undefined if there is no such task.
    */
   async update(
     id: string,
@@ -155,7 +161,7 @@ export class TaskRuntime {
     return answered && { accepted: answered.accepted };
   }
 
-  /** Undefined: no such task. One that is over stays as it is. */
+  /** Cancels a task that is live. Resolves to undefined if there is no such task. */
   async cancel(id: string): Promise<TaskSnapshot | undefined> {
     await this.ready();
     const { store, sealer, limits } = this.#options;
@@ -163,13 +169,13 @@ export class TaskRuntime {
     return task && snapshotOf(sealer, task);
   }
 
-  /** Answers what waits for someone who is not the caller. First wins. */
+  /** Answers a question that is not for the caller to answer. The first answer wins. */
   async deliver(callId: string, key: string, digest: string, value: Json): Promise<Delivery> {
     await this.ready();
     const { store, sealer } = this.#options;
     const sealed = sealJson(sealer, value, places.answer(callId, key));
     let task = await store.readByCall(callId);
-    // Again where the question was put, or put anew, between a look and the answer.
+    // Tries again if the question was asked, or asked anew, between the read and the answer.
     for (let tries = 0; tries < 10; tries += 1) {
       if (task === undefined || !isLive(task)) return "gone";
       const wait = externalWait(task, key);
@@ -179,17 +185,17 @@ export class TaskRuntime {
           : { wire: wait.wire, value: sealed },
       ]);
       const arrived = answered?.task.inbox.find(({ id }) => answered.accepted.includes(id));
-      // The time limit has won already (R7): whoever delivers should not believe otherwise.
+      // The answer came after the time limit, which wins (R7). The sender must not think that it was delivered.
       if (arrived?.dueAt !== undefined && arrived.dueAt <= arrived.at) return "gone";
       if (arrived !== undefined) return "delivered";
       task = answered?.task;
-      // One that did not fit is being looked at: until the question is put again, nobody can say.
+      // The question has an answer that is not checked yet. It is asked again only if that answer is not valid.
       if (task !== undefined && isLive(task) && externalWait(task, key) === undefined) break;
     }
     return "already answered";
   }
 
-  /** Every state a observer can tell from the one before, from `since` on, until the task is over or the signal aborts. */
+  /** Yields every state of a task after revision `since`, until the task ends or the signal aborts. */
   watch(id: string, since: number, signal: AbortSignal): AsyncIterable<TaskSnapshot> {
     const { store, sealer, observer } = this.#options;
     this.#followers ??= new Followers(store, observer);
@@ -198,6 +204,7 @@ export class TaskRuntime {
 
   // ---------------------------------------------------------------- for this process
 
+  /** Starts a worker in this process. */
   async start(options: WorkerOptions): Promise<void> {
     const { programs } = this.#options;
     if (this.#worker !== undefined) return;
@@ -206,19 +213,20 @@ export class TaskRuntime {
     try {
       await this.ready();
     } catch (error) {
-      // To be started again.
+      // The caller can start it again.
       if (this.#worker === worker) this.#worker = undefined;
       throw error;
     }
-    // Drained meanwhile: it does not start at all.
+    // If it was drained meanwhile, it does not start at all.
     if (this.#worker === worker) worker.start();
   }
 
+  /** The worker of this process, once it is started. */
   get worker(): Worker | undefined {
     return this.#worker;
   }
 
-  /** Stops working here; the tasks go on elsewhere. */
+  /** Stops the worker. Its tasks continue in other processes. */
   drain(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -226,12 +234,13 @@ export class TaskRuntime {
     return this.#draining;
   }
 
+  /** Counts the tasks in each state. */
   async figures(): Promise<StoreFigures> {
     await this.ready();
     return this.#options.store.figures();
   }
 
-  // ----------------------------------------------------------------
+  // ---------------------------------------------------------------- helpers
 
   #kept(callId: string, unused: readonly InboxEvent[]): Arrival[] {
     const { sealer } = this.#options;

@@ -1,11 +1,13 @@
-// A task as those see it who may: in the clear, and without what is the engine's own.
+// A task as its caller sees it: opened, and without what only the engine needs.
 
 import type { Json } from "../util/json.ts";
+import { internalErrorCode } from "./program.ts";
 import type { TaskError } from "./program.ts";
 import type { Status, TaskRecord } from "./task.ts";
 import { openJson, places } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 
+/** A task at one moment. */
 export interface TaskSnapshot {
   readonly id: string;
   readonly callId: string;
@@ -13,13 +15,13 @@ export interface TaskSnapshot {
   readonly principal: string | undefined;
   readonly status: Status;
   readonly statusMessage: string | undefined;
-  /** What the client is asked, by wire key. */
+  /** The questions that the client is asked, by wire key. */
   readonly questions: ReadonlyMap<string, Json>;
-  /** Of a completed one. */
+  /** The result of a completed task. */
   readonly result: Json | undefined;
-  /** Of a failed one. */
+  /** The error of a failed task. */
   readonly error: TaskError | undefined;
-  /** Its contents are gone: its time is over. */
+  /** Whether the contents of an ended task are deleted, because its time is up. */
   readonly isRemoved: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -27,7 +29,7 @@ export interface TaskSnapshot {
   readonly revision: number;
 }
 
-/** Throws where a key is missing. */
+/** Opens a record. Throws if a key is missing. */
 export function snapshotOf(sealer: Sealer, task: TaskRecord): TaskSnapshot {
   const { id, callId, tool, principal, status, statusMessage, result, waits } = task;
   const { createdAt, updatedAt, expiresAt, revision } = task;
@@ -56,12 +58,12 @@ export function snapshotOf(sealer: Sealer, task: TaskRecord): TaskSnapshot {
   };
 }
 
-/** Nothing is left of an expired one but that it was there. */
+/** An expired task has lost its contents, so its error is made here. */
 function errorOf(ended: Json | undefined): TaskError {
   if (isTaskError(ended)) return ended;
   return {
-    code: -32603,
-    message: "The task was not done when its time was up.",
+    code: internalErrorCode,
+    message: "The task expired before it was done.",
     data: { reason: "task_expired" },
   };
 }

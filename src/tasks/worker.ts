@@ -1,44 +1,48 @@
-// Runs tasks in this process: claims what is due, keeps its leases, sweeps. It holds nothing for a parked task:
-// one timer for the next that is due, one for the leases, whatever their number.
+// The worker: it claims tasks that are due, renews its leases, and sweeps. A parked task costs it nothing, because one
+// timer serves the next due task and one timer serves all leases.
 
 import { backOff } from "../util/timers.ts";
 import type { StoreClock } from "./clock.ts";
 import { Execution } from "./execution/execution.ts";
-import type { ExecutionDeps } from "./execution/execution.ts";
+import type { ExecutionDeps } from "./execution/dependencies.ts";
 import { Lease } from "./execution/lease.ts";
 import type { Program } from "./program.ts";
 import type { ClaimedTask, ChangeHint } from "./store.ts";
 
+/** The tools that this process can run as tasks. */
 export interface Programs {
   readonly names: () => readonly string[];
   readonly get: (tool: string) => Program | undefined;
 }
 
+/** How a worker works. */
 export interface WorkerOptions {
-  /** For operators: whose lease it is. */
+  /** The name that operators see as the holder of a lease. */
   readonly name: string;
-  /** Tasks run at once. */
+  /** How many tasks run at once. */
   readonly concurrency: number;
-  /** How often to look even if nobody hints at anything. */
+  /** How often to look for due tasks when no hint comes, in milliseconds. */
   readonly pollMs: number;
+  /** How often to sweep, in milliseconds. */
   readonly sweepMs: number;
 }
 
-/** Below this, hints that come in a row share one renewal. */
+/** Hints that come within this time share one renewal. */
 const renewalGapMs = 20;
-/** The shortest pause between two claims that brought nothing. */
+/** The shortest pause between two claims that found nothing. */
 const claimGapMs = 20;
 const sweepBatch = 500;
-/** How long a store may take to answer at the end. */
+/** How long a draining worker waits for the store. */
 const drainMarginMs = 2_000;
 
-/** A place in a worker for a task that is claimed for it when it is created. */
+/** A place in a worker, for a task that is created already claimed by it. */
 export interface Reservation {
   readonly worker: string;
   readonly adopt: (claimed: ClaimedTask) => void;
   readonly giveUp: () => void;
 }
 
+/** Runs tasks in this process. */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #programs: Programs;
@@ -52,19 +56,20 @@ export class Worker {
   #state: "new" | "working" | "draining" = "new";
   #unsubscribe: (() => void) | undefined;
   #timers: { claim?: () => void; renew?: () => void; sweep?: () => void } = {};
-  /** The claim under way; woken again meanwhile. */
+  /** The claim that is under way. */
   #claiming: Promise<void> | undefined;
+  /** Whether there may be something to claim that the claim under way does not see. */
   #isWoken = false;
   #renewing: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
   #isLooking = false;
-  /** A renewal is to follow shortly, for what it brings along. */
+  /** Whether a renewal follows shortly, because it brings new arrivals. */
   #isRenewalNear = false;
   #failures = 0;
   #reserved = 0;
   /** When the next look at the store is due, by the store's clock. */
   #claimAt = Infinity;
-  /** There was more to do than there was room for. */
+  /** Whether more tasks were due than there was room for. */
   #hasMore = false;
 
   constructor(
@@ -81,22 +86,24 @@ export class Worker {
     return this.#options.name;
   }
 
+  /** Whether it claims tasks: it has started and does not drain. */
   get isWorking(): boolean {
     return this.#state === "working";
   }
 
+  /** How many tasks it runs. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** How many more could be run here at once. */
+  /** How many more tasks it could run. */
   get #room(): number {
     return this.isWorking ? this.#options.concurrency - this.#running.size - this.#reserved : 0;
   }
 
-  /** Keeps a place for a task of this tool that is about to be created, if there is one. */
+  /** Keeps a place for a task of this tool that is about to be created. Undefined if there is no place. */
   reserve(tool: string): Reservation | undefined {
-    // What has been due for longer comes first.
+    // Tasks that have been due for longer come first.
     if (this.#room <= 0 || this.#hasMore || this.#programs.get(tool) === undefined)
       return undefined;
     this.#reserved += 1;
@@ -114,6 +121,7 @@ export class Worker {
     };
   }
 
+  /** Starts to claim tasks. */
   start(): void {
     if (this.#state !== "new") return;
     this.#state = "working";
@@ -123,7 +131,7 @@ export class Worker {
     this.#wake();
   }
 
-  /** Claims nothing more, and hands over what it has: at once, or when the bodies under way have come to an end. */
+  /** Stops claiming, and hands its tasks over as soon as their running bodies have ended. */
   drain(): Promise<void> {
     this.#draining ??= this.#drainAll();
     return this.#draining;
@@ -135,19 +143,19 @@ export class Worker {
     this.#timers.claim?.();
     this.#timers.sweep?.();
     for (const { execution } of this.#running.values()) execution.stop("Draining");
-    // What is claimed or created for us at this moment comes, and is handed over, too.
+    // A task that is being claimed or created for this worker right now still arrives, and is handed over, too.
     await this.#settled(
       () => this.#claiming !== undefined || this.#reserved > 0 || this.running > 0,
     );
     this.#timers.renew?.();
-    // Whoever drains may close the store next.
+    // The caller may close the store next, so nothing of this worker may be under way then.
     await this.#inTime(Promise.all([this.#renewing, this.#sweeping]));
     await this.#inTime(
       this.#deps.store.leave(this.name).catch((error: unknown) => this.#failed(error)),
     );
   }
 
-  /** Until it is no longer so; a store that does not answer is not waited for longer than bodies are. */
+  /** Waits until the condition no longer holds, but not forever: a store that does not respond must not block a shutdown. */
   async #settled(isSo: () => boolean): Promise<void> {
     const { clock, limits } = this.#deps;
     const patience = clock.now() + limits.drainMs + drainMarginMs;
@@ -175,14 +183,14 @@ export class Worker {
     });
   }
 
-  /** There may be something for it: known to be left over, or hinted at while there was none. */
+  /** A place is free. Claims again if tasks were left over, or if a hint came while there was no place. */
   #roomMade(): void {
     if (this.#hasMore || this.#isWoken) this.#wake();
   }
 
   async #claimAll(): Promise<void> {
     this.#timers.claim?.();
-    // A run that parks meanwhile may set a nearer time.
+    // A run that parks during the claim may set an earlier time.
     this.#claimAt = Infinity;
     let waitMs = this.#options.pollMs;
     try {
@@ -208,7 +216,7 @@ export class Worker {
     });
   }
 
-  /** Returns how long there is nothing to do. */
+  /** Claims once, and returns how long there will be nothing to claim. */
   async #claim(): Promise<number> {
     const { store, clock } = this.#deps;
     const mark = this.#mark();
@@ -226,7 +234,7 @@ export class Worker {
     this.#hasMore = nextDueAt !== undefined && nextDueAt <= now;
     if (this.#hasMore && claimed.length > 0) this.#isWoken = true;
     const untilDue = nextDueAt === undefined ? Infinity : nextDueAt - now;
-    // Due, and not to be had: somebody else is just claiming it.
+    // A task that is due and could not be claimed is being claimed by another worker at this moment.
     return Math.min(this.#options.pollMs, Math.max(claimGapMs, untilDue));
   }
 
@@ -248,7 +256,7 @@ export class Worker {
 
   // ---------------------------------------------------------------- leases
 
-  /** One statement for all tasks held here; it also says that this worker is there. */
+  /** Renews all leases in one statement, which also shows that this worker is alive. */
   #renew(): void {
     this.#isRenewalNear = false;
     if (this.#renewing !== undefined) return this.#renewSoon();
@@ -259,7 +267,7 @@ export class Worker {
     });
   }
 
-  /** Returns when the next is due. */
+  /** Returns how long to wait before the next renewal. */
   async #renewAll(): Promise<number> {
     const { store, clock } = this.#deps;
     const held = [...this.#running.values()].map(({ execution }) => execution);
@@ -281,15 +289,15 @@ export class Worker {
       this.#succeeded();
     } catch (error) {
       this.#failed(error);
-      // Sooner than usual: the leases run meanwhile.
+      // The next try comes sooner than usual, because the leases are running out.
       waitMs = Math.min(waitMs, backOff(this.#failures, { firstMs: 50, mostMs: 1_000 }));
     }
     return waitMs;
   }
 
   /**
-   * Anything may have changed. Reading writes nothing, so two processes that hint at one another's renewals do not
-   * keep each other busy.
+   * Any task may have changed. This only reads: a renewal would be a change itself, and two processes would keep each
+   * other busy with hints about renewals.
    */
   async #lookForNews(): Promise<void> {
     const held = [...this.#running.values()].map(({ execution }) => execution);
@@ -312,7 +320,7 @@ export class Worker {
     this.#at("renew", renewalGapMs, () => this.#renew());
   }
 
-  /** Unless it has ended by itself meanwhile, somebody has cancelled it or taken it over. */
+  /** The store did not renew this claim. The task was cancelled or taken over, unless its run has just ended. */
   async #lost(execution: Execution): Promise<void> {
     const isRunning = () => this.#running.get(execution.ref.id)?.execution === execution;
     if (isRunning()) await execution.lose();
@@ -323,7 +331,7 @@ export class Worker {
   #sweep(): void {
     this.#sweeping = this.#sweepAll().then(() => {
       this.#sweeping = undefined;
-      // Apart from the other replicas'.
+      // The interval varies, so that replicas do not all sweep at the same time.
       const waitMs = this.#options.sweepMs * (0.75 + Math.random() / 2);
       if (this.isWorking) this.#at("sweep", waitMs, () => this.#sweep());
     });
@@ -341,9 +349,9 @@ export class Worker {
     }
   }
 
-  // ----------------------------------------------------------------
+  // ---------------------------------------------------------------- clocks and failures
 
-  /** Before a request that claims or renews: a lease counts from here. */
+  /** The moment before a request that claims or renews. Its leases count from here. */
   #mark(): readonly number[] {
     return this.#leaseClocks.map((clock) => clock());
   }

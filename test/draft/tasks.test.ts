@@ -308,7 +308,7 @@ test("a task whose time is up before it was answered has failed, and says why", 
   expect((await peer.ask("tasks/get", { taskId })).result?.["status"]).toBe("failed");
   expect((await peer.ask("tasks/result", { taskId })).error).toMatchObject({
     code: -32603,
-    message: "The task was not done when its time was up.",
+    message: "The task expired before it was done.",
   });
 });
 

@@ -452,7 +452,7 @@ describe("a task", () => {
       status: "failed",
       error: {
         code: -32603,
-        message: "The task was not done when its time was up.",
+        message: "The task expired before it was done.",
         data: { reason: "task_expired" },
       },
       _meta: serverInfo("oven"),

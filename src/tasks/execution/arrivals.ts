@@ -1,4 +1,4 @@
-// What has arrived for a task, as events of the engine's inbox, and which of it is used up.
+// What has arrived for a task, as events in the inbox of the engine, and which of it is used up.
 
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
@@ -7,13 +7,14 @@ import type { Arrival, Wait } from "../task.ts";
 
 type Answered = Extract<InboxEvent, { kind: "answer" }>;
 
+/** The arrivals of one run. */
 export class Arrivals {
   readonly inbox: Inbox;
   readonly #open: (arrived: Arrival) => Json;
-  /** The arrival behind each event that is not used up, as far as the store knows. */
+  /** The arrival behind each event that the store does not know to be used up. */
   readonly #ids = new Map<InboxEvent, string>();
   readonly #known = new Set<string>();
-  /** Timers and time limits that have been told, by wire key. */
+  /** The wire keys of timers and time limits that are in the inbox already. */
   readonly #due = new Set<string>();
 
   constructor(
@@ -27,21 +28,21 @@ export class Arrivals {
       ...arrived.flatMap((one) => this.#eventsOf(one)),
       ...this.#dueOf(waits, now).map(({ event, at }) => ({ event, at })),
     ];
-    // By time, not by kind: where the limit had passed at receipt the timeout wins, else the answer (R7). The
-    // sort is stable, so one request's answers stay in the order in which they were asked.
+    // Events go by time. If the time limit had passed when the answer arrived, the timeout comes first and wins (R7).
+    // The sort is stable, so the answers of one request stay in the order in which the questions were asked.
     this.inbox = new Inbox(
       timed.toSorted((one, other) => one.at - other.at).map(({ event }) => event),
     );
   }
 
-  /** While the handler runs: those that are new. */
+  /** Adds what is new to the inbox while the handler runs. */
   push(arrived: readonly Arrival[]): void {
     for (const one of arrived) {
       for (const { event } of this.#eventsOf(one)) this.inbox.push(event);
     }
   }
 
-  /** When the next of these is due that has not been told yet. */
+  /** When the next timer or time limit ends that is not in the inbox yet. */
   nextDue(waits: readonly Wait[]): number | undefined {
     const times = waits.flatMap(({ wire, dueAt }) =>
       dueAt === undefined || this.#due.has(wire) ? [] : [dueAt],
@@ -49,23 +50,24 @@ export class Arrivals {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
+  /** Adds the timers and time limits that have ended to the inbox. */
   pushDue(waits: readonly Wait[], now: number): void {
     for (const { event } of this.#dueOf(waits, now)) this.inbox.push(event);
   }
 
-  /** A cut has put this answer back: from now on it is an arrival again. */
+  /** A cut has put this answer back into the inbox, so it is an arrival again. */
   returned(event: Answered, id: string): void {
     this.#ids.set(event, id);
     this.#known.add(id);
   }
 
-  /** Ids of those that have left the inbox. They stay on this list until `forget`. */
+  /** The ids of arrivals that have left the inbox. They stay on this list until `forget`. */
   taken(): readonly string[] {
     const left = new Set(this.inbox.unused());
     return [...this.#ids].flatMap(([event, id]) => (left.has(event) ? [] : [id]));
   }
 
-  /** The store knows that these are used up. */
+  /** The store knows by now that these are used up. */
   forget(taken: readonly string[]): void {
     for (const [event, id] of this.#ids) if (taken.includes(id)) this.#ids.delete(event);
   }

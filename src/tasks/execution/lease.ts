@@ -1,28 +1,30 @@
-// How long a worker may believe that a task is its own, by its own clocks.
+// How long a worker may assume that a task is its own, measured by its own clocks.
 
-/** Counted from before the store was asked: the store cannot have begun earlier. */
+/** A lease. It counts from before the request to the store was sent, because the store cannot have begun earlier. */
 export class Lease {
   readonly #clocks: readonly (() => number)[];
   #since: readonly number[];
   #lengthMs: number;
 
-  /** Several clocks: a monotonic one stands still while a machine sleeps, and the other may be set. */
+  /** Takes several clocks, because a monotonic one stands still while the machine sleeps and a wall clock can be set. */
   constructor(clocks: readonly (() => number)[], lengthMs: number) {
     this.#clocks = clocks;
     this.#lengthMs = lengthMs;
     this.#since = this.mark();
   }
 
+  /** The present moment on all clocks. */
   mark(): readonly number[] {
     return this.#clocks.map((clock) => clock());
   }
 
-  /** Renewed by a request that was sent at this mark. */
+  /** Renews the lease by a request that was sent at this mark. */
   renew(mark: readonly number[], lengthMs: number): void {
     this.#since = mark;
     this.#lengthMs = lengthMs;
   }
 
+  /** The time that is left, by the clock on which the most time has passed. */
   get leftMs(): number {
     const passed = this.#clocks.map((clock, index) => clock() - (this.#since[index] ?? 0));
     return this.#lengthMs - Math.max(...passed);

@@ -1,5 +1,5 @@
-// A task's log at rest: sealed records, only ever appended. Where the engine cuts its journal, a record says
-// from where on the ones before it no longer count.
+// The log of a task as the store keeps it: sealed records that are only ever appended. When the engine cuts its
+// journal, a record says from which entry on the earlier ones no longer count.
 
 import { packEntry, unpackEntry } from "../../replay/journal.ts";
 import type { Entry } from "../../replay/journal.ts";
@@ -10,16 +10,18 @@ import type { Sealer } from "../sealing.ts";
 
 const cutLetter = "k";
 
+/** The record of an entry, sealed for its place in the log. */
 export function entryRecord(sealer: Sealer, callId: string, seq: number, entry: Entry): Sealed {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a packed entry is made of JSON
   return sealJson(sealer, packEntry(entry) as unknown as Json, places.log(callId, seq));
 }
 
+/** The record of a cut. */
 export function cutRecord(sealer: Sealer, callId: string, seq: number, from: number): Sealed {
   return sealJson(sealer, [cutLetter, from], places.log(callId, seq));
 }
 
-/** Throws for a record that does not open, or that a later version has written. */
+/** The entries that count. Throws if a record cannot be opened, or if a later version wrote it. */
 export function readEntries(
   sealer: Sealer,
   callId: string,

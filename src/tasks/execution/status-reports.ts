@@ -1,14 +1,15 @@
-// Status messages on their way to the store: the last one counts, and no more than one goes out in a while.
+// Status messages on their way to the store. Only the last one counts, and at most one is sent per interval.
 
 import type { Clock } from "../clock.ts";
 
 const gapMs = 500;
 
+/** The status messages of one run. */
 export class Reports {
   readonly #clock: Pick<Clock, "after">;
   readonly #send: (message: string) => Promise<void>;
   #waiting: string | undefined;
-  #callOff: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
   #sending: Promise<void> = Promise.resolve();
 
   constructor(clock: Pick<Clock, "after">, send: (message: string) => Promise<void>) {
@@ -16,18 +17,18 @@ export class Reports {
     this.#send = send;
   }
 
+  /** Sends a message at once, or at the end of the interval that an earlier one began. */
   push(message: string): void {
     this.#waiting = message;
-    if (this.#callOff !== undefined) return;
-    // The first at once; those that follow it closely share the next.
+    if (this.#cancelTimer !== undefined) return;
     void this.flush();
-    this.#callOff = this.#clock.after(gapMs, () => {
-      this.#callOff = undefined;
+    this.#cancelTimer = this.#clock.after(gapMs, () => {
+      this.#cancelTimer = undefined;
       if (this.#waiting !== undefined) this.push(this.#waiting);
     });
   }
 
-  /** What has not been sent yet goes out now. */
+  /** Sends the message that is still waiting, if any. */
   flush(): Promise<void> {
     const message = this.#waiting;
     this.#waiting = undefined;
@@ -35,8 +36,9 @@ export class Reports {
     return this.#sending;
   }
 
+  /** Drops the message that is still waiting. */
   close(): void {
-    this.#callOff?.();
+    this.#cancelTimer?.();
     this.#waiting = undefined;
   }
 }

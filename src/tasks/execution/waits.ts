@@ -1,7 +1,7 @@
-// What a task's handler waits for, as it is put out: under which wire key, and until when.
+// What the handler of a task waits for, as the store shows it: under which wire key, and until when.
 //
-// A wire key is used once in the life of a task. A question that is put again as it was keeps its key; one whose
-// answer did not do, or whose wording has changed, gets the next: `size`, `size~2`, `size~3`.
+// A task uses a wire key only once. A question that is asked again unchanged keeps its key. If its answer was not
+// valid, or if its wording has changed, it gets the next key: `size`, `size~2`, `size~3`.
 
 import type { Open } from "../../replay/outcome.ts";
 import type { Sealed, TaskRecord, Wait } from "../task.ts";
@@ -13,18 +13,20 @@ interface Known {
   readonly request: Sealed | undefined;
 }
 
+/** The waits of one run. */
 export class Waits {
-  /** What is put out now. */
+  /** What the store shows now. */
   list: readonly Wait[];
+  /** For each question, how many wire keys it has had so far. */
   asked: Readonly<Record<string, number>>;
   readonly #known = new Map<string, Known>();
-  /** Answered, be it well or badly. */
+  /** Wire keys that have an answer, valid or not. */
   readonly #spent = new Set<string>();
 
   constructor({ waits, asked, inbox }: Pick<TaskRecord, "waits" | "asked" | "inbox">) {
     this.list = waits;
     this.asked = asked;
-    // Answered since: should the answer not do, the question keeps its time limit.
+    // These questions have an answer now. If it turns out not to be valid, the question keeps its time limit.
     for (const { id, key, digest, dueAt } of inbox) {
       if (!isMadeUp(id)) this.#known.set(key, { wire: id, digest, dueAt, request: undefined });
     }
@@ -33,16 +35,17 @@ export class Waits {
     }
   }
 
-  /** What the engine must hear of again before it goes live (R5). */
+  /** What the handler must ask for again before the run goes live (R5). */
   get out(): readonly { readonly key: string; readonly digest: string | undefined }[] {
     return [...this.#known].map(([key, { digest }]) => ({ key, digest }));
   }
 
-  /** These answers are used up: should one not have done, its question gets the next key. */
+  /** Marks answers as used up. If one of them was not valid, its question gets the next key. */
   spend(taken: readonly string[]): void {
     for (const wire of taken) this.#spent.add(wire);
   }
 
+  /** Notes what the handler waits for now, and returns it as the store keeps it. */
   put(
     open: readonly Open[],
     now: number,
@@ -60,7 +63,7 @@ export class Waits {
     const { key, digest, ms } = open;
     const before = this.#known.get(key);
     const isSame = before !== undefined && before.digest === digest;
-    // A limit that the code no longer has is none, whatever was put out.
+    // If the code no longer sets a time limit, there is none, even if an earlier version showed one.
     const kept = isSame ? before.dueAt : undefined;
     const dueAt = ms === undefined ? undefined : (kept ?? Math.ceil(now + ms));
     const isAgain = isSame && !this.#spent.has(before.wire);
@@ -88,7 +91,7 @@ export class Waits {
   }
 }
 
-/** The id of something that arrived without having been asked for here: from rounds, early, or by a cut. */
+/** The id of an answer that no wire key asked for: it came from rounds, came early, or came back by a cut. */
 export const madeUp = (name: string): string => `~${name}`;
 
 const isMadeUp = (id: string) => id.startsWith("~");
