@@ -33,7 +33,7 @@ test("not_awaited", async () => {
   });
   expect(error.code).toBe("not_awaited");
   expect(withoutLines(error.message)).toBe(
-    'Question "go" (FILE:LINE) was asked but not awaited when step "deploy" began (FILE:LINE), so nothing would wait for the answer.\n' +
+    'Question "go" (FILE:LINE) was asked but not awaited before step "deploy" (FILE:LINE) began, so the handler would not wait for the answer.\n' +
       'Write `await ctx.confirm("go", …)`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).',
   );
 });
@@ -45,8 +45,8 @@ test("duplicate_key", async () => {
   });
   expect(error.code).toBe("duplicate_key");
   expect(withoutLines(error.message)).toBe(
-    'Key "save" is used twice in one run of "import_rows": step at FILE:LINE, step at FILE:LINE.\n' +
-      "A key names one question or step of the call. In a loop, add what differs: `save-${i}`.",
+    'Key "save" is used twice in one run of "import_rows": by a step at FILE:LINE and by a step at FILE:LINE.\n' +
+      "Each question and step of a call needs its own key. In a loop, add what differs: `save-${i}`.",
   );
 });
 
@@ -96,7 +96,7 @@ test("not_json", async () => {
   });
   expect(error.code).toBe("not_json");
   expect(withoutLines(error.message)).toBe(
-    'Step "seen" (FILE:LINE) returned a Map at result.byId, which JSON does not bring back. A step\'s result is kept as JSON between rounds.\n' +
+    'Step "seen" (FILE:LINE) returned a Map at result.byId, which JSON cannot preserve. The result of a step is stored as JSON between rounds.\n' +
       "Return plain data, for example Object.fromEntries(map).",
   );
 });

@@ -13,7 +13,7 @@ import { run } from "../../src/replay/run.ts";
 import { nodeTurns } from "../../src/replay/turns.ts";
 import type { Found } from "./found.ts";
 
-const hooks: Carrier = {
+const carrier: Carrier = {
   name: "bench",
   callId: "bench",
   turns: nodeTurns,
@@ -56,7 +56,7 @@ async function overhead(
 ): Promise<readonly number[]> {
   const input = { done: true };
   const direct = () => handler(input);
-  const played = () => run(handler, input, { journal: emptyJournal, inbox: new Inbox() }, hooks);
+  const played = () => run(handler, input, { journal: emptyJournal, inbox: new Inbox() }, carrier);
   const ratios: number[] = [];
   for (let batch = 0; batch < batches + warmUp; batch += 1) {
     // Alternating which comes first, so that neither has the warmer half.
@@ -93,7 +93,7 @@ const sequential = (entries: number) => async (_: unknown, ops: Operations) => {
 };
 
 async function replay(entries: number, journal: Journal): Promise<void> {
-  const outcome = await run(sequential(entries), undefined, { journal, inbox: new Inbox() }, hooks);
+  const outcome = await run(sequential(entries), undefined, { journal, inbox: new Inbox() }, carrier);
   if (outcome.kind !== "done" || outcome.value !== "end")
     throw new Error(`ended as ${outcome.kind}`);
 }

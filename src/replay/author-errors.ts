@@ -1,51 +1,65 @@
-// The engine's complaints to the author. Each says what happened and what to write instead.
+// The mistakes of an author that the engine finds. Each message says what happened and what to write instead.
 
 import { ParleyError } from "../errors.ts";
 import type { Entry } from "./journal.ts";
 import type { NotJson } from "../util/json.ts";
 
-export interface Named {
+/** An operation, as messages name it. */
+export interface NamedOperation {
   readonly kind: "question" | "step" | "timer" | "background" | "checkpoint";
   readonly key: string;
+  /** File and line in the author's code. Known in development only. */
   readonly place: string | undefined;
 }
 
-export function stepNotAwaited(step: Named): ParleyError {
+/** A step that was not awaited before the handler returned. */
+export function stepNotAwaited(step: NamedOperation): ParleyError {
   return new ParleyError(
     "not_awaited",
-    `${capital(title(step))}${at(step.place)} was begun but not awaited when the handler returned, so nobody knows what becomes of it.\n` +
+    `${capital(title(step))}${at(step.place)} was started but not awaited before the handler returned, so its outcome would be lost.\n` +
       `Write \`await ctx.step("${step.key}", …)\`.`,
   );
 }
 
+/** A question that was not awaited before the handler returned or went on to something else. */
 export function notAwaited(
-  question: Named & { readonly asking?: { readonly verb?: string | undefined } },
-  past: Named | "return",
+  question: NamedOperation & { readonly spec?: { readonly verb?: string | undefined } },
+  past: NamedOperation | "return",
 ): ParleyError {
-  const when = past === "return" ? "the handler returned" : `${title(past)} began${at(past.place)}`;
+  const when = past === "return" ? "the handler returned" : `${title(past)}${at(past.place)} began`;
   return new ParleyError(
     "not_awaited",
-    `${capital(title(question))}${at(question.place)} was asked but not awaited when ${when}, so nothing would wait for the answer.\n` +
-      `Write \`await ctx.${question.asking?.verb ?? "ask"}("${question.key}", …)\`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).`,
+    `${capital(title(question))}${at(question.place)} was asked but not awaited before ${when}, so the handler would not wait for the answer.\n` +
+      `Write \`await ctx.${question.spec?.verb ?? "ask"}("${question.key}", …)\`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).`,
   );
 }
 
-export function duplicateKey(handler: string, first: Named, second: Named): ParleyError {
+/** Two operations of one run have the same key. */
+export function duplicateKey(
+  handler: string,
+  first: NamedOperation,
+  second: NamedOperation,
+): ParleyError {
   return new ParleyError(
     "duplicate_key",
-    `Key "${first.key}" is used twice in one run of "${handler}": ${kindAt(first)}, ${kindAt(second)}.\n` +
-      `A key names one question or step of the call. In a loop, add what differs: \`${first.key}-\${i}\`.`,
+    `Key "${first.key}" is used twice in one run of "${handler}": by ${kindAt(first)} and by ${kindAt(second)}.\n` +
+      `Each question and step of a call needs its own key. In a loop, add what differs: \`${first.key}-\${i}\`.`,
   );
 }
 
+/** A key that is not a string, is empty or too long, or contains "~". */
 export function badKey(handler: string, key: unknown): ParleyError {
-  const given = typeof key === "string" ? JSON.stringify(key.slice(0, 80)) : typeof key;
+  const given =
+    typeof key === "string"
+      ? `the key ${JSON.stringify(key.slice(0, 80))}`
+      : `a key of type ${typeof key}`;
   return new ParleyError(
     "bad_key",
-    `A key of "${handler}" is ${given}. A key is a text of 1 to 200 characters without "~", which is kept for Parley's own.`,
+    `"${handler}" uses ${given}. A key is a string of 1 to 200 characters without "~", which is reserved for Parley.`,
   );
 }
 
+/** A step without a body, or with options that make no sense. Undefined if the step is fine. */
 export function badStep(
   key: string,
   body: unknown,
@@ -54,100 +68,126 @@ export function badStep(
   const { retries = 0, backoffMs = 0 } = options;
   const wrong =
     typeof body !== "function"
-      ? "has no body: pass a function as its second argument"
+      ? "has no body. Pass a function as the second argument of ctx.step"
       : retries >= 0 && backoffMs >= 0
         ? undefined
-        : `has retries ${retries} and backoffMs ${backoffMs}; both are numbers of 0 or more`;
+        : `has retries: ${retries} and backoffMs: ${backoffMs}. Both must be numbers of at least 0`;
   return wrong === undefined ? undefined : new ParleyError("bad_option", `Step "${key}" ${wrong}.`);
 }
 
-export function nested(inner: Named, step: string): ParleyError {
-  return inner.kind === "question" || inner.kind === "timer"
-    ? new ParleyError(
+/** An operation inside the body of a step. */
+export function nested(inner: NamedOperation, step: string): ParleyError {
+  const where = `inside step "${step}"${at(inner.place)}`;
+  switch (inner.kind) {
+    case "question":
+      return new ParleyError(
         "ask_in_step",
-        `${capital(title(inner))} is asked inside step "${step}"${at(inner.place)}. A step runs once and cannot wait for a person.\n` +
+        `${capital(title(inner))} is asked ${where}. A step runs once and cannot wait for a person.\n` +
           "Ask first, then use the answer in the step.",
-      )
-    : new ParleyError(
-        "step_in_step",
-        `${capital(title(inner))} is used inside step "${step}"${at(inner.place)}. A step is recorded as one: what is inside it would run again with it.\n` +
-          "Make them two steps, one after the other.",
       );
+    case "timer":
+      return new ParleyError(
+        "ask_in_step",
+        `${capital(title(inner))} is started ${where}. A step runs once and cannot be suspended.\n` +
+          "Sleep first, then run the step.",
+      );
+    case "step":
+    case "background":
+    case "checkpoint":
+      return new ParleyError(
+        "step_in_step",
+        `${capital(title(inner))} is used ${where}. A step is recorded as a whole, so everything inside it would run again with it.\n` +
+          "Write them one after the other.",
+      );
+  }
 }
 
-export function notJson(step: Named, cause: NotJson): ParleyError {
+/** A step that returned a value that JSON changes or loses. */
+export function notJson(step: NamedOperation, cause: NotJson): ParleyError {
   return new ParleyError(
     "not_json",
-    `Step "${step.key}"${at(step.place)} returned ${cause.what} at ${cause.path}, which JSON does not bring back. A step's result is kept as JSON between rounds.\n` +
+    `Step "${step.key}"${at(step.place)} returned ${cause.what} at ${cause.path}, which JSON cannot preserve. The result of a step is stored as JSON between rounds.\n` +
       `Return plain data, for example ${cause.advice}.`,
     { cause },
   );
 }
 
-export function kindChanged(handler: string, entry: Entry, now: Named): ParleyError {
+/** The journal has an entry of another kind under the key of this operation. */
+export function kindChanged(handler: string, entry: Entry, now: NamedOperation): ParleyError {
   return historyChanged(
     handler,
-    `${recorded(entry)} is recorded under that key, but it is a ${now.kind} now${at(now.place)}`,
+    `the journal has ${recorded(entry)}, but the handler now uses that key for a ${now.kind}${at(now.place)}`,
   );
 }
 
+/** The handler does not request the next entry of the journal. */
 export function diverged(
   handler: string,
   expected: Entry,
-  requested: readonly Named[] | "returned",
+  requested: readonly NamedOperation[] | "returned",
 ): ParleyError {
   const instead =
     requested === "returned"
-      ? "it has returned without it"
-      : `it waits for ${requested.map((now) => title(now) + at(now.place)).join(", ")}`;
-  return historyChanged(handler, `${recorded(expected)} is recorded next, but ${instead}`);
+      ? "the handler returned without it"
+      : `the handler waits for ${requested.map((now) => title(now) + at(now.place)).join(", ")}`;
+  return historyChanged(
+    handler,
+    `the journal continues with ${recorded(expected)}, but ${instead}`,
+  );
 }
 
-/** The wording is the same, but its schema says otherwise than it did. */
+/** A question whose schema now refuses the answer that it accepted before. */
 export function answerRefused(
   handler: string,
-  question: Named,
+  question: NamedOperation,
   reason: string,
   later: Entry,
 ): ParleyError {
   return historyChanged(
     handler,
-    `the answer to ${title(question)}${at(question.place)} was taken once and is refused now (${reason}), and ${recorded(later)} came after it. A schema must look at the answer alone; what it depends on is looked up in a step`,
+    `${title(question)}${at(question.place)} accepted its answer earlier and now refuses it (${reason}), but ${recorded(later)} came after that answer. A schema must depend on the answer alone. Look up anything else in a step`,
   );
 }
 
-export function questionChanged(handler: string, question: Named, later: Entry): ParleyError {
+/** A question whose wording has changed after a step relied on its answer. */
+export function questionChanged(
+  handler: string,
+  question: NamedOperation,
+  later: Entry,
+): ParleyError {
   return historyChanged(
     handler,
-    `${title(question)}${at(question.place)} asks something else than what was answered, and ${recorded(later)} came after that answer`,
+    `${title(question)}${at(question.place)} is not the question that was answered, but ${recorded(later)} came after that answer`,
   );
 }
 
 function historyChanged(handler: string, what: string): ParleyError {
   return new ParleyError(
     "history_changed",
-    `"${handler}" does not do what it did earlier in this call: ${what}. Nothing was run again.\n` +
-      "Start the call anew. What has been recorded must stay as it is in a tool that is in use: change what comes after it. And between two operations use nothing that changes (time, random numbers, data from outside): that belongs in a step.",
+    `"${handler}" no longer does what it did earlier in this call: ${what}. No step was run again.\n` +
+      "Start a new call. While a tool is in use, do not change the part of its handler that calls have already passed; change what comes after it. Between operations, do not use anything that varies (time, random numbers, data from outside). Get it in a step.",
   );
 }
 
-export function unstableQuestion(handler: string, question: Named): ParleyError {
+/** A question whose wording keeps changing. */
+export function unstableQuestion(handler: string, question: NamedOperation): ParleyError {
   return new ParleyError(
     "unstable_question",
     `${capital(title(question))}${at(question.place)} of "${handler}" has changed twice in this call, so no answer can be matched to it.\n` +
-      "Its message, schema and URL must depend on nothing that changes: take times, random values and data from outside in a step, and ask with what the step returned.",
+      "Its message, schema and URL must not depend on anything that varies. Get times, random values and data from outside in a step, and ask with what the step returned.",
   );
 }
 
-export function usedAfterEnd(handler: string, used: Named): ParleyError {
+/** An operation after the end of the run. */
+export function usedAfterEnd(handler: string, used: NamedOperation): ParleyError {
   return new ParleyError(
     "ctx_after_return",
     `ctx was used after the handler of "${handler}" had ended (${title(used)}${used.place === undefined ? "" : `, ${used.place}`}). ` +
-      "Await everything before returning; what must outlive the call belongs in a task (ctx.background()).",
+      "Await everything before you return. Work that outlives the call belongs in a task (ctx.background()).",
   );
 }
 
-function title(named: Named): string {
+function title(named: NamedOperation): string {
   return named.kind === "background" || named.kind === "checkpoint"
     ? `${named.kind}()`
     : `${named.kind} "${named.key}"`;
@@ -172,7 +212,7 @@ function recorded(entry: Entry): string {
 
 const at = (place: string | undefined) => (place === undefined ? "" : ` (${place})`);
 
-const kindAt = (named: Named) =>
-  `${named.kind}${named.place === undefined ? "" : ` at ${named.place}`}`;
+const kindAt = (named: NamedOperation) =>
+  `a ${named.kind}${named.place === undefined ? "" : ` at ${named.place}`}`;
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,73 +1,95 @@
-// The step bodies of one run: started, finished in whatever order, aborted when the run ends (R9).
+// The step bodies of one run. They finish in any order and are aborted when the run ends (R9).
 
-import * as faults from "./author-errors.ts";
+import * as authorErrors from "./author-errors.ts";
 import type { Carrier } from "./carrier.ts";
 import type { Entry } from "./journal.ts";
 import { NotJson } from "../util/json.ts";
-import type { StepOperation } from "./operation.ts";
+import type { Operation, StepOperation } from "./requested.ts";
+import { longestTimerMs } from "../util/timers.ts";
 import { runBody } from "./step.ts";
 import { Stopped } from "./stop.ts";
 import type { StopReason } from "./stop.ts";
 
-// Timers take no more than 31 bits, and fire at once beyond.
-const longestPause = 2 ** 31 - 1;
-
-// A lone surrogate has no UTF-8 form.
+// `encodeURIComponent` throws on a lone surrogate, because it has no UTF-8 form.
 const headerSafe = (key: string) =>
   /^[\w.-]+$/.test(key) ? key : encodeURIComponent(key.replaceAll(/\p{Surrogate}/gu, "\uFFFD"));
 
 const ended = () => {};
 
+/** Starts step bodies and reports how they end. */
 export class Bodies {
-  readonly #hooks: Carrier;
+  readonly #carrier: Carrier;
   readonly #onFinished: (operation: StepOperation, entry: Entry) => void;
-  readonly #onFault: (fault: unknown) => void;
+  readonly #onMistake: (fault: unknown) => void;
   readonly #onForbidden: () => void;
   #running = 0;
   #hasRun = false;
-  /** The step whose body is being called at this very moment (R10). */
+  /** Kept to find operations inside a body (R10). */
   #calling: string | undefined;
   #controller: AbortController | undefined;
   readonly #pauses = new Set<() => void>();
   #abortedFor: StopReason | "RunEnded" | undefined;
 
   constructor(
-    hooks: Carrier,
+    carrier: Carrier,
     onFinished: (operation: StepOperation, entry: Entry) => void,
-    onFault: (fault: unknown) => void,
+    onMistake: (mistake: unknown) => void,
     onForbidden: () => void,
   ) {
-    this.#hooks = hooks;
+    this.#carrier = carrier;
     this.#onFinished = onFinished;
-    this.#onFault = onFault;
+    this.#onMistake = onMistake;
     this.#onForbidden = onForbidden;
   }
 
+  /** How many bodies have started and not finished. */
   get running(): number {
     return this.#running;
   }
 
-  /** Whether this run has executed a body: there is something to hand over (R11). */
+  /** Whether this run has executed a body, so that it has something to hand over (R11). */
   get hasRun(): boolean {
     return this.#hasRun;
   }
 
+  /** The step whose body is being called at this very moment, synchronously. */
   get calling(): string | undefined {
     return this.#calling;
   }
 
-  /** The entry, where the body gives its value at once; else `onFinished` hears of it. */
-  start(operation: StepOperation): Entry | undefined {
+  /**
+   * Starts the bodies of these steps, and adds to `finished` those that returned a value at once. The carrier may forbid to
+   * start any here, or ask to leave them to a later run.
+   */
+  startAll(
+    steps: readonly StepOperation[],
+    finished: { operation: Operation; entry: Entry }[],
+  ): "started" | "forbidden" | "later" {
+    for (const operation of steps) {
+      // A step that belongs to a question that only a task can wait for is left to the task.
+      if (operation.isAside && this.#carrier.canDetach) continue;
+      const may = this.#carrier.mayStart?.() ?? true;
+      if (may === false) return "forbidden";
+      if (may === "later") return "later";
+      const entry = this.#start(operation);
+      if (this.#abortedFor !== undefined) break;
+      if (entry !== undefined) finished.push({ operation, entry });
+    }
+    return "started";
+  }
+
+  /** The entry, if the body returned a value at once. Otherwise `onFinished` is called later. */
+  #start(operation: StepOperation): Entry | undefined {
     const { key, body, options, within } = operation;
-    operation.state = "under way";
+    operation.state = "in_progress";
     this.#running += 1;
     this.#hasRun = true;
     const attempts = {
       key,
       body,
       options,
-      // Fit for a header, which is where services take it.
-      idempotencyKey: `${this.#hooks.callId}/${headerSafe(key)}`,
+      // Safe in an HTTP header, which is where services expect it.
+      idempotencyKey: `${this.#carrier.callId}/${headerSafe(key)}`,
       signal: () => this.#signal(),
       inside: (call: () => unknown) =>
         within === undefined ? this.#inside(key, call) : within(() => this.#inside(key, call)),
@@ -75,11 +97,11 @@ export class Bodies {
     };
     try {
       const outcome = runBody(attempts);
-      if (!(outcome instanceof Promise)) return this.#counts() ? outcome : undefined;
-      this.#hooks.onBody?.(outcome.then(ended, ended));
+      if (!(outcome instanceof Promise)) return this.#isRecorded() ? outcome : undefined;
+      this.#carrier.onBody?.(outcome.then(ended, ended));
       outcome.then(
         (entry) => {
-          if (this.#counts()) this.#onFinished(operation, entry);
+          if (this.#isRecorded()) this.#onFinished(operation, entry);
         },
         (error: unknown) => this.#failed(operation, error),
       );
@@ -89,17 +111,18 @@ export class Bodies {
     return undefined;
   }
 
-  /** A body has ended. False after the end of the run: the next one, or nobody, knows what became of it. */
-  #counts(): boolean {
+  /** Counts a body that has finished. False after the end of the run, when its outcome is not recorded any more. */
+  #isRecorded(): boolean {
     this.#running -= 1;
     return this.#abortedFor === undefined;
   }
 
   #failed(operation: StepOperation, error: unknown): void {
-    if (!this.#counts()) return;
-    this.#onFault(error instanceof NotJson ? faults.notJson(operation, error) : error);
+    if (!this.#isRecorded()) return;
+    this.#onMistake(error instanceof NotJson ? authorErrors.notJson(operation, error) : error);
   }
 
+  /** Aborts the bodies that are still running. Their outcomes are not recorded. */
   abort(reason: StopReason | "RunEnded"): void {
     this.#abortedFor = reason;
     this.#controller?.abort(new Stopped(reason));
@@ -109,7 +132,7 @@ export class Bodies {
   #inside(key: string, call: () => unknown): unknown {
     this.#calling = key;
     try {
-      return this.#hooks.nesting === undefined ? call() : this.#hooks.nesting.run(key, call);
+      return this.#carrier.nesting === undefined ? call() : this.#carrier.nesting.run(key, call);
     } finally {
       this.#calling = undefined;
     }
@@ -125,17 +148,17 @@ export class Bodies {
     return this.#controller.signal;
   }
 
-  /** Rejects where the run ends first: the body is not tried again, and nobody waits for it. */
+  /** Waits before a retry. Rejects if the run ends first, so that the body is not called again. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const abandon = () => {
-        callOff();
+        cancel();
         reject(new Error("The run has ended."));
       };
-      const callOff = this.#hooks.after(Math.min(ms, longestPause), () => {
+      const cancel = this.#carrier.after(Math.min(ms, longestTimerMs), () => {
         this.#pauses.delete(abandon);
-        // A further attempt is a body like any other, and the lease may be over by now.
-        if (this.#hooks.mayStart?.() === false) this.#onForbidden();
+        // A retry needs the carrier's permission like any other body, because the lease may have ended during the pause.
+        if (this.#carrier.mayStart?.() === false) this.#onForbidden();
         else resolve();
       });
       if (this.#abortedFor === undefined) this.#pauses.add(abandon);

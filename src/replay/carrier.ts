@@ -1,4 +1,4 @@
-// What runs the engine and keeps the journal between two runs: a round, a task, or a test.
+// The interface between the engine and whatever runs it and keeps the journal between runs: a round, a task or a test.
 
 import type { InboxEvent } from "./inbox.ts";
 import type { Entry } from "./journal.ts";
@@ -7,50 +7,54 @@ import type { Stop } from "./stop.ts";
 import type { Turns } from "./turns.ts";
 
 /**
- * Rounds need little of this; `append`, `cut`, `publish`, `mayStart` and `canDetach` are for a carrier that
- * keeps the log in a store while the run is under way.
+ * What the engine needs from its surroundings. Rounds implement little of it; `append`, `cut`, `publish` and `mayStart` are
+ * for a carrier that keeps the log in a store during the run.
  */
 export interface Carrier {
   /** The handler's name, for messages. */
   readonly name: string;
+  /** Identifies the call. It is part of every idempotency key. */
   readonly callId: string;
+  /** How to wait for the end of a turn (R4). */
   readonly turns: Turns;
-  /** Calls back after a while; returns the function that calls it off. */
+  /** Calls back after this time. Returns a function that cancels the callback. */
   readonly after: (ms: number, callback: () => void) => () => void;
-  /** How long a replaying handler may do nothing before it counts as changed (R6). */
+  /** How long a replaying handler may do nothing before the engine takes it for changed (R6), in milliseconds. */
   readonly stallMs: number;
-  /** Makes an entry durable. Throwing ends the run as failed, before the entry is delivered. */
+  /** Makes an entry durable. If it throws, the run fails before the entry is delivered. */
   readonly append?: ((entry: Entry) => void | Promise<void>) | undefined;
-  /** Takes back the entries from this index on. What they told goes back to the inbox as these events. */
+  /** Removes the entries from this index on. Their answers and timers go back to the inbox as these events. */
   readonly cut?: ((from: number, back: readonly InboxEvent[]) => void | Promise<void>) | undefined;
-  /** Tasks: show what is open while bodies are running. */
+  /** Shows what is open while bodies are running. For tasks. */
   readonly publish?: ((open: readonly Open[]) => void | Promise<void>) | undefined;
-  /** What `background()` does: end the run as detached, or go on here. */
+  /** Whether `background()` ends the run as detached. If false, the handler continues here. */
   readonly canDetach: boolean;
-  /** False: `checkpoint()` goes on here, because there is no further round to go on in. */
+  /** Whether `checkpoint()` may end the run. False if there is no further round to continue in. Default: true. */
   readonly canYield?: boolean | undefined;
-  /** A body has been started that takes its time; resolves when it comes to an end, be the run over by then or not. */
+  /** Called with a promise for each asynchronous body. It resolves when the body ends, even if the run has ended before. */
   readonly onBody?: ((end: Promise<void>) => void) | undefined;
   /**
-   * Asked before each body. False ends the run as stopped (tasks: the lease may be over); "later" as yielded, with
-   * nothing started (`once`: not in a round that can be sent twice).
+   * Called before each body. False ends the run as stopped, because the lease of a task may be over. "later" ends it as
+   * yielded without starting the body, because a tool with `once` starts none in a request that can be sent twice.
    */
   readonly mayStart?: (() => boolean | "later") | undefined;
   /** How long this run has taken, for `checkpoint({ afterMs })`. */
   readonly elapsedMs?: (() => number) | undefined;
+  /** Stops the run from outside (R12). */
   readonly stop?: Stop | undefined;
-  /** Where in the author's code the current call stands. Development only: it costs a stack trace. */
+  /** The place of the current call in the author's code. For development only, because it costs a stack trace. */
   readonly place?: (() => string | undefined) | undefined;
-  /** Gives a function that runs others in the asynchronous context of this moment (AsyncLocalStorage). */
+  /** Returns a function that runs others in the asynchronous context of this moment (AsyncLocalStorage). */
   readonly capture?: (() => <T>(call: () => T) => T) | undefined;
-  /** Which step's body the current code runs in, also after an `await` (R10). */
+  /** Knows which step's body the current code belongs to, also after an `await` (R10). */
   readonly nesting?: Nesting | undefined;
-  /** Mistakes that no outcome can tell, because the run has ended. */
+  /** Receives mistakes that cannot be part of the outcome, because the run has ended. */
   readonly report?: ((mistake: unknown) => void) | undefined;
-  /** Development: the handler waits for something that is not an operation of `ctx`. */
+  /** Called when the handler waits for something that is not an operation of `ctx`. For development. */
   readonly onIdle?: (() => void) | undefined;
 }
 
+/** Follows step bodies through their asynchronous calls. */
 export interface Nesting {
   readonly run: <T>(step: string, body: () => T) => T;
   readonly current: () => string | undefined;

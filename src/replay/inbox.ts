@@ -1,25 +1,30 @@
-// Events that are not entries yet: answers that came, timers that are due (R3).
+// Events that are not entries yet: answers that have arrived and timers that are due (R3).
 
 import type { Entry } from "./journal.ts";
 import type { Json } from "../util/json.ts";
 
+/** Something that has happened outside and can become an entry. */
 export type InboxEvent =
+  /** An answer to a question. */
   | {
       readonly kind: "answer";
       readonly key: string;
       readonly value: Json;
-      /** Of the question that was put. Absent: nobody knows what was put, the answer came without a token. */
+      /** Of the question that was asked. Undefined if the answer came without a token, which would name the question. */
       readonly digest: string | undefined;
     }
-  /** A timer, or the time limit of the question with this digest, is over. */
+  /** A timer is over, or the time limit of the question with this digest. */
   | { readonly kind: "due"; readonly key: string; readonly digest: string | undefined };
 
-/** The carrier fills it in the order of time, one request's answers in the order they were asked. */
+/**
+ * The events of one run. The carrier adds them in the order in which they happened; the answers of one request are in the
+ * order in which the questions were asked.
+ */
 export class Inbox {
   readonly #events: InboxEvent[];
   /**
-   * Set by the run, which hears of what arrives while it is under way. An object and not a function: for a closure in
-   * this place V8 keeps every run until the next full collection (measured on Node 20).
+   * Set by the run to learn what arrives while it is going on. It is an object and not a function, because V8 keeps every
+   * run until the next full collection if there is a closure in this place (measured on Node 20).
    */
   listener: { readonly arrived: () => void } | undefined;
 
@@ -31,6 +36,7 @@ export class Inbox {
     return this.#events.length === 0;
   }
 
+  /** Adds an event and tells the listener. */
   push(event: InboxEvent): void {
     this.#events.push(event);
     this.listener?.arrived();
@@ -42,20 +48,26 @@ export class Inbox {
     return index === -1 ? undefined : this.#events.splice(index, 1)[0];
   }
 
-  /** Whether one fits, without taking it. */
+  /** Whether an event fits. It stays in the inbox. */
   has(fits: (event: InboxEvent) => boolean): boolean {
     return this.#events.some(fits);
   }
 
-  /** Entries that were cut off the log become events again, ahead of all that came since (R6). */
+  /** Turns entries that were cut off the log back into events, ahead of all that have arrived since (R6). */
   putBack(entries: readonly Entry[]): readonly InboxEvent[] {
     const events = entries.flatMap(asEvent);
     this.#events.unshift(...events);
     return events;
   }
 
+  /** The events that are left. */
   unused(): readonly InboxEvent[] {
     return this.#events;
+  }
+
+  /** The answers that are left and name their question. */
+  unusedAnswers(): readonly InboxEvent[] {
+    return this.#events.filter(({ kind, digest }) => kind === "answer" && digest !== undefined);
   }
 }
 

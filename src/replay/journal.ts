@@ -1,24 +1,31 @@
-// What a handler has been told so far. Keyed, so that code finds its own entries; ordered, so that a
-// race is won again by whoever won it first.
+// The journal: everything that a handler has learnt so far in this call. Entries have keys, so that an operation finds its
+// own, and an order, so that a race has the same winner in every run.
 
 import type { Json } from "../util/json.ts";
 
+/** One thing that the handler has learnt. */
 export type Entry =
-  /** The client's raw answer, with a digest of the question it answers. */
+  /** The client's raw answer, with a digest of the question that it answers. */
   | { readonly kind: "answer"; readonly key: string; readonly value: Json; readonly digest: string }
-  /** A question whose time was up before an answer came. */
+  /** A question whose time limit passed before an answer came. */
   | { readonly kind: "expired"; readonly key: string; readonly digest: string }
-  /** What a step's body returned; no value where it returned nothing. */
+  /** What a step's body returned. The value is undefined if it returned nothing. */
   | { readonly kind: "step"; readonly key: string; readonly value: Json | undefined }
-  /** What is left of the error a step's body threw. */
+  /** What remains of the error that a step's body threw. */
   | { readonly kind: "threw"; readonly key: string; readonly error: Thrown }
   /** A sleep that is over. */
   | { readonly kind: "timer"; readonly key: string }
+  /** A `background()` that the handler has passed. */
   | { readonly kind: "background"; readonly key: string }
+  /** A `checkpoint()` that the handler has passed. */
   | { readonly kind: "checkpoint"; readonly key: string }
-  /** A note that this question's wording has changed once since it was put (R7). Delivered to nobody. */
+  /** A note that the wording of this question has changed once (R7). It is never delivered. */
   | { readonly kind: "changed"; readonly key: string };
 
+/** An entry that settles a question. */
+export type AnswerEntry = Extract<Entry, { kind: "answer" | "expired" }>;
+
+/** The parts of an error that survive JSON. */
 export interface Thrown {
   readonly name: string;
   readonly message: string;
@@ -26,30 +33,39 @@ export interface Thrown {
   readonly data?: Json;
 }
 
-/** A question or timer that was open when the last run ended, as the carrier put it out. */
+/** A question or timer that was open when the last run ended. */
 export interface Out {
   readonly key: string;
-  /** Absent for a timer. */
+  /** Undefined for a timer. */
   readonly digest: string | undefined;
 }
 
+/** What a run starts with. */
 export interface Journal {
   readonly entries: readonly Entry[];
+  /** The questions and timers that the last run waited for. */
   readonly out: readonly Out[];
 }
 
+/** The journal of a call's first run. */
 export const emptyJournal: Journal = { entries: [], out: [] };
 
-/** Entries that show that something happened outside the handler, which no replay can take back. */
+/** Whether the entry shows that something happened outside the handler, which no replay can take back. */
 export function isEffect(entry: Entry): boolean {
   return entry.kind === "step" || entry.kind === "threw" || entry.kind === "background";
 }
 
+/** Whether the entry settles a question. */
+export function isAnswer(entry: Entry | undefined): entry is AnswerEntry {
+  return entry?.kind === "answer" || entry?.kind === "expired";
+}
+
 // ---------------------------------------------------------------- at rest
 
-/** An entry as it is kept in tokens and logs: an array that starts with its kind's letter. */
+/** An entry as tokens and task logs keep it: an array that starts with a letter for its kind. */
 export type PackedEntry = readonly [letter: string, key: string, ...rest: unknown[]];
 
+/** Writes an entry in its stored form. */
 export function packEntry(entry: Entry): PackedEntry {
   switch (entry.kind) {
     case "answer":
@@ -71,7 +87,7 @@ export function packEntry(entry: Entry): PackedEntry {
   }
 }
 
-/** Throws a TypeError for anything `packEntry` does not write: it was written by another version. */
+/** Reads an entry. Throws a TypeError for anything that `packEntry` does not write, such as an entry of a later version. */
 export function unpackEntry(packed: unknown): Entry {
   if (!Array.isArray(packed)) throw unknownEntry();
   const [letter, key, first, second]: unknown[] = packed;
@@ -100,7 +116,7 @@ export function unpackEntry(packed: unknown): Entry {
   }
 }
 
-// What JSON.parse made of a sealed text is JSON; the type checker cannot know that.
+// The value comes from JSON.parse, which the type checker cannot know.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const json = (value: unknown): Json => value as Json;
 
@@ -119,4 +135,4 @@ function thrown(value: unknown): Thrown {
   };
 }
 
-const unknownEntry = () => new TypeError("journal: an entry this version does not know");
+const unknownEntry = () => new TypeError("journal: this version does not know the entry");

@@ -1,15 +1,16 @@
-// The journal's entries while a run goes over them: a head that moves on, and an end that grows (R3).
+// The entries of the journal during a run: the head moves on as entries are delivered, and new ones are added at the end (R3).
 
 import { isEffect } from "./journal.ts";
 import type { Entry } from "./journal.ts";
 
+/** The entries of one run, delivered and not. */
 export class Log {
   readonly entries: Entry[];
   #head = 0;
-  /** Where each key's entry stands. */
+  /** The index of each key's entry. Made when it is first needed. */
   #places: Map<string, number> | undefined;
 
-  /** The last run ended right at the last entry (or nothing has been told yet): what comes after it is new. */
+  /** The last run ended exactly at the last entry, or there is none, so everything after it is new to the handler. */
   readonly endsOpen: boolean;
 
   constructor(entries: readonly Entry[]) {
@@ -18,42 +19,44 @@ export class Log {
     this.endsOpen = last === undefined || last.kind === "checkpoint" || last.kind === "background";
   }
 
-  /** The next entry to deliver. Notes are delivered to nobody. */
+  /** The next entry to deliver. Notes about changed questions are skipped. */
   head(): Entry | undefined {
     while (this.entries[this.#head]?.kind === "changed") this.#head += 1;
     return this.entries[this.#head];
   }
 
-  /** The entry that waits for this key, delivered or not. */
+  /** The entry with this key, delivered or not. */
   find(key: string): Entry | undefined {
     const place = this.#index().get(key);
     return place === undefined ? undefined : this.entries[place];
   }
 
-  /** What has not been delivered yet. */
+  /** The entries that have not been delivered. */
   rest(): readonly Entry[] {
     return this.entries.slice(this.#head);
   }
 
-  /** The head has been delivered, or nobody asks for it any more. */
+  /** Moves past the head, because it has been delivered or is no longer requested. */
   moveOn(): void {
     if (this.head() !== undefined) this.#head += 1;
   }
 
-  /** The first effect after this entry: what stands before it cannot be told anew. */
+  /** The first effect after this entry. Nothing before an effect can be changed any more. */
   effectAfter(entry: Entry): Entry | undefined {
     return this.entries.slice(this.entries.lastIndexOf(entry) + 1).find(isEffect);
   }
 
+  /** Whether the log notes that the wording of this question has changed. */
   hasChanged(key: string): boolean {
     return this.entries.some((entry) => entry.kind === "changed" && entry.key === key);
   }
 
+  /** Adds an entry at the end. */
   push(entry: Entry): void {
     this.entries.push(entry);
   }
 
-  /** Removes this entry and all after it. Says from where, and what it took away. */
+  /** Removes this entry and all after it. Returns the index where the log was cut and what was removed. */
   cut(entry: Entry): { readonly from: number; readonly removed: readonly Entry[] } {
     const from = this.entries.lastIndexOf(entry);
     const removed = this.entries.splice(from);

@@ -1,69 +1,87 @@
-// What a handler can do: the operations that `ctx` is built on.
+// The operations of a handler, on which `ctx` is built, and the options that its author passes to them.
 
 import type { Question } from "./promises.ts";
 import type { Json } from "../util/json.ts";
 
-/** What `ctx` is built on. */
+/** Everything a handler can request from the engine. */
 export interface Operations {
-  readonly ask: (key: string, asking: Asking) => Question<unknown>;
+  /** Asks a question and waits for its answer. */
+  readonly ask: (key: string, question: QuestionSpec) => Question<unknown>;
+  /** Runs an effect once and records its outcome. */
   readonly step: (key: string, body: Body, options?: StepOptions) => Promise<unknown>;
-  /** A step that belongs to the question of this key: its author has no name for it. */
+  /** A step that belongs to the question with this key. The engine derives the step's own key from it. */
   readonly aside: (key: string, body: Body) => Promise<unknown>;
+  /** Waits for a timer. */
   readonly sleep: (key: string, ms: number) => Promise<unknown>;
+  /** Moves the call to the background. */
   readonly background: (options?: BackgroundOptions) => Promise<unknown>;
+  /** Ends the round here, if a step has run in it, so that its outcome cannot be lost. */
   readonly checkpoint: (afterMs?: number) => Promise<unknown>;
-  /** False while the run goes over what has happened already (R5). */
+  /** False while the run repeats what earlier runs have already done (R5). */
   readonly isLive: () => boolean;
+  /** A signal that aborts when the run is stopped from outside (R12). */
   readonly signal: () => AbortSignal;
+  /** Calls `release` when the run ends, or at once if it has ended. */
   readonly onRunEnd: (release: () => void) => void;
-  /** A mistake of the author's: the run fails, and the promise it gives never settles (R10). */
+  /** Fails the run with an author's mistake. The promise that it returns never settles (R10). */
   readonly refuse: (key: string, mistake: Error) => Question<unknown>;
 }
 
-export interface Asking {
-  /** Of kind, message, schema and URL, never of a reason for asking again (R7). */
+/** A question, as the engine sees it. */
+export interface QuestionSpec {
+  /** A digest of kind, message, schema and URL. It does not cover the reason for asking again (R7). */
   readonly digest: string;
-  /** Also takes an answer of which nobody knows to what question it was given. */
+  /** Also accepts an answer that came without a token, so that nothing shows which question it was given to. */
   readonly unsolicited?: boolean | undefined;
-  /** After this time the question counts as expired. The carrier keeps the time. */
+  /** The question expires after this time. The carrier measures it. */
   readonly timeoutMs?: number | undefined;
-  /** Reads a raw answer: before it is recorded, and again in every run that finds it recorded. */
+  /** Reads a raw answer before it is recorded, and again in every run that finds it in the journal. */
   readonly read: (raw: Json) => Reading | Promise<Reading>;
-  /** In place of `read` before recording, where more than the answer's form has to be right. */
+  /** Replaces `read` before recording, for a question that checks more than the form of its answer. */
   readonly admit?: ((raw: Json) => Reading | Promise<Reading>) | undefined;
-  /** The error for an operation that cannot even be put to this client. Settles at once, leaves no entry. */
+  /** The error for a question that this client cannot be asked. The question rejects at once and leaves no entry. */
   readonly impossible?: Error | undefined;
-  /** For the carrier: what to show. */
+  /** What the carrier shows. The engine does not look at it. */
   readonly shown: unknown;
-  /** The member of `ctx` it was asked with, for messages. */
+  /** The method of `ctx` that asked the question, for messages. */
   readonly verb?: string | undefined;
 }
 
+/** What a question makes of a raw answer. */
 export type Reading =
+  /** The handler gets this value. */
   | { readonly kind: "value"; readonly value: unknown }
-  /** A proper answer that the handler sees as an error: declined, cancelled. */
+  /** The handler gets this error, because the person declined or cancelled. The answer is recorded. */
   | { readonly kind: "refused"; readonly error: Error }
-  /** Not recorded; asked again with the reason. */
+  /** The answer is not recorded, and the question is asked again with this reason. */
   | { readonly kind: "invalid"; readonly reason: string };
 
+/** The function that a step runs. */
 export type Body = (step: StepInfo) => unknown;
 
+/** What the body of a step is called with. */
 export interface StepInfo {
-  /** The same whenever this step of this call is run again: give it to services that take one. */
+  /**
+   * Identifies this step of this call. It stays the same when the step runs again, so pass it to services that accept an
+   * idempotency key.
+   */
   readonly idempotencyKey: string;
-  /** Counts from 1 within a run. */
+  /** Which attempt this is. The first is 1; `retries` allows further ones. */
   readonly attempt: number;
-  /** Aborts when the run ends: nobody waits for the body then, and its outcome is not recorded. */
+  /** Aborts when the run ends. From then on, the outcome of the body is not recorded. */
   readonly signal: AbortSignal;
 }
 
+/** How `ctx.step` handles a body that throws. */
 export interface StepOptions {
-  /** How often to try again when the body throws. */
+  /** How many more times to call the body if it throws. Default: 0. */
   readonly retries?: number | undefined;
-  /** The wait before the first of these tries; doubled for each further one. */
+  /** The pause before the first retry, in milliseconds. It doubles with each further one. Default: 0. */
   readonly backoffMs?: number | undefined;
 }
 
+/** How `ctx.background` moves a call to the background. */
 export interface BackgroundOptions {
+  /** How long the task is kept, in milliseconds from its creation. Default: the app's `limits.taskTtlMs`. */
   readonly ttlMs?: number | undefined;
 }

@@ -1,22 +1,25 @@
-// How a run ends, and what it waits for when it has not come to an end of its own.
+// How a run ends, and what it waits for if its handler has not finished.
 
 import type { InboxEvent } from "./inbox.ts";
 import type { Entry } from "./journal.ts";
 import type { BackgroundOptions } from "./operations.ts";
 import type { StopReason } from "./stop.ts";
 
-/** A question or timer the run waits for. */
+/** A question or timer that the run waits for. */
 export interface Open {
   readonly kind: "question" | "timer";
   readonly key: string;
+  /** Of the question. Undefined for a timer. */
   readonly digest: string | undefined;
-  /** A timer's length, or a question's time limit. */
+  /** The length of the timer, or the time limit of the question if it has one. */
   readonly ms: number | undefined;
-  /** Why the last answer did not do. */
+  /** Why the last answer was refused. */
   readonly reason: string | undefined;
+  /** What the question gave the carrier to show. */
   readonly shown: unknown;
 }
 
+/** How a run has ended (R1). */
 export type Outcome<T> =
   | { readonly kind: "done"; readonly value: T; readonly entries: readonly Entry[] }
   | { readonly kind: "failed"; readonly error: unknown; readonly entries: readonly Entry[] }
@@ -25,10 +28,12 @@ export type Outcome<T> =
   | ({ readonly kind: "yielded" } & Suspended)
   | { readonly kind: "stopped"; readonly reason: StopReason };
 
-interface Suspended {
-  /** With the entry of the `background` or `checkpoint` at which it ended: a store has yet to append that one. */
+/** What a run leaves behind when its handler has not finished. */
+export interface Suspended {
+  /** These include the entry of the `background` or `checkpoint` at which the run ended. A store still has to append it. */
   readonly entries: readonly Entry[];
+  /** What the run waits for. */
   readonly open: readonly Open[];
-  /** Answers to questions that were put, which the handler has not asked for yet in this version. */
+  /** Answers to questions that were asked and that the handler, in its present version, has not asked yet. */
   readonly unused: readonly InboxEvent[];
 }

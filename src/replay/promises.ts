@@ -1,13 +1,22 @@
-// The promises a handler gets from its ctx.
+// The promises that a handler gets from its `ctx`.
+
+/**
+ * What `ctx.ask`, `ctx.confirm`, `ctx.choose` and the other questions return. Await it to get the answer. It rejects with
+ * `UnansweredError` if there is no answer.
+ */
+export interface Question<T> extends Promise<T> {
+  /** The key that the question was asked under. */
+  readonly key: string;
+}
 
 const ignore = () => {};
 
 /**
- * A promise that cannot crash the process: it, and whatever is chained to it, carries a rejection handler
- * from the start (R2). Not a native promise, because `await` of a native one does not call `then`, and
- * `Question` has to know.
+ * A promise that cannot crash the process, because it and every promise chained to it have a rejection handler from the
+ * start (R2). It is not a native promise: `await` of a native one does not call `then`, and `OperationPromise` depends on
+ * that call.
  */
-export class Handed<T> implements Promise<T> {
+export class HandlerPromise<T> implements Promise<T> {
   readonly #promise: Promise<T>;
 
   constructor(promise: Promise<T>) {
@@ -19,12 +28,12 @@ export class Handed<T> implements Promise<T> {
     return "Promise";
   }
 
-  // oxlint-disable-next-line unicorn/no-thenable -- being awaited is what it is for
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
   then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return new Handed(this.#promise.then(onFulfilled, onRejected));
+    return new HandlerPromise(this.#promise.then(onFulfilled, onRejected));
   }
 
   catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
@@ -32,12 +41,12 @@ export class Handed<T> implements Promise<T> {
   }
 
   finally(onFinally?: (() => void) | null): Promise<T> {
-    return new Handed(Promise.resolve(this).finally(onFinally));
+    return new HandlerPromise(Promise.resolve(this).finally(onFinally));
   }
 }
 
-/** Knows whether it is awaited: going on past a question nobody waits for is a mistake (R10). */
-export class Question<T> extends Handed<T> {
+/** The promise of a question or a step. It reports when it is awaited, because forgetting to is a mistake (R10). */
+export class OperationPromise<T> extends HandlerPromise<T> implements Question<T> {
   readonly key: string;
   readonly #onAwaited: () => void;
 
@@ -47,7 +56,7 @@ export class Question<T> extends Handed<T> {
     this.#onAwaited = onAwaited;
   }
 
-  // oxlint-disable-next-line unicorn/no-thenable -- as above
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,

@@ -31,7 +31,7 @@ async function watch(
   program: Program,
   journal: Journal,
   events: readonly InboxEvent[] | Inbox,
-  hooks: Partial<Carrier> = {},
+  carrier: Partial<Carrier> = {},
 ) {
   const ran: string[] = [];
   const settled: string[] = [];
@@ -40,7 +40,7 @@ async function watch(
       ran: (key) => void ran.push(key),
       settled: (key) => void settled.push(key),
     });
-  const outcome = await withinTurns(2_000, runOnce(handler, journal, events, hooks));
+  const outcome = await withinTurns(2_000, runOnce(handler, journal, events, carrier));
   if (outcome.kind === "failed") expect(String(outcome.error)).not.toContain("MixUp");
   return { outcome, ran, settled };
 }
@@ -202,8 +202,8 @@ async function converse(program: Program, choose: Choose, watching: Watching): P
   const most = 3 * suspensions(program) + 20;
   let losses = watching.losses === false ? 0 : 3;
   for (let round = 0; round < most; round += 1) {
-    const hooks: Partial<Carrier> = choose(3) === 0 ? { append: slowly(choose(3)) } : {};
-    const { outcome, ran, settled } = await watch(current, journal, events, hooks);
+    const carrier: Partial<Carrier> = choose(3) === 0 ? { append: slowly(choose(3)) } : {};
+    const { outcome, ran, settled } = await watch(current, journal, events, carrier);
     for (const key of ran) watching.ran?.(key);
     watching.settled?.(settled, outcome);
     await watching.end?.(outcome);

@@ -1,7 +1,7 @@
 // A carrier for the engine's own tests: rounds in memory, a clock that is moved by hand.
 
 import type { Carrier } from "./carrier.ts";
-import type { Asking, Operations } from "./operations.ts";
+import type { QuestionSpec, Operations } from "./operations.ts";
 import type { Outcome } from "./outcome.ts";
 import { Inbox } from "./inbox.ts";
 import type { InboxEvent } from "./inbox.ts";
@@ -37,7 +37,7 @@ export class HandClock {
   }
 }
 
-function testHooks(overrides: Partial<Carrier> = {}): Carrier {
+function testCarrier(overrides: Partial<Carrier> = {}): Carrier {
   return {
     name: "test",
     callId: "call-1",
@@ -50,7 +50,7 @@ function testHooks(overrides: Partial<Carrier> = {}): Carrier {
 }
 
 /** A question whose answer is taken as it comes. */
-export function plain(message: string, more: Partial<Asking> = {}): Asking {
+export function plain(message: string, more: Partial<QuestionSpec> = {}): QuestionSpec {
   return {
     digest: message,
     shown: message,
@@ -65,14 +65,14 @@ export function runOnce(
   handler: TestHandler,
   journal: Journal = emptyJournal,
   events: readonly InboxEvent[] | Inbox = [],
-  hooks: Partial<Carrier> = {},
+  carrier: Partial<Carrier> = {},
 ): Promise<Outcome<unknown>> {
   const inbox = events instanceof Inbox ? events : new Inbox(events);
   return run(
     (_, operations) => handler(operations),
     undefined,
     { journal, inbox },
-    testHooks(hooks),
+    testCarrier(carrier),
   );
 }
 
@@ -104,13 +104,13 @@ export function answersTo(
 export async function converse(
   handler: TestHandler,
   answer: (key: string) => Json | undefined = (key) => `answer to ${key}`,
-  { most = 50, hooks = {} }: { most?: number; hooks?: Partial<Carrier> } = {},
+  { most = 50, carrier = {} }: { most?: number; carrier?: Partial<Carrier> } = {},
 ): Promise<{ outcome: Outcome<unknown>; outcomes: Outcome<unknown>[] }> {
   const outcomes: Outcome<unknown>[] = [];
   let journal = emptyJournal;
   let events: InboxEvent[] = [];
   for (let round = 1; round <= most; round += 1) {
-    const outcome = await runOnce(handler, journal, events, hooks);
+    const outcome = await runOnce(handler, journal, events, carrier);
     outcomes.push(outcome);
     if (!("open" in outcome)) return { outcome, outcomes };
     journal = journalOf(outcome);

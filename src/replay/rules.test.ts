@@ -127,7 +127,7 @@ describe("R1 run", () => {
     expect(reports[0]).toMatchObject({
       code: "ctx_after_return",
       message:
-        'ctx was used after the handler of "test" had ended (question "x"). Await everything before returning; what must outlive the call belongs in a task (ctx.background()).',
+        'ctx was used after the handler of "test" had ended (question "x"). Await everything before you return. Work that outlives the call belongs in a task (ctx.background()).',
     });
   });
 
@@ -203,7 +203,7 @@ describe("R3 log and inbox", () => {
       },
       undefined,
       {
-        hooks: {
+        carrier: {
           append: async ({ key }) => {
             appending += 1;
             expect(appending).toBe(1);
@@ -646,7 +646,7 @@ describe("R6 divergence", () => {
     );
     expect(faultOf(outcome)).toMatchObject({ code: "history_changed" });
     expect(faultOf(outcome).message).toContain(
-      'question "go" is recorded next, but it waits for step "ship"',
+      'the journal continues with question "go", but the handler waits for step "ship"',
     );
     expect(body).not.toHaveBeenCalled();
   });
@@ -763,7 +763,7 @@ describe("R6 divergence", () => {
 
   test("returning with unrequested steps is Diverged; with unrequested answers it is not", async () => {
     expect(faultOf(await runOnce(() => "early", told(stepped("s")))).message).toContain(
-      'step "s" is recorded next, but it has returned without it',
+      'the journal continues with step "s", but the handler returned without it',
     );
     expect(
       faultOf(
@@ -898,7 +898,7 @@ describe("R7 questions", () => {
     );
     expect(faultOf(outcome)).toMatchObject({ code: "history_changed" });
     expect(faultOf(outcome).message).toContain(
-      'question "a" asks something else than what was answered',
+      'question "a" is not the question that was answered, but step',
     );
   });
 
@@ -985,7 +985,7 @@ describe("R7 questions", () => {
       told(answered("q", "Q?"), stepped("s")),
     );
     expect(faultOf(late).message).toContain(
-      'the answer to question "q" was taken once and is refused now (stricter now), and step "s" came after it',
+      'question "q" accepted its answer earlier and now refuses it (stricter now), but step "s" came after that answer',
     );
   });
 
@@ -1232,7 +1232,7 @@ describe("R9 steps", () => {
     expect(faultOf(outcome)).toMatchObject({
       code: "not_json",
       message:
-        'Step "seen" (import.ts:4) returned a Map at result.byId, which JSON does not bring back. A step\'s result is kept as JSON between rounds.\nReturn plain data, for example Object.fromEntries(map).',
+        'Step "seen" (import.ts:4) returned a Map at result.byId, which JSON cannot preserve. The result of a step is stored as JSON between rounds.\nReturn plain data, for example Object.fromEntries(map).',
     });
     expect(caught).not.toHaveBeenCalled();
     expect(body).toHaveBeenCalledTimes(1);
@@ -1279,8 +1279,8 @@ describe("R9 steps", () => {
 
   test.each([
     [undefined, undefined, "has no body"],
-    [() => {}, { retries: Number.NaN }, "has retries NaN"],
-    [() => {}, { retries: -1 }, "has retries -1"],
+    [() => {}, { retries: Number.NaN }, "has retries: NaN"],
+    [() => {}, { retries: -1 }, "has retries: -1"],
   ])("a step that cannot be run is refused: %j %j", async (body, options, message) => {
     const outcome = await runOnce((ops) => ops.step("s", body as never, options));
     expect(faultOf(outcome)).toMatchObject({ code: "bad_option" });
@@ -1503,7 +1503,7 @@ describe("R10 fatal mistakes", () => {
   /** The run fails, and nothing the handler catches hides it. */
   async function fatal(
     handler: (ops: Operations) => unknown,
-    hooks: Partial<Carrier> = {},
+    carrier: Partial<Carrier> = {},
     journal = emptyJournal,
   ) {
     const settled = vi.fn();
@@ -1518,7 +1518,7 @@ describe("R10 fatal mistakes", () => {
       },
       journal,
       [],
-      hooks,
+      carrier,
     );
     await immediate();
     expect(settled).not.toHaveBeenCalled();
@@ -1535,7 +1535,7 @@ describe("R10 fatal mistakes", () => {
     expect(error).toMatchObject({
       code: "duplicate_key",
       message:
-        'Key "save" is used twice in one run of "import_rows": step at import.ts:8, step at import.ts:8.\nA key names one question or step of the call. In a loop, add what differs: `save-${i}`.',
+        'Key "save" is used twice in one run of "import_rows": by a step at import.ts:8 and by a step at import.ts:8.\nEach question and step of a call needs its own key. In a loop, add what differs: `save-${i}`.',
     });
   });
 
@@ -1543,7 +1543,7 @@ describe("R10 fatal mistakes", () => {
     const error = await fatal((ops) => ops.step("x", () => {}), {}, told(answered("x", "X?")));
     expect(error.code).toBe("history_changed");
     expect(error.message).toContain(
-      'question "x" is recorded under that key, but it is a step now',
+      'the journal has question "x", but the handler now uses that key for a step',
     );
   });
 
@@ -1596,7 +1596,7 @@ describe("R10 fatal mistakes", () => {
     expect(error).toMatchObject({
       code: "not_awaited",
       message:
-        'Question "go" (deploy.ts:12) was asked but not awaited when step "deploy" began (deploy.ts:13), so nothing would wait for the answer.\nWrite `await ctx.ask("go", …)`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).',
+        'Question "go" (deploy.ts:12) was asked but not awaited before step "deploy" (deploy.ts:13) began, so the handler would not wait for the answer.\nWrite `await ctx.ask("go", …)`. To ask while a step runs, use Promise.all([ctx.ask(…), ctx.step(…)]).',
     });
     expect(body).not.toHaveBeenCalled();
   });
@@ -1607,7 +1607,7 @@ describe("R10 fatal mistakes", () => {
     expect(error).toMatchObject({
       code: "not_awaited",
       message:
-        'Step "save" (x.ts:7) was begun but not awaited when the handler returned, so nobody knows what becomes of it.\nWrite `await ctx.step("save", …)`.',
+        'Step "save" (x.ts:7) was started but not awaited before the handler returned, so its outcome would be lost.\nWrite `await ctx.step("save", …)`.',
     });
     expect(body).not.toHaveBeenCalled();
   });
@@ -1701,7 +1701,7 @@ describe("R10 fatal mistakes", () => {
     async (key) => {
       const error = await fatal((ops) => ops.step(key as string, () => {}));
       expect(error.code).toBe("bad_key");
-      expect(error.message).toContain("A key is a text of 1 to 200 characters");
+      expect(error.message).toContain('A key is a string of 1 to 200 characters without "~"');
     },
   );
 
@@ -2013,12 +2013,12 @@ describe("R15 cost", () => {
   });
 });
 
-describe("hooks that misbehave end the run, not the process", () => {
+describe("a carrier that misbehaves ends the run, not the process", () => {
   test.each<[string, Partial<Carrier>]>([
     ["mayStart", { mayStart: fail }],
     ["elapsedMs", { elapsedMs: fail }],
     ["append", { append: fail }],
-  ])("%s throws", async (_, hooks) => {
+  ])("%s throws", async (_, carrier) => {
     const outcome = await runOnce(
       async (ops) => {
         await ops.step("s", () => 1);
@@ -2026,7 +2026,7 @@ describe("hooks that misbehave end the run, not the process", () => {
       },
       emptyJournal,
       [],
-      hooks,
+      carrier,
     );
     expect(errorOf(outcome)).toMatchObject({ message: "from a getter" });
   });

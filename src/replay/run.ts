@@ -1,48 +1,59 @@
-// Runs a handler against what it has already been told.
+// Runs a handler once.
 //
-// A handler is an ordinary async function. It suspends by awaiting a promise that is never settled, and
-// resumes by being run again from its top, with every operation it did before answered from the journal.
-// The rules, R1 to R15, are in ARCHITECTURE.md; comments here name the rule they keep.
+// A handler is an ordinary async function. It suspends by awaiting a promise that is never settled. It resumes by being
+// called again from its top, where each operation that it did before gets its outcome from the journal. ARCHITECTURE.md
+// has the rules, R1 to R15; comments here name the rule that they keep.
 //
-// This file holds a run's two ends. What happens between them, from the first operation on, is in
-// playback.ts; a handler that uses no operation never gets there (R15).
+// This file has the start and the end of a run. Everything between, from the first operation on, is in playback.ts; a
+// handler that uses no operation never gets there (R15).
 
-import * as faults from "./author-errors.ts";
-import { Handed, Question } from "./promises.ts";
+import * as authorErrors from "./author-errors.ts";
+import { HandlerPromise, OperationPromise } from "./promises.ts";
+import type { Question } from "./promises.ts";
 import type { Carrier } from "./carrier.ts";
-import type { Asking, BackgroundOptions, Body, Operations, StepOptions } from "./operations.ts";
+import type {
+  BackgroundOptions,
+  Body,
+  Operations,
+  QuestionSpec,
+  StepOptions,
+} from "./operations.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Inbox } from "./inbox.ts";
 import { isEffect } from "./journal.ts";
 import type { Journal } from "./journal.ts";
-import type { Operation, QuestionOperation, StepOperation } from "./operation.ts";
+import type { Operation, QuestionOperation, StepOperation } from "./requested.ts";
 import { Playback } from "./playback.ts";
 import { Stopped } from "./stop.ts";
 import type { Stoppable, StopReason } from "./stop.ts";
 
+/** A handler, as the engine calls it. */
 export type Handler<I, T> = (input: I, operations: Operations) => T | PromiseLike<T>;
 
-/** What a run begins with. Looked at when the handler uses an operation, so a carrier may make it then (R15). */
-export interface Told {
+/**
+ * What a run starts with. The engine reads it when the handler uses its first operation, so a carrier may compute it then
+ * (R15).
+ */
+export interface History {
   readonly journal: Journal;
   readonly inbox: Inbox;
 }
 
-/** One execution of the handler. Always resolves: a handler that throws, fails. */
+/** Executes the handler once. The promise always resolves; if the handler throws, the outcome is `failed`. */
 export function run<I, T>(
   handler: Handler<I, T>,
   input: I,
-  told: Told,
-  hooks: Carrier,
+  history: History,
+  carrier: Carrier,
 ): Promise<Outcome<T>> {
   return new Promise((resolve) => {
-    new Run<T>(told, hooks, resolve).start(handler, input);
+    new Run<T>(history, carrier, resolve).start(handler, input);
   });
 }
 
 class Run<T> implements Operations, Stoppable {
-  readonly #told: Told;
-  readonly #hooks: Carrier;
+  readonly #history: History;
+  readonly #carrier: Carrier;
   /** Undefined once the run has ended (R1). */
   #resolve: ((outcome: Outcome<T>) => void) | undefined;
   #playback: Playback | undefined;
@@ -52,14 +63,14 @@ class Run<T> implements Operations, Stoppable {
   #checkpoints = 0;
   #backgrounds = 0;
 
-  constructor(told: Told, hooks: Carrier, resolve: (outcome: Outcome<T>) => void) {
-    this.#told = told;
-    this.#hooks = hooks;
+  constructor(history: History, carrier: Carrier, resolve: (outcome: Outcome<T>) => void) {
+    this.#history = history;
+    this.#carrier = carrier;
     this.#resolve = resolve;
   }
 
   start<I>(handler: Handler<I, T>, input: I): void {
-    const { stop } = this.#hooks;
+    const { stop } = this.#carrier;
     if (stop !== undefined) {
       if (stop.reason !== undefined) return this.stop(stop.reason);
       stop.add(this);
@@ -78,9 +89,9 @@ class Run<T> implements Operations, Stoppable {
 
   // ---------------------------------------------------------------- what the handler calls
 
-  ask(key: string, asking: Asking): Question<unknown> {
+  ask(key: string, spec: QuestionSpec): Question<unknown> {
     const { promise, resolve, reject } = pending();
-    const place = this.#hooks.place?.();
+    const place = this.#carrier.place?.();
     const operation: QuestionOperation = {
       kind: "question",
       key,
@@ -88,12 +99,12 @@ class Run<T> implements Operations, Stoppable {
       resolve,
       reject,
       state: "outstanding",
-      asking,
+      spec,
       isAwaited: false,
       reason: undefined,
     };
     this.#request(operation);
-    return new Question(key, promise, () => {
+    return new OperationPromise(key, promise, () => {
       operation.isAwaited = true;
     });
   }
@@ -113,12 +124,12 @@ class Run<T> implements Operations, Stoppable {
     isAside: boolean,
   ): Promise<unknown> {
     const { promise, resolve, reject } = pending();
-    const place = this.#hooks.place?.();
+    const place = this.#carrier.place?.();
     const state = "outstanding";
-    const fault = faults.badStep(key, body, options);
-    if (fault !== undefined) {
-      this.#fail(fault);
-      return new Handed(promise);
+    const mistake = authorErrors.badStep(key, body, options);
+    if (mistake !== undefined) {
+      this.#fail(mistake);
+      return new HandlerPromise(promise);
     }
     const operation: StepOperation = {
       kind: "step",
@@ -129,51 +140,51 @@ class Run<T> implements Operations, Stoppable {
       state,
       body,
       options,
-      within: this.#hooks.capture?.(),
+      within: this.#carrier.capture?.(),
       isAside,
       isAwaited: false,
     };
     this.#request(operation);
-    return new Question(key, promise, () => {
+    return new OperationPromise(key, promise, () => {
       operation.isAwaited = true;
     });
   }
 
   sleep(key: string, ms: number): Promise<unknown> {
     const { promise, resolve, reject } = pending();
-    const place = this.#hooks.place?.();
+    const place = this.#carrier.place?.();
     this.#request({ kind: "timer", key, place, resolve, reject, state: "outstanding", ms });
-    return new Handed(promise);
+    return new HandlerPromise(promise);
   }
 
   background(options: BackgroundOptions = {}): Promise<unknown> {
     this.#backgrounds += 1;
     const key = `~background-${this.#backgrounds}`;
     const { promise, resolve, reject } = pending();
-    const place = this.#hooks.place?.();
+    const place = this.#carrier.place?.();
     const state = "outstanding";
     this.#request({ kind: "background", key, place, resolve, reject, state, options });
-    return new Handed(promise);
+    return new HandlerPromise(promise);
   }
 
   checkpoint(afterMs?: number): Promise<unknown> {
     this.#checkpoints += 1;
     const key = `~checkpoint-${this.#checkpoints}`;
     const { promise, resolve, reject } = pending();
-    const place = this.#hooks.place?.();
+    const place = this.#carrier.place?.();
     const state = "outstanding";
     this.#request({ kind: "checkpoint", key, place, resolve, reject, state, afterMs });
-    return new Handed(promise);
+    return new HandlerPromise(promise);
   }
 
   refuse(key: string, mistake: Error): Question<unknown> {
     this.#fail(mistake);
-    return new Question(key, pending().promise, () => {});
+    return new OperationPromise(key, pending().promise, () => {});
   }
 
   isLive(): boolean {
     if (this.#playback !== undefined) return this.#playback.isLive();
-    const { entries, out } = this.#told.journal;
+    const { entries, out } = this.#history.journal;
     return entries.length === 0 && out.length === 0;
   }
 
@@ -190,26 +201,26 @@ class Run<T> implements Operations, Stoppable {
     else (this.#releases ??= []).push(release);
   }
 
-  /** Where the run has ended, or ends by this request, nobody settles its promise (R1, R10). */
+  /** If the run has ended, or this request ends it, the promise of the operation never settles (R1, R10). */
   #request(operation: Operation): void {
     if (this.#resolve === undefined) {
-      this.#report(faults.usedAfterEnd(this.#hooks.name, operation));
+      this.#report(authorErrors.usedAfterEnd(this.#carrier.name, operation));
       return;
     }
-    const fault = this.#faultOf(operation);
-    if (fault === undefined) this.#play().request(operation);
-    else this.#fail(fault);
+    const mistake = this.#mistakeIn(operation);
+    if (mistake === undefined) this.#play().request(operation);
+    else this.#fail(mistake);
   }
 
-  #faultOf(operation: Operation): Error | undefined {
-    const { nesting, name } = this.#hooks;
+  #mistakeIn(operation: Operation): Error | undefined {
+    const { nesting, name } = this.#carrier;
     const inside = this.#playback?.calling ?? nesting?.current();
-    if (inside !== undefined) return faults.nested(operation, inside);
-    return isGoodKey(operation) ? undefined : faults.badKey(name, operation.key);
+    if (inside !== undefined) return authorErrors.nested(operation, inside);
+    return isGoodKey(operation) ? undefined : authorErrors.badKey(name, operation.key);
   }
 
   #play(): Playback {
-    this.#playback ??= new Playback(this.#told.journal, this.#told.inbox, this.#hooks, {
+    this.#playback ??= new Playback(this.#history.journal, this.#history.inbox, this.#carrier, {
       isOver: () => this.#resolve === undefined,
       fail: (error) => this.#fail(error),
       stop: (reason) => this.stop(reason),
@@ -222,8 +233,8 @@ class Run<T> implements Operations, Stoppable {
 
   #returned(value: T, hops = 3): void {
     if (hops > 0 && this.#playback?.hasForgotten === true) {
-      // A question asked in this very moment: `await` calls its `then` a microtask later, and a combinator
-      // around it up to three.
+      // The question may have been asked at this very moment: `await` calls `then` one microtask later, and a combinator
+      // such as `Promise.all` up to three.
       queueMicrotask(() => this.#returned(value, hops - 1));
       return;
     }
@@ -233,8 +244,8 @@ class Run<T> implements Operations, Stoppable {
   }
 
   #missed(): Error | undefined {
-    const missed = this.#told.journal.entries.find(isEffect);
-    return missed && faults.diverged(this.#hooks.name, missed, "returned");
+    const missed = this.#history.journal.entries.find(isEffect);
+    return missed && authorErrors.diverged(this.#carrier.name, missed, "returned");
   }
 
   #fail(error: unknown): void {
@@ -245,14 +256,14 @@ class Run<T> implements Operations, Stoppable {
     this.#end({ kind: "stopped", reason });
   }
 
-  /** Exactly once, whatever comes after it (R1). */
+  /** Ends the run. Only the first call has an effect (R1). */
   #end(outcome: Outcome<T>): void {
     const resolve = this.#resolve;
     if (resolve === undefined) return;
     this.#resolve = undefined;
-    this.#hooks.stop?.remove(this);
+    this.#carrier.stop?.remove(this);
     if (outcome.kind === "stopped") {
-      // Suspending is no reason to abort (R12): what the handler's own signal guards may go on.
+      // A run that suspends does not abort the signal (R12), so work that depends on it may continue.
       this.#stoppedFor = outcome.reason;
       this.#controller?.abort(new Stopped(outcome.reason));
     }
@@ -265,7 +276,7 @@ class Run<T> implements Operations, Stoppable {
   }
 
   #entries(): Journal["entries"] {
-    return this.#playback?.entries ?? this.#told.journal.entries;
+    return this.#playback?.entries ?? this.#history.journal.entries;
   }
 
   #release(release: () => unknown): void {
@@ -277,14 +288,15 @@ class Run<T> implements Operations, Stoppable {
     }
   }
 
-  /** A mistake the outcome cannot tell. That telling it goes wrong is nothing the run could still mend. */
+  /** Reports a mistake that cannot be part of the outcome. If that fails as well, the run can do nothing about it. */
   #report(mistake: unknown): void {
     try {
-      this.#hooks.report?.(mistake);
+      this.#carrier.report?.(mistake);
     } catch {}
   }
 }
 
+// Stored journals contain this mark.
 const asideMark = "~aside";
 
 interface Pending {
@@ -300,11 +312,12 @@ function pending(): Pending {
     resolve = onValue;
     reject = onError;
   });
-  if (resolve === undefined || reject === undefined) throw new Error("executors run at once");
+  if (resolve === undefined || reject === undefined)
+    throw new Error("A promise did not call its executor.");
   return { promise, resolve, reject };
 }
 
-// "~" is kept for the engine's own keys, and for the wire keys of questions that are asked again.
+// "~" is reserved for the engine's own keys and for the wire keys of questions that are asked again.
 function isGoodKey(operation: Operation): boolean {
   const { kind } = operation;
   if (kind === "background" || kind === "checkpoint") return true;

@@ -1,42 +1,43 @@
-// Running a step's body: tries, and what is left of an error (R9).
+// Runs the body of a step with its retries, and records its value or what remains of its error (R9).
 
 import type { Body, StepInfo, StepOptions } from "./operations.ts";
 import type { Entry, Thrown } from "./journal.ts";
 import { toJson } from "../util/json.ts";
 import { isThenable } from "../util/promises.ts";
 
+/** A body and what is needed to call it. */
 export interface Attempts {
   readonly key: string;
   readonly body: Body;
   readonly options: StepOptions | undefined;
   readonly idempotencyKey: string;
   readonly signal: () => AbortSignal;
-  /** Calls the body so that operations of `ctx` inside it are noticed. */
+  /** Calls the body in a way that detects operations of `ctx` inside it. */
   readonly inside: (call: () => unknown) => unknown;
   readonly pause: (ms: number) => Promise<void>;
 }
 
 /**
- * The entry for the body's outcome, after as many tries as the options allow; at once where the body gives its value
- * at once. Throws, or rejects with, NotJson only: an error of the body is an outcome, too.
+ * Calls the body as often as its options allow and returns the entry for its outcome, synchronously if the body returns a
+ * value synchronously. The only error that it throws or rejects with is NotJson, because an error of the body is an outcome.
  */
 export function runBody(attempts: Attempts): Entry | Promise<Entry> {
   let first: unknown;
   try {
-    first = called(attempts, 1);
+    first = callBody(attempts, 1);
   } catch (error) {
     first = Promise.reject(error);
   }
-  return isThenable(first) ? tried(attempts, first) : entryFor(attempts, first);
+  return isThenable(first) ? withRetries(attempts, first) : entryFor(attempts, first);
 }
 
-async function tried(attempts: Attempts, first: PromiseLike<unknown>): Promise<Entry> {
+async function withRetries(attempts: Attempts, first: PromiseLike<unknown>): Promise<Entry> {
   const { key, options } = attempts;
   const retries = options?.retries ?? 0;
   for (let attempt = 1; ; attempt += 1) {
     let value: unknown;
     try {
-      value = await (attempt === 1 ? first : called(attempts, attempt));
+      value = await (attempt === 1 ? first : callBody(attempts, attempt));
     } catch (error) {
       if (attempt > retries) return { kind: "threw", key, error: thrown(error) };
       await attempts.pause((options?.backoffMs ?? 0) * 2 ** (attempt - 1));
@@ -46,7 +47,7 @@ async function tried(attempts: Attempts, first: PromiseLike<unknown>): Promise<E
   }
 }
 
-const called = (attempts: Attempts, attempt: number): unknown =>
+const callBody = (attempts: Attempts, attempt: number): unknown =>
   attempts.inside(() => attempts.body(new Attempt(attempts, attempt)));
 
 const entryFor = ({ key }: Attempts, value: unknown): Entry => ({
@@ -55,7 +56,7 @@ const entryFor = ({ key }: Attempts, value: unknown): Entry => ({
   value: toJson(value),
 });
 
-/** The signal is made when a body looks at it: few do, and it is dear to make. */
+/** What the body is called with. The signal is made when a body reads it, because few do and it is expensive to make. */
 class Attempt implements StepInfo {
   readonly idempotencyKey: string;
   readonly attempt: number;
@@ -72,7 +73,7 @@ class Attempt implements StepInfo {
   }
 }
 
-/** Whatever it is, and whatever its getters do: the author's `catch` gets something to look at. */
+/** Describes any thrown value, even one whose getters throw, so that the author's `catch` gets something useful. */
 function thrown(error: unknown): Thrown {
   try {
     return error instanceof Error ? ofError(error) : { name: "Error", message: text(error) };
@@ -99,7 +100,7 @@ function keptData(data: unknown): Pick<Thrown, "data"> {
     const json = toJson(data);
     return json === undefined ? {} : { data: json };
   } catch {
-    // The error itself matters more than an attachment that JSON cannot hold.
+    // The error itself matters more than data that JSON cannot hold.
     return {};
   }
 }

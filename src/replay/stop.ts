@@ -1,6 +1,7 @@
-// Ending a run from outside (R12). A plain list of listeners: an AbortSignal costs more than a whole short
-// call, so one is made only for a handler that asks for it (R15).
+// Ends a run from outside (R12). A Stop is a plain list of listeners, because an AbortSignal costs more than a whole short
+// call. A signal is made only for a handler that reads it (R15).
 
+/** Why a run was ended from outside. */
 export type StopReason = "Cancelled" | "Disconnected" | "LostLease" | "Draining" | "Deadline";
 
 /** The `reason` of an aborted `ctx.signal` or step signal. */
@@ -16,25 +17,27 @@ export class Stopped extends Error {
 
 const meaning: Record<StopReason | "RunEnded", string> = {
   Cancelled: "The call was cancelled.",
-  Disconnected: "The client went away before it had a response.",
-  LostLease: "Another worker has taken this task over.",
-  Draining: "This process is shutting down; the work goes on elsewhere.",
-  Deadline: "The run took longer than it may.",
+  Disconnected: "The client disconnected before it had a response.",
+  LostLease: "Another worker has taken over this task.",
+  Draining: "This process is shutting down. The work continues elsewhere.",
+  Deadline: "The run took longer than it is allowed to.",
   RunEnded: "The run that started this step has ended.",
 };
 
-/** A run, or whatever else ends then. */
+/** A run, or anything else that can be stopped. */
 export interface Stoppable {
   readonly stop: (reason: StopReason) => void;
 }
 
+/** Stops everything that has been added to it, once. */
 export class Stop implements Stoppable {
+  /** Why it was stopped. Undefined until then. */
   reason: StopReason | undefined;
-  /** Nearly always there is one alone, so there is no list until there are more. */
+  /** Nearly always there is only one listener, so the list is made when a second one is added. */
   #only: Stoppable | undefined;
   #others: Set<Stoppable> | undefined;
 
-  /** The first reason counts. */
+  /** Stops all listeners. Only the first call has an effect. */
   stop(reason: StopReason): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
@@ -55,6 +58,7 @@ export class Stop implements Stoppable {
     else this.#others?.delete(one);
   }
 
+  /** How many listeners there are. */
   get listenerCount(): number {
     return (this.#only === undefined ? 0 : 1) + (this.#others?.size ?? 0);
   }

@@ -1,25 +1,27 @@
-// The two waits of R4 on Node. The only file of this folder that knows the runtime; the engine gets it
-// through its hooks.
+// How to wait for the end of a turn on Node (R4). This is the only file of this folder that knows the runtime. The engine
+// gets it through its carrier.
 
+/** The two ways to wait for what the handler is doing. */
 export interface Turns {
-  /** Calls back when every microtask and nextTick that is under way has run. */
+  /** Calls back when all pending microtasks and nextTicks have run, with those that they cause. */
   readonly full: (callback: () => void) => void;
   /**
-   * The same for microtasks, and for nextTicks two deep: enough where nothing else could be delivered, and
-   * a hundred times cheaper when other work fills the event loop.
+   * Calls back when all pending microtasks have run, and nextTicks two levels deep. That is enough when nothing else could
+   * be delivered, and a hundred times cheaper while other work fills the event loop.
    */
   readonly brief: (callback: () => void) => void;
 }
 
-// As they are when this file is loaded: a test may put fake ones in their place later.
+// Captured when this file is loaded, because a test may replace them with fake ones later.
 const { setImmediate: immediate, queueMicrotask: microtask } = globalThis;
 const nextTick = process.nextTick.bind(process);
 
+/** Turns on Node's event loop. */
 export const nodeTurns: Turns = {
-  // Not setTimeout(0): it waits a millisecond, and its order against setImmediate is not defined.
+  // setTimeout(0) would wait a millisecond, and its order relative to setImmediate is undefined.
   full: (callback) => void immediate(callback),
   brief: (callback) => {
-    // From inside a microtask, a nextTick runs when the queue of microtasks is empty; from outside, before it.
+    // Scheduled from inside a microtask, a nextTick runs when the microtask queue is empty; from outside, before that.
     microtask(() => {
       nextTick(() => {
         microtask(() => nextTick(callback));

@@ -94,7 +94,7 @@ test("it says that an edit has changed what a call in flight has done", async ()
   write("tool.ts", tool.replace("What shall it be?", "Soup or cake?"));
   await screen.shows(started(2));
   await call.answer("hungry", { action: "accept", content: {} });
-  await expect(call.result()).rejects.toThrow("does not do what it did earlier in this call");
+  await expect(call.result()).rejects.toThrow("no longer does what it did earlier in this call");
   await screen.shows(/▲ Your edit changed what a call in flight has done: start that call anew\./);
   await screen.shows(/question\s+"dish" \(tool\.ts:7\)/);
 }, 30_000);

@@ -2,7 +2,7 @@
 
 const signs: readonly (readonly [RegExp, string])[] = [
   [
-    /does not do what it did earlier in this call|makes something else of the same arguments/,
+    /no longer does what it did earlier in this call|makes something else of the same arguments/,
     "Your edit changed what a call in flight has done: start that call anew.",
   ],
   [

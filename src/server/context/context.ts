@@ -8,9 +8,10 @@ import type {
   Root,
 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
-import { Question } from "../../replay/promises.ts";
+import { OperationPromise } from "../../replay/promises.ts";
+import type { Question } from "../../replay/promises.ts";
 import type {
-  Asking,
+  QuestionSpec,
   BackgroundOptions,
   Operations,
   StepInfo,
@@ -369,7 +370,7 @@ export class HandlerContext implements TaskContext {
   }
 
   /** A question that cannot be put as it is written is a mistake, which no `catch` of the author's should hide (R10). */
-  #ask<T>(key: string, make: () => Asking): Question<T> {
+  #ask<T>(key: string, make: () => QuestionSpec): Question<T> {
     let question: Question<unknown>;
     try {
       question = this.#operations.ask(key, make());
@@ -377,7 +378,7 @@ export class HandlerContext implements TaskContext {
       if (!(error instanceof ParleyError)) throw error;
       question = this.#operations.refuse(key, error);
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `asking.read` gives this type
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `spec.read` gives this type
     return question as Question<T>;
   }
 
@@ -411,7 +412,7 @@ function together<T>(question: Question<T>, notice: Promise<unknown>): Question<
   let isAwaited = false;
   // Awaited or not, it is the engine's, not the author's to wait for.
   notice.catch(() => {});
-  return new Question(question.key, both, () => {
+  return new OperationPromise(question.key, both, () => {
     if (isAwaited) return;
     isAwaited = true;
     settle?.(Promise.all([question, notice]).then(([value]) => value));

@@ -9,7 +9,7 @@ import type {
 import { ParleyError, Unanswered } from "../../errors.ts";
 import { elicitAnswer, rootsAnswer, sampleAnswer } from "../../protocol/answers.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
-import type { Asking, Reading } from "../../replay/operations.ts";
+import type { QuestionSpec, Reading } from "../../replay/operations.ts";
 import { shortDigest } from "../../token/canonical.ts";
 import type { Ability } from "../../protocol/capabilities.ts";
 import type { Form, Read } from "../forms/form.ts";
@@ -49,7 +49,12 @@ export interface Put extends QuestionOptions {
 /** What becomes of decline and cancel: an error, a no, or an outcome to look at. */
 export type Refusal = "throws" | "is no" | "is an outcome";
 
-export function formQuestion(put: Put, message: string, form: Form, refusal: Refusal): Asking {
+export function formQuestion(
+  put: Put,
+  message: string,
+  form: Form,
+  refusal: Refusal,
+): QuestionSpec {
   if (typeof message !== "string") throw noMessage(put);
   return {
     // As in `common`, member by member: this is every round, and a spread is dear.
@@ -134,7 +139,7 @@ export interface UrlOptions {
   readonly isDone?: (() => Promise<boolean>) | undefined;
 }
 
-export function urlQuestion(put: Put, message: string, options: UrlOptions): Asking {
+export function urlQuestion(put: Put, message: string, options: UrlOptions): QuestionSpec {
   const { url, ticket, isDone } = options;
   // A ticket is sealed anew each time; the rest of the URL is what must not change.
   const fixed = pageAt(put.key, typeof url === "function" ? url("ticket") : url);
@@ -178,7 +183,7 @@ export const external = "external";
 /** The same whatever the schema: who delivers knows only the ticket, and a value that does not fit is left aside. */
 export const externalDigest = (key: string): string => shortDigest([external, key]);
 
-export function externalQuestion(put: Put, schema: Schema): Asking {
+export function externalQuestion(put: Put, schema: Schema): QuestionSpec {
   const check = (raw: unknown): Reading | Promise<Reading> => {
     const result = schema["~standard"].validate(raw);
     return result instanceof Promise ? result.then(delivered) : delivered(result);
@@ -220,7 +225,7 @@ export interface Sample {
   readonly message: CreateMessageResult | CreateMessageResultWithTools;
 }
 
-export function sampleQuestion(put: Put, prompt: string | SampleParams): Asking {
+export function sampleQuestion(put: Put, prompt: string | SampleParams): QuestionSpec {
   const { includeContext, ...asked } = samplingParams(
     typeof prompt === "string" ? { prompt } : prompt,
   );
@@ -277,7 +282,7 @@ function checkHistory(key: string, messages: CreateMessageRequestParams["message
   }
 }
 
-export function rootsQuestion(put: Put): Asking {
+export function rootsQuestion(put: Put): QuestionSpec {
   return {
     ...common(put, "roots", []),
     read: (raw) => {
@@ -292,7 +297,7 @@ export function rootsQuestion(put: Put): Asking {
 
 // ---------------------------------------------------------------- common parts
 
-type Common = Pick<Asking, "digest" | "timeoutMs" | "unsolicited" | "impossible" | "verb">;
+type Common = Pick<QuestionSpec, "digest" | "timeoutMs" | "unsolicited" | "impossible" | "verb">;
 
 /** The digest covers all the client is shown but the reason for asking again (R7). */
 function common(put: Put, needs: Ability, wording: readonly unknown[]): Common {
