@@ -12,6 +12,7 @@ export default defineConfig({
       { find: /^mcp-parley\/sqlite$/, replacement: source("src/tasks/stores/sqlite/index.ts") },
       { find: /^mcp-parley\/postgres$/, replacement: source("src/tasks/stores/postgres/index.ts") },
       { find: /^mcp-parley\/store$/, replacement: source("src/tasks/index.ts") },
+      { find: /^mcp-parley\/drafts$/, replacement: source("src/draft/index.ts") },
     ],
   },
   test: {

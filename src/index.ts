@@ -3,6 +3,7 @@
 // the app
 export { parley } from "./server/app.ts";
 export type { App, ParleyOptions } from "./server/app.ts";
+export type { Drafts } from "./protocol/drafts.ts";
 export type { Logger } from "./server/ops/logger.ts";
 export type { Listening, ListenOptions } from "./server/http/listen.ts";
 export type { Health, TaskHealth } from "./server/ops/health.ts";

@@ -7,9 +7,9 @@ import type {
   ReadResourceResult,
   StandardSchemaV1,
 } from "@modelcontextprotocol/client";
-import { DraftRequests } from "../draft/client.ts";
-import { DraftOffer } from "../draft/offer.ts";
-import { draftVersion } from "../draft/wire.ts";
+import { dialectOf, howToPlugIn } from "../protocol/drafts.ts";
+import type { DraftDialect, Drafts } from "../protocol/drafts.ts";
+import { draftVersion } from "../protocol/versions.ts";
 import { OngoingCall } from "./call.ts";
 import type { Call, Host } from "./call.ts";
 import { connectFailure } from "./connect-failure.ts";
@@ -32,7 +32,6 @@ import type { TaskWish } from "./run.ts";
 import { placeOf } from "./target.ts";
 import type { Access, Place, Target } from "./target.ts";
 import { Wire } from "./wire.ts";
-import type { Requests } from "./wire.ts";
 
 export type Era = "2026-07-28" | "2026-06-XX" | "2025-11-25";
 
@@ -41,8 +40,8 @@ export interface ConnectOptions extends Handlers, Access {
   readonly version?: string | undefined;
   /** The newest that both sides speak, unless it is said here. `connection.era` tells which it was. */
   readonly era?: Era | undefined;
-  /** Also offers the draft, "2026-06-XX", to a server that has nothing newer. Default: false. */
-  readonly drafts?: boolean | undefined;
+  /** Also offers a draft to a server that has nothing newer: `drafts()` from `mcp-parley/drafts`. Default: none. */
+  readonly drafts?: Drafts | undefined;
   /** A folder in which every unfinished call is kept. Holds arguments and sealed state: treat it as a secret. */
   readonly journal?: string | ClientJournal | undefined;
   readonly limits?: ClientLimits | undefined;
@@ -93,6 +92,7 @@ export interface Connection {
 }
 
 export async function connect(target: Target, options: ConnectOptions = {}): Promise<Connection> {
+  const dialect = dialectFor(options);
   const people = new People(options);
   const limits = limitsOf(options.limits);
   const headers = new ParamHeaders();
@@ -107,7 +107,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client has no other
   sdk.onerror = () => {};
   const connection = new Connected(sdk, wire, place, people, limits, headers, options.journal);
-  const offer = offersDraft(options) ? new DraftOffer(place.transport) : undefined;
+  const offer = dialect?.offer(place.transport);
   try {
     await sdk.connect(place.transport);
     if (options.era === draftVersion && offer?.isTaken !== true) throw noDraft();
@@ -115,7 +115,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     await place.transport.close().catch(() => {});
     throw connectFailure(error, options.era);
   }
-  connection.attach(info, offer?.isTaken, options.meta);
+  connection.attach(info, offer?.isTaken === true ? dialect : undefined, options.meta);
   return connection;
 }
 
@@ -125,8 +125,14 @@ function modeOf(era: Era | undefined): "auto" | "legacy" | { pin: string } {
   return era === "2026-07-28" ? { pin: era } : "legacy";
 }
 
-const offersDraft = ({ era, drafts = false }: ConnectOptions): boolean =>
-  era === undefined ? drafts : era === draftVersion;
+/** The draft to offer, if any. With an `era`, nothing but that era is offered. */
+function dialectFor({ era, drafts }: ConnectOptions): DraftDialect | undefined {
+  const dialect = dialectOf(drafts);
+  if (era === draftVersion && dialect === undefined) {
+    throw new TypeError(`era: "${draftVersion}" is a draft and needs a plug-in: ${howToPlugIn}`);
+  }
+  return era === undefined || era === draftVersion ? dialect : undefined;
+}
 
 const noDraft = () =>
   new CallError(
@@ -144,7 +150,7 @@ class Connected implements Connection {
   readonly #limits: Limits;
   readonly #journal: ClientJournal | undefined;
   readonly #calls = new Set<OngoingCall>();
-  #isDraft = false;
+  #draft: DraftDialect | undefined;
   readonly #legacy: LegacySession;
   #isClosed = false;
 
@@ -169,7 +175,7 @@ class Connected implements Connection {
   }
 
   get era(): Era {
-    if (this.#isDraft) return draftVersion;
+    if (this.#draft !== undefined) return draftVersion;
     return this.sdk.getProtocolEra() === "modern" ? "2026-07-28" : "2025-11-25";
   }
 
@@ -177,8 +183,12 @@ class Connected implements Connection {
     return this.sdk.getServerVersion() ?? { name: "unknown", version: "unknown" };
   }
 
-  attach(clientInfo: Implementation, isDraft = false, meta?: ConnectOptions["meta"]): void {
-    this.#isDraft = isDraft;
+  attach(
+    clientInfo: Implementation,
+    draft: DraftDialect | undefined,
+    meta?: ConnectOptions["meta"],
+  ): void {
+    this.#draft = draft;
     const { capabilities } = this.#people;
     const protocolVersion = this.sdk.getNegotiatedProtocolVersion() ?? "2026-07-28";
     const isModern = this.era === "2026-07-28";
@@ -297,7 +307,9 @@ class Connected implements Connection {
   }
 
   #host(state: CallState, wantsTask: TaskWish | undefined): Host {
-    const draft = this.#isDraft ? this.#draft(state, wantsTask) : undefined;
+    const draft = this.#draft?.requests(this.#wire, async () =>
+      taskFor(await this.#legacy.toolOf(state.name), wantsTask),
+    );
     return {
       wire: draft ?? this.#wire,
       hints: draft === undefined ? this.#hints : new TaskHints(draft),
@@ -311,12 +323,6 @@ class Connected implements Connection {
       legacy: this.era === "2025-11-25" ? this.#legacy : undefined,
       ended: (call) => void this.#calls.delete(call),
     };
-  }
-
-  #draft({ name }: CallState, wantsTask: TaskWish | undefined): Requests {
-    return new DraftRequests(this.#wire, async () =>
-      taskFor(await this.#legacy.toolOf(name), wantsTask),
-    );
   }
 }
 

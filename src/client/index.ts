@@ -2,6 +2,7 @@
 
 export { connect } from "./connect.ts";
 export type { CallOptions, Connection, ConnectOptions, Era, Unfinished } from "./connect.ts";
+export type { Drafts } from "../protocol/drafts.ts";
 export type { Call } from "./call.ts";
 export { CallError } from "./errors.ts";
 export type { CallErrorCode, RpcError } from "./errors.ts";

@@ -1,58 +1,60 @@
-// The client's half: a request of 2026-07-28, sent as the draft has it, and its answer as 2026-07-28 has it. One that
-// the draft has no counterpart of is refused here, as a server would.
+// The client's half: it sends a 2026-07-28 request in the form of the draft and gives the response in the form of
+// 2026-07-28. A method without a counterpart in the draft is refused here, as a server would refuse it.
 
+import type { RpcRequests } from "../protocol/drafts.ts";
 import { methodNotFound } from "../protocol/error-codes.ts";
-import { finalTask } from "./task.ts";
+import type { RpcResponse } from "../protocol/rpc.ts";
 import { isObject, own } from "../util/objects.ts";
-import { aboutTask, failure, result } from "./wire.ts";
 import type { Members } from "../util/objects.ts";
-import type { Reply } from "./wire.ts";
+import { finalTask } from "./task.ts";
+import { aboutTask, failure, result } from "./wire.ts";
 
-export interface Requests<Options> {
-  readonly request: (method: string, params: Members, options: Options) => Promise<Reply>;
-}
-
-/** What one call sends. `taskFor` gives what goes with it as `task`, where it should become one. */
-export class DraftRequests<Options> implements Requests<Options> {
-  readonly #inner: Requests<Options>;
+/** The requests of one call. */
+export class DraftRequests<Options> implements RpcRequests<Options> {
+  readonly #inner: RpcRequests<Options>;
   readonly #taskFor: () => Promise<object | undefined>;
-  /** How often each question of a task was answered. */
+  /** How many times each question of a task was answered. */
   readonly #answered = new Map<string, number>();
 
-  constructor(inner: Requests<Options>, taskFor: () => Promise<object | undefined>) {
+  /** `taskFor` gives the `task` parameter of `tools/call`, or undefined for a call that is not to become a task. */
+  constructor(inner: RpcRequests<Options>, taskFor: () => Promise<object | undefined>) {
     this.#inner = inner;
     this.#taskFor = taskFor;
   }
 
-  readonly request = async (method: string, params: Members, options: Options): Promise<Reply> => {
+  readonly request = async (
+    method: string,
+    params: Members,
+    options: Options,
+  ): Promise<RpcResponse> => {
     const send = (draft: string, members: Members) => this.#inner.request(draft, members, options);
     switch (method) {
       case "tools/call": {
         const task = await this.#taskFor();
-        return finalReply(await send(method, { ...params, ...(task && { task }) }), true);
+        return finalResponse(await send(method, { ...params, ...(task && { task }) }), true);
       }
       case "prompts/get":
       case "resources/read":
-        return finalReply(await send(method, params), false);
+        return finalResponse(await send(method, params), false);
       case "tasks/get":
         return this.#got(params, send);
       case "tasks/update":
         return this.#updated(params, send);
       case "tasks/cancel": {
-        const reply = await send(method, params);
-        return reply.kind === "error" ? reply : acknowledged;
+        const response = await send(method, params);
+        return response.kind === "error" ? response : acknowledged;
       }
       default:
         return failure(methodNotFound, `The draft has no ${method}`);
     }
   };
 
-  /** Its questions, its result and its error are fetched apart. */
-  async #got({ taskId }: Members, send: Send): Promise<Reply> {
-    const reply = await send("tasks/get", { taskId });
-    if (reply.kind === "error") return reply;
-    const task = { ...finalTask(reply.result), resultType: "complete" };
-    const { status } = reply.result;
+  /** The draft has a task's questions, result and error in `tasks/result`, not in `tasks/get`. */
+  async #got({ taskId }: Members, send: Send): Promise<RpcResponse> {
+    const response = await send("tasks/get", { taskId });
+    if (response.kind === "error") return response;
+    const task = { ...finalTask(response.result), resultType: "complete" };
+    const { status } = response.result;
     if (status !== "input_required" && status !== "completed" && status !== "failed") {
       return result(task);
     }
@@ -68,21 +70,21 @@ export class DraftRequests<Options> implements Requests<Options> {
     return result({ ...task, status: "completed", result: { ...rest, resultType: "complete" } });
   }
 
-  async #updated({ taskId, inputResponses }: Members, send: Send): Promise<Reply> {
+  async #updated({ taskId, inputResponses }: Members, send: Send): Promise<RpcResponse> {
     const given = isObject(inputResponses) ? Object.entries(inputResponses) : [];
     const answers = given.map(([name, answer]) => [this.#keyOf(name), answer] as const);
-    const reply = await send("tasks/input_response", {
+    const response = await send("tasks/input_response", {
       inputResponses: Object.fromEntries(answers),
       _meta: aboutTask(taskId),
     });
-    if (reply.kind === "error") return reply;
+    if (response.kind === "error") return response;
     for (const [key] of answers) this.#answered.set(key, this.#times(key) + 1);
     return acknowledged;
   }
 
   /**
-   * A question that was answered and is there again is put again, under its old key: the answer was not what was
-   * wanted. In 2026-07-28 a key is used once, so it gets another name here.
+   * In the draft, a question that comes again under a key that was answered is asked again, because its answer was not
+   * usable. In 2026-07-28 a key is used once, so the question gets another name here.
    */
   #anew(questions: Members): Members {
     return Object.fromEntries(
@@ -104,16 +106,16 @@ export class DraftRequests<Options> implements Requests<Options> {
   }
 }
 
-type Send = (method: string, params: Members) => Promise<Reply>;
+type Send = (method: string, params: Members) => Promise<RpcResponse>;
 
 const acknowledged = result({ resultType: "complete" });
 
-/** There is nothing in the draft that says which it is, but what it has. */
-function finalReply(reply: Reply, isTool: boolean): Reply {
-  if (reply.kind === "error") return reply;
-  const { task, ...rest } = reply.result;
+/** The draft does not name the kind of a result, so its members decide. */
+function finalResponse(response: RpcResponse, isTool: boolean): RpcResponse {
+  if (response.kind === "error") return response;
+  const { task, ...rest } = response.result;
   if (isTool && isObject(task)) return result({ ...finalTask(task), resultType: "task" });
   const isIncomplete =
     own(rest, "inputRequests") !== undefined || own(rest, "requestState") !== undefined;
-  return result({ ...reply.result, resultType: isIncomplete ? "input_required" : "complete" });
+  return result({ ...response.result, resultType: isIncomplete ? "input_required" : "complete" });
 }

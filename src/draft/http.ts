@@ -1,51 +1,55 @@
-// The draft over HTTP: one POST, one answer, as JSON or, where something is told before it, as a stream of events.
-// There is no session on the server: what the client said of itself is its session id (peer.ts).
+// The draft over HTTP: one POST, one response. It is JSON, or a stream of events if notifications come before it. The
+// server keeps no session: the session id contains what the client said about itself (peer.ts).
 
-import { answerDraft } from "./server.ts";
-import type { Tasks } from "./server.ts";
-import { peerIn, peerOf, sessionIdOf, stranger } from "./peer.ts";
+import type { DraftDialect, DraftTasks } from "../protocol/drafts.ts";
+import { invalidRequest, sessionNotFound } from "../protocol/error-codes.ts";
+import type { RpcResponse } from "../protocol/rpc.ts";
+import { EventReader, eventStreamType, messageEvent } from "../protocol/sse.ts";
+import { draftVersion, modernVersion } from "../protocol/versions.ts";
 import { isObject, own } from "../util/objects.ts";
-import { draftVersion, opensDraft } from "./wire.ts";
 import type { Members } from "../util/objects.ts";
-import type { Reply } from "./wire.ts";
+import { peerIn, peerOf, sessionIdOf, stranger } from "./peer.ts";
+import { serveDraft } from "./server.ts";
+import { opensDraft } from "./wire.ts";
 
-/** Serves a request of 2026-07-28 whose body is read already. */
-export type ServeHttp = (request: Request, body: Members) => Promise<Response>;
+/** Serves a 2026-07-28 request whose body has been read. */
+type ServeHttp = Parameters<DraftDialect["serveHttp"]>[2];
 
-/** By what was agreed alone: the version in `initialize`, and in the header of all that follows. */
+/** Only what was agreed counts: the version in `initialize`, and in the header of every request after it. */
 export function isDraftRequest(request: Request, body: unknown): boolean {
   if (own(body, "method") === "initialize") return opensDraft(body);
   return request.headers.get("mcp-protocol-version") === draftVersion;
 }
 
+/** Serves one HTTP request of a client that agreed to the draft. */
 export async function serveDraftHttp(
   request: Request,
   body: unknown,
   serve: ServeHttp,
-  tasks: Tasks,
+  tasks: DraftTasks,
 ): Promise<Response> {
-  // Nothing is pushed, and there is nothing to end.
+  // There is no stream to open with GET, and no session to end with DELETE.
   if (request.method !== "POST") return new Response(null, { status: 405, headers: onlyPost });
-  if (!isMessage(body)) return refused(400, -32_600, "This is not a JSON-RPC request");
+  if (!isMessage(body)) return refused(400, invalidRequest, "This is not a JSON-RPC request");
   const { id, method } = body;
-  // Who cancels a request closes its connection; of the others there is nothing to be done about.
+  // A client cancels a request by closing its connection. No other notification needs to be handled.
   if (id === undefined) return new Response(null, { status: 202 });
   const params = isObject(body.params) ? body.params : {};
   const session = request.headers.get("mcp-session-id");
   const peer =
     method === "initialize" ? peerOf(params) : session === null ? stranger : peerIn(session);
-  if (peer === undefined) return refused(404, -32_001, "Session not found");
+  if (peer === undefined) return refused(404, sessionNotFound, "Session not found");
   const headers: Record<string, string> =
     method === "initialize" ? { "mcp-session-id": sessionIdOf(peer) } : {};
   return new Promise((resolve, reject) => {
-    const answering = new Answering(resolve, headers);
-    const exchange = new Exchange(request, serve, answering.tell);
-    answerDraft({ method, params, peer, signal: request.signal }, exchange.serve, tasks)
-      .then((reply) => answering.end({ jsonrpc: "2.0", id, ...bodyOf(reply) }))
+    const outgoing = new OutgoingResponse(resolve, headers);
+    const translated = new TranslatedRequests(request, serve, outgoing.notify);
+    serveDraft({ method, params, peer, signal: request.signal }, translated.serve, tasks)
+      .then((response) => outgoing.end({ jsonrpc: "2.0", id, ...bodyOf(response) }))
       .catch((error: unknown) => {
-        if (error instanceof NoReply) answering.pass(error.response);
-        // Nobody is there to be told.
-        else if (request.signal.aborted) answering.pass(new Response(null, { status: 499 }));
+        if (error instanceof NotJsonRpc) outgoing.pass(error.response);
+        // The client has disconnected, so nothing reads this response.
+        else if (request.signal.aborted) outgoing.pass(new Response(null, { status: 499 }));
         else reject(error);
       });
   });
@@ -57,7 +61,7 @@ interface Incoming {
   readonly params?: unknown;
 }
 
-/** A request or a notification. A response is none: nothing was asked that could be answered so. */
+/** A request or a notification. A response is refused, because the server of a draft sends no requests. */
 function isMessage(body: unknown): body is Incoming {
   if (own(body, "jsonrpc") !== "2.0" || typeof own(body, "method") !== "string") return false;
   const id = own(body, "id");
@@ -70,23 +74,22 @@ function refused(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
 }
 
-const bodyOf = (reply: Reply): Members =>
-  reply.kind === "result" ? { result: reply.result } : { error: reply.error };
+const bodyOf = (response: RpcResponse): Members =>
+  response.kind === "result" ? { result: response.result } : { error: response.error };
 
-/** JSON, unless something has been told before. */
-class Answering {
+/** The HTTP response: JSON, or a stream from the first notification on. */
+class OutgoingResponse {
   readonly #respond: (response: Response) => void;
   readonly #headers: Readonly<Record<string, string>>;
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** The client has gone in the middle of it. */
-  #isLeft = false;
+  #isDisconnected = false;
 
   constructor(respond: (response: Response) => void, headers: Readonly<Record<string, string>>) {
     this.#respond = respond;
     this.#headers = headers;
   }
 
-  readonly tell = (notification: Members): void => {
+  readonly notify = (notification: Members): void => {
     if (this.#stream === undefined) this.#open();
     this.#write(notification);
   };
@@ -99,7 +102,7 @@ class Answering {
     this.#close();
   }
 
-  /** What is no answer to the request, but a refusal of whoever sent it. */
+  /** Passes on an HTTP response that is not JSON-RPC, such as a refusal of the caller. */
   pass(response: Response): void {
     if (this.#stream === undefined) this.#respond(response);
     else this.#close();
@@ -111,36 +114,36 @@ class Answering {
         this.#stream = stream;
       },
       cancel: () => {
-        this.#isLeft = true;
+        this.#isDisconnected = true;
       },
     });
-    const headers = { ...this.#headers, "content-type": "text/event-stream" };
+    const headers = { ...this.#headers, "content-type": eventStreamType };
     this.#respond(new Response(body, { headers }));
   }
 
   #write(message: Members): void {
-    const event = `event: message\ndata: ${JSON.stringify(message)}\n\n`;
-    if (!this.#isLeft) this.#stream?.enqueue(new TextEncoder().encode(event));
+    const event = messageEvent(JSON.stringify(message));
+    if (!this.#isDisconnected) this.#stream?.enqueue(new TextEncoder().encode(event));
   }
 
   #close(): void {
-    if (!this.#isLeft) this.#stream?.close();
+    if (!this.#isDisconnected) this.#stream?.close();
   }
 }
 
-/** The requests of 2026-07-28 that one of the draft becomes. */
-class Exchange {
+/** The 2026-07-28 requests that one request of the draft becomes. */
+class TranslatedRequests {
   readonly #request: Request;
   readonly #serve: ServeHttp;
-  readonly #tell: (notification: Members) => void;
+  readonly #notify: (notification: Members) => void;
 
-  constructor(request: Request, serve: ServeHttp, tell: (notification: Members) => void) {
+  constructor(request: Request, serve: ServeHttp, notify: (notification: Members) => void) {
     this.#request = request;
     this.#serve = serve;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
-  readonly serve = async (method: string, params: Members): Promise<Reply> => {
+  readonly serve = async (method: string, params: Members): Promise<RpcResponse> => {
     const { url, signal } = this.#request;
     const request = new Request(url, {
       method: "POST",
@@ -149,20 +152,20 @@ class Exchange {
     });
     const response = await this.#serve(request, { jsonrpc: "2.0", id: ownId, method, params });
     const type = response.headers.get("content-type") ?? "";
-    if (!type.startsWith("text/event-stream")) return answered(response);
+    if (!type.startsWith(eventStreamType)) return jsonResponse(response);
     for await (const message of messagesIn(response.body)) {
-      const reply = replyIn(message);
-      if (reply !== undefined) return reply;
-      if (isObject(message)) this.#tell(message);
+      const found = responseIn(message);
+      if (found !== undefined) return found;
+      if (isObject(message)) this.#notify(message);
     }
-    throw new NoReply(new Response(null, { status: 500 }));
+    throw new NotJsonRpc(new Response(null, { status: 500 }));
   };
 
-  /** The client's own, as its host may look at them, with those that 2026-07-28 wants. */
+  /** The client's own headers, because the host may read them, with those that 2026-07-28 requires. */
   #headers(method: string, params: Members): Headers {
     const headers = new Headers(this.#request.headers);
     for (const name of ["mcp-session-id", "content-length"]) headers.delete(name);
-    headers.set("mcp-protocol-version", "2026-07-28");
+    headers.set("mcp-protocol-version", modernVersion);
     headers.set("mcp-method", method);
     const name = params["name"] ?? params["uri"] ?? params["taskId"];
     if (typeof name === "string") headers.set("mcp-name", headerText(name));
@@ -172,20 +175,20 @@ class Exchange {
 
 const ownId = "draft";
 
-/** As 2026-07-28 writes what a header might not hold. */
+/** How 2026-07-28 encodes text that a header cannot hold. */
 const headerText = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
-/** The answer was none of JSON-RPC's, or to no request: it goes to the client as it is. */
-class NoReply extends Error {
+/** An HTTP response without a JSON-RPC response to the request. It goes to the client as it is. */
+class NotJsonRpc extends Error {
   readonly response: Response;
 
   constructor(response: Response) {
-    super(`There was no answer to a request, but HTTP ${response.status}`);
+    super(`HTTP ${response.status} came without a JSON-RPC response`);
     this.response = response;
   }
 }
 
-function replyIn(message: unknown): Reply | undefined {
+function responseIn(message: unknown): RpcResponse | undefined {
   if (own(message, "id") !== ownId) return undefined;
   const [found, error] = [own(message, "result"), own(message, "error")];
   if (isObject(found)) return { kind: "result", result: found };
@@ -196,12 +199,12 @@ function replyIn(message: unknown): Reply | undefined {
   };
 }
 
-async function answered(response: Response): Promise<Reply> {
+async function jsonResponse(response: Response): Promise<RpcResponse> {
   const { status, headers } = response;
   const text = await response.text();
-  const reply = replyIn(parsed(text));
-  if (reply === undefined) throw new NoReply(new Response(text || null, { status, headers }));
-  return reply;
+  const found = responseIn(parsed(text));
+  if (found === undefined) throw new NotJsonRpc(new Response(text || null, { status, headers }));
+  return found;
 }
 
 function parsed(text: string): unknown {
@@ -214,14 +217,8 @@ function parsed(text: string): unknown {
 
 async function* messagesIn(body: Response["body"]): AsyncIterable<unknown> {
   if (body === null) return;
-  let text = "";
+  const reader = new EventReader();
   for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    const events = text.split("\n\n");
-    text = events.pop() ?? "";
-    for (const event of events) {
-      const data = event.split("\n").find((line) => line.startsWith("data: "));
-      if (data !== undefined) yield JSON.parse(data.slice("data: ".length));
-    }
+    for (const { data } of reader.read(chunk)) if (data !== undefined) yield JSON.parse(data);
   }
 }

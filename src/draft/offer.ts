@@ -1,14 +1,15 @@
-// How a client comes to speak the draft: it offers it in `initialize`, and speaks it if the server takes the offer. To
-// the official client below, which does not know the draft, the server has agreed to what it had asked for itself.
+// How a client comes to speak the draft: it offers the draft in `initialize` and speaks it if the server accepts. The
+// official client below does not know the draft. It sees a server that agreed to the version it asked for itself.
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { draftVersion } from "../protocol/versions.ts";
 import { own } from "../util/objects.ts";
-import { draftVersion } from "./wire.ts";
 
+/** Offers the draft on one transport. */
 export class DraftOffer {
   #isTaken = false;
 
-  /** Before the client connects. */
+  /** Call this before the client connects, because it replaces the transport's `send`. */
   constructor(transport: Transport) {
     const send = transport.send.bind(transport);
     const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
@@ -16,7 +17,7 @@ export class DraftOffer {
       if (!("method" in message) || !("id" in message) || message.method !== "initialize") {
         return send(message, options);
       }
-      this.#awaitAnswer(transport, message.id, own(message.params, "protocolVersion"));
+      this.#awaitResponse(transport, message.id, own(message.params, "protocolVersion"));
       const params = { ...message.params, protocolVersion: draftVersion };
       return send({ ...message, params }, options);
     };
@@ -26,16 +27,17 @@ export class DraftOffer {
     }
   }
 
+  /** Whether the server answered `initialize` with the version of the draft. */
   get isTaken(): boolean {
     return this.#isTaken;
   }
 
-  #awaitAnswer(transport: Transport, id: string | number, asked: unknown): void {
+  #awaitResponse(transport: Transport, id: string | number, asked: unknown): void {
     const { onmessage } = transport;
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no addEventListener
     transport.onmessage = (message, extra) => {
-      const isAnswer = !("method" in message) && message.id === id;
-      onmessage?.(isAnswer ? this.#read(message, asked) : message, extra);
+      const isResponse = !("method" in message) && message.id === id;
+      onmessage?.(isResponse ? this.#read(message, asked) : message, extra);
     };
   }
 

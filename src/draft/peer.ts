@@ -1,19 +1,20 @@
-// What a peer of the draft said of itself in `initialize`. The draft says it once a session, 2026-07-28 in every
-// request; so it has to be kept. Over HTTP the client keeps it: its session id is what it said, and any instance can
-// read it. It proves nothing and gives nothing: a client may say what it likes of itself.
+// What a client of the draft said about itself in `initialize`. The draft says it once per session and 2026-07-28 says
+// it in every request, so it has to be kept. Over HTTP the client keeps it: the session id contains it, and any server
+// instance can read it. It proves nothing and grants nothing, because a client may claim anything about itself.
 
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 
+/** A client of the draft, as it introduced itself. */
 export interface Peer {
   readonly capabilities: Members;
   readonly clientInfo: Members | undefined;
 }
 
-/** Who never introduced itself can be asked nothing. */
+/** A client that never introduced itself. It cannot be asked anything. */
 export const stranger: Peer = { capabilities: {}, clientInfo: undefined };
 
-/** Of the params of `initialize`, or whatever else has come in their place. */
+/** Reads the params of `initialize`. Anything that does not fit is left out. */
 export function peerOf(params: unknown): Peer {
   return {
     capabilities: menuOf(own(params, "capabilities")),
@@ -23,7 +24,7 @@ export function peerOf(params: unknown): Peer {
 
 const kinds = { elicitation: ["form", "url"], sampling: ["tools", "context"], roots: [] } as const;
 
-/** Of what a client declares, that which a server can ask for; nothing else is kept, so it stays short. */
+/** The declared capabilities that a server can use to ask. The rest is dropped, which keeps the session id short. */
 export function menuOf(declared: unknown): Members {
   const menu: Record<string, Members> = {};
   for (const [kind, modes] of Object.entries(kinds)) {
@@ -43,11 +44,12 @@ function clientInfoOf(info: unknown): Members | undefined {
 
 const prefix = "draft.";
 
+/** The `Mcp-Session-Id` that `initialize` returns to this client. */
 export function sessionIdOf(peer: Peer): string {
   return prefix + Buffer.from(JSON.stringify(peer)).toString("base64url");
 }
 
-/** Undefined: not one of ours. */
+/** The client behind a session id. Undefined if `sessionIdOf` did not make the id. */
 export function peerIn(sessionId: string): Peer | undefined {
   if (!sessionId.startsWith(prefix)) return undefined;
   try {

@@ -1,43 +1,34 @@
-// The server's half: a request of the draft, answered through requests of 2026-07-28.
+// The server's half: it serves a request of the draft by sending requests of 2026-07-28 to the server behind it.
 
+import type { DraftTasks } from "../protocol/drafts.ts";
 import {
   internalError,
   invalidParams,
   methodNotFound,
   missingClientCapability,
 } from "../protocol/error-codes.ts";
+import type { RpcResponse } from "../protocol/rpc.ts";
 import { tasksExtension } from "../protocol/task.ts";
+import { draftVersion, modernVersion } from "../protocol/versions.ts";
+import { isObject, own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import { menuOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { draftTask, isOver } from "./task.ts";
-import { isObject, own } from "../util/objects.ts";
-import { aboutTask, draftVersion, failure, relatedTaskKey, result } from "./wire.ts";
-import type { Members } from "../util/objects.ts";
-import type { Reply } from "./wire.ts";
+import { aboutTask, failure, relatedTaskKey, result } from "./wire.ts";
 
-/** Answers a request of 2026-07-28, whose envelope is in its params. */
-export type Serve = (method: string, params: Members) => Promise<Reply>;
+/** Serves a 2026-07-28 request. Its params include the envelope in `_meta`. */
+export type Serve = (method: string, params: Members) => Promise<RpcResponse>;
 
+/** A request of the draft and the client that sent it. */
 export interface DraftRequest {
   readonly method: string;
   readonly params: Members;
   readonly peer: Peer;
-  /** Whoever asked has gone, or has called it off. */
+  /** Aborts when the client disconnects or cancels the request. */
   readonly signal: AbortSignal;
 }
 
-/** What the draft has to know of tasks, and 2026-07-28 does not say in an answer. */
-export interface Tasks {
-  /** Whether a tool can be one. */
-  readonly support: (tool: string) => string | undefined;
-  /** At once, then whenever it has changed, until it is over, the signal aborts or the server ends. */
-  readonly changes: (
-    taskId: string,
-    signal: AbortSignal,
-  ) => AsyncIterable<unknown> | Iterable<unknown>;
-}
-
-const finalVersion = "2026-07-28";
 const meta = {
   version: "io.modelcontextprotocol/protocolVersion",
   capabilities: "io.modelcontextprotocol/clientCapabilities",
@@ -45,46 +36,47 @@ const meta = {
   server: "io.modelcontextprotocol/serverInfo",
 } as const;
 
-/** What 2026-07-28 has in its place has another name, or none, in the draft. */
+/** Methods of 2026-07-28 that have another name in the draft, or none. */
 const notInTheDraft = new Set(["server/discover", "subscriptions/listen", "tasks/update"]);
 
-export async function answerDraft(
+/** Serves one request of the draft. */
+export async function serveDraft(
   request: DraftRequest,
   serve: Serve,
-  tasks: Tasks,
-): Promise<Reply> {
+  tasks: DraftTasks,
+): Promise<RpcResponse> {
   const { method, params } = request;
-  const asked: Asked = {
+  const exchange: Exchange = {
     ...request,
     serve: (final, members, isTask) =>
       serve(final, { ...members, _meta: envelope(request, isTask) }),
   };
   switch (method) {
     case "initialize":
-      return initialized(asked);
+      return initialized(exchange);
     case "ping":
       return result({});
     case "tools/call":
-      return called(asked);
+      return called(exchange);
     case "tools/list":
-      return mapped(await asked.serve(method, params), (list) => withSupport(list, tasks));
+      return mapped(await exchange.serve(method, params), (list) => withSupport(list, tasks));
     case "tasks/get":
-      return mapped(await asked.serve(method, params, true), draftTask);
+      return mapped(await exchange.serve(method, params, true), draftTask);
     case "tasks/result":
-      return taskResult(asked, tasks);
+      return taskResult(exchange, tasks);
     case "tasks/input_response":
-      return taskAnswered(asked);
+      return taskAnswered(exchange);
     case "tasks/cancel":
-      return taskCancelled(asked);
+      return taskCancelled(exchange);
     default:
       if (notInTheDraft.has(method)) return failure(methodNotFound, "Method not found");
-      return mapped(await asked.serve(method, params), draftResult);
+      return mapped(await exchange.serve(method, params), draftResult);
   }
 }
 
-interface Asked extends DraftRequest {
-  /** `isTask`: the client can follow one; it says so in the draft by what it sends. */
-  readonly serve: (method: string, params: Members, isTask?: boolean) => Promise<Reply>;
+interface Exchange extends DraftRequest {
+  /** `isTask`: the client can follow a task. In the draft a client shows it by what it sends. */
+  readonly serve: (method: string, params: Members, isTask?: boolean) => Promise<RpcResponse>;
 }
 
 function envelope({ params, peer }: DraftRequest, isTask = false): Members {
@@ -92,7 +84,7 @@ function envelope({ params, peer }: DraftRequest, isTask = false): Members {
   const capabilities = { ...peer.capabilities, ...menuOf(own(sent, meta.capabilities)) };
   return {
     ...(isObject(sent) ? sent : {}),
-    [meta.version]: finalVersion,
+    [meta.version]: modernVersion,
     [meta.capabilities]: isTask
       ? { ...capabilities, extensions: { [tasksExtension]: {} } }
       : capabilities,
@@ -100,11 +92,11 @@ function envelope({ params, peer }: DraftRequest, isTask = false): Members {
   };
 }
 
-function mapped(reply: Reply, toDraft: (found: Members) => Members): Reply {
-  return reply.kind === "error" ? reply : result(toDraft(reply.result));
+function mapped(response: RpcResponse, toDraft: (found: Members) => Members): RpcResponse {
+  return response.kind === "error" ? response : result(toDraft(response.result));
 }
 
-/** Without what only 2026-07-28 says: which kind it is, and in every result who the server is. */
+/** A result without what only 2026-07-28 says: its kind, and in `_meta` which server sent it. */
 function draftResult(final: Members): Members {
   const { resultType: _, _meta, ...rest } = final;
   const { [meta.server]: _server, ...more } = isObject(_meta) ? _meta : {};
@@ -113,7 +105,7 @@ function draftResult(final: Members): Members {
 
 // ---------------------------------------------------------------- a session
 
-async function initialized({ serve }: Asked): Promise<Reply> {
+async function initialized({ serve }: Exchange): Promise<RpcResponse> {
   return mapped(await serve("server/discover", {}), ({ capabilities, instructions, _meta }) => ({
     protocolVersion: draftVersion,
     capabilities: offered(capabilities),
@@ -122,7 +114,7 @@ async function initialized({ serve }: Asked): Promise<Reply> {
   }));
 }
 
-/** No more than is served here: nothing is pushed, so there are neither logs nor notices of change. */
+/** The capabilities that are served here. The draft pushes nothing, so there are no logs and no change notifications. */
 function offered(capabilities: unknown): Members {
   const hasTasks = own(own(capabilities, "extensions"), tasksExtension) !== undefined;
   const lists = ["tools", "prompts", "resources", "completions"].filter(
@@ -134,13 +126,13 @@ function offered(capabilities: unknown): Members {
   };
 }
 
-function withSupport(list: Members, { support }: Tasks): Members {
+function withSupport(list: Members, { support }: DraftTasks): Members {
   const { tools, ...rest } = draftResult(list);
   if (!Array.isArray(tools)) return { ...rest, tools };
   return { ...rest, tools: tools.map((tool: unknown) => executed(tool, support)) };
 }
 
-function executed(tool: unknown, supportOf: Tasks["support"]): unknown {
+function executed(tool: unknown, supportOf: DraftTasks["support"]): unknown {
   const name = own(tool, "name");
   const support = typeof name === "string" ? supportOf(name) : undefined;
   return support === undefined || !isObject(tool)
@@ -150,45 +142,45 @@ function executed(tool: unknown, supportOf: Tasks["support"]): unknown {
 
 // ---------------------------------------------------------------- a call
 
-/** With `task` it may become one, when its handler says so; without, never (seed 004). */
-async function called({ params, serve }: Asked): Promise<Reply> {
+/** A call that was sent with `task` becomes one when its handler says so. Without `task` it never does (seed 004). */
+async function called({ params, serve }: Exchange): Promise<RpcResponse> {
   const wish = own(params, "task");
-  if (wish !== undefined && !isObject(wish)) return failure(invalidParams, "task is no object");
-  const reply = await serve("tools/call", params, wish !== undefined);
-  if (reply.kind === "error") return wantsTask(reply) ? needsTask : reply;
-  const { resultType, _meta, ...task } = reply.result;
+  if (wish !== undefined && !isObject(wish)) return failure(invalidParams, "task is not an object");
+  const response = await serve("tools/call", params, wish !== undefined);
+  if (response.kind === "error") return wantsTask(response) ? needsTask : response;
+  const { resultType, _meta, ...task } = response.result;
   if (resultType === "task") return result({ task: draftTask(task) });
   return result(
-    resultType === "input_required" ? draftResult(reply.result) : toolResult(reply.result),
+    resultType === "input_required" ? draftResult(response.result) : toolResult(response.result),
   );
 }
 
-/** The documents have `isError` in every result of a tool. */
+/** In the documents of the draft, every result of a tool has `isError`. */
 const toolResult = (final: Members): Members => ({ isError: false, ...draftResult(final) });
 
-function wantsTask({ error }: Extract<Reply, { kind: "error" }>): boolean {
+function wantsTask({ error }: Extract<RpcResponse, { kind: "error" }>): boolean {
   const needed = own(own(error.data, "requiredCapabilities"), "extensions");
   return error.code === missingClientCapability && own(needed, tasksExtension) !== undefined;
 }
 
-const needsTask = failure(methodNotFound, "This tool runs as a task only: send params.task");
+const needsTask = failure(methodNotFound, "This tool runs only as a task: send params.task");
 
 // ---------------------------------------------------------------- tasks
 
-type Found = { readonly task: Members } | { readonly refusal: Reply };
+type Found = { readonly task: Members } | { readonly refusal: RpcResponse };
 
-async function find({ serve }: Asked, taskId: unknown): Promise<Found> {
-  const reply = await serve("tasks/get", { taskId }, true);
-  return reply.kind === "error" ? { refusal: reply } : { task: reply.result };
+async function find({ serve }: Exchange, taskId: unknown): Promise<Found> {
+  const response = await serve("tasks/get", { taskId }, true);
+  return response.kind === "error" ? { refusal: response } : { task: response.result };
 }
 
-/** What it asks while it asks, its result when it is over; while it works, whoever asks waits for either. */
-async function taskResult(asked: Asked, tasks: Tasks): Promise<Reply> {
-  const taskId = own(asked.params, "taskId");
-  const first = await find(asked, taskId);
+/** Waits until the task asks something, which gives its questions, or is over, which gives its result or error. */
+async function taskResult(exchange: Exchange, tasks: DraftTasks): Promise<RpcResponse> {
+  const taskId = own(exchange.params, "taskId");
+  const first = await find(exchange, taskId);
   if ("refusal" in first) return first.refusal;
-  for await (const _ of tasks.changes(String(taskId), asked.signal)) {
-    const found = await find(asked, taskId);
+  for await (const _ of tasks.changes(String(taskId), exchange.signal)) {
+    const found = await find(exchange, taskId);
     if ("refusal" in found) return found.refusal;
     const { task } = found;
     if (task["status"] === "input_required") {
@@ -196,10 +188,13 @@ async function taskResult(asked: Asked, tasks: Tasks): Promise<Reply> {
     }
     if (isOver(task)) return ended(task, taskId);
   }
-  return failure(internalError, "The server ends, and the task goes on: ask for its result again");
+  return failure(
+    internalError,
+    "The server is shutting down, and the task goes on: request its result again",
+  );
 }
 
-function ended({ status, error, result: final }: Members, taskId: unknown): Reply {
+function ended({ status, error, result: final }: Members, taskId: unknown): RpcResponse {
   if (status === "cancelled") return failure(invalidParams, "The task was cancelled");
   if (isObject(error)) {
     const { code, message, data } = error;
@@ -216,11 +211,11 @@ function ended({ status, error, result: final }: Members, taskId: unknown): Repl
   return result({ ...rest, _meta: { ...(isObject(_meta) && _meta), ...aboutTask(taskId) } });
 }
 
-/** Acknowledged also where it brings nothing: then the task goes on asking. */
-async function taskAnswered(asked: Asked): Promise<Reply> {
-  const { params, serve } = asked;
+/** Acknowledges answers even if none of them fits. The task then keeps asking. */
+async function taskAnswered(exchange: Exchange): Promise<RpcResponse> {
+  const { params, serve } = exchange;
   const taskId = own(own(own(params, "_meta"), relatedTaskKey), "taskId");
-  const found = await find(asked, taskId);
+  const found = await find(exchange, taskId);
   if ("refusal" in found) return found.refusal;
   const sent = own(params, "inputResponses");
   const questions = found.task["inputRequests"];
@@ -229,11 +224,11 @@ async function taskAnswered(asked: Asked): Promise<Reply> {
         Object.entries(sent).filter(([key, answer]) => !isUnfilled(own(questions, key), answer)),
       )
     : sent;
-  const reply = await serve("tasks/update", { taskId, inputResponses }, true);
-  return mapped(reply, () => ({ _meta: aboutTask(taskId) }));
+  const response = await serve("tasks/update", { taskId, inputResponses }, true);
+  return mapped(response, () => ({ _meta: aboutTask(taskId) }));
 }
 
-/** A form that was accepted without a field that it needs. Handed on, it would be asked under another key. */
+/** A form that was accepted without a field that it needs. Handed on, it would be exchange under another key. */
 function isUnfilled(question: unknown, answer: unknown): boolean {
   if (own(question, "method") !== "elicitation/create" || own(answer, "action") !== "accept") {
     return false;
@@ -244,16 +239,16 @@ function isUnfilled(question: unknown, answer: unknown): boolean {
   return required.some((name: unknown) => !Object.hasOwn(content, String(name)));
 }
 
-/** As in 2025-11-25: with the task as it is then, and not at all where it is over. */
-async function taskCancelled(asked: Asked): Promise<Reply> {
-  const taskId = own(asked.params, "taskId");
-  const found = await find(asked, taskId);
+/** As in 2025-11-25: the response is the task after the cancellation, and a task that is over is refused. */
+async function taskCancelled(exchange: Exchange): Promise<RpcResponse> {
+  const taskId = own(exchange.params, "taskId");
+  const found = await find(exchange, taskId);
   if ("refusal" in found) return found.refusal;
   if (isOver(found.task)) {
     const { status } = draftTask(found.task);
     return failure(invalidParams, `Cannot cancel a task that is ${String(status)}`);
   }
-  const reply = await asked.serve("tasks/cancel", { taskId }, true);
-  if (reply.kind === "error") return reply;
-  return mapped(await asked.serve("tasks/get", { taskId }, true), draftTask);
+  const response = await exchange.serve("tasks/cancel", { taskId }, true);
+  if (response.kind === "error") return response;
+  return mapped(await exchange.serve("tasks/get", { taskId }, true), draftTask);
 }

@@ -1,5 +1,6 @@
-// The draft over one channel: a transport around the transport. It does nothing until a client opens with the draft;
-// from then on what comes is turned into 2026-07-28 before the official SDK sees it, and back on the way out.
+// The draft over a single connection such as stdio: a transport around the transport. It does nothing until a client
+// opens with the draft. From then on it translates each request to 2026-07-28 before the official SDK sees it, and each
+// response back on the way out.
 
 import type {
   JSONRPCMessage,
@@ -7,48 +8,50 @@ import type {
   RequestId,
   Transport,
 } from "@modelcontextprotocol/server";
+import type { DraftTasks } from "../protocol/drafts.ts";
+import type { RpcResponse } from "../protocol/rpc.ts";
+import { isObject, own } from "../util/objects.ts";
+import type { Members } from "../util/objects.ts";
 import { peerOf, stranger } from "./peer.ts";
 import type { Peer } from "./peer.ts";
-import { answerDraft } from "./server.ts";
-import type { Tasks } from "./server.ts";
-import { isObject, own } from "../util/objects.ts";
+import { serveDraft } from "./server.ts";
 import { opensDraft } from "./wire.ts";
-import type { Members } from "../util/objects.ts";
-import type { Reply } from "./wire.ts";
 
 type Request = Extract<JSONRPCMessage, { method: string; id: RequestId }>;
 
-/** A request of the draft, and the id of the one that it is at the moment. */
-interface UnderWay {
+/** A request of the draft that has no response yet. */
+interface InFlight {
   readonly stop: AbortController;
+  /** The id of the 2026-07-28 request that is being served for it now. */
   finalId?: string;
 }
 
+/** Speaks the draft with a client that opens with it, and is transparent for any other. */
 export class DraftTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtraInfo) => void) | undefined;
   readonly #inner: Transport;
-  readonly #tasks: Tasks;
-  readonly #underWay = new Map<RequestId, UnderWay>();
-  readonly #waiting = new Map<RequestId, (reply: Reply) => void>();
+  readonly #tasks: DraftTasks;
+  readonly #inFlight = new Map<RequestId, InFlight>();
+  readonly #waiting = new Map<RequestId, (response: RpcResponse) => void>();
   #peer: Peer | undefined;
   #requests = 0;
 
-  constructor(inner: Transport, tasks: Tasks) {
+  constructor(inner: Transport, tasks: DraftTasks) {
     this.#inner = inner;
     this.#tasks = tasks;
   }
 
-  /** The client has opened with the draft. */
+  /** Whether the client opened with the draft. */
   get isDraft(): boolean {
     return this.#peer !== undefined;
   }
 
   async start(): Promise<void> {
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no addEventListener
     this.#inner.onclose = () => {
-      for (const { stop } of this.#underWay.values()) stop.abort();
+      for (const { stop } of this.#inFlight.values()) stop.abort();
       this.onclose?.();
     };
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- likewise
@@ -61,7 +64,7 @@ export class DraftTransport implements Transport {
   async send(message: JSONRPCMessage, options?: Parameters<Transport["send"]>[1]): Promise<void> {
     if (!this.isDraft) return this.#inner.send(message, options);
     if ("method" in message) {
-      // What is told of a request is told in the same words.
+      // Notifications are the same in both forms. The draft has no requests from the server.
       if (!("id" in message)) await this.#inner.send(message, options);
       return;
     }
@@ -83,14 +86,14 @@ export class DraftTransport implements Transport {
     if (opensDraft(message)) this.#peer = peerOf(own(message, "params"));
     if (!this.isDraft) return this.onmessage?.(message, extra);
     if (!("method" in message)) return;
-    if ("id" in message) void this.#answer(message);
+    if ("id" in message) void this.#respond(message);
     else if (message.method === "notifications/cancelled") this.#cancel(message.params);
   }
 
-  async #answer({ id, method, params }: Request): Promise<void> {
-    const underWay: UnderWay = { stop: new AbortController() };
-    this.#underWay.set(id, underWay);
-    const { signal } = underWay.stop;
+  async #respond({ id, method, params }: Request): Promise<void> {
+    const inFlight: InFlight = { stop: new AbortController() };
+    this.#inFlight.set(id, inFlight);
+    const { signal } = inFlight.stop;
     const request = {
       method,
       params: isObject(params) ? params : {},
@@ -98,23 +101,23 @@ export class DraftTransport implements Transport {
       signal,
     };
     try {
-      const serve = (final: string, members: Members) => this.#serve(underWay, final, members);
-      const reply = await answerDraft(request, serve, this.#tasks);
+      const serve = (final: string, members: Members) => this.#serve(inFlight, final, members);
+      const response = await serveDraft(request, serve, this.#tasks);
       if (signal.aborted) return;
-      const { kind: _, ...body } = reply;
+      const { kind: _, ...body } = response;
       await this.#inner.send({ jsonrpc: "2.0", id, ...body });
     } catch (error) {
       if (!signal.aborted)
         this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     } finally {
-      if (this.#underWay.get(id) === underWay) this.#underWay.delete(id);
+      if (this.#inFlight.get(id) === inFlight) this.#inFlight.delete(id);
     }
   }
 
-  #serve(underWay: UnderWay, method: string, params: Members): Promise<Reply> {
+  #serve(inFlight: InFlight, method: string, params: Members): Promise<RpcResponse> {
     this.#requests += 1;
     const id = `draft-${this.#requests}`;
-    underWay.finalId = id;
+    inFlight.finalId = id;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
       this.onmessage?.({ jsonrpc: "2.0", id, method, params: { ...params } });
@@ -124,10 +127,10 @@ export class DraftTransport implements Transport {
   #cancel(params: unknown): void {
     const id = own(params, "requestId");
     if (typeof id !== "string" && typeof id !== "number") return;
-    const underWay = this.#underWay.get(id);
-    if (underWay === undefined) return;
-    const { stop, finalId } = underWay;
-    this.#underWay.delete(id);
+    const inFlight = this.#inFlight.get(id);
+    if (inFlight === undefined) return;
+    const { stop, finalId } = inFlight;
+    this.#inFlight.delete(id);
     stop.abort();
     if (finalId === undefined) return;
     this.#waiting.delete(finalId);

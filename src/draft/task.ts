@@ -1,5 +1,5 @@
-// A task in both forms: `ttl` and `pollInterval` in the draft, `ttlMs` and `pollIntervalMs` in the extension; there
-// with its questions or its result, here without.
+// A task in both forms. The draft says `ttl` and `pollInterval`, and leaves out the questions and the result; the tasks
+// extension says `ttlMs` and `pollIntervalMs`, and includes them.
 
 import type { TaskBase } from "../protocol/task.ts";
 import { own } from "../util/objects.ts";
@@ -7,7 +7,7 @@ import type { Members } from "../util/objects.ts";
 
 type Status = TaskBase["status"];
 
-/** From a task of the extension. */
+/** A task of the extension in the form of the draft. */
 export function draftTask(task: Members): Members {
   const { taskId, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs } = task;
   return {
@@ -21,17 +21,19 @@ export function draftTask(task: Members): Members {
   };
 }
 
-/** As in 2025-11-25, on whose tasks the draft builds: a tool that says that it could not do it has failed. */
+/** The draft builds on the tasks of 2025-11-25, where a tool whose result has `isError` has failed. */
 function draftStatus({ status, result }: Members): unknown {
   const failed: Status = "failed";
   return status === "completed" && own(result, "isError") === true ? failed : status;
 }
 
-/** From a task of the draft, as far as it goes. */
+/** A task of the draft in the form of the extension, without what the draft leaves out. */
 export function finalTask(task: Members): Members {
   const { ttl, pollInterval, ...rest } = task;
   return { ...rest, ttlMs: ttl, pollIntervalMs: pollInterval };
 }
 
 const over: readonly unknown[] = ["completed", "failed", "cancelled"] satisfies Status[];
+
+/** Whether a task has reached a status that never changes again. */
 export const isOver = ({ status }: Members): boolean => over.includes(status);

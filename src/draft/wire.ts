@@ -1,36 +1,28 @@
-// The draft of multi round-trip requests, `2026-06-XX`: what both halves of the dialect know of its messages. Each
-// half turns whole messages of the draft into those of 2026-07-28 and back, so that all rules are the same code.
-// README.md beside this says where the form comes from, and what was weighed there and is not built.
+// What both halves of the dialect know about the messages of the draft, `2026-06-XX`. Each half translates whole
+// messages of the draft to 2026-07-28 and back, so that the same code enforces every rule. README.md in this folder
+// says where the draft comes from and which of its ideas are not built.
 
+import type { RpcResponse } from "../protocol/rpc.ts";
+import { draftVersion } from "../protocol/versions.ts";
 import { own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 
-/** As seed 004 has it. A peer speaks the draft when it has agreed to this, and for no other reason. */
-export const draftVersion = "2026-06-XX";
-
-/** In `_meta`: the task that a message is about. */
+/** The key in `_meta` that names the task a message is about. */
 export const relatedTaskKey = "io.modelcontextprotocol/related-task";
 
+/** The `_meta` of a message about a task. */
 export const aboutTask = (taskId: unknown): Members => ({ [relatedTaskKey]: { taskId } });
 
-export type Reply =
-  | { readonly kind: "result"; readonly result: Members }
-  | { readonly kind: "error"; readonly error: RpcError };
+/** A response with a result. */
+export const result = (members: Members): RpcResponse => ({ kind: "result", result: members });
 
-interface RpcError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
-}
-
-export const result = (members: Members): Reply => ({ kind: "result", result: members });
-
-export const failure = (code: number, message: string): Reply => ({
+/** A response with an error. */
+export const failure = (code: number, message: string): RpcResponse => ({
   kind: "error",
   error: { code, message },
 });
 
-/** Whether a request is the first of a session in which the draft is to be spoken. */
+/** Whether a message opens a session that speaks the draft. Only the version in `initialize` counts. */
 export function opensDraft(message: unknown): boolean {
   return (
     own(message, "method") === "initialize" &&

@@ -8,9 +8,9 @@ import type {
   ServerNotifier,
 } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import type { Tasks as DraftTasks } from "../draft/server.ts";
-import { DraftTransport } from "../draft/stdio.ts";
 import { ParleyError } from "../errors.ts";
+import { dialectOf } from "../protocol/drafts.ts";
+import type { DraftDialect, Drafts, DraftTasks } from "../protocol/drafts.ts";
 import { NotJson, toJson } from "../util/json.ts";
 import type { Json } from "../util/json.ts";
 import type { Store } from "../tasks/store.ts";
@@ -58,8 +58,8 @@ export type ParleyOptions = Implementation & {
   /** Needed by `task` and `once`. Default in development on this machine: SQLite in .parley/. */
   readonly store?: Store | undefined;
   readonly limits?: Partial<Limits> | undefined;
-  /** Also serves peers that agree to the draft, "2026-06-XX", in its own form (src/draft). Default: false. */
-  readonly drafts?: boolean | undefined;
+  /** Also serves clients that agree to a draft of the protocol: `drafts()` from `mcp-parley/drafts`. Default: none. */
+  readonly drafts?: Drafts | undefined;
   readonly logger?: Logger | undefined;
 } & (
     | { readonly auth?: undefined; readonly principal?: PrincipalOf | undefined }
@@ -144,6 +144,7 @@ class ParleyApp implements App {
   readonly #options: ParleyOptions;
   readonly #registry = new Registry();
   readonly #core: Core;
+  readonly #dialect: DraftDialect | undefined;
   readonly #configurations: ((server: McpServer) => void)[] = [];
   readonly #routes: CurrentRoutes;
   readonly #listeners = new Set<Listener>();
@@ -162,6 +163,7 @@ class ParleyApp implements App {
 
   constructor(options: ParleyOptions) {
     this.#options = options;
+    this.#dialect = dialectOf(options.drafts);
     const work = () => this.#work;
     this.#core = {
       name: options.name,
@@ -239,8 +241,7 @@ class ParleyApp implements App {
       void this.close().catch((error: unknown) => logger.error(`Closing failed: ${textOf(error)}`));
     process.stdin.once("end", gone).once("close", gone);
     const input = new StdioServerTransport();
-    const draft =
-      this.#options.drafts === true ? new DraftTransport(input, this.#draftTasks) : undefined;
+    const draft = this.#dialect?.wrapTransport(input, this.#draftTasks);
     this.#stdio = serveStdio(() => this.#newServer(draft?.isDraft), {
       transport: new TaskListeningTransport(
         draft ?? input,
@@ -398,13 +399,15 @@ class ParleyApp implements App {
   #serve(): Serving {
     if (this.#serving !== undefined) return this.#serving;
     this.#warnOfMissingKeys();
-    const { auth, principal, drafts } = this.#options;
+    const { auth, principal } = this.#options;
+    const dialect = this.#dialect;
     this.#serving = new Serving({
       newServer: () => this.#newServer(),
-      drafts:
-        drafts === true
-          ? { newServer: () => this.#newServer(true), tasks: this.#draftTasks }
-          : undefined,
+      drafts: dialect && {
+        dialect,
+        newServer: () => this.#newServer(true),
+        tasks: this.#draftTasks,
+      },
       auth,
       derivePrincipal: principal,
       core: this.#core,

@@ -12,11 +12,11 @@ const mayImport: Record<string, readonly string[]> = {
   util: [],
   protocol: ["util"],
   draft: ["util", "protocol"],
-  client: ["util", "protocol", "draft"],
+  client: ["util", "protocol"],
   replay: ["util"],
   token: ["util"],
   tasks: ["util", "replay"],
-  server: ["util", "protocol", "draft", "replay", "token", "tasks"],
+  server: ["util", "protocol", "replay", "token", "tasks"],
   testing: ["util", "protocol", "replay", "token", "tasks", "server"],
   cli: ["util", "protocol", "replay", "token", "tasks", "server", "client"],
 };

@@ -4,6 +4,7 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import type { App } from "mcp-parley";
 import { CallError, connect } from "mcp-parley/client";
 import type { CallEvent, Connection, ConnectOptions, Era } from "mcp-parley/client";
+import { drafts } from "mcp-parley/drafts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { failure } from "../../src/client/failure.fixture.ts";
 import { form, hostile } from "../../src/client/hostile.fixture.ts";
@@ -14,6 +15,7 @@ import { draftServer, notFound } from "./draft-server.ts";
 import { draftVersion } from "./peer.ts";
 
 const draft: Era = "2026-06-XX";
+const inDraft: ConnectOptions = { era: draft, drafts: drafts() };
 
 const people: ConnectOptions = {
   elicit: (question) => {
@@ -44,7 +46,8 @@ const ways: [string, Way][] = [
   [
     "HTTP",
     async (app, options) => {
-      const { app: served } = app === "till" ? till({ drafts: true }) : oven({ drafts: true });
+      const { app: served } =
+        app === "till" ? till({ drafts: drafts() }) : oven({ drafts: drafts() });
       const { url } = await served.listen(0);
       onTestFinished(() => served.close());
       return opened(await connect(url, options));
@@ -53,7 +56,8 @@ const ways: [string, Way][] = [
   [
     "an app",
     async (app, options) => {
-      const { app: served } = app === "till" ? till({ drafts: true }) : oven({ drafts: true });
+      const { app: served } =
+        app === "till" ? till({ drafts: drafts() }) : oven({ drafts: drafts() });
       if (app === "oven") await served.work();
       onTestFinished(() => served.close());
       return opened(await connect(served, options));
@@ -68,7 +72,7 @@ const ways: [string, Way][] = [
 
 describe.each(ways)("over %s", (_, way) => {
   test("rounds come to an end: of one kind, of all kinds, and with nothing asked", async () => {
-    const connection = await way("till", { ...people, era: draft });
+    const connection = await way("till", { ...people, ...inDraft });
     expect(connection.era).toBe(draft);
     expect(connection.server.name).toBe("till");
     expect((await connection.call("pay", { amount: 5 })).text).toBe("nobody paid 5");
@@ -84,7 +88,7 @@ describe.each(ways)("over %s", (_, way) => {
   });
 
   test("tasks are asked for, asked, answered and fetched", async () => {
-    const connection = await way("oven", { ...people, era: draft });
+    const connection = await way("oven", { ...people, ...inDraft });
     const bread = await connection.call("bake", { loaf: "rye" }, { task: true });
     expect(bread.text).toBe("rye with a thin crust");
     const order = await connection.call("order", { loaf: "rye" }, { task: { ttlMs: 60_000 } });
@@ -99,7 +103,7 @@ describe.each(ways)("over %s", (_, way) => {
   });
 
   test("a task is left or cancelled as the caller likes", async () => {
-    const connection = await way("oven", { ...people, era: draft });
+    const connection = await way("oven", { ...people, ...inDraft });
     const left = await firstTask(connection.start("proof"));
     const call = connection.start("proof");
     const { taskId } = await firstTask(call);
@@ -123,13 +127,13 @@ async function firstOf<Type extends CallEvent["type"]>(
 }
 
 test("a call goes on where another connection has left it", async () => {
-  const { app, done } = oven({ drafts: true });
+  const { app, done } = oven({ drafts: drafts() });
   const { url } = await app.listen(0);
   onTestFinished(() => app.close());
-  const first = await connect(url, { ...people, era: draft });
+  const first = await connect(url, { ...people, ...inDraft });
   const { ref } = await firstTask(first.start("proof"));
   await first.close();
-  const second = opened(await connect(url, { ...people, era: draft }));
+  const second = opened(await connect(url, { ...people, ...inDraft }));
   done.resolve();
   expect((await second.resume(ref).result()).text).toBe("proofed");
 });
@@ -142,28 +146,28 @@ describe.each<[Era, Era]>([
   async function left(served: App, tool: string, given: Record<string, unknown>) {
     const { url } = await served.listen(0);
     onTestFinished(() => served.close());
-    const first = await connect(url, { ...people, era, elicit: "events" });
+    const first = await connect(url, { ...people, era, drafts: drafts(), elicit: "events" });
     const call = first.start(tool, given, { task: true });
     const { ref } = await firstOf(call, "asked");
     await first.close();
-    const second = opened(await connect(url, { ...people, era: other }));
+    const second = opened(await connect(url, { ...people, era: other, drafts: drafts() }));
     expect(second.era).toBe(other);
     return second.resume(ref).result();
   }
 
   test("in rounds", async () => {
-    const { app, called } = till({ drafts: true });
+    const { app, called } = till({ drafts: drafts() });
     expect((await left(app, "pay", { amount: 5 })).text).toBe("nobody paid 5");
     expect(called).toEqual(["pay", "pay"]);
   });
 
   test("as a task that asks", async () => {
-    const { app } = oven({ drafts: true });
+    const { app } = oven({ drafts: drafts() });
     expect((await left(app, "bake", { loaf: "rye" })).text).toBe("rye with a thin crust");
   });
 
   test("in a round, and becomes a task there", async () => {
-    const { app, ran } = oven({ drafts: true });
+    const { app, ran } = oven({ drafts: drafts() });
     expect((await left(app, "order", { loaf: "rye" })).text).toBe("rye for Ada in 9 slices");
     // It is the same call: nothing was done again.
     expect(ran).toEqual(["price", "bake"]);
@@ -196,11 +200,11 @@ function overheard(app: { readonly fetch: (request: Request) => Promise<Response
 const methods = (sent: readonly Sent[]) => sent.map(({ method }) => method);
 
 test("the draft is spoken as it is written", async () => {
-  const { app } = oven({ drafts: true });
+  const { app } = oven({ drafts: drafts() });
   await app.work();
   onTestFinished(() => app.close());
   const to = overheard(app);
-  const connection = opened(await connect(to, { ...people, era: draft }));
+  const connection = opened(await connect(to, { ...people, ...inDraft }));
   await connection.call("bake", { loaf: "rye" }, { task: { ttlMs: 5_000 } });
   expect(to.sent[0]).toMatchObject({
     method: "initialize",
@@ -247,11 +251,11 @@ test("a session of 2025-11-25 is told how long a task may last, too", async () =
 describe("who agrees on what", () => {
   test.each<[string, ConnectOptions, Era]>([
     ["says nothing", {}, "2026-07-28"],
-    ["knows drafts", { drafts: true }, "2026-07-28"],
-    ["wants the draft", { era: draft }, draft],
-    ["wants 2025-11-25", { era: "2025-11-25", drafts: true }, "2025-11-25"],
+    ["knows drafts", { drafts: drafts() }, "2026-07-28"],
+    ["wants the draft", inDraft, draft],
+    ["wants 2025-11-25", { era: "2025-11-25", drafts: drafts() }, "2025-11-25"],
   ])("a server with drafts, and a client that %s", async (_, options, era) => {
-    const { app } = till({ drafts: true });
+    const { app } = till({ drafts: drafts() });
     onTestFinished(() => app.close());
     const to = overheard(app);
     const connection = opened(await connect(to, { ...people, ...options }));
@@ -274,22 +278,36 @@ describe("who agrees on what", () => {
   test("a server without drafts answers a wish for one as ever, and the client says so", async () => {
     const { app } = till();
     onTestFinished(() => app.close());
-    const refused = await failure(connect(app, { ...people, era: draft }));
+    const refused = await failure(connect(app, { ...people, ...inDraft }));
     expect([refused.code, refused.message]).toEqual([
       "era_not_shared",
       'The server does not speak the draft. Leave out era: "2026-06-XX" to take what it speaks.',
     ]);
-    const connection = opened(await connect(app, { ...people, drafts: true }));
+    const connection = opened(await connect(app, { ...people, drafts: drafts() }));
     expect(connection.era).toBe("2026-07-28");
+  });
+
+  test("the draft without its plug-in is a mistake, and the message says what to pass", async () => {
+    const { app } = till();
+    onTestFinished(() => app.close());
+    await expect(connect(app, { era: draft })).rejects.toThrow(
+      new TypeError(
+        'era: "2026-06-XX" is a draft and needs a plug-in: import { drafts } from "mcp-parley/drafts" and pass drafts: drafts().',
+      ),
+    );
+    // @ts-expect-error -- as it was before the plug-in
+    await expect(connect(app, { drafts: true })).rejects.toThrow(
+      new TypeError(
+        'drafts is a plug-in: import { drafts } from "mcp-parley/drafts" and pass drafts: drafts().',
+      ),
+    );
   });
 
   test("a server of 2026-07-28 alone refuses, and the client says why", async () => {
     const server = createMcpHandler(() => new McpServer({ name: "new", version: "1.0.0" }), {
       legacy: "reject",
     });
-    const refused = await failure(
-      connect({ fetch: (request) => server.fetch(request) }, { era: draft }),
-    );
+    const refused = await failure(connect({ fetch: (request) => server.fetch(request) }, inDraft));
     expect(refused).toBeInstanceOf(CallError);
     expect(refused.code).toBe("era_not_shared");
     expect(refused.message).toMatch(
@@ -299,7 +317,7 @@ describe("who agrees on what", () => {
 
   test("a server of the draft alone is found by a client that knows drafts, and by no other", async () => {
     const server = draftServer(() => notFound);
-    expect(opened(await connect(server, { drafts: true })).era).toBe(draft);
+    expect(opened(await connect(server, { drafts: drafts() })).era).toBe(draft);
     const refused = await failure(connect(server));
     expect([refused.code, refused.message]).toEqual([
       "era_not_shared",
@@ -309,7 +327,7 @@ describe("who agrees on what", () => {
 
   test("a server that takes another version gets that one", async () => {
     const server = draftServer(() => notFound, "2025-11-25");
-    expect(opened(await connect(server, { drafts: true })).era).toBe("2025-11-25");
+    expect(opened(await connect(server, { drafts: drafts() })).era).toBe("2025-11-25");
   });
 });
 
@@ -351,7 +369,7 @@ describe("a server of another make", () => {
     const asked: string[] = [];
     const connection = opened(
       await connect(server, {
-        era: draft,
+        ...inDraft,
         elicit: ({ key }) => {
           asked.push(key);
           return { action: "accept", content: { name: "Ada" } };
@@ -380,7 +398,7 @@ describe("a server of another make", () => {
       "tasks/result": { content: [{ type: "text", text: "done" }] },
     };
     const server = draftServer(({ method }) => said[method] ?? notFound);
-    const connection = opened(await connect(server, { ...people, era: draft }));
+    const connection = opened(await connect(server, { ...people, ...inDraft }));
     expect((await connection.call("echo", {}, { task: true })).text).toBe("done");
   });
 
@@ -393,7 +411,7 @@ describe("a server of another make", () => {
       "tasks/cancel": task("cancelled"),
     };
     const server = draftServer(({ method }) => said[method] ?? notFound);
-    const connection = opened(await connect(server, { era: draft }));
+    const connection = opened(await connect(server, inDraft));
     const { code } = await failure(connection.call("echo", {}, { task: true }));
     expect(code).toBe("unhandled_question");
     expect(server.heard.at(-1)).toMatchObject({ method: "tasks/cancel", params: { taskId: "t" } });
@@ -406,7 +424,7 @@ describe("a server of another make", () => {
         ? { inputRequests: { resolution: form("How?") } }
         : { content: [{ type: "text", text: "resolved" }], isError: false };
     });
-    const connection = opened(await connect(server, { ...people, era: draft }));
+    const connection = opened(await connect(server, { ...people, ...inDraft }));
     expect((await connection.call("plain")).text).toBe("resolved");
     const [, retry] = server.heard.filter(({ method }) => method === "tools/call");
     expect(retry?.params).not.toHaveProperty("requestState");
@@ -424,7 +442,7 @@ describe("a server of another make", () => {
     ["an error", { code: -32000, message: "no" }, "refused"],
   ])("that answers with %s", async (_, said, code) => {
     const server = draftServer(({ method }) => (method === "tools/list" ? tools : said));
-    const connection = opened(await connect(server, { ...people, era: draft }));
+    const connection = opened(await connect(server, { ...people, ...inDraft }));
     expect((await failure(connection.call("echo"))).code).toBe(code);
   });
 
@@ -447,7 +465,7 @@ describe("a server of another make", () => {
     const known = { "tools/list": tools, "tools/call": { task: task("working") }, ...said };
     const server = draftServer(({ method }) => Reflect.get(known, method) ?? notFound);
     const connection = opened(
-      await connect(server, { ...people, era: draft, limits: { outageMs: 1, silenceMs: 2_000 } }),
+      await connect(server, { ...people, ...inDraft, limits: { outageMs: 1, silenceMs: 2_000 } }),
     );
     expect((await failure(connection.call("echo", {}, { task: true }))).code).toBe(code);
   });
@@ -461,7 +479,7 @@ describe("a server of 2026-07-28 that answers as the draft does", () => {
   ])("with %s is refused", async (_, said) => {
     const { url, heard, close } = await hostile(() => said);
     onTestFinished(close);
-    const connection = opened(await connect(url, { ...people, drafts: true }));
+    const connection = opened(await connect(url, { ...people, drafts: drafts() }));
     expect(connection.era).toBe("2026-07-28");
     const refused = await failure(connection.call("echo"));
     expect(refused.code).toBe("bad_response");

@@ -2,6 +2,7 @@
 // whatever is of 2026-07-28 is served there, however much it looks like the draft.
 
 import { expect, onTestFinished, test } from "vitest";
+import { drafts } from "mcp-parley/drafts";
 import { authenticated, everything } from "../differential/app.ts";
 import { comparable, isFast } from "../differential/compare.ts";
 import { sent } from "../differential/raw.ts";
@@ -13,7 +14,7 @@ const portOf = ({ url }: { url: string }) => Number(new URL(url).port);
 
 /** One app that knows the draft, over both entries. */
 async function served(options = {}) {
-  const app = everything({ drafts: true, ...options });
+  const app = everything({ drafts: drafts(), ...options });
   onTestFinished(() => app.close());
   const [fast, sdk] = await Promise.all([app.listen(0), app.listen(0, { fast: false })]);
   return { fast: portOf(fast), sdk: portOf(sdk) };

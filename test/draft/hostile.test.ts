@@ -4,10 +4,11 @@ import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { ParleyOptions } from "mcp-parley";
+import { drafts } from "mcp-parley/drafts";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import type { Tasks } from "../../src/draft/server.ts";
 import { DraftTransport } from "../../src/draft/stdio.ts";
+import type { DraftTasks } from "../../src/protocol/drafts.ts";
 import { registeredAs } from "../../src/server/app.ts";
 import { oven } from "../wire/oven.ts";
 import type { Oven } from "../wire/oven.ts";
@@ -27,7 +28,7 @@ import {
 import type { Answer } from "./peer.ts";
 
 function tillHere(options?: Partial<ParleyOptions>) {
-  const made = till({ drafts: true, ...options });
+  const made = till({ drafts: drafts(), ...options });
   onTestFinished(() => made.app.close());
   return made;
 }
@@ -175,7 +176,7 @@ describe("over HTTP", () => {
   });
 
   test("who comes for a result and goes again is not waited for", async () => {
-    const { app } = oven({ drafts: true });
+    const { app } = oven({ drafts: drafts() });
     const { url } = await app.listen(0);
     onTestFinished(() => app.close());
     const peer = await draftOverHttp(url);
@@ -215,7 +216,7 @@ describe("with callers", () => {
     },
   };
   const guarded = {
-    drafts: true,
+    drafts: drafts(),
     auth,
     principal: ({ extra }: { extra?: Record<string, unknown> }) => String(extra?.["sub"]),
   };
@@ -258,14 +259,14 @@ describe("with callers", () => {
 });
 
 /** As the app has it. */
-const tasksOf = ({ proof }: Oven): Tasks => ({
+const tasksOf = ({ proof }: Oven): DraftTasks => ({
   support: () => undefined,
   changes: (id, signal) => registeredAs(proof).core.tasks?.watch(id, 0, signal) ?? [],
 });
 
 describe("over one channel", () => {
   async function channel() {
-    const made = oven({ drafts: true });
+    const made = oven({ drafts: drafts() });
     await made.app.work();
     const [client, server] = InMemoryTransport.createLinkedPair();
     const served = serveStdio(

@@ -2,7 +2,10 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { parley } from "mcp-parley";
 import type { App } from "mcp-parley";
+import { drafts } from "mcp-parley/drafts";
+import type { Drafts } from "mcp-parley/drafts";
 import { everything } from "../differential/app.ts";
 import { comparable } from "../differential/compare.ts";
 import { mutations } from "../differential/mutations.ts";
@@ -22,16 +25,19 @@ const opening = (protocolVersion: string) => ({
   params: { protocolVersion, capabilities: {}, clientInfo: { name: "c", version: "1" } },
 });
 
-function app(drafts: boolean | undefined): App {
-  const made = till({ drafts }).app;
+function app(options: { readonly drafts?: Drafts | undefined } = {}): App {
+  const made = till(options).app;
   onTestFinished(() => made.close());
   return made;
 }
 
-test.each([undefined, false])(
-  "with drafts: %s, who opens with it is answered as who opens with any version that is not known",
-  async (drafts) => {
-    const to = app(drafts);
+test.each([
+  ["left out", {}],
+  ["undefined", { drafts: undefined }],
+] as const)(
+  "with drafts %s, a client that opens with the draft is treated like one with an unknown version",
+  async (_, options) => {
+    const to = app(options);
     const bare = { "mcp-protocol-version": undefined };
     const one = await postDraft(to, opening(draftVersion), bare);
     const other = await postDraft(to, opening("1999-01-01"), bare);
@@ -42,6 +48,18 @@ test.each([undefined, false])(
     expect(status).toBe(400);
     expect(text).toBe((await postDraft(to, call)).text);
     expect(text).toContain("Unsupported protocol version: 2026-06-XX");
+  },
+);
+
+test.each([true, false, {}, "2026-06-XX"])(
+  "drafts: %j is not the plug-in, and the message says so",
+  (given) => {
+    // @ts-expect-error -- for JavaScript
+    expect(() => parley({ name: "till", version: "1.0.0", drafts: given })).toThrow(
+      new TypeError(
+        'drafts is a plug-in: import { drafts } from "mcp-parley/drafts" and pass drafts: drafts().',
+      ),
+    );
   },
 );
 
@@ -70,7 +88,7 @@ test("with drafts, whoever has not agreed to it gets the same bytes as without",
     (to) => postDraft(to, "no json", bare),
     (to) => read(to.fetch(new Request("http://127.0.0.1/mcp"))),
   ];
-  const [on, off] = [app(true), app(undefined)];
+  const [on, off] = [app({ drafts: drafts() }), app()];
   for (const send of exchanges) {
     const [one, other] = [await send(on), await send(off)];
     expect([one.status, one.text]).toEqual([other.status, other.text]);
@@ -80,7 +98,7 @@ test("with drafts, whoever has not agreed to it gets the same bytes as without",
 test.each([true, false])(
   "and so it is for every request of 2026-07-28, broken in every way (fast entry: %s)",
   async (fast) => {
-    const apps = [everything({ drafts: true }), everything()] as const;
+    const apps = [everything({ drafts: drafts() }), everything()] as const;
     const portOf = async (one: App) => Number(new URL((await one.listen(0, { fast })).url).port);
     const [on, off] = await Promise.all([portOf(apps[0]), portOf(apps[1])]);
     onTestFinished(() => Promise.all(apps.map((one) => one.close())).then(() => {}));
@@ -122,7 +140,7 @@ async function read(coming: Promise<Response>): Promise<{ status: number; text: 
 }
 
 test("in 2026-07-28 nothing is guessed from a message's shape", async () => {
-  const { app: to } = oven({ drafts: true });
+  const { app: to } = oven({ drafts: drafts() });
   await to.work();
   onTestFinished(() => to.close());
   // A wish for a task, of a client that does not say that it can follow one, is none.

@@ -1,6 +1,7 @@
 // Rounds as the draft has them: an incomplete result has no `resultType`, and the retry its answers in `params`.
 
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { drafts } from "mcp-parley/drafts";
 import { accept } from "../wire/post.ts";
 import { till } from "../wire/till.ts";
 import type { Answer, DraftPeer } from "./peer.ts";
@@ -20,7 +21,7 @@ const ways: [string, (capabilities?: object) => Promise<DraftPeer>][] = [
   [
     "HTTP",
     async (capabilities) => {
-      const { app } = till({ drafts: true });
+      const { app } = till({ drafts: drafts() });
       const { url } = await app.listen(0);
       onTestFinished(() => app.close());
       return draftOverHttp(url, capabilities);
@@ -245,7 +246,7 @@ describe.each(ways)("over %s", (_, open) => {
 });
 
 test("rounds may go to instances that share nothing but the key, and the session with them", async () => {
-  const [one, other] = [till({ drafts: true }).app, till({ drafts: true }).app];
+  const [one, other] = [till({ drafts: drafts() }).app, till({ drafts: drafts() }).app];
   const here = await draftOverHttp(one);
   const asked = await here.ask("tools/call", { name: "age" });
   const params = {
@@ -263,7 +264,7 @@ test("rounds may go to instances that share nothing but the key, and the session
 });
 
 test("a handler sees who calls as it does in 2026-07-28", async () => {
-  const { app } = till({ drafts: true });
+  const { app } = till({ drafts: drafts() });
   const { ask } = await draftOverHttp(app, everything, { "x-tenant": "acme" });
   const { result } = await ask("tools/call", { name: "facts", _meta: { own: 1 } });
   const [block] = Array.isArray(result?.["content"]) ? result["content"] : [];

@@ -1,8 +1,9 @@
 // The till, or the oven, over standard input and output, for peers of the draft as for all others.
 
+import { drafts } from "mcp-parley/drafts";
 import { oven } from "../wire/oven.ts";
 import { till } from "../wire/till.ts";
 
-const options = { drafts: process.env["DRAFTS"] !== "off" };
+const options = process.env["DRAFTS"] === "off" ? {} : { drafts: drafts() };
 const { app } = process.argv[2] === "till" ? till(options) : oven(options);
 await app.stdio();

@@ -2,6 +2,7 @@
 // `tasks/result`, answered through `tasks/input_response`.
 
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { drafts } from "mcp-parley/drafts";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { oven } from "../wire/oven.ts";
 import { accept } from "../wire/post.ts";
@@ -24,7 +25,7 @@ const ways: [string, () => Promise<DraftPeer>][] = [
   [
     "HTTP",
     async () => {
-      const { app } = oven({ drafts: true });
+      const { app } = oven({ drafts: drafts() });
       const { url } = await app.listen(0);
       onTestFinished(() => app.close());
       return draftOverHttp(url);
@@ -196,7 +197,7 @@ describe.each(ways)("over %s", (_, open) => {
     );
     expect((await ask("tools/call", { name: "proof" })).error).toEqual({
       code: -32601,
-      message: "This tool runs as a task only: send params.task",
+      message: "This tool runs only as a task: send params.task",
     });
   });
 
@@ -286,7 +287,7 @@ describe.each(ways)("over %s", (_, open) => {
     }
     expect((await peer.ask("tools/call", { ...rye, task: "yes" })).error).toEqual({
       code: -32602,
-      message: "task is no object",
+      message: "task is not an object",
     });
   });
 });
@@ -294,7 +295,7 @@ describe.each(ways)("over %s", (_, open) => {
 test("a task whose time is up before it was answered has failed, and says why", async () => {
   const clock = { now: Date.now() };
   const store = new MemoryStore({ now: () => clock.now });
-  const { app } = oven({ store, drafts: true });
+  const { app } = oven({ store, drafts: drafts() });
   await app.work();
   onTestFinished(() => app.close());
   const peer = await draftOverHttp(app);
@@ -313,7 +314,7 @@ test("a task whose time is up before it was answered has failed, and says why", 
 });
 
 test("who waits for a result when the server closes is told so, and is not waited for", async () => {
-  const { app, done } = oven({ drafts: true });
+  const { app, done } = oven({ drafts: drafts() });
   const { url } = await app.listen(0);
   onTestFinished(() => app.close());
   const peer = await draftOverHttp(url);
@@ -326,7 +327,7 @@ test("who waits for a result when the server closes is told so, and is not waite
   expect(performance.now() - from).toBeLessThan(5_000);
   expect((await coming).error).toEqual({
     code: -32603,
-    message: "The server ends, and the task goes on: ask for its result again",
+    message: "The server is shutting down, and the task goes on: request its result again",
   });
   // It is served anew, and the task has gone on.
   await app.work();
@@ -336,8 +337,8 @@ test("who waits for a result when the server closes is told so, and is not waite
 });
 
 test("2026-07-28 takes no wish for a task's time, with drafts or without", async () => {
-  for (const drafts of [true, false]) {
-    const { app } = oven({ drafts });
+  for (const options of [{ drafts: drafts() }, {}]) {
+    const { app } = oven(options);
     await app.work();
     onTestFinished(() => app.close());
     const { result } = await finalCall(app, "two", {}, {});

@@ -1,8 +1,9 @@
-// Without `drafts` nothing of src/draft runs: it is replaced here by what throws, and every way in, every era and our
-// client work as ever. So whatever is in there, it cannot change a byte for those who have not asked for it.
+// Without the plug-in nothing of src/draft runs: each of its modules is replaced here by one that throws, and every way
+// in, every era and our client still work. So nothing in there can change a byte for those who do not pass it in.
 
 import { connect } from "mcp-parley/client";
 import type { ConnectOptions, Era } from "mcp-parley/client";
+import { drafts } from "mcp-parley/drafts";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { oven } from "../wire/oven.ts";
 import { till } from "../wire/till.ts";
@@ -14,7 +15,7 @@ const { touched } = vi.hoisted(() => ({
   },
 }));
 
-vi.mock("../../src/draft/server.ts", () => ({ answerDraft: touched }));
+vi.mock("../../src/draft/server.ts", () => ({ serveDraft: touched }));
 vi.mock("../../src/draft/http.ts", () => ({ isDraftRequest: touched, serveDraftHttp: touched }));
 vi.mock("../../src/draft/stdio.ts", () => ({ DraftTransport: touched }));
 vi.mock("../../src/draft/offer.ts", () => ({ DraftOffer: touched }));
@@ -51,7 +52,7 @@ test("who wants the draft is answered without it", async () => {
 });
 
 test("with drafts it is touched: the replacement is in its place", async () => {
-  const { app } = till({ drafts: true });
+  const { app } = till({ drafts: drafts() });
   onTestFinished(() => app.close());
   await expect(postDraft(app, { jsonrpc: "2.0", id: 1, method: "ping" })).rejects.toThrow(
     "The draft was touched.",

@@ -90,6 +90,7 @@ test("each entry exports exactly these names", async () => {
     "outcomes",
     "withTasks",
   ]);
+  expect(Object.keys(await import("mcp-parley/drafts"))).toEqual(["drafts"]);
   expect(Object.keys(await import("mcp-parley/sqlite")).toSorted()).toEqual([
     "migrationSql",
     "sqliteStore",

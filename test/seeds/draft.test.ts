@@ -2,6 +2,7 @@
 // (tokens, ids, times, how often to poll, the words of a status) is that of the running call; all else is as printed.
 
 import { describe, expect, test } from "vitest";
+import { drafts } from "mcp-parley/drafts";
 import { echo } from "../../examples/seeds/echo.ts";
 import { mixed } from "../../examples/seeds/mixed.ts";
 import { provisionVm } from "../../examples/seeds/provision-vm.ts";
@@ -24,7 +25,7 @@ interface Live {
 
 /** Someone who speaks the draft with a server of these tools. */
 async function drafting(...tools: Register[]) {
-  const { app } = await servingWith({ drafts: true }, ...tools);
+  const { app } = await servingWith({ drafts: drafts() }, ...tools);
   const peer = await draftOverHttp(app);
   const headers = { "mcp-session-id": peer.sessionId };
   const post = (message: object) => postDraft(app, message, headers);
@@ -320,7 +321,7 @@ describe("tasks", () => {
 
 describe("our client", () => {
   test("001: our client drives the draft's flows to their ends", async () => {
-    const { app } = await servingWith({ drafts: true }, weather, updateWorkItem, mixed, echo);
+    const { app } = await servingWith({ drafts: drafts() }, weather, updateWorkItem, mixed, echo);
     const answers: Record<string, Record<string, string | number>> = {
       github_login: { name: "octocat" },
       resolution: { resolution: "Duplicate" },
@@ -329,6 +330,7 @@ describe("our client", () => {
     };
     const connection = await connected(app, {
       era: "2026-06-XX",
+      drafts: drafts(),
       elicit: ({ key }) => ({ action: "accept", content: answers[key] ?? {} }),
       sample: () => ({
         role: "assistant",

@@ -13,9 +13,8 @@ import type {
   McpServer,
   ServerNotifier,
 } from "@modelcontextprotocol/server";
-import { isDraftRequest, serveDraftHttp } from "../../draft/http.ts";
-import type { Tasks } from "../../draft/server.ts";
 import { ParleyError } from "../../errors.ts";
+import type { DraftDialect, DraftTasks } from "../../protocol/drafts.ts";
 import type { Core } from "../core.ts";
 import { textOf } from "../round/failure.ts";
 import type { Logger } from "../ops/logger.ts";
@@ -29,17 +28,18 @@ import { taskListenOf } from "../sdk/task-subscriptions/subscriptions.ts";
 
 export interface ServingOptions {
   readonly newServer: () => McpServer;
-  /** Where the draft is spoken, too: what serves it, and what it has to know of tasks. */
-  readonly drafts?: Drafts | undefined;
+  /** Serves a draft of the protocol as well. */
+  readonly drafts?: ServedDraft | undefined;
   readonly auth: BearerAuthOptions | undefined;
   readonly derivePrincipal: PrincipalOf | undefined;
   readonly core: Core;
   readonly sessions: { readonly most: number; readonly idleMs: number };
 }
 
-interface Drafts {
+interface ServedDraft {
+  readonly dialect: DraftDialect;
   readonly newServer: () => McpServer;
-  readonly tasks: Tasks;
+  readonly tasks: DraftTasks;
 }
 
 export interface Verified {
@@ -146,10 +146,10 @@ export class Serving {
     const entry = this.#draft;
     if (drafts === undefined || entry === undefined) return undefined;
     const body = parsedBody ?? (await peek(request));
-    if (!isDraftRequest(request, body)) return undefined;
+    if (!drafts.dialect.isRequest(request, body)) return undefined;
     const serve = (final: Request, message: unknown) =>
       entry.fetch(final, { ...(authInfo && { authInfo }), parsedBody: message });
-    return serveDraftHttp(request, body, serve, drafts.tasks);
+    return drafts.dialect.serveHttp(request, body, serve, drafts.tasks);
   }
 
   /** The response to a request whose round has been served already. */

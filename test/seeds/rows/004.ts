@@ -75,7 +75,7 @@ export const csharpPage: readonly Row[] = [
         by(at.envelope, "of a version nobody serves is -32022 and 400, and names those that are"),
         by(
           at.draftOff,
-          "with drafts: %s, who opens with it is answered as who opens with any version that is not known",
+          "with drafts %s, a client that opens with the draft is treated like one with an unknown version",
           "and so it is for every request of 2026-07-28, broken in every way (fast entry: %s)",
         ),
         by(at.draftClient, optIn, notIn),
