@@ -1,49 +1,88 @@
-// Keeps the code in the documents equal to code that runs. A fence that is preceded by
-//   <!-- source: examples/x.ts#region -->
-// holds that region of that file. `--check` fails on any difference but in layout (the formatter sets a region without
-// the indentation it had in its file, so lines may break elsewhere); without it the fence is rewritten.
+// Keeps the code in documents and doc comments equal to code that runs, and the generated tables up to date.
+//
+// In a Markdown file, or in a doc comment of src/, a code fence after
+//   <!-- source: examples/hello-ask/server.ts#server -->
+// holds that region of that file. Between `<!-- generated: layers -->` and `<!-- end -->` stands the table of layers.
+//
+// Usage: npx tsx scripts/snippets.ts [--check]
+// Without `--check` it rewrites what differs. With it, it changes nothing and fails. Differences in layout do not count,
+// because the formatter may break lines elsewhere when a region loses its indentation.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { layerTable } from "../test/architecture/layers.ts";
 
 const isCheck = process.argv.includes("--check");
-const documents = [".", "docs"]
+
+const markdown = [".", "docs", "examples", "bench"]
   .filter((folder) => existsSync(folder))
   .flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
   .filter((file) => file.endsWith(".md"));
+const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => join("src", file));
 
-const fence = /(<!-- source: ([^\s#]+)(?:#(\S+))? -->\n+```\w*\n)([\s\S]*?)(```\n)/g;
+const generated: Readonly<Record<string, () => string>> = { layers: layerTable };
+
+/** The first group is the start of every line: nothing in Markdown, ` * ` in a doc comment. */
+const fence =
+  /^([ \t]*(?:\* )?)(<!-- source: ([^\s#]+)(?:#(\S+))? -->\n(?:[ \t]*\*?[ \t]*\n)*[ \t]*(?:\* )?```\w*\n)([\s\S]*?)(^[ \t]*(?:\* )?```\n)/gm;
+const block = /(<!-- generated: (\S+) -->\n\n)([\s\S]*?)(\n<!-- end -->)/g;
 
 function region(path: string, name: string | undefined): string {
   const text = readFileSync(path, "utf8");
   if (name === undefined) return text.trimEnd();
   const [, found] = new RegExp(`// #region ${name}\\n([\\s\\S]*?)// #endregion`).exec(text) ?? [];
-  if (found === undefined) throw new Error(`${path} has no region "${name}"`);
-  return found.trimEnd();
+  if (found === undefined) throw new Error(`${path} has no region "${name}".`);
+  return withoutIndentation(found.trimEnd());
+}
+
+function withoutIndentation(code: string): string {
+  const lines = code.split("\n");
+  const indents = lines.filter((line) => line.trim() !== "").map((line) => line.search(/\S/));
+  const indent = Math.min(...indents);
+  return lines.map((line) => line.slice(indent)).join("\n");
 }
 
 /** Without what the formatter may change. */
 const laidOut = (code: string) => code.replaceAll(/\s+/g, "").replaceAll(/,(?=[)\]}])/g, "");
+/** A table without the padding of its cells. */
+const unpadded = (table: string) => table.replaceAll(/[ -]+/g, "").trim();
 
 let stale = 0;
 let count = 0;
-for (const document of documents) {
-  const text = readFileSync(document, "utf8");
-  const fresh = text.replaceAll(
-    fence,
-    (all, before: string, path: string, name: string | undefined, held: string, after: string) => {
+
+function refreshed(text: string): string {
+  return text
+    .replaceAll(fence, (all, start: string, before: string, path: string, ...rest: string[]) => {
       count += 1;
+      const [name, held = "", after = ""] = rest;
       const source = region(path, name);
-      return laidOut(held) === laidOut(source) ? all : `${before}${source}\n${after}`;
-    },
-  );
+      const heldCode = held
+        .split("\n")
+        .map((line) => (line.startsWith(start.trimEnd()) ? line.slice(start.length) : line))
+        .join("\n");
+      if (laidOut(heldCode) === laidOut(source)) return all;
+      const lines = source.split("\n").map((line) => `${start}${line}`.trimEnd());
+      return `${start}${before}${lines.join("\n")}\n${after}`;
+    })
+    .replaceAll(block, (all, before: string, name: string, held: string, after: string) => {
+      count += 1;
+      const table = generated[name]?.();
+      if (table === undefined) throw new Error(`There is no generated text called "${name}".`);
+      return unpadded(held) === unpadded(table) ? all : `${before}${table}${after}`;
+    });
+}
+
+const files = [...markdown, ...sources];
+for (const file of files) {
+  const text = readFileSync(file, "utf8");
+  const fresh = refreshed(text);
   if (fresh === text) continue;
   stale += 1;
-  if (isCheck) console.error(`${document}: a code fence differs from its source`);
-  else writeFileSync(document, fresh);
+  if (isCheck) console.error(`${file}: differs from its source. Run: npm run format`);
+  else writeFileSync(file, fresh);
 }
-console.log(
-  `snippets: ${count} in ${documents.length} documents, ${stale} ${isCheck ? "stale" : "rewritten"}`,
-);
+console.log(`snippets: ${count} checked, ${stale} files ${isCheck ? "out of date" : "rewritten"}`);
 if (isCheck && stale > 0) process.exitCode = 1;

@@ -1,4 +1,4 @@
-// The clients of the README as programs of their own.
+// The client examples, run as programs of their own.
 
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,8 +13,10 @@ const run = promisify(execFile);
 test.each([
   ["client.ts", "How was #4522 resolved?\n#4522 closed as Fixed\n"],
   ["events.ts", "#4522 closed as Fixed\n"],
+  ["outcomes.ts", "#4522 closed as Fixed\n"],
+  ["with-tasks.ts", "#4522 closed as Fixed\n"],
 ])(
-  "%s runs as it stands in the README, but for its port and its folder",
+  "%s runs as it is documented, on another port and in another folder",
   async (file, said) => {
     const app = parley({ name: "tracker", version: "1.0.0" });
     const Bug = z.object({ id: z.int() });

@@ -1,0 +1,64 @@
+// Every host of this folder, called by a client that answers.
+
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { App } from "mcp-parley";
+import { connect } from "mcp-parley/client";
+import { expect, onTestFinished, test } from "vitest";
+import { greeter } from "./app.ts";
+import { signedInApp } from "./auth.ts";
+import { besideOwnTools, withExpress, withFastify, withHono, withNodeHttp } from "./hosts.ts";
+
+const keys = `test:${"A".repeat(43)}`;
+
+async function listening(server: Server): Promise<string> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+const elicit = () => ({ action: "accept" as const, content: { name: "Ada" } });
+
+test.each<[string, (app: App) => Parameters<typeof connect>[0] | Promise<string>]>([
+  ["Express", (app) => listening(withExpress(app))],
+  ["node:http", (app) => listening(withNodeHttp(app))],
+  [
+    "Fastify",
+    async (app) => {
+      const server = withFastify(app);
+      onTestFinished(() => server.close());
+      return `${await server.listen({ port: 0, host: "127.0.0.1" })}/mcp`;
+    },
+  ],
+  ["Hono", (app) => ({ fetch: async (request: Request) => withHono(app).fetch(request) })],
+  [
+    "an McpServer with tools of its own",
+    (app) => {
+      const handler = besideOwnTools(app);
+      return { fetch: (request: Request) => handler.fetch(request) };
+    },
+  ],
+])("in %s", async (_, serve) => {
+  process.env["PARLEY_KEYS"] = keys;
+  onTestFinished(() => void delete process.env["PARLEY_KEYS"]);
+  const app = greeter();
+  onTestFinished(() => app.close());
+  const server = await connect(await serve(app), { elicit });
+  onTestFinished(() => server.close());
+  expect((await server.call("greet")).text).toBe("Hello, Ada!");
+});
+
+test("a caller is the user that the token names, and without a token gets nowhere", async () => {
+  process.env["PARLEY_KEYS"] = keys;
+  onTestFinished(() => void delete process.env["PARLEY_KEYS"]);
+  const expiresAt = Date.now() / 1_000 + 60;
+  const app = signedInApp(async (token) =>
+    token === "secret" ? { user: "ada", client: "an-agent", expiresAt } : undefined,
+  );
+  onTestFinished(() => app.close());
+  const server = await connect(app, { headers: { authorization: "Bearer secret" } });
+  onTestFinished(() => server.close());
+  expect((await server.call("whoami")).text).toBe("You are ada.");
+  await expect(connect(app)).rejects.toThrow();
+});

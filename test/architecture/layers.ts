@@ -1,0 +1,54 @@
+// The layers of src, from the bottom up: what each is for, and which layers it may import. ARCHITECTURE.md shows this
+// table, and layers.test.ts holds the source to it.
+
+export interface Layer {
+  readonly holds: string;
+  /** Besides its own files, src/errors.ts and packages. */
+  readonly mayImport: readonly string[];
+}
+
+export const layers: Readonly<Record<string, Layer>> = {
+  util: { holds: "JSON, timers, object guards, error texts", mayImport: [] },
+  protocol: {
+    holds: "shapes on the wire, and guards for what comes from there",
+    mayImport: ["util"],
+  },
+  replay: {
+    holds: "the engine: pure, without clock, I/O, crypto or MCP",
+    mayImport: ["util"],
+  },
+  token: { holds: "sealed state, tickets and keys; all crypto", mayImport: ["util"] },
+  draft: {
+    holds: "the draft form of 2026-07-28, translated at the edge",
+    mayImport: ["util", "protocol"],
+  },
+  tasks: {
+    holds: "the durable engine: task records, workers, stores",
+    mayImport: ["util", "replay"],
+  },
+  client: {
+    holds: "calls that finish: rounds, tasks, resume, `withTasks`",
+    mayImport: ["util", "protocol"],
+  },
+  server: {
+    holds: "from a request to a response; the author's API",
+    mayImport: ["util", "protocol", "replay", "token", "tasks"],
+  },
+  testing: {
+    holds: "`play`, `crashTest` and the contract of stores",
+    mayImport: ["util", "protocol", "replay", "token", "tasks", "server"],
+  },
+  cli: {
+    holds: "the command",
+    mayImport: ["util", "protocol", "replay", "token", "tasks", "server", "client"],
+  },
+};
+
+/** As Markdown, for ARCHITECTURE.md. */
+export function layerTable(): string {
+  const rows = Object.entries(layers).map(([name, { holds, mayImport }]) => {
+    const imports = mayImport.map((other) => `\`${other}\``).join(", ");
+    return `| \`src/${name}\` | ${holds} | ${imports || "nothing"} |`;
+  });
+  return ["| layer | holds | may import |", "| --- | --- | --- |", ...rows, ""].join("\n");
+}
