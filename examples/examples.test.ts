@@ -1,4 +1,4 @@
-// The examples that are programs, run as programs.
+// Runs the examples that are programs, and the transcript of the README.
 
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -56,6 +56,25 @@ test("hello-ask runs as it stands in the README, but for its port", async () => 
   await client.close();
   expect(content).toEqual([{ type: "text", text: "#4522 closed as Duplicate" }]);
   expect((await printed.next()).value).toBe("tracker: close 4522 Duplicate 4301");
+}, 40_000);
+
+test("the README's transcript is what the command prints, apart from times and sizes", async () => {
+  const readme = readFileSync(join(here, "../README.md"), "utf8");
+  const [, command = "", shown = ""] =
+    /```console\n\$ npx mcp-parley (call [^\n]*)\n([\s\S]*?)```/.exec(readme) ?? [];
+  const folder = mkdtempSync(join(tmpdir(), "readme-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const server = join(here, "hello-ask/server.ts");
+  const args = command.split(" ").map((word) => (word === "server.ts" ? server : word));
+  const main = join(here, "../src/cli/main.ts");
+  const { stdout, stderr } = await run(
+    process.execPath,
+    ["--import", "tsx", main, ...args, "--journal", folder],
+    { timeout: 30_000 },
+  );
+  const plain = (text: string) =>
+    text.replaceAll(/\d+(?:\.\d+)?(?= (?:ms|s|B)\b)/g, "#").replaceAll(/ +/g, " ");
+  expect(plain(stderr + stdout)).toBe(plain(shown));
 }, 40_000);
 
 test("deploy-approval: one person's agent asks, another person follows the link", async () => {

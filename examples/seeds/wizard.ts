@@ -17,7 +17,8 @@ export const wizard = (app: App) =>
     return `Welcome, ${name}! You are ${age} years old.`;
   });
 
-/** The page's own state machine, step by step: here the answers of all rounds are there. */
+/** The page's own state machine. It works here, because Parley keeps the answers of all rounds. */
+// #region by-hand
 export const wizardByHand = (app: App) =>
   app.tool("wizard_by_hand", { description: "Asks for a name, then for an age" }, (ctx) => {
     const step = ctx.state(z.enum(["step-1", "step-2"]));
@@ -37,3 +38,4 @@ export const wizardByHand = (app: App) =>
       state: "step-1",
     });
   });
+// #endregion

@@ -60,5 +60,5 @@ test("a caller is the user that the token names, and without a token gets nowher
   const server = await connect(app, { headers: { authorization: "Bearer secret" } });
   onTestFinished(() => server.close());
   expect((await server.call("whoami")).text).toBe("You are ada.");
-  await expect(connect(app)).rejects.toThrow();
+  await expect(connect(app)).rejects.toMatchObject({ name: "CallError", code: "refused" });
 });
