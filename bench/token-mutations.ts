@@ -1,7 +1,7 @@
 // Every way we know of to hand `open` a token that it must not take. Shared by the fuzz command and by a
 // test that runs a slice of it. All of it, keys and nonces too, follows from one seed.
 
-import type { RandomBytes } from "../src/token/aead.ts";
+import type { RandomBytes } from "../src/token/random.ts";
 import { digest } from "../src/token/canonical.ts";
 import type { Claims } from "../src/token/claims.ts";
 import { type Keyring, newKey, parseKeys } from "../src/token/keyring.ts";

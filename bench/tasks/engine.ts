@@ -11,7 +11,7 @@ import { TaskRuntime } from "../../src/tasks/runtime.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import type { TaskObserver } from "../../src/tasks/observer.ts";
 import { newKey, parseKeys } from "../../src/token/keyring.ts";
-import { openRecord, sealRecord } from "../../src/token/vault.ts";
+import { openRecord, sealRecord } from "../../src/token/sealed-record.ts";
 
 const tool = "approve";
 const key = "go";

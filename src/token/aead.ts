@@ -1,16 +1,16 @@
-// AES-256-GCM, the only cipher here. A sealed block is nonce ‖ ciphertext ‖ tag.
+// Encrypts and decrypts with AES-256-GCM, the only cipher in use. A sealed block is nonce ‖ ciphertext ‖ tag.
 //
-// Nonces are random, so one key is good for some 2^32 blocks (NIST SP 800-38D §8.3): four months at
-// 400 a second. Rotation is how to stay far below it.
+// Nonces are random, so one key is safe for about 2^32 blocks (NIST SP 800-38D §8.3), which is four months at 400 blocks a
+// second. Rotate keys to stay far below that.
 
 import { createCipheriv, createDecipheriv, type KeyObject } from "node:crypto";
-
-export type RandomBytes = (size: number) => Uint8Array;
+import type { RandomBytes } from "./random.ts";
 
 const cipherName = "aes-256-gcm";
 const nonceBytes = 12;
 const tagBytes = 16;
 
+/** Encrypts `plaintext`. The block opens only together with the same `authenticated` text. */
 export function encrypt(
   secret: KeyObject,
   authenticated: string,
@@ -24,13 +24,13 @@ export function encrypt(
   return Buffer.concat([nonce, ciphertext, cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Undefined unless every bit of the block and of `authenticated` is as it was sealed under this key. */
+/** Decrypts a block. Undefined unless every bit of it and of `authenticated` is as it was under this key. */
 export function decrypt(
   secret: KeyObject,
   authenticated: string,
   block: Buffer,
 ): Buffer | undefined {
-  // Too short to be one. An empty block is tried in its place, which fails, in the same time.
+  // A block that is too short is replaced by an empty one, which fails in the same time.
   const whole = block.length < nonceBytes + tagBytes ? Buffer.alloc(nonceBytes + tagBytes) : block;
   const decipher = createDecipheriv(cipherName, secret, whole.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
@@ -41,13 +41,13 @@ export function decrypt(
   try {
     decipher.final();
   } catch {
-    // Node says no more than "unable to authenticate data", and nobody outside is to hear even that.
+    // The error of Node says only that the data is not authentic, and callers must not learn even that.
     return undefined;
   }
   return whole === block ? plaintext : undefined;
 }
 
-/** The last one is kept: it is the same for every token of a key. Nothing secret, and no longer than a token. */
+/** Keeps the last bytes, because they are the same for every token of a key. They are not secret. */
 function bytesOf(authenticated: string): Buffer {
   if (authenticated !== last.text)
     last = { text: authenticated, bytes: Buffer.from(authenticated) };

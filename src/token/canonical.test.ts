@@ -7,7 +7,7 @@ import { canonical, digest } from "./canonical.ts";
 test.each([
   [{ b: 1, a: [true, null, "x"] }, '{"a":[true,null,"x"],"b":1}'],
   [{ z: { b: {}, a: [] }, a: "" }, '{"a":"","z":{"a":[],"b":{}}}'],
-  // By code unit: "10" before "9", capitals before small letters, an astral character before U+FFFD.
+  // Sorted by code unit: "10" before "9", capitals before small letters, an astral character before U+FFFD.
   [{ 9: 0, 10: 0, a: 0, B: 0 }, '{"10":0,"9":0,"B":0,"a":0}'],
   [{ "\ufffd": 0, "😀": 0 }, '{"😀":0,"\ufffd":0}'],
   [{ a: undefined, b: 1, c: undefined }, '{"b":1}'],
@@ -27,7 +27,7 @@ test("takes members named toJSON and constructor as data", () => {
   expect(canonical({ toJSON: "x", constructor: 1 })).toBe('{"constructor":1,"toJSON":"x"}');
 });
 
-test("gives one text for one value, in whatever order its members come", () => {
+test("writes a value as the same text whatever the order of its members", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(canonical(reversed(value))).toBe(canonical(value));
@@ -55,7 +55,7 @@ test("quotes every text as JSON.stringify does, lone surrogates too", () => {
   expect(everyUnit.filter((unit) => canonical(unit) !== JSON.stringify(unit))).toEqual([]);
 });
 
-test("goes down 200 levels and no further", () => {
+test("accepts 200 levels of nesting and no more", () => {
   expect(canonical(nested(200))).toBe("[".repeat(200) + "]".repeat(200));
   const tooDeep = new RangeError("canonical: nested deeper than 200 levels");
   expect(() => canonical(nested(201))).toThrow(tooDeep);
@@ -65,7 +65,7 @@ test("goes down 200 levels and no further", () => {
   );
 });
 
-test("ends on a value that contains itself", () => {
+test("refuses a value that contains itself", () => {
   const loop: unknown[] = [];
   loop.push(loop, loop);
   expect(() => canonical(loop)).toThrow(RangeError);
@@ -80,9 +80,9 @@ test.each([
   [1n, "bigint"],
   [Symbol("s"), "symbol"],
   [{ a: () => 1 }, "function"],
-  [new Date(0), "an object with a class of its own"],
-  [{ a: new Map() }, "an object with a class of its own"],
-])("refuses what JSON would not bring back (%#)", (value, kind) => {
+  [new Date(0), "an instance of a class"],
+  [{ a: new Map() }, "an instance of a class"],
+])("refuses what JSON cannot preserve (%#)", (value, kind) => {
   expect(() => canonical(value)).toThrow(new TypeError(`canonical: ${kind} is not a JSON value`));
 });
 

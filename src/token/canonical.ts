@@ -1,22 +1,21 @@
-// One text for one JSON value, whatever order its members came in, so that equal arguments have equal
-// digests. Members are sorted by UTF-16 code unit, as RFC 8785 does; numbers and strings are written
-// as JSON.stringify writes them, which is RFC 8785's form as well.
+// Writes a JSON value as the same text whatever the order of its members, so that equal arguments have equal digests.
+// Members are sorted by UTF-16 code unit, and numbers and strings are written as JSON.stringify does, as in RFC 8785.
 
 import { hash } from "node:crypto";
 
-// Arguments come from the network, and recursion over them must end in an error of ours and not in a
-// stack overflow, which can surface anywhere. No honest tool takes arguments this deep.
+// Arguments come from the network. Recursion over them must end in this error and not in a stack overflow, which can
+// surface anywhere. No real tool has arguments this deep.
 const maxDepth = 200;
 
 /**
- * Members that are `undefined` are left out. What JSON could not bring back (a Date, a Map, NaN) is a
- * TypeError rather than a guess: two of them would share a digest.
+ * The canonical text of a value. Members that are `undefined` are left out. A value that JSON cannot preserve (a Date, a
+ * Map, NaN) is a TypeError, because two different ones would share a digest.
  */
 export function canonical(value: unknown): string {
   return write(value, 0);
 }
 
-/** base64url of the SHA-256 of the canonical text: 43 characters. */
+/** The SHA-256 of the canonical text in base64url, which is 43 characters. */
 export function digest(value: unknown): string {
   const text = canonical(value);
   const known = last;
@@ -26,12 +25,12 @@ export function digest(value: unknown): string {
   return last.digest;
 }
 
-// A schema often makes of arguments what they are, and both are digested, one after the other. Good for that one time:
-// nobody's arguments are kept, and no later caller can tell by the time it takes that theirs are the same.
+// A schema often returns the arguments unchanged, and both are digested, one after the other. The last digest is kept for
+// that one use only, so that no arguments stay in memory and no later caller can tell from the time that theirs are equal.
 const none = { text: "", digest: "" };
 let last = none;
 
-/** 132 bits of it: plenty to tell two things of one author apart, where nobody forges. */
+/** The first 132 bits of the digest, enough to tell apart two things that one author wrote. Not for use against forgery. */
 export function shortDigest(value: unknown): string {
   return digest(value).slice(0, 22);
 }
@@ -48,7 +47,7 @@ function write(value: unknown, depth: number): string {
 
 function writeList(list: readonly unknown[], depth: number): string {
   let text = "";
-  // By index, because `map` and `join` would pass over the holes of a sparse list.
+  // By index, because `map` and `join` skip the holes of a sparse list.
   for (let index = 0; index < list.length; index++) {
     if (index > 0) text += ",";
     text += write(list[index], depth);
@@ -56,7 +55,7 @@ function writeList(list: readonly unknown[], depth: number): string {
   return `[${text}]`;
 }
 
-// Builds text and never an object: a sorted copy would lose a member named "__proto__".
+// This builds text and not an object, because a sorted copy would lose a member named "__proto__".
 function writeMembers(value: object, depth: number): string {
   refuseUnlessPlain(value);
   let text = "";
@@ -69,11 +68,11 @@ function writeMembers(value: object, depth: number): string {
   return `{${text}}`;
 }
 
-// Whatever JSON.stringify would escape: quotes, backslashes, control characters, and surrogates, which
-// it escapes where they are lone.
+// Everything that JSON.stringify would escape: quotes, backslashes, control characters and lone surrogates. For
+// simplicity, this matches every surrogate.
 const needsEscape = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-/** As JSON. Most strings here are short and plain, and these are written several times faster so. */
+/** Writes a string as JSON. Most strings here are short and need no escapes, and this is several times faster for them. */
 export function quote(text: string): string {
   return text.length < 64 && !needsEscape.test(text) ? `"${text}"` : JSON.stringify(text);
 }
@@ -84,10 +83,10 @@ function literal(value: unknown): string {
   throw new TypeError(`canonical: ${kind} is not a JSON value`);
 }
 
-// A plain object's prototype ends the chain, in whichever realm it was made; a Date's does not.
+// The prototype of a plain object ends the prototype chain, in whichever realm the object was made. A Date's does not.
 function refuseUnlessPlain(value: object): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return;
   if (Object.getPrototypeOf(prototype) === null) return;
-  throw new TypeError("canonical: an object with a class of its own is not a JSON value");
+  throw new TypeError("canonical: an instance of a class is not a JSON value");
 }

@@ -14,8 +14,8 @@ const claims: Claims<unknown> = {
   state: { kind: "inline", value: [1] },
 };
 
-// Tokens that are out during a deploy are opened by the next version: a change here needs a new number.
-test("is written as this, in format 1", () => {
+// The next version opens tokens that were made before a deployment, so a change here needs a new format number.
+test("is written like this in format 1", () => {
   expect(encodeClaims(claims)).toBe(
     '{"f":1,"c":"c1","r":2,"l":8,"x":1000,"m":"tools/call","t":"resolve_bug","a":"d","p":"alice","u":"tracker"}\n[1]',
   );
@@ -42,7 +42,7 @@ const head = {
   u: "tracker",
 };
 
-test("needs every member but the principal and the pointer", () => {
+test("needs every member except the principal and the pointer", () => {
   const missable = Object.keys(head).filter((name) => {
     const without = { ...head, [name]: undefined };
     return decodeHead(`${JSON.stringify(without)}\nnull`) !== undefined;
@@ -107,7 +107,7 @@ test.each([
   // @ts-expect-error -- a caller without types
   expect(() => encodeClaims({ ...claims, ...change })).toThrow(
     new TypeError(
-      "seal: these claims could not be opened again; round must be a whole number from 0, roundsLeft a whole number, expiresAt a finite one, the rest text",
+      "seal: these claims could not be opened again. round must be a whole number of at least 0, roundsLeft a whole number, expiresAt a finite number, and everything else a string.",
     ),
   );
 });
@@ -116,7 +116,7 @@ test.each([undefined, () => 1, Symbol("s")])(
   "does not encode a state that is not JSON (%#)",
   (value) => {
     expect(() => encodeClaims({ ...claims, state: { kind: "inline", value } })).toThrow(
-      new TypeError(`seal: a state is JSON, got ${typeof value}`),
+      new TypeError(`seal: a state must be JSON, but this one is of type ${typeof value}`),
     );
   },
 );

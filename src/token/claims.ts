@@ -1,56 +1,64 @@
-// What a token says, and how that is written: one line of JSON for the head, one for the state. They are
-// apart so that a state is parsed only once its head has been checked against the request.
+// What a token says and how it is written: one line of JSON for the head and one for the state. They are separate, so that
+// the state is parsed only after the head has been checked against the request.
 
 import { quote } from "./canonical.ts";
 import { isCount, isFiniteNumber, isText, isTextOrAbsent, isWhole, members } from "./members.ts";
 
-/** What a token is bound to. A request that differs in any of it may not use the token. */
+/** What a token is bound to. A request that differs in any of these may not use it. */
 export interface Binding {
   readonly method: string;
   /** The tool's or the prompt's name, or the resource's URI. */
   readonly target: string;
+  /** Of the arguments of the first request. */
   readonly argumentsDigest: string;
-  /** Undefined on a server without authorisation, which is not the same as any text. */
+  /** Who calls. Undefined on a server without authorization, which equals no text. */
   readonly principal: string | undefined;
+  /** The server that the token is for. */
   readonly audience: string;
 }
 
+/** Everything that a token says. */
 export interface Claims<S> extends Binding {
   readonly callId: string;
+  /** The round that made the token, counted from 1. */
   readonly round: number;
+  /** How many more rounds the call may have. */
   readonly roundsLeft: number;
-  /** Milliseconds since 1970. At this moment the token is expired. */
+  /** When the token expires, in milliseconds since 1970. It is invalid from this moment on. */
   readonly expiresAt: number;
   readonly state: State<S>;
 }
 
+/** The state of the call, or where to find it. */
 export type State<S> =
   | { readonly kind: "inline"; readonly value: S }
+  /** The state was too large for the token and is in the store. */
   | { readonly kind: "spilled"; readonly pointer: string };
 
-/** The claims but for an inline state, which is still text. */
+/** The claims with the state still as text. */
 export interface Head extends Omit<Claims<never>, "state"> {
   readonly pointer: string | undefined;
   readonly stateText: string;
 }
 
-// Another number is another encoding, and is refused. Adding a member needs a new number too: a server
-// that does not know a member cannot know that it may be ignored.
+// A token with another number has another encoding and is refused. A new member needs a new number as well, because a
+// server that does not know the member cannot know whether it may ignore it.
 const format = 1;
 
+/** Writes the claims as text. */
 export function encodeClaims(claims: Claims<unknown>): string {
   const { state } = claims;
   const pointer = state.kind === "spilled" ? state.pointer : undefined;
-  // Better here, at the server's own mistake, than when the client's answer comes back.
+  // It is better to fail here, where the mistake was made, than when the client sends the token back.
   if (!isSound(claims) || !isTextOrAbsent(pointer)) {
     throw new TypeError(
-      "seal: these claims could not be opened again; round must be a whole number from 0, roundsLeft a whole number, expiresAt a finite one, the rest text",
+      "seal: these claims could not be opened again. round must be a whole number of at least 0, roundsLeft a whole number, expiresAt a finite number, and everything else a string.",
     );
   }
   return `${headText(claims, pointer)}\n${state.kind === "spilled" ? "" : stateText(state.value)}`;
 }
 
-/** Written out member by member: most texts here need no escaping, and to make an object of them first takes longer. */
+/** Writes member by member, which is faster than to build an object first, because most texts need no escapes. */
 function headText(claims: Claims<unknown>, pointer: string | undefined): string {
   const { callId, round, roundsLeft, expiresAt, method, target } = claims;
   const { argumentsDigest, principal, audience } = claims;
@@ -63,7 +71,7 @@ function headText(claims: Claims<unknown>, pointer: string | undefined): string 
   );
 }
 
-/** Undefined for anything that `encodeClaims` of this format does not write. */
+/** Reads the head. Undefined for anything that `encodeClaims` does not write in this format. */
 export function decodeHead(text: string): Head | undefined {
   const headEnd = text.indexOf("\n");
   const written = members(text.slice(0, headEnd));
@@ -93,7 +101,7 @@ const known = new Set(["f", "c", "r", "l", "x", "m", "t", "a", "p", "u", "s"]);
 
 type Unchecked<T> = { readonly [K in keyof T]: unknown };
 
-/** All but the state. */
+/** Checks everything except the state. */
 function isSound(head: Unchecked<Omit<Claims<never>, "state">>): boolean {
   return (
     isCount(head.round) &&
@@ -108,7 +116,7 @@ function isSound(head: Unchecked<Omit<Claims<never>, "state">>): boolean {
   );
 }
 
-/** Undefined where the state is not what the head promises. */
+/** Reads the state. Undefined if it is not what the head says. */
 export function decodeState<S>(head: Head): State<S> | undefined {
   if (head.pointer !== undefined) {
     return head.stateText === "" ? { kind: "spilled", pointer: head.pointer } : undefined;
@@ -123,6 +131,7 @@ export function decodeState<S>(head: Head): State<S> | undefined {
 
 function stateText(value: unknown): string {
   const text: string | undefined = JSON.stringify(value);
-  if (text === undefined) throw new TypeError(`seal: a state is JSON, got ${typeof value}`);
+  if (text === undefined)
+    throw new TypeError(`seal: a state must be JSON, but this one is of type ${typeof value}`);
   return text;
 }

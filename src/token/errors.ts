@@ -1,4 +1,6 @@
-/** Why a token or a ticket was refused. For logs only: told to a caller, it would be an oracle. */
+// The errors of tokens, tickets and sealed records.
+
+/** Why a token or a ticket was refused. It belongs in logs only, because it would help a caller to forge one. */
 export type TokenReason =
   | "not_text"
   | "too_long"
@@ -14,7 +16,7 @@ export type TokenReason =
   | "rounds_spent"
   | "internal";
 
-/** A `requestState` that is not ours, not for this request, or too late. Its message never says which. */
+/** A `requestState` that this server did not make, that belongs to another request, or that has expired. The message never says which. */
 export class TokenError extends Error {
   readonly reason: TokenReason;
 
@@ -25,13 +27,15 @@ export class TokenError extends Error {
   }
 }
 
-/** What was to be sealed is over the limit. The caller knows what is in it and can name the largest parts. */
+/** Something is too large to be sealed. The caller knows its contents and can name the largest parts. */
 export class TokenTooLarge extends Error {
+  /** How large the text would be. */
   readonly bytes: number;
+  /** How large it may be, in bytes. */
   readonly limit: number;
 
   constructor(bytes: number, limit: number) {
-    super(`What is to be sealed comes to ${bytes} bytes, over the limit of ${limit}`);
+    super(`The sealed text would have ${bytes} bytes, but the limit is ${limit}.`);
     this.name = "TokenTooLarge";
     this.bytes = bytes;
     this.limit = limit;

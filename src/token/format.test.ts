@@ -18,7 +18,7 @@ test("is AES-256-GCM over the payload, with word and key id authenticated", () =
   expect(read("v1", byHand, keyring)).toEqual({ kind: "read", payload });
 });
 
-test("asks for twelve random bytes each time", () => {
+test("takes twelve random bytes each time", () => {
   const sizes: number[] = [];
   const counting = (size: number) => {
     sizes.push(size);
@@ -40,7 +40,7 @@ test("is safe in a URL as it is", () => {
   }
 });
 
-test("takes exactly one text for one block, whatever its length", () => {
+test("accepts exactly one text for a block of any length", () => {
   for (let size = 0; size < 4; size++) {
     const text = write("v1", randomBytes(size), keyring, randomBytes);
     expect(read("v1", text, keyring).kind).toBe("read");

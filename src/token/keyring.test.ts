@@ -26,7 +26,7 @@ test.each([
   expect([...keyring.opening.keys()]).toEqual(["a", "b"]);
 });
 
-test("keeps the order given even where ids look like numbers", () => {
+test("keeps the order even if the ids look like numbers", () => {
   expect(parseKeys(`2:${secret},1:${secondSecret}`).sealing.id).toBe("2");
 });
 
@@ -43,48 +43,48 @@ test.each([[""], [" \n\t,"], [[]], [["", " "]]])(
   },
 );
 
-const form = "a key is written <id>:<base64url of 32 bytes>";
+const form = "A key is written as <id>:<base64url of 32 bytes>.";
 
 test.each([
-  [TypeError, secret, `keys: entry 1 has no key id; ${form}`],
-  [TypeError, `a:${secret},${secondSecret}`, `keys: entry 2 has no key id; ${form}`],
+  [TypeError, secret, `keys: entry 1 has no key id. ${form}`],
+  [TypeError, `a:${secret},${secondSecret}`, `keys: entry 2 has no key id. ${form}`],
   [
     TypeError,
     `a:${secret} ü:${secondSecret}`,
-    `keys: the id of entry 2 must be 1 to 32 characters of A-Z, a-z, 0-9, _ and -; ${form}`,
+    `keys: the id of entry 2 must have 1 to 32 characters of A-Z, a-z, 0-9, _ and -. ${form}`,
   ],
   [
     TypeError,
-    // The halves the wrong way round: the id is then the key, and is not shown.
+    // The halves are swapped, so the "id" is the key and must not be shown.
     `${secret}:a`,
-    `keys: the id of entry 1 must be 1 to 32 characters of A-Z, a-z, 0-9, _ and -; ${form}`,
+    `keys: the id of entry 1 must have 1 to 32 characters of A-Z, a-z, 0-9, _ and -. ${form}`,
   ],
   [
     TypeError,
     `:${secret}`,
-    `keys: the id of entry 1 must be 1 to 32 characters of A-Z, a-z, 0-9, _ and -; ${form}`,
+    `keys: the id of entry 1 must have 1 to 32 characters of A-Z, a-z, 0-9, _ and -. ${form}`,
   ],
   [
     TypeError,
     `a:${bytes.toString("base64")}`,
-    `keys: key "a" is not base64url, which has - and _ for + and /, and no =; ${form}`,
+    `keys: key "a" is not base64url, which uses - and _ instead of + and /, and no =. ${form}`,
   ],
   [
     TypeError,
     `a:${secret.slice(0, -1)}V`,
-    `keys: key "a" is not base64url, which has - and _ for + and /, and no =; ${form}`,
+    `keys: key "a" is not base64url, which uses - and _ instead of + and /, and no =. ${form}`,
   ],
   [
     RangeError,
     `2026-11:${secret.slice(0, 22).replace(/.$/, "Q")}`,
-    'keys: key "2026-11" has 16 bytes; a key has 32',
+    'keys: key "2026-11" has 16 bytes. A key has 32.',
   ],
-  [RangeError, "a:", 'keys: key "a" has 0 bytes; a key has 32'],
-  [RangeError, `a:${secret}AAA`, 'keys: key "a" has 34 bytes; a key has 32'],
+  [RangeError, "a:", 'keys: key "a" has 0 bytes. A key has 32.'],
+  [RangeError, `a:${secret}AAA`, 'keys: key "a" has 34 bytes. A key has 32.'],
   [
     RangeError,
     `a:${secret},a:${secondSecret}`,
-    'keys: key id "a" is used twice; give each key an id of its own',
+    'keys: the key id "a" is used twice. Give each key its own id.',
   ],
 ])("refuses malformed keys with a %o that does not show them (%#)", (kind, keys, message) => {
   const error = thrownBy(() => parseKeys(keys));
@@ -101,7 +101,7 @@ test.each([
 ])("refuses keys that are not text (%#)", (keys, kind) => {
   // @ts-expect-error -- a caller without types
   expect(() => parseKeys(keys)).toThrow(
-    new TypeError(`keys: must be a string or a list of strings, got ${kind}`),
+    new TypeError(`keys: pass a string or a list of strings, not ${kind}.`),
   );
 });
 
@@ -120,14 +120,14 @@ test("shows no key material in JSON or in inspect", () => {
   expect(shown).not.toContain("a5 a5");
 });
 
-test("makes keys that can be read again, each another one", () => {
+test("makes a different key each time, which can be parsed", () => {
   const key = newKey("2026-11-15");
   expect(key).toMatch(/^2026-11-15:[\w-]{43}$/);
   expect(parseKeys(key).sealing.id).toBe("2026-11-15");
   expect(newKey("2026-11-15")).not.toBe(key);
 });
 
-test("makes up an id of eight characters where none is given", () => {
+test("makes up an id of eight characters by default", () => {
   expect(newKey()).toMatch(/^[\w-]{8}:[\w-]{43}$/);
   expect(newKey(undefined, (size) => Buffer.alloc(size, size))).toBe(
     `BgYGBgYG:${Buffer.alloc(32, 32).toString("base64url")}`,
@@ -138,7 +138,9 @@ test.each([[""], ["a b"], ["a:b"], ["a.b"], ["a".repeat(33)]])(
   "makes no key with the id %j",
   (id) => {
     expect(() => newKey(id)).toThrow(
-      new TypeError("newKey: an id is 1 to 32 characters of A-Z, a-z, 0-9, _ and -"),
+      new TypeError(
+        "newKey: the id of a key must have 1 to 32 characters of A-Z, a-z, 0-9, _ and -.",
+      ),
     );
   },
 );

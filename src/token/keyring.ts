@@ -1,25 +1,27 @@
-// The keys that seal and open. Key material lives in KeyObjects from here on, which neither
-// JSON.stringify nor util.inspect shows, and never goes into a message: an entry that cannot be
-// understood is named by its position, because any part of it may be the key.
+// The keys that seal and open. From here on, key material is in KeyObjects, which neither JSON.stringify nor util.inspect
+// shows. It never appears in a message. An entry that cannot be parsed is named by its position, because any part of it may
+// be the key.
 
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { ParleyError } from "../errors.ts";
-import type { RandomBytes } from "./aead.ts";
-import { decodeBase64url } from "./base64url.ts";
+import { decodeBase64url } from "./exact-text.ts";
+import type { RandomBytes } from "./random.ts";
 
+/** The keys of a server. */
 export interface Keyring {
-  /** The first key given. Putting a new one in front rotates; the old ones still open. */
+  /** The first key of the list. To rotate, add a new key in front; the others still open what they sealed. */
   readonly sealing: { readonly id: string; readonly secret: KeyObject };
+  /** All keys by their id. */
   readonly opening: ReadonlyMap<string, KeyObject>;
-  /** Opens nothing. Stands in for a key that is not there, so that its absence costs no less time. */
+  /** Opens nothing. It takes the place of an unknown key, so that refusing one takes the same time. */
   readonly decoy: KeyObject;
 }
 
 const keyBytes = 32;
 const idPattern = /^[\w-]{1,32}$/;
-const form = `a key is written <id>:<base64url of ${keyBytes} bytes>`;
+const form = `A key is written as <id>:<base64url of ${keyBytes} bytes>.`;
 
-/** Takes what PARLEY_KEYS holds: `<id>:<base64url of 32 bytes>`, several of them between commas or white space. */
+/** Parses the value of PARLEY_KEYS: keys of the form `<id>:<base64url of 32 bytes>`, separated by commas or white space. */
 export function parseKeys(keys: string | readonly string[]): Keyring {
   const entries = texts(keys).flatMap((text) =>
     text.split(/[\s,]+/).filter((entry) => entry !== ""),
@@ -28,7 +30,7 @@ export function parseKeys(keys: string | readonly string[]): Keyring {
   for (const [index, entry] of entries.entries()) {
     const { id, secret } = parseKey(entry, index + 1);
     if (opening.has(id)) {
-      throw new RangeError(`keys: key id "${id}" is used twice; give each key an id of its own`);
+      throw new RangeError(`keys: the key id "${id}" is used twice. Give each key its own id.`);
     }
     opening.set(id, secret);
   }
@@ -44,11 +46,13 @@ export function parseKeys(keys: string | readonly string[]): Keyring {
   return { sealing: { id, secret }, opening, decoy: createSecretKey(randomBytes(keyBytes)) };
 }
 
-/** A new key, ready for PARLEY_KEYS. A date makes a good id: "2026-11-15". */
+/** A new key for PARLEY_KEYS. A date such as "2026-11-15" is a good id. */
 export function newKey(id?: string, random: RandomBytes = randomBytes): string {
   const name = id ?? base64url(random(6));
   if (!idPattern.test(name)) {
-    throw new TypeError("newKey: an id is 1 to 32 characters of A-Z, a-z, 0-9, _ and -");
+    throw new TypeError(
+      "newKey: the id of a key must have 1 to 32 characters of A-Z, a-z, 0-9, _ and -.",
+    );
   }
   return `${name}:${base64url(random(keyBytes))}`;
 }
@@ -58,28 +62,28 @@ function texts(keys: unknown): readonly string[] {
   return list.map((text) => {
     if (typeof text === "string") return text;
     throw new TypeError(
-      `keys: must be a string or a list of strings, got ${text === null ? "null" : typeof text}`,
+      `keys: pass a string or a list of strings, not ${text === null ? "null" : typeof text}.`,
     );
   });
 }
 
 function parseKey(entry: string, position: number): { id: string; secret: KeyObject } {
   const colon = entry.indexOf(":");
-  if (colon === -1) throw new TypeError(`keys: entry ${position} has no key id; ${form}`);
+  if (colon === -1) throw new TypeError(`keys: entry ${position} has no key id. ${form}`);
   const id = entry.slice(0, colon);
   if (!idPattern.test(id)) {
     throw new TypeError(
-      `keys: the id of entry ${position} must be 1 to 32 characters of A-Z, a-z, 0-9, _ and -; ${form}`,
+      `keys: the id of entry ${position} must have 1 to 32 characters of A-Z, a-z, 0-9, _ and -. ${form}`,
     );
   }
   const { bytes, exact } = decodeBase64url(entry.slice(colon + 1));
   if (!exact) {
     throw new TypeError(
-      `keys: key "${id}" is not base64url, which has - and _ for + and /, and no =; ${form}`,
+      `keys: key "${id}" is not base64url, which uses - and _ instead of + and /, and no =. ${form}`,
     );
   }
   if (bytes.length !== keyBytes) {
-    throw new RangeError(`keys: key "${id}" has ${bytes.length} bytes; a key has ${keyBytes}`);
+    throw new RangeError(`keys: key "${id}" has ${bytes.length} bytes. A key has ${keyBytes}.`);
   }
   return { id, secret: createSecretKey(bytes) };
 }

@@ -46,7 +46,7 @@ describe("what was sealed", () => {
     ),
   });
 
-  test("is opened again, whatever it says", () => {
+  test("opens again, whatever the claims are", () => {
     fc.assert(
       fc.property(anyClaims, fc.boolean(), (sealed, deflate) => {
         const opened = open(seal(sealed, keyring, { deflate }), keyring, {
@@ -55,7 +55,7 @@ describe("what was sealed", () => {
         });
         const { state, expiresAt: until, ...rest } = opened;
         expect(rest).toEqual({ ...sealed, state: undefined, expiresAt: undefined });
-        // JSON knows no -0.
+        // JSON has no -0.
         expect(until).toBe(sealed.expiresAt + 0);
         expect(state).toEqual(JSON.parse(JSON.stringify(sealed.state)));
       }),
@@ -73,7 +73,7 @@ describe("what was sealed", () => {
     expect(JSON.stringify(state)).toBe('{"kind":"inline","value":{"__proto__":{"admin":true}}}');
   });
 
-  test("may be a pointer to a state that lies elsewhere", () => {
+  test("may be a pointer to a state in the store", () => {
     const spilled = { ...claims, state: { kind: "spilled", pointer: "row 42" } } as const;
     expect(open(seal(spilled, keyring), keyring, expected).state).toStrictEqual(spilled.state);
   });
@@ -83,7 +83,7 @@ describe("keys", () => {
   const [first, second] = [newKey("first"), newKey("second")];
   const token = seal(claims, parseKeys(first));
 
-  test("an old key opens after a new one was put in front of it", () => {
+  test("an old key still opens after a new one was added in front of it", () => {
     const rotated = parseKeys([second, first]);
     expect(open(token, rotated, expected)).toEqual(claims);
     expect(seal(claims, rotated)).toMatch(/^v1\.second\./);
@@ -133,7 +133,7 @@ describe("a token is for one request", () => {
     },
   );
 
-  test("the log hears of the most alarming difference", () => {
+  test("the log gets the most alarming difference", () => {
     const different = { method: "m", target: "t", argumentsDigest: "a" };
     expect(reason(token, { ...expected, ...different, now: Infinity })).toBe("method");
     expect(reason(token, { ...expected, ...different, principal: "p" })).toBe("principal");
@@ -168,7 +168,7 @@ describe("nothing is decided before everything is checked", () => {
     expect([...looked]).toEqual(expect.arrayContaining(members));
   });
 
-  test("the state is left alone until then", () => {
+  test("the state is not parsed before that", () => {
     const unreadable = authentic(`\0${encodeClaims(claims).slice(0, -1)}`);
     expect(reason(unreadable, { ...expected, audience: "x" })).toBe("audience");
     expect(reason(unreadable, expected)).toBe("malformed");
@@ -203,7 +203,7 @@ describe("size", () => {
     expect(reason(token, { ...expected, maxBytes: token.length - 1 })).toBe("too_long");
   });
 
-  test("has a limit of 32 KiB where none is given", () => {
+  test("has a limit of 32 KiB by default", () => {
     expect(reason("A".repeat(32 * 1024), expected)).toBe("malformed");
     expect(reason("A".repeat(32 * 1024 + 1), expected)).toBe("too_long");
   });
@@ -221,10 +221,10 @@ describe("size", () => {
   });
 });
 
-describe("an authentic token that is not as we write them", () => {
+describe("an authentic token that this version would not write", () => {
   const written = encodeClaims(claims);
 
-  test("opens when it is", () => {
+  test("opens if it is well-formed", () => {
     expect(open(authentic(`\0${written}`), keyring, expected)).toEqual(claims);
   });
 
@@ -253,7 +253,7 @@ test("a ticket is not a token", () => {
   expect(reason(ticket.replace("t1", "v1"), expected)).toBe("forged");
 });
 
-describe("whatever it is given, it says the same", () => {
+describe("the error is always the same", () => {
   const traps = new Proxy({}, { get: () => explode });
 
   test.each([
@@ -274,7 +274,7 @@ describe("whatever it is given, it says the same", () => {
     [Object.defineProperty({}, "length", { get: explode })],
     [new Proxy({}, traps)],
     [new Proxy(explode, traps)],
-  ])("to what is not text (%#)", (value) => {
+  ])("for a value that is not a string (%#)", (value) => {
     expect(reason(value, expected)).toBe("not_text");
   });
 
@@ -290,11 +290,11 @@ describe("whatever it is given, it says the same", () => {
     ["a JWT", "eyJhbGciOiJub25lIn0.e30.", "malformed"],
     ["JSON", JSON.stringify(claims), "malformed"],
     ["a gigantic text", "v1.k.".padEnd(2 ** 28, "A"), "too_long"],
-  ])("to %s", (_what, text, why) => {
+  ])("for %s", (_what, text, why) => {
     expect(reason(text, expected)).toBe(why);
   });
 
-  test("to any text at all", () => {
+  test("for any text at all", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 0xffff })), fc.boolean(), (codes, headed) => {
         const text = String.fromCharCode(...codes);
@@ -303,7 +303,7 @@ describe("whatever it is given, it says the same", () => {
     );
   });
 
-  test("and even to a mistake of the server's own, with its cause for the log", () => {
+  test("and for a mistake of the server, with the cause for the log", () => {
     const broken = Object.defineProperty({ ...expected }, "audience", { get: explode });
     const error = refusal(seal(claims, keyring), broken);
     expect(error.reason).toBe("internal");

@@ -1,9 +1,9 @@
-// Opens what `seal` sealed, or throws TokenError.
+// Opens a token that `seal` made, or throws TokenError.
 //
-//   O1. Nothing else is ever thrown, and its message is always the same.
-//   O2. Everything is checked before anything is decided, so that neither the text nor the time of an
-//       answer tells which check failed.
-//   O3. The state is parsed last, for a request that may have it.
+//   O1. It throws no other error, and the message is always the same.
+//   O2. Everything is checked before anything is decided, so that neither the text nor the time of a response shows which
+//       check failed.
+//   O3. The state is parsed last, and only for a request that may have it.
 
 import {
   type Binding,
@@ -16,24 +16,24 @@ import {
 import { TokenError, type TokenReason } from "./errors.ts";
 import { read } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
-import { unpack } from "./payload.ts";
-import { sameText } from "./same-text.ts";
-import { defaultMaxBytes, maxInflatedBytes } from "./size.ts";
+import { sameText } from "./exact-text.ts";
+import { defaultMaxBytes, maxInflatedBytes, unpack } from "./payload.ts";
 
-/** What the request at hand is, which the token must have been sealed for. */
+/** The request that came with the token. The token must have been sealed for it. */
 export interface Expected extends Binding {
+  /** In milliseconds since 1970. */
   readonly now: number;
-  /** Of the token's text: at least what `seal` was given. */
+  /** The largest token that is opened, at least what `seal` allowed. Default: 32 KiB. */
   readonly maxBytes?: number | undefined;
 }
 
-/** The state is taken to be an `S` unchecked: only a holder of the key can have sealed it. */
+/** Opens a token. The state is not checked to be an `S`, because only a holder of the key can have sealed it. */
 export function open<S>(text: unknown, keyring: Keyring, expected: Expected): Claims<S> {
   let outcome: Outcome<S>;
   try {
     outcome = attempt<S>(text, keyring, expected);
   } catch (cause) {
-    // A bug of ours: still one answer outward (O1), and the log has the cause.
+    // This is a bug. The caller gets the usual error (O1), and the log has the cause.
     throw new TokenError("internal", { cause });
   }
   if (outcome.kind === "refused") throw new TokenError(outcome.reason);
@@ -45,7 +45,7 @@ type Outcome<S> =
   | { readonly kind: "refused"; readonly reason: TokenReason };
 
 function attempt<S>(text: unknown, keyring: Keyring, expected: Expected): Outcome<S> {
-  // Whoever sent these knows it, so they may be refused early.
+  // These may be refused early, because the sender knows them anyway.
   const maxBytes = expected.maxBytes ?? defaultMaxBytes;
   if (typeof text !== "string") return { kind: "refused", reason: "not_text" };
   if (text.length > maxBytes) return { kind: "refused", reason: "too_long" };
@@ -64,7 +64,7 @@ function attempt<S>(text: unknown, keyring: Keyring, expected: Expected): Outcom
   return { kind: "opened", claims: claimsOf(head, state) };
 }
 
-// Member by member: a round opens one of these, and a spread costs as much as the parsing before it.
+// Member by member, because a spread would cost as much as the parsing before it.
 function claimsOf<S>(head: Head, state: Claims<S>["state"]): Claims<S> {
   return {
     callId: head.callId,
@@ -80,14 +80,14 @@ function claimsOf<S>(head: Head, state: Claims<S>["state"]): Claims<S> {
   };
 }
 
-/** The most alarming one, where there are several. All are looked at, whatever the first of them says (O2). */
+/** The most alarming reason to refuse, if there are several. Every check runs, whatever the others found (O2). */
 function firstWrong(head: Head, expected: Expected): TokenReason | undefined {
   const isAudience = sameText(head.audience, expected.audience);
   const isPrincipal = samePrincipal(head.principal, expected.principal);
   const isMethod = sameText(head.method, expected.method);
   const isTarget = sameText(head.target, expected.target);
   const isArguments = sameText(head.argumentsDigest, expected.argumentsDigest);
-  // Not `now >= expiresAt`: a clock that gives NaN must not make tokens last for ever.
+  // With `now >= expiresAt`, a clock that returns NaN would make tokens last for ever.
   const isInTime = expected.now < head.expiresAt;
   const hasRoundsLeft = head.roundsLeft > 0;
   if (!isAudience) return "audience";
@@ -99,13 +99,13 @@ function firstWrong(head: Head, expected: Expected): TokenReason | undefined {
   return hasRoundsLeft ? undefined : "rounds_spent";
 }
 
-/** Nobody is not the principal with the empty name. */
+/** No principal is not the same as a principal with an empty name. */
 function samePrincipal(left: string | undefined, right: string | undefined): boolean {
   const isSame = sameText(left ?? "", right ?? "");
   return isSame && (left === undefined) === (right === undefined);
 }
 
-// Checked in place of what could not be read (O2).
+// These claims are checked if the token cannot be read, so that a refusal takes the same time (O2).
 const decoy = encodeClaims({
   callId: "0".repeat(32),
   round: 1,

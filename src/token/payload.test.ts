@@ -9,14 +9,14 @@ test("writes text as it is behind a 0", () => {
   expect(unpack(Buffer.from("\0äöü"), 100)).toBe("äöü");
 });
 
-test("deflates behind a 1 when told to", () => {
+test("deflates behind a 1 on request", () => {
   const payload = pack(long, true);
   expect(payload).toEqual(Buffer.concat([Buffer.of(1), deflateRawSync(long)]));
   expect(payload.length).toBeLessThan(100);
   expect(unpack(payload, long.length)).toBe(long);
 });
 
-test("does not deflate what that would make longer", () => {
+test("does not deflate a text that would become longer", () => {
   expect(pack("short", true)).toEqual(Buffer.from("\0short"));
 });
 
@@ -28,9 +28,12 @@ test("inflates up to the limit and not a byte further", () => {
 
 test.each([
   ["nothing at all", Buffer.alloc(0)],
-  ["a way of writing that is not known", Buffer.from("\u0002{}")],
-  ["a deflate stream behind that", Buffer.concat([Buffer.of(2), deflateRawSync(long)])],
-  ["a deflate stream that is none", Buffer.from("\u0001\u00ff\u00ff")],
+  ["an unknown first byte", Buffer.from("\u0002{}")],
+  [
+    "a deflate stream behind an unknown first byte",
+    Buffer.concat([Buffer.of(2), deflateRawSync(long)]),
+  ],
+  ["bytes that are not a deflate stream", Buffer.from("\u0001\u00ff\u00ff")],
   ["a deflate stream that is cut off", pack(long, true).subarray(0, 20)],
   ["an empty deflate stream", Buffer.of(1)],
 ])("does not unpack %s", (_what, payload) => {

@@ -1,11 +1,19 @@
-// What is encrypted: one byte that says how the rest is written, then the rest.
+// What is encrypted: one byte that says how the rest is written, then the rest. Also how large that may be.
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 const plain = 0;
 const deflated = 1;
 
-/** Deflated only where that makes it shorter. */
+/** The largest token by default, in bytes. A token is ASCII, so this is also its length. HTTP servers accept far more. */
+export const defaultMaxBytes: number = 32 * 1024;
+
+/** How much a token may hold once it is inflated. JSON deflates to between a third and a tenth. */
+export function maxInflatedBytes(maxBytes: number): number {
+  return 8 * maxBytes;
+}
+
+/** Writes a text. With `deflate`, it is deflated if that makes it shorter. */
 export function pack(text: string, deflate: boolean): Buffer {
   if (deflate) {
     const short = deflateRawSync(text);
@@ -18,8 +26,8 @@ export function pack(text: string, deflate: boolean): Buffer {
 }
 
 /**
- * Undefined for a payload that is not written as above or would be over `maxBytes` once inflated: a few
- * kilobytes can hold gigabytes.
+ * Reads a text. Undefined if the payload is not written as above, or if it would exceed `maxBytes` once inflated, because a
+ * few kilobytes can hold gigabytes.
  */
 export function unpack(payload: Buffer, maxBytes: number): string | undefined {
   if (payload[0] === plain) return payload.toString("utf8", 1);
@@ -27,7 +35,7 @@ export function unpack(payload: Buffer, maxBytes: number): string | undefined {
   try {
     return inflateRawSync(payload.subarray(1), { maxOutputLength: maxBytes }).toString();
   } catch {
-    // Too much, or no deflate stream: neither was made by `pack`.
+    // It is too large or not a deflate stream, so `pack` did not make it.
     return undefined;
   }
 }

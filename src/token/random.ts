@@ -1,13 +1,16 @@
-// Random bytes from the system, fetched some hundred at a time: asking for a dozen costs as much as for thousands.
+// Random bytes from the system, fetched in bulk, because a dozen bytes cost as much as thousands.
 
 import { randomFillSync } from "node:crypto";
 import { startupSnapshot } from "node:v8";
 
-const size = 4_096;
+/** A source of random bytes. Tests replace it. */
+export type RandomBytes = (size: number) => Uint8Array;
+
+const poolBytes = 4_096;
 let pool = Buffer.alloc(0);
 let used = 0;
 
-// What is left in it must not be in every process that starts from one snapshot: they would seal with the same nonces.
+// Processes that start from one snapshot must not share the rest of the pool, or they would seal with the same nonces.
 if (startupSnapshot.isBuildingSnapshot()) {
   startupSnapshot.addSerializeCallback(() => {
     pool = Buffer.alloc(0);
@@ -15,10 +18,13 @@ if (startupSnapshot.isBuildingSnapshot()) {
   });
 }
 
-/** As `randomBytes`, for small sizes. None is given out twice. A view into the pool: to be used, not to be kept or handed out. */
+/**
+ * Like `randomBytes` of node:crypto, for small sizes. No byte is returned twice. The buffer is a view into the pool, so use
+ * it at once and do not keep it.
+ */
 export function randomBytes(bytes: number): Buffer {
   if (used + bytes > pool.length) {
-    pool = randomFillSync(Buffer.allocUnsafeSlow(Math.max(size, bytes)));
+    pool = randomFillSync(Buffer.allocUnsafeSlow(Math.max(poolBytes, bytes)));
     used = 0;
   }
   used += bytes;

@@ -46,7 +46,7 @@ test("seals up to the limit and not a character further", () => {
   expect(over).toMatchObject({ bytes: text.length, limit: text.length - 1 });
 });
 
-test("has a limit of 32 KiB of text where none is given", () => {
+test("has a limit of 32 KiB by default", () => {
   // The text grows by four characters for every three.
   const room = Math.floor(((32 * 1024 - seal(claims(""), keyring).length) * 3) / 4);
   const text = seal(claims("x".repeat(room)), keyring);
@@ -56,12 +56,12 @@ test("has a limit of 32 KiB of text where none is given", () => {
     name: "TokenTooLarge",
     limit: 32 * 1024,
     message: expect.stringMatching(
-      /^What is to be sealed comes to 327\d\d bytes, over the limit of 32768$/,
+      /^The sealed text would have 327\d\d bytes, but the limit is 32768\.$/,
     ),
   });
 });
 
-test("deflates only when told to, and opens either", () => {
+test("deflates only on request, and opens both", () => {
   const state = Array.from({ length: 50 }, (_, at) => ({
     key: `step-${at}`,
     kind: "ok",
@@ -82,10 +82,10 @@ test("deflates only when told to, and opens either", () => {
   );
 });
 
-test("fits more under the limit when deflated, up to eight times of it, which it opens again", () => {
+test("holds up to eight times the limit when deflated, and opens it again", () => {
   const limits = { maxBytes: 2000, deflate: true };
   const most = 8 * 2000 - lengthOfHead();
-  // Bytes are counted, not characters.
+  // The limit counts bytes, not characters.
   const longest = "é".repeat(most / 2).padEnd(most - Math.floor(most / 2), "x");
   const text = seal(claims(longest), keyring, limits);
   const opened = open(text, keyring, { ...claims(null), now, maxBytes: 2000 });

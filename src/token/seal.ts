@@ -1,24 +1,29 @@
-import type { RandomBytes } from "./aead.ts";
+// Seals the state of a call into a token, the `requestState` that a client keeps between rounds.
+
 import { type Claims, encodeClaims } from "./claims.ts";
 import { TokenTooLarge } from "./errors.ts";
 import { write } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
-import { pack } from "./payload.ts";
+import { defaultMaxBytes, maxInflatedBytes, pack } from "./payload.ts";
 import { randomBytes } from "./random.ts";
-import { defaultMaxBytes, maxInflatedBytes } from "./size.ts";
+import type { RandomBytes } from "./random.ts";
 
+/** How to seal. */
 export interface SealOptions {
-  /** Of the token's text. */
+  /** The largest token that is made. Default: 32 KiB. */
   readonly maxBytes?: number | undefined;
-  /** Shorter, but the length then tells how alike the parts of the state are, some of which a client may choose. */
+  /**
+   * Makes the token shorter. Its length then shows how alike the parts of the state are, some of which a client may choose.
+   * Default: false.
+   */
   readonly deflate?: boolean | undefined;
-  /** For tests. A nonce used twice under one key gives both texts away. */
+  /** For tests. If a nonce is used twice under one key, both texts can be read without it. */
   readonly randomBytes?: RandomBytes | undefined;
 }
 
 /**
- * Encrypts `claims` under the keyring's first key. The client sends the text back unchanged and can
- * neither read nor alter it, but it *can* send it twice: sealing alone does not make a round happen once.
+ * Encrypts `claims` under the first key of the keyring. The client sends the text back and can neither read nor alter it.
+ * It *can* send it twice, so sealing alone does not make a round happen only once.
  */
 export function seal<S>(claims: Claims<S>, keyring: Keyring, options: SealOptions = {}): string {
   const { maxBytes = defaultMaxBytes, deflate = false } = options;

@@ -46,7 +46,7 @@ test("opens to these members and no others", () => {
   expect(openTicket(sealTicket(ticket, keyring), keyring, expected)).toStrictEqual(ticket);
 });
 
-test("goes into a URL as it is", () => {
+test("can stand in a URL as it is", () => {
   const sealed = sealTicket(ticket, keyring);
   expect(sealed).toMatch(/^t1\.k\.[\w-]+$/);
   const url = new URL(`https://id.example/authorize?state=${sealed}#${sealed}`);
@@ -92,7 +92,7 @@ test("is not a token, and a token is not a ticket", () => {
 const written =
   '{"f":1,"k":"url","c":"c1","q":"sign-in","p":"alice","u":"tracker","x":1800000000000}';
 
-test("is written as this, in format 1", () => {
+test("is written like this in format 1", () => {
   expect(openTicket(authentic(`\0${written}`), keyring, expected)).toEqual(ticket);
 });
 
@@ -121,11 +121,11 @@ test.each([
   ["t1.k.", "forged"],
   ["t1.k9.AAAA", "unknown_key"],
   ["A".repeat(4097), "too_long"],
-])("says no more than that the link is bad, and why to the log (%#)", (text, why) => {
+])("says only that the link is invalid, and tells the log why (%#)", (text, why) => {
   expect(cause(text)).toBe(why);
 });
 
-test("says so even where the server made a mistake, with its cause for the log", () => {
+test("says the same for a mistake of the server, with the cause for the log", () => {
   // @ts-expect-error -- a caller without types
   expect(cause(sealTicket(ticket, keyring), { now: 1 })).toBeInstanceOf(TypeError);
 });
@@ -145,7 +145,7 @@ test.each([{ expiresAt: Infinity }, { kind: "form" }, { callId: 1 }, { principal
     // @ts-expect-error -- a caller without types
     expect(() => sealTicket({ ...ticket, ...change }, keyring)).toThrow(
       new TypeError(
-        'sealTicket: this ticket could not be opened again; kind must be "url" or "external", expiresAt a finite number, the rest text',
+        'sealTicket: this ticket could not be opened again. kind must be "url" or "external", expiresAt a finite number, and everything else a string.',
       ),
     );
   },

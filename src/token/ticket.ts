@@ -1,29 +1,38 @@
+// Tickets: sealed references to one question of one call, short enough for a URL.
+
 import { randomBytes } from "node:crypto";
 import { ParleyError } from "../errors.ts";
-import type { RandomBytes } from "./aead.ts";
 import { TokenTooLarge, type TokenReason } from "./errors.ts";
 import { read, write } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
 import { isFiniteNumber, isText, isTextOrAbsent, members } from "./members.ts";
 import { pack, unpack } from "./payload.ts";
-import { sameText } from "./same-text.ts";
+import { sameText } from "./exact-text.ts";
+import type { RandomBytes } from "./random.ts";
 
-/** One question of one call, for a URL. Whoever has the URL has the ticket: it names a principal, it does not prove one. */
+/**
+ * One question of one call. Anyone who has the URL has the ticket, so it names a principal but does not prove that this
+ * person uses it.
+ */
 export interface Ticket {
-  /** "url": the page of an `openUrl`. "external": a `waitFor`. */
+  /** "url" for the page of an `openUrl`, "external" for a `waitFor`. */
   readonly kind: "url" | "external";
   readonly callId: string;
+  /** Of the question. */
   readonly key: string;
+  /** Who made the call. Undefined on a server without authorization. */
   readonly principal: string | undefined;
+  /** The server that the ticket is for. */
   readonly audience: string;
+  /** When the ticket expires, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-// Longer links do not survive mail and proxies.
+// Mail programs and proxies cut longer links.
 const maxBytes = 4096;
 const format = 1;
 
-/** Safe in a path, a query and a fragment as it is. */
+/** Seals a ticket. The text can stand in a path, a query or a fragment as it is. */
 export function sealTicket(
   ticket: Ticket,
   keyring: Keyring,
@@ -35,7 +44,7 @@ export function sealTicket(
   return text;
 }
 
-/** Throws ParleyError ("bad_ticket"), whose message is fit for a page and whose cause is for the log. */
+/** Opens a ticket. Throws ParleyError ("bad_ticket"); its message may be shown on a page, its cause belongs in the log. */
 export function openTicket(
   text: unknown,
   keyring: Keyring,
@@ -64,7 +73,7 @@ function attempt(
   const ticket = plain === undefined ? undefined : decode(plain);
   if (ticket === undefined) return "malformed";
   if (!sameText(ticket.audience, expected.audience)) return "audience";
-  // Not `now >= expiresAt`: a clock that gives NaN must not make tickets last for ever.
+  // With `now >= expiresAt`, a clock that returns NaN would make tickets last for ever.
   if (!(expected.now < ticket.expiresAt)) return "expired";
   return ticket;
 }
@@ -81,7 +90,7 @@ function encode(ticket: Ticket): string {
   });
   if (decode(text) === undefined) {
     throw new TypeError(
-      'sealTicket: this ticket could not be opened again; kind must be "url" or "external", expiresAt a finite number, the rest text',
+      'sealTicket: this ticket could not be opened again. kind must be "url" or "external", expiresAt a finite number, and everything else a string.',
     );
   }
   return text;

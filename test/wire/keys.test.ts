@@ -51,7 +51,7 @@ describe("app.fetch without keys", () => {
 });
 
 test.each([
-  ["a short key", "k:AAAA", /3 bytes; a key has 32/],
+  ["a short key", "k:AAAA", /3 bytes\. A key has 32/],
   ["no id", "A".repeat(43), /no key id/],
 ])("%s is refused when the app begins to listen, without showing it", async (_, keys, message) => {
   const app = parley({ name: "keyless", version: "1.0.0", keys });

@@ -1,13 +1,13 @@
-// Seals what is kept in a store: whoever can read the database, or a copy of it, learns nothing from it, and
-// whoever can write to it cannot move a record to another place.
+// Seals the records in a store. Reading the database, or a copy of it, reveals nothing, and writing to it cannot move a
+// record to another place.
 
 import { randomBytes } from "node:crypto";
-import type { RandomBytes } from "./aead.ts";
 import { TokenError } from "./errors.ts";
 import { read, write } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
+import type { RandomBytes } from "./random.ts";
 
-/** `place` says what it is of what: "task/log/7". A "." in front keeps it apart from the key id. */
+/** Seals a record for its place in the store, such as "task/log/7". A "." in front separates the place from the key id. */
 export function sealRecord(
   text: string,
   place: string,
@@ -17,7 +17,7 @@ export function sealRecord(
   return write("r1", Buffer.from(text), keyring, random, `.${place}`);
 }
 
-/** Throws TokenError: made with another key, for another place, or not by us. */
+/** Opens a record. Throws TokenError if it was sealed with an unknown key, for another place, or not by this library. */
 export function openRecord(sealed: string, place: string, keyring: Keyring): string {
   const reading = read("r1", sealed, keyring, `.${place}`);
   if (reading.kind === "refused") throw new TokenError(reading.reason);

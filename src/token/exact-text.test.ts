@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { sameText } from "./same-text.ts";
+import { sameText } from "./exact-text.ts";
 
 test("tells texts apart exactly as === does", () => {
   const text = fc
