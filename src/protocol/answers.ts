@@ -1,27 +1,30 @@
-// The values of `inputResponses`: bare results of three kinds, with nothing in them that says which. The
-// client is not trusted: each guard looks at all that is used later, and copies nothing else.
+// Reads the values of `inputResponses`. They are bare results of three kinds, and nothing in them says which. The client is
+// not trusted, so each function checks everything that is used later and copies nothing else.
 
 import type { Root } from "@modelcontextprotocol/server";
 import { isObject } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 
+/** The answer to an elicitation. Its content has not been checked against the form. */
 export type ElicitAnswer =
   | { readonly action: "accept"; readonly content: unknown }
   | { readonly action: "decline" | "cancel" };
 
+/** Reads the answer to an elicitation. Undefined if it is something else. */
 export function elicitAnswer(raw: unknown): ElicitAnswer | undefined {
   const { action, content } = members(raw);
   if (action === "decline" || action === "cancel") return { action };
   return action === "accept" ? { action, content } : undefined;
 }
 
+/** What the client's model said. */
 export interface SampleAnswer {
   readonly text: string;
   readonly model: string;
   readonly stopReason: string | undefined;
 }
 
-/** A completion; its text is that of all its text blocks. */
+/** Reads a completion. Its text is that of all its text blocks. Undefined if it is something else. */
 export function sampleAnswer(raw: unknown): SampleAnswer | undefined {
   const { role, content, model, stopReason } = members(raw);
   if (role !== "assistant" || typeof model !== "string") return undefined;
@@ -38,7 +41,7 @@ export function sampleAnswer(raw: unknown): SampleAnswer | undefined {
   return { text: texts.join(""), model, stopReason };
 }
 
-/** Roots are files of the client's machine and nothing else. */
+/** Reads the client's roots. Undefined unless all of them are `file:` URLs, the only kind that the specification allows. */
 export function rootsAnswer(raw: unknown): Root[] | undefined {
   const { roots } = members(raw);
   if (!Array.isArray(roots)) return undefined;
@@ -53,7 +56,7 @@ export function rootsAnswer(raw: unknown): Root[] | undefined {
   return found;
 }
 
-/** The answers by key, or undefined where they are not even a map of objects of a decent size. */
+/** The answers by key. Undefined if they are not a map of objects, or if they are too many or nested too deep. */
 export function answerMap(raw: unknown): ReadonlyMap<string, object> | undefined {
   if (raw === undefined) return new Map();
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return undefined;
@@ -68,7 +71,7 @@ export function answerMap(raw: unknown): ReadonlyMap<string, object> | undefined
   return answers;
 }
 
-// More than any server asks, and deeper than any answer: a completion's tool results are a few levels.
+// More than any server asks, and deeper than any answer. The tool results of a completion have a few levels.
 const mostAnswers = 1_000;
 const deepest = 100;
 
@@ -77,7 +80,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** An object with these members; with none for anything else. */
+/** The members of an object. A value of another kind has none. */
 function members(value: unknown): Members {
   return isObject(value) ? value : {};
 }

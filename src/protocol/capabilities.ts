@@ -1,9 +1,12 @@
-// What a client can be asked. Frozen with the first request of a call (R13), so that a handler that looks
-// before it asks does the same in every round.
+// What a client can be asked: between the capabilities that it declares, the requests that need them, and one name for
+// each. They are fixed with the first request of a call (R13), so that a handler that checks `ctx.can` before it asks does
+// the same in every round.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import type { InputRequest } from "./input-required.ts";
 import { tasksExtension } from "./task.ts";
 
+/** Something that a client can do for a handler. */
 export type Ability =
   | "form"
   | "url"
@@ -13,10 +16,11 @@ export type Ability =
   | "roots"
   | "task";
 
+/** What a client with these capabilities can do. */
 export function abilitiesOf(capabilities: ClientCapabilities): readonly Ability[] {
   const { elicitation, sampling, roots } = capabilities;
   const abilities: Ability[] = [];
-  // `elicitation: {}` is a client that knows forms only.
+  // `elicitation: {}` declares forms only.
   if (
     elicitation !== undefined &&
     (elicitation.form !== undefined || elicitation.url === undefined)
@@ -32,13 +36,27 @@ export function abilitiesOf(capabilities: ClientCapabilities): readonly Ability[
   return abilities;
 }
 
-/** Any object declares it: its settings may grow. */
+/** Whether the client can follow a task. Any object declares it, because its settings may grow. */
 export function canFollowTasks({ extensions }: ClientCapabilities): boolean {
   const declared: unknown = extensions?.[tasksExtension];
   return typeof declared === "object" && declared !== null && !Array.isArray(declared);
 }
 
-/** The capabilities a client would have to declare, for error -32021. */
+/** What a client has to be able to do to answer this request. */
+export function capabilityNeededBy(request: InputRequest): Ability {
+  switch (request.method) {
+    case "elicitation/create":
+      return request.params.mode;
+    case "sampling/createMessage": {
+      const { tools, toolChoice } = request.params;
+      return tools === undefined && toolChoice === undefined ? "sampling" : "sampling.tools";
+    }
+    case "roots/list":
+      return "roots";
+  }
+}
+
+/** The capabilities that a client would have to declare for it. Error -32021 names them. */
 export function capabilitiesFor(ability: Ability): ClientCapabilities {
   switch (ability) {
     case "form":

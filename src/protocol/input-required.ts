@@ -1,9 +1,10 @@
-// What a server answers when it needs something, in the words of 2026-07-28. (The SDK's own types are wide
-// enough for both eras, and with them an `elicitationId` that this revision no longer has.)
+// The response of a server that needs input, as 2026-07-28 has it. The types of the SDK cover both eras and therefore have
+// an `elicitationId`, which this version no longer has.
 
 import type { CreateMessageRequestParams } from "@modelcontextprotocol/server";
 import type { FormJson } from "./form.ts";
 
+/** Something that a server asks of the client. */
 export type InputRequest =
   | {
       readonly method: "elicitation/create";
@@ -20,9 +21,11 @@ export type InputRequest =
   | { readonly method: "sampling/createMessage"; readonly params: CreateMessageRequestParams }
   | { readonly method: "roots/list" };
 
+/** The response of a round that ended with questions, or with a request to call again. */
 export interface InputRequired {
   readonly resultType: "input_required";
-  /** Absent in a state-only round. */
+  /** By key. Absent if the client only has to call again. */
   readonly inputRequests?: { readonly [key: string]: InputRequest };
+  /** The token that the client sends back unchanged. */
   readonly requestState: string;
 }

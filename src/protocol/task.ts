@@ -1,11 +1,11 @@
-// Shapes of the tasks extension (SEP-2663).
+// The messages of the tasks extension (SEP-2663).
 
-/** The extension with which client and server say that they know tasks. */
+/** The extension that client and server declare to use tasks. */
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
 type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** What every task message says of its task. */
+/** What every message about a task contains. */
 export interface TaskBase {
   readonly taskId: string;
   readonly status: TaskStatus;
@@ -17,12 +17,12 @@ export interface TaskBase {
   readonly pollIntervalMs: number;
 }
 
-/** The answer to a `tools/call` that has become a task. */
+/** The response to a `tools/call` that has become a task. */
 export interface CreateTaskResult extends TaskBase {
   readonly resultType: "task";
 }
 
-/** The answer to `tasks/get`, and what `notifications/tasks` brings. */
+/** The response to `tasks/get`, and the contents of `notifications/tasks`. */
 export interface DetailedTask extends TaskBase {
   readonly inputRequests?: { readonly [key: string]: unknown };
   readonly result?: object;

@@ -7,7 +7,6 @@ import type { FormJson } from "../../protocol/form.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
 import { NotJson, toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
-import type { Ability } from "../../protocol/capabilities.ts";
 import { formOf } from "../forms/form.ts";
 import { pageAt } from "./questions.ts";
 import type { Askable, Schema } from "../forms/schema.ts";
@@ -113,18 +112,5 @@ export function keptState(
       `"${handler}" returned ${error.what} at ${error.path}, which JSON does not bring back. Return plain data, for example ${error.advice}.`,
       { cause: error },
     );
-  }
-}
-
-export function abilityFor(request: InputRequest): Ability {
-  switch (request.method) {
-    case "elicitation/create":
-      return request.params.mode;
-    case "sampling/createMessage": {
-      const { tools, toolChoice } = request.params;
-      return tools === undefined && toolChoice === undefined ? "sampling" : "sampling.tools";
-    }
-    case "roots/list":
-      return "roots";
   }
 }

@@ -11,6 +11,7 @@ import { elicitAnswer, rootsAnswer, sampleAnswer } from "../../protocol/answers.
 import type { InputRequest } from "../../protocol/input-required.ts";
 import type { QuestionSpec, Reading } from "../../replay/operations.ts";
 import { shortDigest } from "../../token/canonical.ts";
+import { capabilityNeededBy } from "../../protocol/capabilities.ts";
 import type { Ability } from "../../protocol/capabilities.ts";
 import type { Form, Read } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
@@ -235,8 +236,7 @@ export function sampleQuestion(put: Put, prompt: string | SampleParams): Questio
       ? asked
       : { ...asked, includeContext };
   checkHistory(put.key, params.messages);
-  const needs =
-    params.tools === undefined && params.toolChoice === undefined ? "sampling" : "sampling.tools";
+  const needs = capabilityNeededBy({ method: "sampling/createMessage", params });
   return {
     ...common(put, needs, [params]),
     read: (raw) => {

@@ -4,9 +4,8 @@ import { CLIENT_CAPABILITIES_META_KEY, SERVER_INFO_META_KEY } from "@modelcontex
 import type { Implementation } from "@modelcontextprotocol/server";
 import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
 import type { InputRequired } from "../../protocol/input-required.ts";
-import { abilitiesOf } from "../../protocol/capabilities.ts";
+import { abilitiesOf, capabilityNeededBy } from "../../protocol/capabilities.ts";
 import type { WireResult } from "../define/definition.ts";
-import { abilityFor } from "../context/low-level.ts";
 import type { RoundResponse } from "../round/request.ts";
 import type { TaskResponse } from "../tasks/requests.ts";
 import { createTaskResult } from "../tasks/wire.ts";
@@ -116,7 +115,9 @@ function mayAsk(
 ): boolean {
   if (inputRequests === undefined) return true;
   const abilities = abilitiesOf(declared);
-  return Object.values(inputRequests).every((request) => abilities.includes(abilityFor(request)));
+  return Object.values(inputRequests).every((request) =>
+    abilities.includes(capabilityNeededBy(request)),
+  );
 }
 
 /** Codes of 2025-11-25 (a resource that is not there, a URL to be opened), for which the SDK has others now. */

@@ -1,6 +1,7 @@
 // A run that waits: its questions for the client, and all it was told sealed into the token.
 
 import { ParleyError } from "../../errors.ts";
+import { capabilityNeededBy } from "../../protocol/capabilities.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
 import type { Open, Outcome } from "../../replay/outcome.ts";
 import type { Entry } from "../../replay/journal.ts";
@@ -11,7 +12,7 @@ import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/warnings.ts";
-import { abilityFor, accumulated, keptState } from "../context/low-level.ts";
+import { accumulated, keptState } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
 import { isShown, Unsupported } from "../context/questions.ts";
 import type { RoundResponse } from "./request.ts";
@@ -45,7 +46,7 @@ export function suspendByHand(
   if (entries.length > 0) throw mixedStyles(definition.name);
   const inputRequests = Object.entries(returned.inputRequests ?? {});
   for (const [key, request] of inputRequests) {
-    const needs = abilityFor(request);
+    const needs = capabilityNeededBy(request);
     if (!call.abilities.includes(needs)) throw new Unsupported(key, needs);
   }
   const answers = accumulated(call.lowLevel, call.answers);
