@@ -167,6 +167,6 @@ test("from JavaScript: a question without its key, an app without a name, a port
   const app = parley({ name: "mistakes", version: "1.0.0" });
   const port = "3000x" as unknown as number;
   await expect(app.listen(port)).rejects.toThrow(
-    "3000x is no port: app.listen takes a number from 0 (any that is free) to 65535.",
+    "3000x is not a valid port: app.listen takes a number from 0 (any free port) to 65535.",
   );
 });

@@ -25,13 +25,16 @@ import { textOf } from "./round/failure.ts";
 import { healthOf } from "./ops/health.ts";
 import type { Health } from "./ops/health.ts";
 import { HttpEntry } from "./http/entry.ts";
-import { CurrentRoutes } from "./http/current-routes.ts";
+import { RouteCache } from "./http/route-cache.ts";
 import { resolveKeys } from "./ops/keys.ts";
-import { isLoopback, listen, nodeHandler } from "./http/listen.ts";
-import type { Listener, Listening, ListenOptions, NodeRequest } from "./http/listen.ts";
+import { isLoopback, listen } from "./http/listen.ts";
+import type { Listener, Listening, ListenOptions } from "./http/listen.ts";
+import { nodeHandler } from "./http/node.ts";
+import type { NodeRequest } from "./http/node.ts";
 import { stderrLogger } from "./ops/logger.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { PrincipalOf } from "./round/principal.ts";
+import type { RoundResponse } from "./round/request.ts";
 import { definePrompt } from "./define/prompt.ts";
 import type { Prompt, PromptConfig, PromptHandler } from "./define/prompt.ts";
 import { externalDigest } from "./context/questions.ts";
@@ -146,7 +149,7 @@ class ParleyApp implements App {
   readonly #core: Core;
   readonly #dialect: DraftDialect | undefined;
   readonly #configurations: ((server: McpServer) => void)[] = [];
-  readonly #routes: CurrentRoutes;
+  readonly #routes: RouteCache;
   readonly #listeners = new Set<Listener>();
   #work: Work | undefined;
   /** Made here, so closed here. */
@@ -179,7 +182,7 @@ class ParleyApp implements App {
         return work()?.store;
       },
     };
-    this.#routes = new CurrentRoutes({
+    this.#routes = new RouteCache({
       core: this.#core,
       registry: this.#registry,
       configurations: this.#configurations,
@@ -402,7 +405,7 @@ class ParleyApp implements App {
     const { auth, principal } = this.#options;
     const dialect = this.#dialect;
     this.#serving = new Serving({
-      newServer: () => this.#newServer(),
+      newServer: (served) => this.#newServer(false, served),
       drafts: dialect && {
         dialect,
         newServer: () => this.#newServer(true),
@@ -435,14 +438,14 @@ class ParleyApp implements App {
     return this.#entry;
   }
 
-  #newServer(isDraft = false): McpServer {
-    const server = this.#bareServer(isDraft);
+  #newServer(isDraft = false, served?: RoundResponse): McpServer {
+    const server = this.#bareServer(isDraft, served);
     for (const configure of this.#configurations) configure(server);
     return server;
   }
 
   /** With what is ours, before the author has configured it. */
-  #bareServer(isDraft = false): McpServer {
+  #bareServer(isDraft = false, served?: RoundResponse): McpServer {
     const { instructions } = this.#options;
     // For sessions of 2025-11-25, whose rounds the SDK goes through by itself: as many as elsewhere, not its eight.
     const inputRequired = { maxRounds: this.#core.limits.rounds };
@@ -450,16 +453,17 @@ class ParleyApp implements App {
       inputRequired,
       ...(instructions === undefined ? {} : { instructions }),
     });
-    this.#install(server, isDraft);
+    this.#install(server, isDraft, served);
     return server;
   }
 
-  #install(server: McpServer, isDraft = false): void {
+  #install(server: McpServer, isDraft = false, served?: RoundResponse): void {
     install(server, {
       core: this.#core,
       registrations: this.#registry,
       derivePrincipal: this.#options.principal,
       isDraft,
+      served,
     });
   }
 }

@@ -134,7 +134,7 @@ describe("where it listens", () => {
   test("a port that is taken is an error that says what to do", async () => {
     const { port } = await listening();
     await expect(desk().app.listen(port)).rejects.toThrow(
-      `Port ${port} is taken. Pass another one, or 0 for any that is free.`,
+      `Port ${port} is taken. Pass another port, or 0 for any free port.`,
     );
   });
 

@@ -55,7 +55,7 @@ describe("with auth", () => {
       expect(response.status).toBe(403);
       expect(await response.json()).toEqual({
         error: "invalid_token",
-        error_description: "The token names no user.",
+        error_description: "The token does not identify a user.",
       });
       expect(called).toEqual([]);
       expect(logged.at(-1)).toMatchObject({ level: "error", fields: { code: "no_principal" } });

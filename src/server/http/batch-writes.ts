@@ -1,35 +1,36 @@
-// One kind of work for all that wait for it, one right after the other.
+// Does one kind of work for everything that waits for it, back to back.
 //
-// A request goes through a lot of code, from the parser through the handler to the kernel's network. Served wholly, one
-// after the other, they have the processor fetch all of that anew for each; responses of sixteen connections that are
-// sent together take half of the time (bench/README.md). One that is alone waits for nobody.
+// A request passes through a lot of code, from the parser through the handler to the kernel's network stack. If requests
+// are served completely one after the other, the processor fetches all of that code again for each. The responses of
+// sixteen connections take half the time when they are sent together (bench/README.md). A response that is alone does
+// not wait for others.
 
 import { AsyncResource } from "node:async_hooks";
 
-/** `failed` hears of work that throws: those behind it are done all the same. */
+/** `failed` gets what the work threw. The items behind it are still done. */
 export function backToBack<T>(
-  work: (one: T) => void,
-  failed: (one: T, error: unknown) => void,
-): (one: T) => void {
+  work: (item: T) => void,
+  failed: (item: T, error: unknown) => void,
+): (item: T) => void {
   let waiting: T[] = [];
-  // Of no request: what is done for one is not to be found under another.
+  // The work belongs to no request: its async context must not be that of the first item.
   const context = new AsyncResource("parley.back-to-back");
   const doAll = () => {
     const all = waiting;
     waiting = [];
-    for (const one of all) {
+    for (const item of all) {
       try {
-        work(one);
+        work(item);
       } catch (error) {
-        failed(one, error);
+        failed(item, error);
       }
     }
   };
   const soon = () => context.runInAsyncScope(doAll);
-  return (one) => {
-    if (waiting.push(one) === 1) immediate(soon);
+  return (item) => {
+    if (waiting.push(item) === 1) immediate(soon);
   };
 }
 
-// As it is when this file is loaded: a test may put a fake one in its place later.
+// Taken when this file is loaded, because a test may install a fake one later.
 const { setImmediate: immediate } = globalThis;

@@ -1,20 +1,21 @@
-// The body of a request, read without a stream's machinery, and kept for whoever else is to read it.
+// The body of a request, read without the overhead of a stream, and kept so that the SDK can read it again.
 
-import type { NodeRequest } from "./listen.ts";
 import { mostBytes } from "./headers.ts";
+import type { NodeRequest } from "./node.ts";
 
+/** A body that has been read. */
 export interface Body {
-  /** Undefined: it is no JSON. */
+  /** The parsed body. Undefined if it is not JSON. */
   readonly json: unknown;
-  /** The request for the SDK, which reads it anew. */
+  /** The request for the SDK, which reads the body again. */
   readonly unread: () => NodeRequest;
 }
 
-/** As it was parsed on the way here, or read now. Undefined: the client went away. */
+/** The body as middleware has parsed it, or read now. Undefined if the client disconnected. */
 export function bodyOf(req: NodeRequest): Body | undefined | Promise<Body | undefined> {
-  // Read by somebody who did not keep it, or who did.
+  // Middleware has read it already, and may have kept it.
   if (req.readableEnded || req.body !== undefined) return { json: req.body, unread: () => req };
-  // Of one that has ended before it was here nothing is ever heard.
+  // A request that was destroyed before it came here emits no more events.
   if (req.destroyed) return undefined;
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -43,7 +44,7 @@ class ReadBody implements Body {
     this.#isWhole = isWhole;
   }
 
-  /** Of the first part of one that is too large: none, even if nothing but white space comes after it. */
+  /** A body that is too large has none, even if its first part is JSON and only white space follows. */
   get json(): unknown {
     if (!this.#isWhole) return undefined;
     const [first] = this.#chunks;
@@ -60,7 +61,7 @@ class ReadBody implements Body {
     const again = async function* again() {
       yield* chunks;
     };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the request, but for its chunks
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same request with other chunks
     return Object.create(this.#req, { [Symbol.asyncIterator]: { value: again } }) as NodeRequest;
   }
 }

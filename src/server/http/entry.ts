@@ -1,68 +1,70 @@
-// The fast entry: from Node's `http` straight to a round, for what it recognises exactly.
+// The fast entry: from Node's `http` straight to a round, for requests that it recognises exactly.
 //
-// For every call the official SDK makes a web-standard request, a server with all its tools, and a dozen checks by
-// schema. Here a request of 2026-07-28 for a handler of ours is looked at once. Whatever is unusual about it goes to
-// the SDK as it came: what is refused is refused in the SDK's words. test/differential holds the two together.
+// For every call the official SDK makes a web-standard request and a server with all its tools, and runs a dozen schema
+// checks. The fast entry checks a 2026-07-28 request for one of our handlers in a single pass. A request with anything
+// unusual goes to the SDK as it came, so refusals are always in the SDK's words. test/differential compares the two.
 
 import type { ServerResponse } from "node:http";
 import { toWebRequest } from "@modelcontextprotocol/node";
 import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
-import { CLIENT_CAPABILITIES_META_KEY } from "@modelcontextprotocol/server";
+import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/server";
 import type { Implementation } from "@modelcontextprotocol/server";
 import { Stop } from "../../replay/stop.ts";
+import { errorText } from "../../util/error-text.ts";
 import type { Core } from "../core.ts";
-import { textOf } from "../round/failure.ts";
-import { Answers } from "./answers.ts";
-import { bodyOf } from "./body.ts";
-import { Facts } from "./facts.ts";
-import { isNamed, methodIn } from "./headers.ts";
-import { isMessage } from "./message.ts";
-import type { Message } from "./message.ts";
-import { notifier } from "./notifier.ts";
-import { Reply, sendNow, sendTogether } from "./reply.ts";
-import type { Send } from "./reply.ts";
-import type { RoundRoute, Routes, TaskRoute } from "./routes.ts";
-import type { NodeHandler, NodeRequest } from "./listen.ts";
+import type { RoundRequest, RoundResponse } from "../round/request.ts";
 import { serveRound } from "../round/round.ts";
-import type { RoundResponse } from "../round/request.ts";
-import type { Caller, Serving } from "./web.ts";
-import { Slots } from "./slots.ts";
+import { noProgress, notifier } from "../sdk/notifier.ts";
 import { serveTask } from "../tasks/requests.ts";
+import { bodyOf } from "./body.ts";
+import { ResponseEncoder } from "./encode-response.ts";
+import { isNamed, methodIn } from "./headers.ts";
+import { InFlight } from "./in-flight.ts";
+import { LazyFacts } from "./lazy-facts.ts";
+import { isMessage, levels } from "./message.ts";
+import type { Envelope, Message } from "./message.ts";
+import type { NodeHandler, NodeRequest } from "./node.ts";
+import { OutgoingResponse, sendNow, sendTogether } from "./outgoing.ts";
+import type { Send } from "./outgoing.ts";
+import type { RoundRoute, RouteTable, TaskRoute } from "./route-table.ts";
+import type { Caller, Serving } from "./web.ts";
 
+/** What the fast entry needs of its app. */
 export interface EntryOptions {
   readonly core: Core;
   readonly serving: Serving;
   readonly serverInfo: Implementation;
-  /** What is served here. Undefined: nothing at all. */
-  readonly routes: () => Routes | undefined;
-  /** The way through the SDK. */
+  /** The handlers that are served here. Undefined if there are none. */
+  readonly routes: () => RouteTable | undefined;
+  /** Serves a request through the SDK. */
   readonly overSdk: NodeHandler;
 }
 
-/** A request that is served here, by whom it was sent, and where its response goes. */
-interface Exchange {
+/** A request that is served here, its caller, and its response. */
+interface HttpExchange {
   readonly req: NodeRequest;
   readonly res: ServerResponse;
   readonly message: Message;
   readonly caller: Caller;
-  readonly reply: Reply;
+  readonly outgoing: OutgoingResponse;
 }
 
+/** The fast entry of one app. */
 export class HttpEntry {
   readonly #options: EntryOptions;
-  readonly #answers: Answers;
-  readonly #running = new Slots<Stop>();
+  readonly #encoder: ResponseEncoder;
+  readonly #running = new InFlight<Stop>();
   #isClosed = false;
 
   constructor(options: EntryOptions) {
     this.#options = options;
-    this.#answers = new Answers(options.serverInfo);
+    this.#encoder = new ResponseEncoder(options.serverInfo);
   }
 
-  /** For a host, which may look whether a response was sent when this is over. */
+  /** For a host such as Express. When it resolves, the response is sent, because the host may check that. */
   readonly handle: NodeHandler = (req, res) => this.#handle(req, res, sendNow);
 
-  /** For our own server, which does not wait. */
+  /** For our own server, which does not check. Responses are batched. */
   readonly handleOwn: NodeHandler = (req, res) => this.#handle(req, res, sendTogether);
 
   async #handle(req: NodeRequest, res: ServerResponse, send: Send): Promise<void> {
@@ -79,13 +81,13 @@ export class HttpEntry {
     return this.#serve(req, res, message, route, send);
   }
 
-  /** Ends what runs. Who comes later goes to the SDK, which says that it is closed. */
+  /** Stops the rounds that run. Later requests go to the SDK, which refuses them. */
   close(): void {
     this.#isClosed = true;
     for (const stop of this.#running.all()) stop.stop("Disconnected");
   }
 
-  /** Not the SDK from here on, so nobody is verified twice. Like it, never rejects: a host may not wait for us. */
+  /** Never falls back to the SDK, so no caller is verified twice. Never rejects, because a host may not await it. */
   async #serve(
     req: NodeRequest,
     res: ServerResponse,
@@ -94,66 +96,81 @@ export class HttpEntry {
     send: Send,
   ): Promise<void> {
     const { core, serving } = this.#options;
-    const reply = new Reply(res, send);
+    const outgoing = new OutgoingResponse(res, send);
     try {
       const caller = await serving.caller(req.headers.authorization, req.auth);
-      if (caller instanceof Response) return await reply.relay(caller);
-      const exchange = { req, res, message, caller, reply };
+      if (caller instanceof Response) return await outgoing.relay(caller);
+      const exchange = { req, res, message, caller, outgoing };
       await (route.kind === "task" ? this.#task(exchange, route) : this.#round(exchange, route));
     } catch (error) {
-      reply.end(this.#answers.toMishap(message.id));
-      core.logger.error(`The request could not be served: ${textOf(error)}`);
+      outgoing.end(this.#encoder.unexpectedFailure(message.id));
+      core.logger.error(`The request could not be served: ${errorText(error)}`);
     }
     return undefined;
   }
 
-  async #round(exchange: Exchange, route: RoundRoute): Promise<void> {
-    const { req, res, message, caller, reply } = exchange;
+  async #round(exchange: HttpExchange, route: RoundRoute): Promise<void> {
+    const { req, res, message, caller, outgoing } = exchange;
     const { handler, target } = route;
     const { _meta, inputResponses, requestState } = message.params;
     const stop = new Stop();
     res.on("close", () => stop.stop("Disconnected"));
     if (res.destroyed || this.#isClosed) stop.stop("Disconnected");
-    const slot = this.#running.take(stop);
+    const slot = this.#running.add(stop);
     try {
-      const answer = await serveRound(this.#options.core, handler.definition, {
+      const response = await serveRound(this.#options.core, handler.definition, {
         target,
         arguments: (handler.hasArguments ? message.params.arguments : undefined) ?? {},
         requestState,
         inputResponses,
         capabilities: _meta[CLIENT_CAPABILITIES_META_KEY],
         principal: caller.principal,
-        facts: new Facts(req, _meta, caller.authInfo),
+        facts: new LazyFacts(req, _meta, caller.authInfo),
         stop,
-        notify: notifier(_meta, reply),
+        notify: notifierFor(_meta, outgoing),
       });
-      if (answer.kind === "none") return reply.abandon();
-      const response = this.#answers.toRound(message, route, answer);
-      if (response !== undefined) return reply.end(response);
-      return await this.#finishOverSdk(exchange, answer);
+      if (response.kind === "none") return outgoing.abandon();
+      const encoded = this.#encoder.round(message, route, response);
+      if (encoded !== undefined) return outgoing.end(encoded);
+      return await this.#finishOverSdk(exchange, response);
     } finally {
-      this.#running.free(slot);
+      this.#running.remove(slot);
     }
   }
 
-  async #task({ message, caller, reply }: Exchange, { method }: TaskRoute): Promise<void> {
+  async #task({ message, caller, outgoing }: HttpExchange, { method }: TaskRoute): Promise<void> {
     const { taskId, inputResponses, _meta } = message.params;
-    const answer = await serveTask(this.#options.core, {
+    const response = await serveTask(this.#options.core, {
       method,
       taskId,
       inputResponses,
       capabilities: _meta[CLIENT_CAPABILITIES_META_KEY],
       principal: caller.principal,
     });
-    reply.end(this.#answers.toTask(message.id, answer));
+    outgoing.end(this.#encoder.task(message.id, response));
   }
 
-  /** An answer that the SDK has something to say about: it gets the request and what the handler made of it. */
-  async #finishOverSdk(exchange: Exchange, answer: RoundResponse): Promise<void> {
-    const { req, message, caller, reply } = exchange;
+  /** For a response that the SDK would check or change: it gets the request, and the response of its round. */
+  async #finishOverSdk(exchange: HttpExchange, response: RoundResponse): Promise<void> {
+    const { req, message, caller, outgoing } = exchange;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it differs in how optional members are typed
     const request = await toWebRequest(req as NodeIncomingMessageLike, message);
     const verified = { authInfo: caller.authInfo, parsedBody: message };
-    await reply.relay(await this.#options.serving.finish(request, verified, answer));
+    await outgoing.relay(await this.#options.serving.finish(request, verified, response));
   }
+}
+
+/** Undefined if the client asked for neither progress nor logs, as most do. */
+function notifierFor(envelope: Envelope, outgoing: OutgoingResponse): RoundRequest["notify"] {
+  const { progressToken, [LOG_LEVEL_META_KEY]: least } = envelope;
+  if (progressToken === undefined && least === undefined) return undefined;
+  return notifier(
+    progressToken,
+    noProgress(),
+    (params) => outgoing.notify("notifications/progress", params),
+    (level, data) => {
+      if (least === undefined || levels.indexOf(level) < levels.indexOf(least)) return;
+      outgoing.notify("notifications/message", { level, data });
+    },
+  );
 }

@@ -1,44 +1,45 @@
-// What the headers of a request of ours say: enough to know, before its body is read, whether it is one.
+// What the headers of a request say: enough to know, before the body is read, whether the fast entry can serve it.
 
 import type { IncomingMessage } from "node:http";
 import { DEFAULT_MAX_REQUEST_BODY_SIZE, isJsonContentType } from "@modelcontextprotocol/server";
-import { isMethod, revision, subjectOf } from "./message.ts";
+import { modernVersion } from "../../protocol/versions.ts";
+import { isMethod, subjectOf } from "./message.ts";
 import type { Message, Method } from "./message.ts";
 
-/** As large a body as the SDK takes. */
+/** The largest body that is read, in bytes: the same limit as the SDK's. */
 export const mostBytes: number = DEFAULT_MAX_REQUEST_BODY_SIZE;
 
-/** The method it names, if it is one that could be served here. */
+/** The MCP method that the headers name, if the fast entry can serve it. */
 export function methodIn({ method: verb, url, headers }: IncomingMessage): Method | undefined {
   const { "mcp-method": method, "content-type": type, "content-length": length } = headers;
-  // In HTTP/2 the one is named as the other.
+  // HTTP/2 has ":authority" instead of "host".
   const host = headers.host ?? headers[":authority"];
   const isOurs =
     typeof method === "string" &&
     isMethod(method) &&
     verb === "POST" &&
-    headers["mcp-protocol-version"] === revision &&
+    headers["mcp-protocol-version"] === modernVersion &&
     isJsonContentType(type ?? null) &&
-    // The whole URL, as to a proxy, is something the SDK has its own opinion of.
+    // The SDK decides about an absolute URL, as it is sent to a proxy.
     url?.startsWith("/") === true &&
     isInUrls(host) &&
     !(Number(length) > mostBytes);
   return isOurs ? method : undefined;
 }
 
-/** Whether the SDK, which makes a URL of every request, can make one of this. */
+/** Whether the SDK, which builds a URL from every request, can build one with this host. */
 function isInUrls(host: string | readonly string[] = "localhost"): boolean {
-  if (host === good) return true;
+  if (host === lastValidHost) return true;
   if (typeof host !== "string" || host.includes("@") || !URL.canParse(`http://${host}`))
     return false;
-  good = host;
+  lastValidHost = host;
   return true;
 }
 
-// One after the other has the same, and reading it as a URL takes as long as all other checks.
-let good: string | undefined;
+// Most requests have the same host, and parsing it as a URL takes as long as all other checks together.
+let lastValidHost: string | undefined;
 
-/** Whether `Mcp-Name` says what the body is about, as it is or in Base64. */
+/** Whether `Mcp-Name`, plain or in Base64, names what the body is about. */
 export function isNamed({ headers }: IncomingMessage, message: Message): boolean {
   const name = headers["mcp-name"];
   if (typeof name !== "string") return false;
@@ -47,7 +48,7 @@ export function isNamed({ headers }: IncomingMessage, message: Message): boolean
   return isEncoded ? isEncodedName(name, subject) : name === subject;
 }
 
-/** Every lone surrogate has the same bytes, so bytes that are equal say nothing there. */
+/** All lone surrogates have the same bytes, so equal bytes alone do not prove an equal name. */
 function isEncodedName(name: string, subject: string): boolean {
   const bytes = Buffer.from(subject);
   return name === `=?base64?${bytes.toString("base64")}?=` && bytes.toString() === subject;

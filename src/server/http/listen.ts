@@ -1,67 +1,56 @@
-// HTTP from this process: `node:http`, Origin and Host checked, a place to ask whether it is alive.
+// The HTTP server of this process, on `node:http`: it checks Host and Origin, reports health, and closes gracefully.
 
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
+import { hostHeaderValidation, originValidation } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
-import type { AuthInfo } from "@modelcontextprotocol/server";
-import { textOf } from "../round/failure.ts";
+import { errorText } from "../../util/error-text.ts";
 import type { Health } from "../ops/health.ts";
 import type { Logger } from "../ops/logger.ts";
+import { PendingResponses } from "./in-flight.ts";
+import type { NodeHandler } from "./node.ts";
 import { closeWithConnection } from "./pipelined.ts";
-import type { Serving } from "./web.ts";
-import { UnderWay } from "./under-way.ts";
 
+/** Options of `app.listen`. */
 export interface ListenOptions {
-  /** Default: the loopback address. */
+  /** The address to listen on. Default: the loopback address, `127.0.0.1`. */
   readonly host?: string | undefined;
-  /** Default: /mcp */
+  /** The path that MCP is served at. Default: `/mcp`. */
   readonly path?: string | undefined;
-  /** Host names under which it may be called, besides those of the loopback address. */
+  /** Host names that clients may use, besides those of the loopback address. Default: none. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Host names of pages that may call it. Default: those of `allowedHosts`. */
+  /** Host names of web pages that may call the server. Default: the loopback names and `allowedHosts`. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** False: this process serves, and leaves running tasks to others. */
+  /** Whether this process also runs tasks. With `false` it only serves requests. Default: `true`. */
   readonly worker?: boolean | undefined;
-  /** False: every request goes through the official SDK, also those that could be served without it. */
+  /** Whether to serve common requests without the official SDK. With `false` all go through it. Default: `true`. */
   readonly fast?: boolean | undefined;
 }
 
+/** A server that `app.listen` has started. */
 export interface Listening {
+  /** The full URL for clients, with the port and the path. */
   readonly url: string;
-  /** Takes no new request, waits for those under way (10 s), then ends. */
+  /** Accepts no new requests, waits up to 10 seconds for those in flight, then closes. */
   readonly close: () => Promise<void>;
 }
 
-/** A listening server as the app sees it, which may have others. */
+/** A listening server as the app sees it. An app may have several. */
 export interface Listener {
+  /** The full URL for clients, with the port and the path. */
   readonly url: string;
-  /** Takes no new request and waits for those under way (10 s); streams that stay open are not waited for. */
+  /** Accepts no new requests and waits up to 10 seconds for those in flight. Does not wait for long-lived streams. */
   readonly drain: () => Promise<void>;
-  /** Drains, has the streams that stay open ended, or cuts them, and ends. */
+  /** Drains, ends the long-lived streams, or cuts them, and closes. */
   readonly close: (endStreams?: () => Promise<void>) => Promise<void>;
 }
 
-export type NodeRequest = IncomingMessage & { auth?: AuthInfo; body?: unknown };
-
-export type NodeHandler = (req: NodeRequest, res: ServerResponse) => Promise<void>;
-
-/** Through the SDK. Uses `req.auth` and `req.body` where middleware has set them. */
-export function nodeHandler(serving: Serving): NodeHandler {
-  const handle = toNodeHandler({
-    fetch: (request, options = {}) =>
-      options.authInfo === undefined
-        ? serving.fetch(request, options.parsedBody)
-        : serving.handle(request, options),
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it differs in how optional members are typed
-  return (req, res) => handle(req as Parameters<typeof handle>[0], res, req.body);
-}
-
+/** Whether only this machine can reach an address. */
 export const isLoopback = (host: string): boolean =>
   ["127.0.0.1", "::1", "localhost"].includes(host);
 
+/** Starts an HTTP server. */
 export async function listen(
   handle: NodeHandler,
   logger: Logger,
@@ -72,24 +61,24 @@ export async function listen(
   const { host = "127.0.0.1", path = "/mcp" } = options;
   const hosts = [...localhostAllowedHostnames(), ...(options.allowedHosts ?? [])];
   const isAllowed = allowed(hosts, options.allowedOrigins ?? hosts);
-  // What was kept alive for a next request would otherwise keep a closing server for seconds.
+  // Otherwise idle keep-alive connections would hold up a closing server for seconds.
   const closeIdle = () => {
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
   };
-  const underWay = new UnderWay(closeIdle);
+  const pending = new PendingResponses(closeIdle);
   const readiness = readinessOf(health);
   const server = createServer((req, res) => {
     fresh.delete(req.socket);
     closeWithConnection(res, req.socket);
     if (staysOpen(req)) res.on("close", closeIdle);
-    else underWay.add(res);
+    else pending.add(res);
     const pathname = req.url === path ? path : pathOf(req);
     if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
     if (pathname === "/readyz") return void readiness(res);
     if (pathname !== path) return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
     if (!isAllowed(req, res)) return undefined;
     handle(req, res).catch((error: unknown) => {
-      logger.error(`The request could not be served: ${textOf(error)}`);
+      logger.error(`The request could not be served: ${errorText(error)}`);
       if (!res.headersSent) res.writeHead(500);
       res.end();
     });
@@ -103,29 +92,29 @@ export async function listen(
   await listening(server, port, host);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}${path}`;
   logger.info(`listening on ${url}`);
-  return { url, ...closing(server, underWay, fresh) };
+  return { url, ...closing(server, pending, fresh) };
 }
 
-/** Whether Host and Origin are good. Where they are not, it has answered. */
+/** Checks Host and Origin. Where one is not allowed, it sends the response and returns false. */
 function allowed(
   hosts: readonly string[],
   origins: readonly string[],
 ): (req: IncomingMessage, res: ServerResponse) => boolean {
   const isHostAllowed = hostHeaderValidation([...hosts]);
   const isOriginAllowed = originValidation([...origins]);
-  // One after the other has the same, and reading it as a URL takes as long as all other checks.
-  let good: string | undefined;
+  // Most requests have the same host, and parsing it as a URL takes as long as all other checks together.
+  let lastAllowedHost: string | undefined;
   return (req, res) => {
     const { host } = req.headers;
-    if (host !== good || host === undefined) {
+    if (host !== lastAllowedHost || host === undefined) {
       if (!isHostAllowed(req, res)) return false;
-      good = host;
+      lastAllowedHost = host;
     }
     return isOriginAllowed(req, res);
   };
 }
 
-/** What is wrong is for the log: anybody may ask here. And as often as they like, so the store is asked now and then. */
+/** Anyone can request this, so the response gives no details, and the store is asked at most every two seconds. */
 function readinessOf(health: () => Promise<Health>): (res: ServerResponse) => Promise<void> {
   let known: { readonly at: number; readonly health: Promise<Health> } | undefined;
   return async (res) => {
@@ -139,7 +128,7 @@ function readinessOf(health: () => Promise<Health>): (res: ServerResponse) => Pr
 
 const readinessMs = 2_000;
 
-/** Subscriptions of 2026-07-28 and the streams of sessions: they end with the app, not by themselves. */
+/** Subscriptions of 2026-07-28 and the streams of sessions end with the app, not by themselves. */
 const staysOpen = ({ method, headers }: IncomingMessage): boolean =>
   method === "GET" || headers["mcp-method"] === "subscriptions/listen";
 
@@ -147,7 +136,7 @@ function listening(server: Server, port: number, host: string): Promise<void> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     return Promise.reject(
       new TypeError(
-        `${port} is no port: app.listen takes a number from 0 (any that is free) to 65535.`,
+        `${port} is not a valid port: app.listen takes a number from 0 (any free port) to 65535.`,
       ),
     );
   }
@@ -155,7 +144,7 @@ function listening(server: Server, port: number, host: string): Promise<void> {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(
         error.code === "EADDRINUSE"
-          ? new Error(`Port ${port} is taken. Pass another one, or 0 for any that is free.`, {
+          ? new Error(`Port ${port} is taken. Pass another port, or 0 for any free port.`, {
               cause: error,
             })
           : error,
@@ -165,7 +154,7 @@ function listening(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** A request line can hold what is no URL ("//"), and anybody can send one. */
+/** Undefined for a request line that is not a URL, such as "//". Any client can send one. */
 function pathOf({ url = "/" }: IncomingMessage): string | undefined {
   const base = "http://localhost";
   return URL.canParse(url, base) ? new URL(url, base).pathname : undefined;
@@ -176,25 +165,26 @@ function portOf(server: Server): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
+/** How long a closing server waits for requests in flight. */
 const patienceMs = 10_000;
 
 function closing(
   server: Server,
-  underWay: UnderWay,
+  pending: PendingResponses,
   fresh: ReadonlySet<Socket>,
 ): Pick<Listener, "drain" | "close"> {
   let ended: Promise<void> | undefined;
   const drain = async () => {
     ended ??= new Promise((resolve) => {
-      const impatience = setTimeout(() => server.closeAllConnections(), patienceMs);
+      const cutOff = setTimeout(() => server.closeAllConnections(), patienceMs);
       server.close(() => {
-        clearTimeout(impatience);
+        clearTimeout(cutOff);
         resolve();
       });
-      // Opened ahead by a client, and nothing asked on it: Node counts it among the busy ones and would wait for it.
+      // A client may open a connection ahead of its first request. Node counts it as busy and would wait for it.
       for (const socket of fresh) socket.destroy();
     });
-    await underWay.over();
+    await pending.none();
   };
   return {
     drain,

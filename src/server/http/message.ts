@@ -1,5 +1,5 @@
-// A request of 2026-07-28 of exactly the shape we know. Whatever differs in any way is none: the official SDK then
-// serves it or refuses it, in its own words.
+// A 2026-07-28 request of exactly the shape that the fast entry knows. Anything that differs in any way goes to the
+// official SDK, which serves it or refuses it in its own words.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -13,18 +13,18 @@ import type {
   Implementation,
   LoggingLevel,
 } from "@modelcontextprotocol/server";
+import { modernVersion } from "../../protocol/versions.ts";
 import { isObject } from "../../util/objects.ts";
 import type { Members } from "../../util/objects.ts";
 
-export const revision = "2026-07-28";
-
+/** A request that the fast entry can serve. */
 export interface Message {
   readonly id: string | number;
   readonly method: Method;
   readonly params: Params;
 }
 
-/** Which member of its parameters each method is about, and which others it may have. */
+/** For each method, the parameter that names its subject and the other parameters it may have. */
 const methods = {
   "tools/call": { about: "name", others: ["arguments", "inputResponses", "requestState"] },
   "prompts/get": { about: "name", others: ["arguments", "inputResponses", "requestState"] },
@@ -34,7 +34,9 @@ const methods = {
   "tasks/cancel": { about: "taskId", others: [] },
 } as const;
 
+/** A method that the fast entry can serve. */
 export type Method = keyof typeof methods;
+/** A method of the tasks extension. */
 export type TaskMethod = Extract<Method, `tasks/${string}`>;
 
 const membersOf = new Map<string, ReadonlySet<string>>(
@@ -44,6 +46,7 @@ const membersOf = new Map<string, ReadonlySet<string>>(
   ]),
 );
 
+/** Whether the fast entry can serve a method. */
 export const isMethod = (method: string): method is Method => membersOf.has(method);
 
 interface Params {
@@ -56,10 +59,11 @@ interface Params {
   readonly requestState?: string;
 }
 
-/** What it is about: a tool or prompt, a resource, a task. */
+/** The name of the tool or prompt, the URI of the resource, or the id of the task. */
 export const subjectOf = ({ method, params }: Message): string =>
   params[methods[method].about] ?? "";
 
+/** The `_meta` of a 2026-07-28 request, in which the client describes itself. */
 export interface Envelope {
   readonly [CLIENT_CAPABILITIES_META_KEY]: ClientCapabilities;
   readonly [CLIENT_INFO_META_KEY]?: Implementation;
@@ -68,6 +72,7 @@ export interface Envelope {
   readonly [member: string]: unknown;
 }
 
+/** Whether a body is a request for this method, in exactly the known shape. */
 export function isMessage(body: unknown, method: Method): body is Message {
   return (
     isObject(body) &&
@@ -93,14 +98,14 @@ function isParams(params: unknown, method: Method): boolean {
   );
 }
 
-/** The SDK takes texts alone for a prompt's. */
+/** The SDK accepts only strings as the arguments of a prompt. */
 function areArguments(args: unknown, method: Method): boolean {
   if (args === undefined) return true;
   if (!isObject(args) || Object.hasOwn(args, "__proto__")) return false;
   return method !== "prompts/get" || Object.values(args).every((one) => typeof one === "string");
 }
 
-/** Each as it was meant. What is wrapped in an object of its own, as some clients do it, the SDK sorts out. */
+/** Whether every answer is bare. Some clients wrap answers in a request or a result, which the SDK unwraps. */
 function areAnswers(answers: unknown): boolean {
   if (answers === undefined) return true;
   if (!isObject(answers) || Object.hasOwn(answers, "__proto__")) return false;
@@ -116,7 +121,7 @@ function areAnswers(answers: unknown): boolean {
 function isEnvelope(meta: unknown): boolean {
   return (
     isObject(meta) &&
-    meta[PROTOCOL_VERSION_META_KEY] === revision &&
+    meta[PROTOCOL_VERSION_META_KEY] === modernVersion &&
     areCapabilities(meta[CLIENT_CAPABILITIES_META_KEY]) &&
     isClientInfo(meta[CLIENT_INFO_META_KEY]) &&
     isMaybeLevel(meta[LOG_LEVEL_META_KEY]) &&
@@ -172,7 +177,7 @@ const rootsMembers = new Set(["listChanged"]);
 const isMaybeSettings = (value: unknown): value is Members | undefined =>
   value === undefined || isSettings(value);
 
-/** Any JSON object of a decent depth. */
+/** Any JSON object, up to ten levels deep. */
 const isSettings = (value: unknown): value is Members => isObject(value) && !isDeeper(value, 10);
 
 function isDeeper(value: object, levels: number): boolean {

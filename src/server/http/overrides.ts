@@ -1,25 +1,27 @@
-// What an author's `onServer` has taken over of what is ours: that is then served by the SDK, as the author wants it.
+// What an author's `onServer` has replaced on the official server. The SDK serves that, as the author wants it.
 
 import type { McpServer } from "@modelcontextprotocol/server";
 
-export interface TakenOver {
-  /** Somebody looks at every message, or changes it. */
+/** What the fast entry must leave to the SDK. */
+export interface Overrides {
+  /** The author replaced `connect`, and may see or change every message. */
   readonly everything: boolean;
+  /** Methods whose handlers the author set or removed. */
   readonly methods: ReadonlySet<string>;
-  /** There are resources of others, and one of them may have a URI that a template of ours has, too. */
+  /** The author registered resources, whose URIs may also match one of our templates. */
   readonly resources: boolean;
 }
 
 /** Watches what `configure` does to a server that is never connected. */
-export function takenOver(server: McpServer, configure: () => void): TakenOver {
+export function overridesOf(server: McpServer, configure: () => void): Overrides {
   const { server: protocol } = server;
   const methods = new Set<string>();
   let resources = false;
   const before = [connectOf(server), connectOf(protocol)];
   const note = (method: unknown) => void methods.add(String(method));
-  watch(protocol, "setRequestHandler", note);
-  watch(protocol, "removeRequestHandler", note);
-  watch(server, "registerResource", () => {
+  spyOn(protocol, "setRequestHandler", note);
+  spyOn(protocol, "removeRequestHandler", note);
+  spyOn(server, "registerResource", () => {
     resources = true;
   });
   configure();
@@ -27,10 +29,10 @@ export function takenOver(server: McpServer, configure: () => void): TakenOver {
   return { everything, methods, resources };
 }
 
-/** Who puts another in its place sees all that is sent and received. */
+/** Code that replaces `connect` can see everything that is sent and received. */
 const connectOf = (of: object): unknown => Reflect.get(of, "connect");
 
-function watch(of: object, name: string, note: (first: unknown) => void): void {
+function spyOn(of: object, name: string, note: (first: unknown) => void): void {
   const original: unknown = Reflect.get(of, name);
   if (typeof original !== "function") return;
   const value = (...args: readonly unknown[]): unknown => {

@@ -1,4 +1,4 @@
-// The web-standard way in, on which all HTTP ways are built: who is calling, which era, then the official entry.
+// The web-standard way in: it verifies the caller, finds the protocol version, and hands the request to the official SDK.
 
 import {
   bearerAuthChallengeResponse,
@@ -10,24 +10,27 @@ import type {
   AuthInfo,
   BearerAuthOptions,
   McpHttpHandler,
+  McpRequestContext,
   McpServer,
   ServerNotifier,
 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
 import type { DraftDialect, DraftTasks } from "../../protocol/drafts.ts";
 import type { Core } from "../core.ts";
-import { textOf } from "../round/failure.ts";
+import { errorText } from "../../util/error-text.ts";
+import { own } from "../../util/objects.ts";
 import type { Logger } from "../ops/logger.ts";
 import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundResponse } from "../round/request.ts";
-import { servedBefore } from "../sdk/served.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
 import { taskListenOf } from "../sdk/task-subscriptions/subscriptions.ts";
 
+/** What serving needs of its app. */
 export interface ServingOptions {
-  readonly newServer: () => McpServer;
+  /** Makes an official server. `served` is the response to its request, if the round has been served already. */
+  readonly newServer: (served?: RoundResponse) => McpServer;
   /** Serves a draft of the protocol as well. */
   readonly drafts?: ServedDraft | undefined;
   readonly auth: BearerAuthOptions | undefined;
@@ -42,19 +45,30 @@ interface ServedDraft {
   readonly tasks: DraftTasks;
 }
 
+/** What your host has already found out about a request. */
 export interface Verified {
+  /** The verified caller, from your own check of its credentials. Default: anonymous. */
   readonly authInfo?: AuthInfo | undefined;
+  /** The parsed JSON body, if your host has read it. Default: read from the request. */
   readonly parsedBody?: unknown;
 }
 
+/** The sender of a request. */
 export interface Caller {
   readonly authInfo: AuthInfo | undefined;
+  /** The user, derived from `authInfo`. Undefined for an anonymous caller. */
   readonly principal: string | undefined;
 }
 
-const anybody: Caller = { authInfo: undefined, principal: undefined };
+const anonymous: Caller = { authInfo: undefined, principal: undefined };
 
+/** Serves web-standard requests, and tells clients about changes. */
 export class Serving {
+  /**
+   * Responses of rounds that the fast entry has served and the SDK is to finish. The SDK passes no value of ours from
+   * its `fetch` to the server that it makes for a request, but it does pass the request, so that is the key.
+   */
+  readonly #served = new WeakMap<Request, RoundResponse>();
   readonly #options: ServingOptions;
   readonly #modern: McpHttpHandler;
   readonly #draft: McpHttpHandler | undefined;
@@ -65,13 +79,16 @@ export class Serving {
     const { newServer, drafts, core, sessions } = options;
     const { environment, logger } = core;
     this.#options = options;
-    this.#modern = entryFor(newServer, logger);
-    this.#draft = drafts && entryFor(drafts.newServer, logger);
+    this.#modern = entryFor(
+      ({ requestInfo }) => newServer(requestInfo && this.#served.get(requestInfo)),
+      logger,
+    );
+    this.#draft = drafts && entryFor(() => drafts.newServer(), logger);
     this.#tasks = new TaskStreams(core);
-    this.#sessions = new LegacySessions(newServer, { ...sessions, ...environment });
+    this.#sessions = new LegacySessions(() => newServer(), { ...sessions, ...environment });
   }
 
-  /** Tells subscribers, and open sessions of 2025-11-25, that lists or resources have changed. */
+  /** Tells 2026-07-28 subscribers and open 2025-11-25 sessions that lists or resources have changed. */
   readonly notify: ServerNotifier = {
     toolsChanged: () => {
       this.#modern.notify.toolsChanged();
@@ -88,31 +105,31 @@ export class Serving {
     resourceUpdated: (uri) => {
       this.#modern.notify.resourceUpdated(uri);
       for (const { server } of this.#sessions.servers()) {
-        // To a session that has gone, or does not offer subscriptions, there is nothing to tell.
+        // A session that has ended, or that does not offer subscriptions, needs no notification.
         server.sendResourceUpdated({ uri }).catch(() => {});
       }
     },
   };
 
-  /** Verifies the caller where `auth` was given. */
+  /** Serves a request. Verifies the caller if the app has `auth`. */
   async fetch(request: Request, parsedBody?: unknown): Promise<Response> {
     const authInfo = await this.#verified(request.headers.get("authorization"));
     return authInfo instanceof Response ? authInfo : this.handle(request, { authInfo, parsedBody });
   }
 
-  /** Who is calling: as it was verified before, or is now. A refusal, if that is nobody. */
+  /** The caller, as verified by the host or verified now. A response if the caller is refused. */
   caller(
     authorization: string | undefined,
     verified: AuthInfo | undefined,
   ): Caller | Response | Promise<Caller | Response> {
     if (verified !== undefined) return this.#callerOf(verified);
-    if (this.#options.auth === undefined) return anybody;
+    if (this.#options.auth === undefined) return anonymous;
     return this.#verified(authorization).then((authInfo) =>
       authInfo instanceof Response ? authInfo : this.#callerOf(authInfo),
     );
   }
 
-  /** The caller is verified, or there is nobody to verify. A legacy request with or for a session goes there. */
+  /** Serves a request whose caller the host has verified. A 2025-11-25 request with a session, or for one, goes there. */
   async handle(request: Request, { authInfo, parsedBody }: Verified): Promise<Response> {
     const caller = this.#callerOf(authInfo);
     if (caller instanceof Response) return caller;
@@ -136,7 +153,7 @@ export class Serving {
       : this.#tasks.serve(listen, principal, served, request.signal);
   }
 
-  /** Undefined: it is none of the draft's. */
+  /** Undefined if the request does not speak the draft. */
   async #inDraft(
     request: Request,
     authInfo: AuthInfo | undefined,
@@ -152,18 +169,19 @@ export class Serving {
     return drafts.dialect.serveHttp(request, body, serve, drafts.tasks);
   }
 
-  /** The response to a request whose round has been served already. */
-  finish(request: Request, verified: Verified, answer: RoundResponse): Promise<Response> {
-    servedBefore.set(request, answer);
+  /** Has the SDK finish a request whose round has been served. */
+  finish(request: Request, verified: Verified, served: RoundResponse): Promise<Response> {
+    this.#served.set(request, served);
     return this.handle(request, verified);
   }
 
+  /** Ends streams, sessions and requests in flight. */
   async close(): Promise<void> {
     this.#tasks.close();
     await Promise.all([this.#modern.close(), this.#draft?.close(), this.#sessions.close()]);
   }
 
-  /** As the SDK's `requireBearerAuth`, which wants a whole request. */
+  /** Does what the SDK's `requireBearerAuth` does, which needs a whole request. */
   async #verified(
     authorization: string | null | undefined,
   ): Promise<AuthInfo | undefined | Response> {
@@ -182,30 +200,33 @@ export class Serving {
   }
 
   #callerOf(authInfo: AuthInfo | undefined): Caller | Response {
-    if (authInfo === undefined) return anybody;
+    if (authInfo === undefined) return anonymous;
     try {
       return { authInfo, principal: principalOf(authInfo, this.#options.derivePrincipal) };
     } catch (error) {
-      return this.#nobody(error);
+      return this.#noPrincipal(error);
     }
   }
 
-  #nobody(error: unknown): Response {
+  #noPrincipal(error: unknown): Response {
     const code = error instanceof ParleyError ? error.code : "no_principal";
-    this.#options.core.logger.error(textOf(error), { code });
-    const body = { error: "invalid_token", error_description: "The token names no user." };
+    this.#options.core.logger.error(errorText(error), { code });
+    const body = {
+      error: "invalid_token",
+      error_description: "The token does not identify a user.",
+    };
     return Response.json(body, { status: 403 });
   }
 }
 
-function entryFor(newServer: () => McpServer, logger: Logger): McpHttpHandler {
+function entryFor(newServer: (of: McpRequestContext) => McpServer, logger: Logger): McpHttpHandler {
   return createMcpHandler(
-    () => {
+    (context) => {
       try {
-        return newServer();
+        return newServer(context);
       } catch (error) {
-        // The entry answers 500 and says nothing.
-        logger.error(`No server could be made for a request: ${textOf(error)}`);
+        // The SDK responds with status 500 and logs nothing.
+        logger.error(`Could not create a server for a request: ${errorText(error)}`);
         throw error;
       }
     },
@@ -216,12 +237,12 @@ function entryFor(newServer: () => McpServer, logger: Logger): McpHttpHandler {
 const isListen = (request: Request): boolean =>
   request.headers.get("mcp-method") === "subscriptions/listen";
 
-/** Every request of 2026-07-28 names its method in a header; to it a session id means nothing. */
+/** A 2026-07-28 request always names its method in a header. A session id means nothing there. */
 function isLegacy(request: Request): boolean {
   return !request.headers.has("mcp-method");
 }
 
-/** The body, if it is JSON of a decent size; what else it may be is for the official entry to refuse. */
+/** The body, if it is JSON within the size limit. The SDK refuses any other. */
 async function peek(request: Request): Promise<unknown> {
   try {
     const body = await readRequestBody(request.clone());
@@ -231,9 +252,5 @@ async function peek(request: Request): Promise<unknown> {
   }
 }
 
-/** A client of 2025-11-25 begins so; without a session nothing could be asked of it later. */
-function isInitialize(body: unknown): boolean {
-  return (
-    typeof body === "object" && body !== null && "method" in body && body.method === "initialize"
-  );
-}
+/** A 2025-11-25 client begins with `initialize`. It gets a session, without which it could not be asked anything. */
+const isInitialize = (body: unknown): boolean => own(body, "method") === "initialize";

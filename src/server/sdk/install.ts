@@ -1,5 +1,5 @@
-// Puts an app's tools, prompts and resources on an official McpServer. The SDK keeps all that is its own:
-// lists, completion, header and scope checks, both eras; a request for one of ours comes to `serveRound`.
+// Installs an app's tools, prompts and resources on an official McpServer. The SDK still does what it does for any server:
+// lists, completion, header and scope checks, both protocol versions. A request for one of our handlers goes to `serveRound`.
 
 import { ProtocolError, ResourceTemplate } from "@modelcontextprotocol/server";
 import type {
@@ -26,25 +26,28 @@ import type { LegacyTasks } from "./legacy-tasks.ts";
 import { serveRound } from "../round/round.ts";
 import type { RoundResponse, RoundRequest } from "../round/request.ts";
 import { passThrough } from "./pass-through.ts";
-import { received } from "./received.ts";
-import { Responses } from "./responses.ts";
+import { ResponseOverrides } from "./responses.ts";
 import type { TaskWish } from "./responses.ts";
-import { servedBefore } from "./served.ts";
+import { roundRequest } from "./round-request.ts";
 import { installTasks } from "./task-methods.ts";
 
+/** What is installed. */
 export interface Installation {
   readonly core: Core;
   readonly registrations: Iterable<Registration>;
   readonly derivePrincipal: PrincipalOf | undefined;
-  /** For a peer of the draft (src/draft), which says how long a task should last. */
+  /** Whether the server serves a client of a draft, which says how long a task should last. */
   readonly isDraft?: boolean | undefined;
+  /** The response to the one request of this server, if its round has been served already. */
+  readonly served?: RoundResponse | undefined;
 }
 
+/** Installs the handlers of an app, before the server connects. */
 export function install(server: McpServer, installation: Installation): void {
-  const responses = new Responses(server);
-  // The draft has no arguments in headers, so there is nothing to compare them with.
+  const responses = new ResponseOverrides(server);
+  // The draft does not send arguments in headers, so the SDK must not compare them.
   if (installation.isDraft === true) server.toolInputSchemaJson = () => undefined;
-  // Without it the SDK drops what `ctx.log` sends, and says nothing.
+  // Without this capability the SDK silently drops what `ctx.log` sends.
   server.server.registerCapabilities({ logging: {} });
   const legacyTasks = offersTasks(installation.core, installation.registrations)
     ? installTasks(server, installation.core, responses, installation.derivePrincipal)
@@ -56,7 +59,7 @@ export function install(server: McpServer, installation: Installation): void {
       case "tool": {
         const { name, config, definition } = registration;
         const { inputSchema, outputSchema, task: _task, once: _once, ...rest } = config;
-        const answer = serve(definition);
+        const respond = serve(definition);
         const isTask = definition.task !== undefined;
         const described = {
           ...defined(rest),
@@ -64,14 +67,14 @@ export function install(server: McpServer, installation: Installation): void {
         };
         if (inputSchema === undefined) {
           const tool = server.registerTool(name, described, (ctx) =>
-            answer<CallToolResult>(ctx, name, {}),
+            respond<CallToolResult>(ctx, name, {}),
           );
           if (isTask) tool.execution = { taskSupport: definition.task };
         } else {
           const tool = server.registerTool(
             name,
             { ...described, inputSchema: passThrough(inputSchema) },
-            (args, ctx) => answer<CallToolResult>(ctx, name, args),
+            (args, ctx) => respond<CallToolResult>(ctx, name, args),
           );
           if (isTask) tool.execution = { taskSupport: definition.task };
         }
@@ -80,16 +83,16 @@ export function install(server: McpServer, installation: Installation): void {
       case "prompt": {
         const { name, config, definition } = registration;
         const { argsSchema, ...rest } = config;
-        const answer = serve(definition);
+        const respond = serve(definition);
         if (argsSchema === undefined) {
           server.registerPrompt(name, defined(rest), (ctx) =>
-            answer<GetPromptResult>(ctx, name, {}),
+            respond<GetPromptResult>(ctx, name, {}),
           );
         } else {
           server.registerPrompt(
             name,
             { ...defined(rest), argsSchema: passThrough(argsSchema) },
-            (args, ctx) => answer<GetPromptResult>(ctx, name, args),
+            (args, ctx) => respond<GetPromptResult>(ctx, name, args),
           );
         }
         break;
@@ -101,7 +104,7 @@ export function install(server: McpServer, installation: Installation): void {
   }
 }
 
-/** Whether this server speaks the tasks extension at all. */
+/** Whether this server speaks the tasks extension: it has a store, and a tool that can become a task. */
 export function offersTasks({ store }: Core, registrations: Iterable<Registration>): boolean {
   return (
     store !== undefined &&
@@ -109,18 +112,18 @@ export function offersTasks({ store }: Core, registrations: Iterable<Registratio
   );
 }
 
-type Answer = <R>(
+type Respond = <R>(
   ctx: ServerContext,
   target: string,
   args: unknown,
 ) => Promise<R | InputRequiredResult>;
 
-function installResource(server: McpServer, resource: RegisteredResource, answer: Answer): void {
+function installResource(server: McpServer, resource: RegisteredResource, respond: Respond): void {
   const { name, uri, isTemplate, config } = resource;
   const { list, complete, ...rest } = config;
   if (!isTemplate) {
     server.registerResource(name, uri, defined(rest), (url, ctx) =>
-      answer<ReadResourceResult>(ctx, url.href, {}),
+      respond<ReadResourceResult>(ctx, url.href, {}),
     );
     return;
   }
@@ -129,13 +132,13 @@ function installResource(server: McpServer, resource: RegisteredResource, answer
     ...(complete === undefined ? {} : { complete: defined(complete) }),
   });
   server.registerResource(name, template, defined(rest), (url, _variables, ctx) =>
-    answer<ReadResourceResult>(ctx, url.href, {}),
+    respond<ReadResourceResult>(ctx, url.href, {}),
   );
 }
 
 interface Installed {
   readonly server: McpServer;
-  readonly responses: Responses;
+  readonly responses: ResponseOverrides;
   readonly legacyTasks: LegacyTasks | undefined;
   readonly installation: Installation;
 }
@@ -143,10 +146,10 @@ interface Installed {
 function serving(
   { server, responses, legacyTasks, installation }: Installed,
   definition: Definition,
-): Answer {
-  const { core, derivePrincipal, isDraft = false } = installation;
+): Respond {
+  const { core, derivePrincipal, isDraft = false, served } = installation;
   return async <R>(ctx: ServerContext, target: string, args: unknown) => {
-    const { request, isModern, release } = received(server, ctx, target, args, derivePrincipal);
+    const { request, isModern, release } = roundRequest(server, ctx, target, args, derivePrincipal);
     try {
       const wish = isModern && !isDraft ? undefined : responses.wishForTask(ctx.mcpReq.id);
       const isTaskCall = !isModern && (wish !== undefined || definition.task === "required");
@@ -160,20 +163,19 @@ function serving(
           wish,
           ctx,
         );
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a placeholder; see responses.ts
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a placeholder, see responses.ts
         return placeholder as R;
       }
       const isMalformed = responses.hadMalformedAnswers(ctx.mcpReq.id);
-      const before = ctx.http?.req && servedBefore.get(ctx.http.req);
-      const answer =
-        before ??
+      const response =
+        served ??
         (await serveRound(core, definition, {
           ...request,
           ...(isMalformed ? { inputResponses: null } : {}),
           taskTtlMs: wish && ttlOf(wish, core.limits.taskTtlMs),
         }));
-      const result = wire(answer, isModern, definition, responses, ctx);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the definition makes what its method returns; the SDK's types also cover the older era
+      const result = sdkResult(response, isModern, definition, responses, ctx);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the definition makes what its method returns; the SDK's types also cover 2025-11-25
       return result as R | InputRequiredResult;
     } finally {
       release();
@@ -181,11 +183,11 @@ function serving(
   };
 }
 
-/** 2025-11-25: the client says whether a call is a task, and must say so, or not, as the tool has it. */
+/** In 2025-11-25 the client says whether a call is a task, and it must do so exactly where the tool requires it. */
 async function legacyTask(
   core: Core,
   legacyTasks: LegacyTasks,
-  responses: Responses,
+  responses: ResponseOverrides,
   definition: Definition,
   request: RoundRequest,
   wish: TaskWish | undefined,
@@ -193,42 +195,42 @@ async function legacyTask(
 ): Promise<object> {
   const { name } = definition;
   if (wish === undefined) {
-    const message = `"${name}" runs as a task only: send params.task`;
+    const message = `"${name}" runs only as a task: send params.task`;
     return responses.fail(id, { code: methodNotFound, message });
   }
   if (definition.task === undefined) {
-    const message = `"${name}" does not run as a task: send no params.task`;
+    const message = `"${name}" does not run as a task: leave out params.task`;
     return responses.fail(id, { code: methodNotFound, message });
   }
   try {
-    return responses.answer(id, await legacyTasks.create(definition, request, wish));
+    return responses.succeed(id, await legacyTasks.create(definition, request, wish));
   } catch (error) {
-    // Thrown, the SDK would make a result of it, where a task is expected.
-    const answer = failureResponse(core, definition, error);
+    // If it were thrown, the SDK would turn it into a result, where the client expects a task.
+    const failure = failureResponse(core, definition, error);
     const { code, message, data } =
-      answer.kind === "error"
-        ? answer
-        : { code: internalError, message: "The task could not be made", data: undefined };
+      failure.kind === "error"
+        ? failure
+        : { code: internalError, message: "The task could not be created", data: undefined };
     return responses.fail(id, { code, message, ...(data === undefined ? {} : { data }) });
   }
 }
 
-/** The SDK takes it from here: to the client as it is, or, of a legacy session, to its shim that asks. */
-function wire(
-  answer: RoundResponse,
+/** What the handler returns to the SDK. The SDK sends it as it is, or asks for it in a 2025-11-25 session. */
+function sdkResult(
+  response: RoundResponse,
   isModern: boolean,
   definition: Definition,
-  responses: Responses,
+  responses: ResponseOverrides,
   { mcpReq, sessionId, http }: ServerContext,
 ): object {
-  switch (answer.kind) {
+  switch (response.kind) {
     case "complete":
     case "input_required":
-      return answer.result;
+      return response.result;
     case "task":
-      return responses.answer(mcpReq.id, createTaskResult(answer.task));
+      return responses.succeed(mcpReq.id, createTaskResult(response.task));
     case "error": {
-      const { code, message, data } = answer;
+      const { code, message, data } = response;
       if (!isModern && code === missingClientCapability) {
         const isStateless = http !== undefined && sessionId === undefined;
         return legacyRefusal(definition, message, isStateless);
@@ -237,23 +239,23 @@ function wire(
       return responses.fail(mcpReq.id, { code, message, ...(data && { data }) });
     }
     case "none":
-      throw new ProtocolError(internalError, "Nobody waits for this response.");
+      throw new ProtocolError(internalError, "The request was cancelled.");
   }
 }
 
-/** 2025-11-25 has no code for a missing capability; a tool says it in its result. */
+/** 2025-11-25 has no error code for a missing capability, so the result of the tool says it. */
 function legacyRefusal(definition: Definition, message: string, isStateless: boolean): object {
   const why = isStateless
-    ? `${message} Over stateless HTTP a 2025-11-25 client cannot be asked at all: connect with a session (begin with initialize, and keep the Mcp-Session-Id), over stdio, or with a 2026-07-28 client.`
+    ? `${message} Over stateless HTTP a 2025-11-25 client cannot be asked at all: connect with a session (send initialize first and keep the Mcp-Session-Id), over stdio, or with a 2026-07-28 client.`
     : message;
   const result = definition.toFailure(why);
   if (result === undefined) throw new ProtocolError(internalError, why);
   return result;
 }
 
-/** The SDK's optional members may be absent, but not undefined. */
+/** The SDK's types allow optional members to be absent, but not undefined. */
 function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const present = Object.entries(value).filter(([, member]) => member !== undefined);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was undefined is absent
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- members that were undefined are absent
   return Object.fromEntries(present) as { [K in keyof T]: Exclude<T[K], undefined> };
 }

@@ -1,13 +1,16 @@
-// Sessions for 2025-11-25 clients over HTTP. The official entry serves them without one, and without one nothing
-// can be asked. A session lives in this process: requests of one must come back to it (affinity on
-// `Mcp-Session-Id`). 2026-07-28 needs none of this.
+// A seam in the SDK: sessions for 2025-11-25 clients over HTTP. The SDK's own entry serves these clients statelessly, and
+// a client without a session cannot be asked anything. A session lives in this process, so its requests must come back to
+// it (affinity on `Mcp-Session-Id`). 2026-07-28 needs none of this.
 
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { AuthInfo, McpServer } from "@modelcontextprotocol/server";
+import { sessionNotFound } from "../../protocol/error-codes.ts";
 
+/** How many sessions there may be, for how long, and the environment they need. */
 export interface SessionOptions {
-  /** Beyond this many, the one that has been idle longest ends. */
+  /** The most sessions at a time. One more ends the session that has been idle longest. */
   readonly most: number;
+  /** How long a session lives without a request, in milliseconds. */
   readonly idleMs: number;
   readonly newId: () => string;
   readonly now: () => number;
@@ -17,11 +20,12 @@ export interface SessionOptions {
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: McpServer;
-  /** Whose it is: another caller's requests are answered as if there were no such session. */
+  /** The owner. For any other caller the session does not exist. */
   readonly principal: string | undefined;
   usedAt: number;
 }
 
+/** The open sessions of one app. */
 export class LegacySessions {
   readonly #sessions = new Map<string, Session>();
   readonly #newServer: () => McpServer;
@@ -33,10 +37,12 @@ export class LegacySessions {
     this.#options = options;
   }
 
+  /** Whether a request names a session. */
   has(request: Request): boolean {
     return request.headers.has("mcp-session-id");
   }
 
+  /** Serves a request in its session, or opens one for it. */
   async handle(
     request: Request,
     parsedBody: unknown,
@@ -50,7 +56,7 @@ export class LegacySessions {
     const id = request.headers.get("mcp-session-id");
     if (id === null) return this.#open(request, extra, principal);
     const session = this.#sessions.get(id);
-    if (session === undefined || session.principal !== principal) return gone();
+    if (session === undefined || session.principal !== principal) return notFound();
     session.usedAt = this.#options.now();
     return session.transport.handleRequest(request, extra);
   }
@@ -60,6 +66,7 @@ export class LegacySessions {
     return [...this.#sessions.values()].map(({ server }) => server);
   }
 
+  /** Ends every session. */
   async close(): Promise<void> {
     this.#callOffSweep?.();
     this.#callOffSweep = undefined;
@@ -95,7 +102,7 @@ export class LegacySessions {
     if (oldest !== undefined) this.#end(...oldest);
   }
 
-  /** One timer for all of them, and none when there are none. */
+  /** One timer serves all sessions. Without sessions there is no timer. */
   #sweepLater(): void {
     if (this.#sessions.size === 0) return;
     this.#callOffSweep ??= this.#options.eventually(this.#options.idleMs, () => {
@@ -110,13 +117,13 @@ export class LegacySessions {
 
   #end(id: string, { server }: Session): void {
     this.#sessions.delete(id);
-    // What is left of it is closed streams; there is nobody to tell.
+    // Closing can fail only for streams that are closed already.
     server.close().catch(() => {});
   }
 }
 
-/** As for an id that never was. */
-function gone(): Response {
-  const error = { code: -32001, message: "Session not found" };
+/** The same response as for an id that never existed. */
+function notFound(): Response {
+  const error = { code: sessionNotFound, message: "Session not found" };
   return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 404 });
 }

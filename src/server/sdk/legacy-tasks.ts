@@ -1,6 +1,7 @@
-// 2025-11-25 tasks: a second projection of the same records, for legacy sessions alone. The client asks for a task
-// (`params.task`), polls with `tasks/get`, fetches with `tasks/result`, on whose stream it is asked what the handler
-// asks; there is a list, and a notification when the status changes.
+// A seam in the SDK: tasks for 2025-11-25 sessions, which the SDK no longer serves. They are a second view of the records
+// that the tasks extension shows. The client requests a task with `params.task`, polls it with `tasks/get` and fetches the
+// result with `tasks/result`, on whose stream the handler's questions are asked. There is also a list, and a notification
+// when the status changes.
 
 import { setMaxListeners } from "node:events";
 import { ProtocolError, RELATED_TASK_META_KEY } from "@modelcontextprotocol/server";
@@ -11,14 +12,16 @@ import {
   invalidParams,
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
+import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
+import { own } from "../../util/objects.ts";
+import { longestTimerMs } from "../../util/timers.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import { isLive } from "../../tasks/task.ts";
 import { openCall } from "../round/call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
-import { textOf } from "../round/failure.ts";
 import { promote } from "../round/promote.ts";
 import type { RoundRequest } from "../round/request.ts";
 import { applyAnswers, ownTask } from "../tasks/requests.ts";
@@ -36,46 +39,49 @@ interface LegacyTask {
   readonly pollInterval: number;
 }
 
-interface Asked {
-  readonly coming: number;
+/** A question that was sent to the client. */
+interface SentQuestion {
+  /** Which `tasks/result` request it was sent for. */
+  readonly fetch: number;
   readonly stop: AbortController;
 }
 
 const pageSize = 50;
 
+/** The tasks of one 2025-11-25 session. */
 export class LegacyTasks {
   readonly #server: McpServer;
   readonly #core: Core;
-  /** Ends with the session. */
+  /** Aborts when the session ends. */
   readonly #closed = new AbortController();
-  /** Put on one stream of one session: by task and wire key. */
-  readonly #asking = new Map<string, Asked>();
-  /** How often a result was come for: who came last is asked. */
-  #comings = 0;
-  /** In this session, oldest first. */
-  readonly #made = new Set<string>();
+  /** The questions that wait for an answer, by task and wire key. */
+  readonly #sent = new Map<string, SentQuestion>();
+  /** How many times a result was requested. The latest request is the one that is asked. */
+  #fetches = 0;
+  /** The ids of the tasks of this session, oldest first. */
+  readonly #created = new Set<string>();
 
   constructor(server: McpServer, core: Core) {
     this.#server = server;
     this.#core = core;
-    // Each task of the session listens to it.
+    // Every task of the session adds a listener.
     setMaxListeners(0, this.#closed.signal);
     const { server: protocol } = server;
     const { onclose } = protocol;
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a server has no other
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a server has no addEventListener
     protocol.onclose = () => {
       onclose?.();
       this.#closed.abort();
     };
   }
 
-  /** The whole call as a task, from its first line on: here the client says so, not the handler. */
+  /** Runs the whole call as a task, because here the client decides that, not the handler. */
   async create(definition: Definition, request: RoundRequest, wish: TaskWish): Promise<object> {
     const parsed = await definition.parse(request.target, request.arguments);
     if (!parsed.ok) throw new ProtocolError(invalidParams, parsed.reason);
     const runtime = this.#tasks();
     const call = await openCall(this.#core, definition, request, parsed.input);
-    // It can follow a task: it has asked for one.
+    // The client can follow a task, because it has requested one.
     const able = {
       id: () => call.id(),
       tokenExpiresAt: call.tokenExpiresAt,
@@ -84,21 +90,24 @@ export class LegacyTasks {
     };
     const nothing = { kind: "waiting", entries: [], open: [], unused: [] } as const;
     const ttlMs = ttlOf(wish, this.#core.limits.taskTtlMs);
-    const answer = await promote(runtime, definition, able, request, nothing, { ttlMs });
-    if (answer.kind !== "task") throw new ProtocolError(internalError, "The task was not made");
-    this.#made.add(answer.task.id);
-    this.#follow(answer.task);
-    return { task: { ...legacyTask(answer.task), status: "working" } };
+    const response = await promote(runtime, definition, able, request, nothing, { ttlMs });
+    if (response.kind !== "task")
+      throw new ProtocolError(internalError, "The task could not be created");
+    this.#created.add(response.task.id);
+    this.#follow(response.task);
+    return { task: { ...legacyTask(response.task), status: "working" } };
   }
 
-  /** Tells the session of every change, until the task or the session is over. */
+  /** Notifies the client of every change, until the task or the session is over. */
   #follow({ id, revision }: TaskSnapshot): void {
-    void this.#tell(id, revision).catch((error: unknown) =>
-      this.#core.logger.debug(`A legacy task is no longer followed: ${textOf(error)}`),
+    void this.#notifyChanges(id, revision).catch((error: unknown) =>
+      this.#core.logger.debug(
+        `Status notifications for a 2025-11-25 task stopped: ${errorText(error)}`,
+      ),
     );
   }
 
-  async #tell(id: string, since: number): Promise<void> {
+  async #notifyChanges(id: string, since: number): Promise<void> {
     for await (const task of this.#tasks().watch(id, since, this.#closed.signal)) {
       await this.#server.server.notification({
         method: "notifications/tasks/status",
@@ -107,10 +116,12 @@ export class LegacyTasks {
     }
   }
 
+  /** Serves `tasks/get`. */
   async get(id: unknown, principal: string | undefined): Promise<{ [member: string]: unknown }> {
     return { ...legacyTask(await this.#own(id, principal)) };
   }
 
+  /** Serves `tasks/cancel`. */
   async cancel(id: unknown, principal: string | undefined): Promise<{ [member: string]: unknown }> {
     const task = await this.#own(id, principal);
     if (!isLive(task)) {
@@ -121,8 +132,8 @@ export class LegacyTasks {
   }
 
   /**
-   * `isShared`: without credentials, where others call, too. Everybody is the same nobody then, and to list the tasks
-   * of all would give each to any; so a session sees those it has made.
+   * Serves `tasks/list`. `isShared` says that callers are anonymous on a server that others can reach. All of them are
+   * then the same caller, and a full list would show everyone's tasks to anyone. So a session sees only its own.
    */
   async list(
     cursor: unknown,
@@ -131,7 +142,7 @@ export class LegacyTasks {
   ): Promise<{ [member: string]: unknown }> {
     const after = cursor === undefined ? undefined : placeOf(cursor);
     const tasks = isShared
-      ? await this.#madeHere(after?.id)
+      ? await this.#createdHere(after?.id)
       : await this.#tasks().list(principal, after, pageSize + 1);
     const page = tasks.slice(0, pageSize);
     const last = tasks.length > pageSize ? page.at(-1) : undefined;
@@ -141,16 +152,16 @@ export class LegacyTasks {
     };
   }
 
-  /** Newest first, from the one after this. */
-  async #madeHere(after: string | undefined): Promise<readonly TaskSnapshot[]> {
-    const ids = [...this.#made].toReversed();
+  /** The tasks of this session, newest first, beginning after this id. */
+  async #createdHere(after: string | undefined): Promise<readonly TaskSnapshot[]> {
+    const ids = [...this.#created].toReversed();
     if (after !== undefined && !ids.includes(after)) throw badCursor();
     const later = after === undefined ? ids : ids.slice(ids.indexOf(after) + 1);
     const tasks = await Promise.all(later.map((id) => ownTask(this.#core, id, undefined)));
     return tasks.flatMap((task) => (task === undefined || task.isRemoved ? [] : [task]));
   }
 
-  /** Waits until the task is over, and asks meanwhile what it asks. */
+  /** Serves `tasks/result`: waits until the task is over, and asks its questions meanwhile. */
   async result(
     id: unknown,
     principal: string | undefined,
@@ -158,14 +169,14 @@ export class LegacyTasks {
   ): Promise<{ [member: string]: unknown }> {
     const { id: taskId } = await this.#own(id, principal);
     const { signal } = ctx.mcpReq;
-    const coming = ++this.#comings;
+    const fetch = ++this.#fetches;
     for await (const task of this.#tasks().watch(
       taskId,
       0,
       AbortSignal.any([signal, this.#closed.signal]),
     )) {
       for (const [wire, request] of task.questions)
-        void this.#ask(taskId, wire, request, ctx, coming);
+        void this.#ask(taskId, wire, request, ctx, fetch);
       if (!isLive(task)) return this.#final(task);
     }
     throw new ProtocolError(invalidParams, "No such task");
@@ -174,7 +185,7 @@ export class LegacyTasks {
   #final(task: TaskSnapshot): { [member: string]: unknown } {
     const { id, status, error } = task;
     if (status === "cancelled") throw new ProtocolError(invalidParams, "The task was cancelled");
-    // 2025-11-25 has no code for a missing capability; a tool says it in its result.
+    // 2025-11-25 has no error code for a missing capability, so the result of the tool says it.
     const isUnable = error?.code === missingClientCapability;
     if (error !== undefined && !isUnable) {
       throw new ProtocolError(error.code, error.message, error.data);
@@ -183,39 +194,41 @@ export class LegacyTasks {
     return { ...rest, _meta: { ...members(_meta), [RELATED_TASK_META_KEY]: { taskId: id } } };
   }
 
-  /** On the stream of `tasks/result`; the answer goes where `tasks/update` would put it. */
+  /** Asks on the stream of `tasks/result`. The answer goes where `tasks/update` would put it. */
   async #ask(
     taskId: string,
     wire: string,
     request: Json,
     ctx: ServerContext,
-    coming: number,
+    fetch: number,
   ): Promise<void> {
     const name = `${taskId} ${wire}`;
-    const before = this.#asking.get(name);
-    if (before !== undefined && before.coming >= coming) return;
-    // Who came before may be gone without a word: a stream that breaks cancels nothing in this era.
+    const before = this.#sent.get(name);
+    if (before !== undefined && before.fetch >= fetch) return;
+    // The earlier request may have lost its stream unnoticed: in 2025-11-25 a broken stream cancels nothing.
     before?.stop.abort();
-    const asked: Asked = { coming, stop: new AbortController() };
-    this.#asking.set(name, asked);
+    const question: SentQuestion = { fetch, stop: new AbortController() };
+    this.#sent.set(name, question);
     try {
       const { method, params } = requestOf(request, this.#core.environment.newId);
       const related = { [RELATED_TASK_META_KEY]: { taskId } };
       const answer: unknown = await ctx.mcpReq.send(
         { method, params: { ...params, _meta: related } },
         {
-          signal: AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal, asked.stop.signal]),
-          // People take as long as they like; the task has a time of its own.
-          timeout: longestMs,
+          signal: AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal, question.stop.signal]),
+          // People may take as long as they like. The task has its own time limit.
+          timeout: longestTimerMs,
         },
       );
       const answers = answerMap({ [wire]: answer });
       if (answers !== undefined) await applyAnswers(this.#core, taskId, answers);
     } catch (error) {
-      // The client cannot, or has gone: the question stays open for the next who comes for the result.
-      this.#core.logger.debug(`A question of a legacy task was not answered: ${textOf(error)}`);
+      // The client cannot answer, or has disconnected. The question stays open for the next `tasks/result`.
+      this.#core.logger.debug(
+        `A question of a 2025-11-25 task was not answered: ${errorText(error)}`,
+      );
     } finally {
-      if (this.#asking.get(name) === asked) this.#asking.delete(name);
+      if (this.#sent.get(name) === question) this.#sent.delete(name);
     }
   }
 
@@ -233,10 +246,7 @@ export class LegacyTasks {
   }
 }
 
-// Timers take no more than 31 bits.
-const longestMs = 2 ** 31 - 1;
-
-/** A wish: what is longer than allowed is cut, what is no time at all is ignored. */
+/** The requested lifetime in milliseconds, cut to the limit. Undefined if none, or none that is valid, was requested. */
 export function ttlOf({ ttl }: TaskWish, most: number): number | undefined {
   if (typeof ttl !== "number" || !(ttl >= 1)) return undefined;
   return Math.min(Math.floor(ttl), most);
@@ -256,13 +266,12 @@ function legacyTask(task: TaskSnapshot): LegacyTask {
   };
 }
 
-/** There a tool that says that it could not do it has failed. */
+/** In 2025-11-25 a tool whose result has `isError` has failed. */
 function legacyStatus({ status, result }: TaskSnapshot): TaskSnapshot["status"] {
   return status === "completed" && isErrorResult(result) ? "failed" : status;
 }
 
-const isErrorResult = (result: unknown) =>
-  typeof result === "object" && result !== null && "isError" in result && result.isError === true;
+const isErrorResult = (result: unknown) => own(result, "isError") === true;
 
 const failureOf = (text: string) => ({ content: [{ type: "text", text }], isError: true });
 
@@ -274,17 +283,18 @@ function placeOf(cursor: unknown): { createdAt: number; id: string } {
 
 const badCursor = () => new ProtocolError(invalidParams, "Invalid cursor");
 
-/** As 2025-11-25 has it: there a page has an id. */
+/** A question in the form of 2025-11-25, where a page to open has an id. */
 function requestOf(
   request: Json,
   newId: () => string,
-): { readonly method: Asking; readonly params: object } {
+): { readonly method: QuestionMethod; readonly params: object } {
   const { method, params } = members(request);
-  if (!isAsking(method)) throw new TypeError("a question is one of three requests");
+  if (!isQuestionMethod(method)) throw new TypeError(`${String(method)} is not a question`);
   const isPage = members(params)["mode"] === "url";
   return { method, params: { ...members(params), ...(isPage ? { elicitationId: newId() } : {}) } };
 }
 
-const askings = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
-type Asking = (typeof askings)[number];
-const isAsking = (method: unknown): method is Asking => askings.some((one) => one === method);
+const questionMethods = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
+type QuestionMethod = (typeof questionMethods)[number];
+const isQuestionMethod = (method: unknown): method is QuestionMethod =>
+  questionMethods.some((one) => one === method);

@@ -1,25 +1,30 @@
-// A seam in the SDK: answering a request with exactly the error we mean, and seeing what it would hide.
+// A seam in the SDK: sends exactly the response that is meant, and sees request members that the SDK hides.
 //
-// An error thrown by a registered tool becomes an `isError` result, whatever its code. So the tool returns a
-// placeholder, and the response is replaced on its way out. `connect` and the transport's `send` are public.
+// The SDK turns every error that a registered tool throws into an `isError` result, and refuses results of a kind it does
+// not know, such as tasks. So the tool returns a placeholder, and the response is replaced on its way out. The SDK also
+// withholds `params.task` and answers that are not a map; they are noted on the way in. Both ways need only `connect` and
+// the transport's `send` and `onmessage`, which are public.
 
 import type { McpServer, RequestId, Transport } from "@modelcontextprotocol/server";
+import type { RpcError } from "../../protocol/rpc.ts";
+import { isObject } from "../../util/objects.ts";
 
 /** `params.task` of 2025-11-25. */
 export interface TaskWish {
   readonly ttl: unknown;
 }
 
-export interface RpcError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
+/** A result that passes every check of the SDK and is replaced before it is sent. */
+export interface Placeholder {
+  content: [];
+  isError: true;
 }
 
-type Message = Parameters<Transport["send"]>[0];
+/** A JSON-RPC message, as a transport of the SDK takes it. */
+export type TransportMessage = Parameters<Transport["send"]>[0];
 
-/** Responses to requests of one server, by request id. */
-export class Responses {
+/** Replaces the responses of one server, by request id. */
+export class ResponseOverrides {
   readonly #errors = new Map<RequestId, RpcError>();
   readonly #results = new Map<RequestId, object>();
   readonly #malformed = new Set<RequestId>();
@@ -34,24 +39,24 @@ export class Responses {
     };
   }
 
-  /** Notes the error and returns a result that passes every check of the SDK. */
-  fail(id: RequestId, error: RpcError): { content: []; isError: true } {
+  /** Makes the response to a request this error. Return the placeholder to the SDK. */
+  fail(id: RequestId, error: RpcError): Placeholder {
     this.#errors.set(id, error);
     return { content: [], isError: true };
   }
 
-  /** The same for a result of another kind than the SDK knows. */
-  answer(id: RequestId, result: object): { content: []; isError: true } {
+  /** Makes the response to a request this result. Return the placeholder to the SDK. */
+  succeed(id: RequestId, result: object): Placeholder {
     this.#results.set(id, result);
     return { content: [], isError: true };
   }
 
-  /** Whether its answers were no map at all: the SDK hands on none then, as if none had been sent. */
+  /** Whether the answers of a request were not a map. The SDK then behaves as if none had been sent. */
   hadMalformedAnswers(id: RequestId): boolean {
     return this.#malformed.delete(id);
   }
 
-  /** What a 2025-11-25 client has sent as `params.task`, which the SDK does not hand on. */
+  /** The `params.task` of a request, which the SDK does not hand on. */
   wishForTask(id: RequestId): TaskWish | undefined {
     const wish = this.#wishes.get(id);
     this.#wishes.delete(id);
@@ -60,15 +65,19 @@ export class Responses {
 
   #watch(transport: Transport): void {
     const { onmessage } = transport;
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no addEventListener
     transport.onmessage = (message, extra) => {
       if ("method" in message && "id" in message) this.#note(message);
       onmessage?.call(transport, message, extra);
     };
   }
 
-  #note({ id, method, params }: Extract<Message, { method: string; id: RequestId }>): void {
-    // A client may use an id again whose request it has cancelled: that one got no response to clear this.
+  #note({
+    id,
+    method,
+    params,
+  }: Extract<TransportMessage, { method: string; id: RequestId }>): void {
+    // A client may reuse the id of a request that it cancelled. That request had no response that cleared its notes.
     this.#forget(id);
     if (hasMalformedAnswers(params)) this.#malformed.add(id);
     const wish = method === "tools/call" ? taskWish(params) : undefined;
@@ -87,11 +96,11 @@ export class Responses {
     transport.send = (message, options) => send(this.#replaced(message), options);
   }
 
-  #replaced(message: Message): Message {
+  #replaced(message: TransportMessage): TransportMessage {
     if ("method" in message || message.id === undefined) return message;
     const { id } = message;
     const [result, error] = [this.#results.get(id), this.#errors.get(id)];
-    // Also of a tool that is not ours and never asked: over a long connection they would add up.
+    // Also for tools of other code, which never read the notes. On a long connection the notes would add up.
     this.#forget(id);
     if (!("result" in message)) return message;
     if (error !== undefined) return { jsonrpc: "2.0", id, error };
@@ -109,9 +118,5 @@ function taskWish(params: object = {}): TaskWish | undefined {
 }
 
 function hasMalformedAnswers(params: object = {}): boolean {
-  if (!("inputResponses" in params)) return false;
-  const { inputResponses } = params;
-  return (
-    typeof inputResponses !== "object" || inputResponses === null || Array.isArray(inputResponses)
-  );
+  return "inputResponses" in params && !isObject(params.inputResponses);
 }

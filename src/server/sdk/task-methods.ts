@@ -1,4 +1,5 @@
-// A seam in the SDK: the methods of the tasks extension, beside the SDK's own.
+// A seam in the SDK: the methods of tasks, which the SDK does not have. They are set as request handlers of its server,
+// with params that it does not validate, and serve 2026-07-28 and 2025-11-25 clients alike.
 
 import { CLIENT_CAPABILITIES_META_KEY, ProtocolError } from "@modelcontextprotocol/server";
 import type {
@@ -15,30 +16,28 @@ import type { PrincipalOf } from "../round/principal.ts";
 import { serveTask, unreachable } from "../tasks/requests.ts";
 import type { TaskResponse, TaskRequest } from "../tasks/requests.ts";
 import { LegacyTasks } from "./legacy-tasks.ts";
-import { sentAnswers } from "./received.ts";
-import type { Responses } from "./responses.ts";
+import type { ResponseOverrides } from "./responses.ts";
+import { sentAnswers } from "./round-request.ts";
 
-/** What the SDK lets through: a round of ours looks at it itself, after it has looked at who is asking. */
-const anyParams: StandardSchemaV1<unknown, Params> = {
+/** Lets everything through. The params are checked later, after the caller. */
+const anyParams: StandardSchemaV1<unknown, TaskParams> = {
   "~standard": {
     version: 1,
     vendor: "parley",
-    validate: (value) => ({ value: isObject(value) ? value : {} }),
+    validate: (value) => ({ value: typeof value === "object" && value !== null ? value : {} }),
   },
 };
 
-interface Params {
+interface TaskParams {
   readonly taskId?: unknown;
   readonly cursor?: unknown;
 }
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
-
-/** `registerCapabilities` declares exactly `{}`: there are clients that take nothing else. */
+/** Declares the extension as exactly `{}`, because some clients accept nothing else. */
 export function installTasks(
   server: McpServer,
   core: Core,
-  responses: Responses,
+  responses: ResponseOverrides,
   derivePrincipal: PrincipalOf | undefined,
 ): LegacyTasks {
   const { server: protocol } = server;
@@ -47,27 +46,31 @@ export function installTasks(
     extensions: { [tasksExtension]: {} },
     tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
   });
-  const whoAsks = ({ http }: ServerContext) => principalOf(http?.authInfo, derivePrincipal);
-  const serve = async (method: TaskRequest["method"], { taskId }: Params, ctx: ServerContext) => {
+  const principalIn = ({ http }: ServerContext) => principalOf(http?.authInfo, derivePrincipal);
+  const serve = async (
+    method: TaskRequest["method"],
+    { taskId }: TaskParams,
+    ctx: ServerContext,
+  ) => {
     const { mcpReq } = ctx;
     const isMalformed = responses.hadMalformedAnswers(mcpReq.id);
-    const answer = await serveTask(core, {
+    const response = await serveTask(core, {
       method,
       taskId,
       inputResponses: isMalformed ? null : sentAnswers(ctx),
       capabilities: capabilitiesOf(mcpReq.envelope),
-      principal: whoAsks(ctx),
+      principal: principalIn(ctx),
     });
-    return resultOf(answer);
+    return resultOf(response);
   };
-  const serveLegacy = (method: string, answer: Promise<Result>) =>
-    answer.catch((error: unknown) => {
+  const serveLegacy = (method: string, result: Promise<AnyResult>) =>
+    result.catch((error: unknown) => {
       throw error instanceof ProtocolError ? error : errorOf(unreachable(core, method, error));
     });
   protocol.setRequestHandler("tasks/get", { params: anyParams }, (params, ctx) =>
     isModern(ctx)
       ? serve("tasks/get", params, ctx)
-      : serveLegacy("tasks/get", legacy.get(params.taskId, whoAsks(ctx))),
+      : serveLegacy("tasks/get", legacy.get(params.taskId, principalIn(ctx))),
   );
   protocol.setRequestHandler("tasks/update", { params: anyParams }, (params, ctx) => {
     if (!isModern(ctx)) throw new ProtocolError(methodNotFound, "Method not found");
@@ -76,14 +79,14 @@ export function installTasks(
   protocol.setRequestHandler("tasks/cancel", { params: anyParams }, (params, ctx) =>
     isModern(ctx)
       ? serve("tasks/cancel", params, ctx)
-      : serveLegacy("tasks/cancel", legacy.cancel(params.taskId, whoAsks(ctx))),
+      : serveLegacy("tasks/cancel", legacy.cancel(params.taskId, principalIn(ctx))),
   );
-  // 2025-11-25 alone: of a 2026-07-28 request the SDK says that there is no such method.
+  // Only for 2025-11-25. To a 2026-07-28 request the SDK responds that there is no such method.
   protocol.setRequestHandler("tasks/result", { params: anyParams }, (params, ctx) =>
-    serveLegacy("tasks/result", legacy.result(params.taskId, whoAsks(ctx), ctx)),
+    serveLegacy("tasks/result", legacy.result(params.taskId, principalIn(ctx), ctx)),
   );
   protocol.setRequestHandler("tasks/list", { params: anyParams }, (params, ctx) => {
-    const principal = whoAsks(ctx);
+    const principal = principalIn(ctx);
     const isShared = principal === undefined && ctx.http !== undefined;
     return serveLegacy("tasks/list", legacy.list(params.cursor, principal, isShared));
   });
@@ -100,13 +103,13 @@ function capabilitiesOf(envelope: object = {}): ClientCapabilities {
   return capabilities;
 }
 
-interface Result {
+interface AnyResult {
   [member: string]: unknown;
 }
 
-function resultOf(answer: TaskResponse): Result {
-  if (answer.kind === "error") throw errorOf(answer);
-  return { ...answer.result };
+function resultOf(response: TaskResponse): AnyResult {
+  if (response.kind === "error") throw errorOf(response);
+  return { ...response.result };
 }
 
 function errorOf({ code, message, data }: Extract<TaskResponse, { kind: "error" }>): ProtocolError {

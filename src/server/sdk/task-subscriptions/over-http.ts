@@ -1,17 +1,25 @@
-// Task subscriptions over HTTP: the SDK's event stream with ours in it.
+// A seam in the SDK: task subscriptions over HTTP. The SDK's event stream for `subscriptions/listen` knows no tasks, so it
+// is read, passed through the subscription, and written again with the task notifications in it.
 
 import { internalError } from "../../../protocol/error-codes.ts";
+import {
+  EventReader,
+  eventStreamType,
+  keepAliveEvent,
+  keepAliveMs,
+  messageEvent,
+} from "../../../protocol/sse.ts";
+import { errorText } from "../../../util/error-text.ts";
 import type { Core } from "../../core.ts";
-import { textOf } from "../../round/failure.ts";
 import { notDeclared } from "../../tasks/requests.ts";
+import type { TransportMessage } from "../responses.ts";
 import { TaskSubscription } from "./subscriptions.ts";
-import type { Message, TaskListen } from "./subscriptions.ts";
+import type { TaskListen } from "./subscriptions.ts";
 
-const keepAliveMs = 15_000;
-/** As many as the SDK has at most of its own. */
+/** The most streams at a time: the same limit as the SDK's. */
 const mostStreams = 1_024;
 
-/** The open ones, so that they end with the server. */
+/** The open streams, which end with the server. */
 export class TaskStreams {
   readonly #core: Core;
   readonly #open = new Set<() => void>();
@@ -20,7 +28,7 @@ export class TaskStreams {
     this.#core = core;
   }
 
-  /** `served` is the SDK's response to the same request: its refusals stand. `signal`: whoever asked has gone. */
+  /** Adds tasks to `served`, the SDK's response to the same request. A refusal by the SDK stays as it is. */
   async serve(
     listen: TaskListen,
     principal: string | undefined,
@@ -28,13 +36,14 @@ export class TaskStreams {
     signal?: AbortSignal,
   ): Promise<Response> {
     const { headers, status, body } = served;
-    const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const isStream = headers.get("content-type")?.startsWith(eventStreamType) === true;
     if (!isStream || body === null) return served;
     if (!listen.isDeclared) return refused(listen, body, notDeclared, 400);
     if (this.#open.size >= mostStreams) return refused(listen, body, tooManyStreams, 200);
     return new Response(await this.#joined(listen, principal, body, signal), { headers, status });
   }
 
+  /** Ends every stream. */
   close(): void {
     for (const end of this.#open) end();
   }
@@ -48,18 +57,17 @@ export class TaskStreams {
     const encoder = new TextEncoder();
     let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
     const write = (text: string) => controller?.enqueue(encoder.encode(text));
-    const send = (message: Message) =>
-      write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    const send = (message: TransportMessage) => write(messageEvent(JSON.stringify(message)));
     const { eventually } = this.#core.environment;
     let callOff: (() => void) | undefined;
     const keepAlive = () => {
       callOff = eventually(keepAliveMs, () => {
-        write(": keepalive\n\n");
+        write(keepAliveEvent);
         keepAlive();
       });
     };
-    const endWith = (last: Message | undefined) => {
-      // None yet: the SDK's own end is still to come, because the request was for more than tasks.
+    const endWith = (last: TransportMessage | undefined) => {
+      // The request subscribed to more than tasks, and the SDK has not ended the rest yet.
       if (last === undefined) return;
       send(last);
       over();
@@ -87,7 +95,7 @@ export class TaskStreams {
         this.#open.add(stop);
         keepAlive();
         const sink = {
-          message: (message: Message) => {
+          message: (message: TransportMessage) => {
             const outgoing = subscription.outgoing(message);
             if (outgoing !== undefined) send(outgoing);
           },
@@ -95,10 +103,10 @@ export class TaskStreams {
         };
         forward(reader, sink)
           .catch((error: unknown) =>
-            this.#core.logger.warn(`A subscription has broken off: ${textOf(error)}`),
+            this.#core.logger.warn(`A subscription broke off: ${errorText(error)}`),
           )
           .finally(() => {
-            // With its last word held it goes on until the tasks are over; else there is nothing to wait for.
+            // If the SDK's last message is held back, the stream stays open until the tasks are over.
             if (!subscription.isHolding) over();
           });
       },
@@ -126,27 +134,23 @@ async function refused(
 }
 
 interface Sink {
-  readonly message: (message: Message) => void;
+  readonly message: (message: TransportMessage) => void;
   readonly comment: (text: string) => void;
 }
 
-/** Resolves when the stream ends. */
+/** Reads the SDK's stream. Resolves when it ends. */
 async function forward(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   { message, comment }: Sink,
 ): Promise<void> {
   const decoder = new TextDecoder();
-  let text = "";
+  const events = new EventReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    text += decoder.decode(value, { stream: true });
-    const frames = text.split("\n\n");
-    text = frames.pop() ?? "";
-    for (const frame of frames) {
-      const data = frame.split("\n").find((line) => line.startsWith("data: "));
+    for (const { frame, data } of events.read(decoder.decode(value, { stream: true }))) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK has written it
-      if (data !== undefined) message(JSON.parse(data.slice(6)) as Message);
+      if (data !== undefined) message(JSON.parse(data) as TransportMessage);
       else comment(`${frame}\n\n`);
     }
   }

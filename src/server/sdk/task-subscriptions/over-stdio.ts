@@ -1,4 +1,5 @@
-// Task subscriptions over stdio: the transport the SDK serves, with ours around it.
+// A seam in the SDK: task subscriptions over stdio. The SDK's `subscriptions/listen` knows no tasks, so a transport around
+// the one that the SDK serves passes its messages through the subscription.
 
 import { SERVER_INFO_META_KEY, SUBSCRIPTION_ID_META_KEY } from "@modelcontextprotocol/server";
 import type {
@@ -9,20 +10,22 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { Core } from "../../core.ts";
 import { notDeclared } from "../../tasks/requests.ts";
+import type { TransportMessage } from "../responses.ts";
 import { members, taskListenOf, TaskSubscription } from "./subscriptions.ts";
-import type { Message, TaskListen } from "./subscriptions.ts";
+import type { TaskListen } from "./subscriptions.ts";
 
+/** Adds tasks to the subscriptions of one connection. */
 export class TaskListeningTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
-  onmessage?: ((message: Message, extra?: MessageExtraInfo) => void) | undefined;
+  onmessage?: ((message: TransportMessage, extra?: MessageExtraInfo) => void) | undefined;
   readonly #inner: Transport;
   readonly #core: Core;
   readonly #serverInfo: Implementation | undefined;
   readonly #subscriptions = new Map<RequestId, TaskSubscription>();
-  /** Asked for, and not handed to the SDK yet. */
+  /** Requested, and not handed to the SDK yet. */
   readonly #opening = new Set<RequestId>();
-  /** Of clients that do not declare the extension. The SDK says first what else is wrong with them. */
+  /** Requests that do not declare the extension. They are refused after the SDK has made its own checks. */
   readonly #undeclared = new Set<RequestId>();
   #sent: Promise<void> = Promise.resolve();
 
@@ -33,20 +36,20 @@ export class TaskListeningTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no addEventListener
     this.#inner.onclose = () => {
       this.#opening.clear();
       for (const subscription of this.#subscriptions.values()) subscription.close();
       this.onclose?.();
     };
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no addEventListener
     this.#inner.onerror = (error) => this.onerror?.(error);
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- likewise
     this.#inner.onmessage = (message, extra) => this.#received(message, extra);
     await this.#inner.start();
   }
 
-  async send(message: Message, options?: Parameters<Transport["send"]>[1]): Promise<void> {
+  async send(message: TransportMessage, options?: Parameters<Transport["send"]>[1]): Promise<void> {
     const id = subscriptionOf(message);
     if (id !== undefined && this.#undeclared.delete(id) && "method" in message) {
       return this.#refuse(id);
@@ -59,14 +62,14 @@ export class TaskListeningTransport implements Transport {
     await this.#send(outgoing, options);
   }
 
-  /** One after the other: the SDK's transport waits for each write that does not fit with listeners of its own. */
-  #send(message: Message, options?: Parameters<Transport["send"]>[1]): Promise<void> {
+  /** Sends one message after the other: the SDK's transport adds listeners for every write that has to wait. */
+  #send(message: TransportMessage, options?: Parameters<Transport["send"]>[1]): Promise<void> {
     const sent = this.#sent.then(() => this.#inner.send(message, options));
     this.#sent = sent.catch(() => {});
     return sent;
   }
 
-  /** The SDK has said its last words to those who listen; ours end with it. */
+  /** The SDK has ended its subscriptions, and the ones here end with them. */
   async close(): Promise<void> {
     for (const subscription of this.#subscriptions.values()) {
       const last = subscription.close();
@@ -76,7 +79,7 @@ export class TaskListeningTransport implements Transport {
     await this.#inner.close();
   }
 
-  #received(message: Message, extra: MessageExtraInfo | undefined): void {
+  #received(message: TransportMessage, extra: MessageExtraInfo | undefined): void {
     if (this.#isCancelled(message)) return;
     const listen = taskListenOf(message);
     if (listen === undefined) return this.onmessage?.(message, extra);
@@ -95,13 +98,13 @@ export class TaskListeningTransport implements Transport {
 
   #open(listen: TaskListen): Promise<TaskSubscription> {
     const { id } = listen;
-    const send = (message: Message) => void this.#send(message).catch(() => {});
-    // Over stdio nobody is told who is calling: it is whoever started this process.
+    const send = (message: TransportMessage) => void this.#send(message).catch(() => {});
+    // Over stdio the caller is the one who started this process, so there is no principal.
     return TaskSubscription.open(this.#core, listen, undefined, {
       send,
       end: (_last, isAlone) => {
         if (!isAlone || !this.#subscriptions.delete(id)) return;
-        // To the client as the specification has it for stdio, and to the SDK, which still holds it open.
+        // The client learns it as the specification says for stdio. The SDK, which still holds it open, does too.
         const cancelled = cancellation(id, "All tasks are over.");
         send(cancelled);
         send({ jsonrpc: "2.0", id, result: { resultType: "complete", _meta: this.#metaOf(id) } });
@@ -128,8 +131,8 @@ export class TaskListeningTransport implements Transport {
     this.#subscriptions.delete(id);
   }
 
-  /** True: of one that the SDK has not heard of yet, and need not. */
-  #isCancelled(message: Message): boolean {
+  /** True for the cancellation of a request that was not handed to the SDK yet. The SDK need not see either. */
+  #isCancelled(message: TransportMessage): boolean {
     if (!("method" in message) || message.method !== "notifications/cancelled") return false;
     const { requestId } = members(message.params);
     if (typeof requestId !== "string" && typeof requestId !== "number") return false;
@@ -138,7 +141,7 @@ export class TaskListeningTransport implements Transport {
   }
 }
 
-function cancellation(requestId: RequestId, reason: string): Message {
+function cancellation(requestId: RequestId, reason: string): TransportMessage {
   const _meta = { [SUBSCRIPTION_ID_META_KEY]: requestId };
   return {
     jsonrpc: "2.0",
@@ -147,8 +150,8 @@ function cancellation(requestId: RequestId, reason: string): Message {
   };
 }
 
-/** The subscription a message of the SDK's belongs to. */
-function subscriptionOf(message: Message): RequestId | undefined {
+/** The subscription that a message of the SDK belongs to. */
+function subscriptionOf(message: TransportMessage): RequestId | undefined {
   if (!("method" in message)) return message.id;
   const id = members(members(message.params)["_meta"])[SUBSCRIPTION_ID_META_KEY];
   return typeof id === "string" || typeof id === "number" ? id : undefined;

@@ -1,44 +1,46 @@
-// A seam in the SDK: `subscriptions/listen` with `taskIds`, which its entries do not know.
+// A seam in the SDK: `subscriptions/listen` with `taskIds`, which the SDK does not know.
 //
-// The SDK serves the subscription as it serves any other, with all its checks, for the kinds it knows. Its messages
-// pass through here on their way out: the acknowledgement gets the tasks that will be followed, `notifications/tasks`
-// goes out beside it, and the end waits until these tasks are over.
+// The SDK serves the subscription as any other, with all its checks, for the kinds that it knows. Its messages pass
+// through here on their way out: the tasks that will be followed are added to the acknowledgement, `notifications/tasks`
+// is sent as well, and the end is held back until these tasks are over.
 
 import { setMaxListeners } from "node:events";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
-import type { ClientCapabilities, RequestId, Transport } from "@modelcontextprotocol/server";
+import type { ClientCapabilities, RequestId } from "@modelcontextprotocol/server";
 import type { TaskSnapshot } from "../../../tasks/snapshot.ts";
 import { isLive } from "../../../tasks/task.ts";
 import { canFollowTasks } from "../../../protocol/capabilities.ts";
+import { errorText } from "../../../util/error-text.ts";
+import type { Members } from "../../../util/objects.ts";
 import type { Core } from "../../core.ts";
-import { textOf } from "../../round/failure.ts";
 import { ownTask } from "../../tasks/requests.ts";
 import { detailedTask } from "../../tasks/wire.ts";
+import type { TransportMessage } from "../responses.ts";
 
-export type Message = Parameters<Transport["send"]>[0];
-
+/** A request to follow tasks. */
 export interface TaskListen {
   readonly id: RequestId;
   readonly taskIds: readonly string[];
-  /** The request declares the tasks extension. */
+  /** Whether the request declares the tasks extension. */
   readonly isDeclared: boolean;
 }
 
+/** The most tasks that one subscription follows. */
 const mostTasks = 1_000;
-/** Changes that follow one another closely share a notification; the last is never held back. */
+/** Changes within this time share a notification. The last change is never held back. */
 const gapMs = 200;
 
-/** Undefined for any other request, and for one that the SDK will refuse. */
+/** Reads a request to follow tasks. Undefined for any other request, and for one that the SDK will refuse. */
 export function taskListenOf(message: unknown): TaskListen | undefined {
   const { method, id, params } = members(message);
   if (method !== "subscriptions/listen" || !isId(id)) return undefined;
   const { notifications, _meta } = members(params);
   const { taskIds } = members(notifications);
   if (taskIds === undefined) return undefined;
-  // What cannot be an id is nobody's, and left out as such.
+  // What cannot be an id is left out, like the id of a task that does not exist.
   const sent: unknown[] = Array.isArray(taskIds) ? taskIds : [];
   const ids = sent.filter((one): one is string => typeof one === "string");
   return {
@@ -48,74 +50,75 @@ export function taskListenOf(message: unknown): TaskListen | undefined {
   };
 }
 
-function declares(meta: { readonly [name: string]: unknown }): boolean {
+function declares(meta: Members): boolean {
   const capabilities: ClientCapabilities = members(meta[CLIENT_CAPABILITIES_META_KEY]);
   return canFollowTasks(capabilities);
 }
 
+/** Follows the tasks of one subscription. */
 export class TaskSubscription {
   readonly #core: Core;
   readonly #listen: TaskListen;
   readonly #accepted: readonly string[];
-  readonly #ways: Ways;
+  readonly #outlet: Outlet;
   readonly #over = new AbortController();
   #following = 0;
   #isAcknowledged = false;
-  /** The SDK serves nothing else of it. */
+  /** Whether the SDK serves nothing else in this subscription. */
   #isAlone = false;
-  /** The SDK's last word, held until the tasks are over. */
-  #last: Message | undefined;
+  /** The SDK's last message, held back until the tasks are over. */
+  #last: TransportMessage | undefined;
 
-  private constructor(core: Core, listen: TaskListen, accepted: readonly string[], ways: Ways) {
+  private constructor(core: Core, listen: TaskListen, accepted: readonly string[], outlet: Outlet) {
     this.#core = core;
     this.#listen = listen;
     this.#accepted = accepted;
-    this.#ways = ways;
-    // Each task that is followed listens to it.
+    this.#outlet = outlet;
+    // Every task that is followed adds a listener.
     setMaxListeners(0, this.#over.signal);
   }
 
-  /** Those that are not the caller's are left out, as if they had never been. */
+  /** Leaves out tasks that are not the caller's, as if they did not exist. */
   static async open(
     core: Core,
     listen: TaskListen,
     principal: string | undefined,
-    ways: Ways,
+    outlet: Outlet,
   ): Promise<TaskSubscription> {
     const own = async (id: string): Promise<string[]> => {
       const task = await ownTask(core, id, principal);
       return task === undefined || task.isRemoved ? [] : [id];
     };
     const accepted = await Promise.all(listen.taskIds.map(own)).catch((error: unknown) => {
-      // None is followed then, and the acknowledgement says so: a client can still poll.
-      core.logger.error(`A subscription could not be opened: ${textOf(error)}`);
+      // No task is followed, and the acknowledgement says so. The client can still poll.
+      core.logger.error(`A subscription could not be opened: ${errorText(error)}`);
       return [];
     });
-    return new TaskSubscription(core, listen, accepted.flat(), ways);
+    return new TaskSubscription(core, listen, accepted.flat(), outlet);
   }
 
-  /** What goes out in place of this message of the SDK's; undefined: nothing yet. */
-  outgoing(message: Message): Message | undefined {
+  /** What to send in place of a message of the SDK. Undefined to hold it back. */
+  outgoing(message: TransportMessage): TransportMessage | undefined {
     if (this.#isAcknowledgement(message)) {
       this.#isAcknowledged = true;
       this.#isAlone = Object.keys(filterIn(message)).length === 0;
       queueMicrotask(() => this.#follow());
       return this.#accepted.length === 0 ? message : withTasks(message, this.#accepted);
     }
-    // Before the acknowledgement it is the SDK's refusal, and there is nothing to wait for.
+    // A response before the acknowledgement is the SDK's refusal, which must not wait.
     const isEnd = "id" in message && message.id === this.#listen.id && !("method" in message);
     if (!isEnd || !this.#isAcknowledged || this.#isIdle) return message;
     this.#last = message;
     return undefined;
   }
 
-  /** The SDK has said its last word, and it is held. */
+  /** Whether the SDK's last message is held back. */
   get isHolding(): boolean {
     return this.#last !== undefined;
   }
 
-  /** Nobody listens any more, or the server ends: the SDK's last word, if it was held. */
-  close(): Message | undefined {
+  /** Stops following. Returns the SDK's last message, if it was held back. */
+  close(): TransportMessage | undefined {
     this.#over.abort();
     const last = this.#last;
     this.#last = undefined;
@@ -126,7 +129,7 @@ export class TaskSubscription {
     return this.#accepted.length === 0 || this.#over.signal.aborted;
   }
 
-  #isAcknowledgement(message: Message): boolean {
+  #isAcknowledgement(message: TransportMessage): boolean {
     return (
       "method" in message &&
       message.method === "notifications/subscriptions/acknowledged" &&
@@ -138,9 +141,9 @@ export class TaskSubscription {
     this.#following = this.#accepted.length;
     if (this.#following === 0) this.#end();
     for (const id of this.#accepted) {
-      this.#tell(id)
+      this.#followTask(id)
         .catch((error: unknown) =>
-          this.#core.logger.warn(`A task is no longer followed: ${textOf(error)}`),
+          this.#core.logger.warn(`A subscription stopped following a task: ${errorText(error)}`),
         )
         .finally(() => {
           this.#following -= 1;
@@ -150,10 +153,10 @@ export class TaskSubscription {
   }
 
   #end(): void {
-    if (!this.#over.signal.aborted) this.#ways.end(this.close(), this.#isAlone);
+    if (!this.#over.signal.aborted) this.#outlet.end(this.close(), this.#isAlone);
   }
 
-  async #tell(id: string): Promise<void> {
+  async #followTask(id: string): Promise<void> {
     const { tasks, environment } = this.#core;
     if (tasks === undefined) return;
     let latest: TaskSnapshot | undefined;
@@ -163,12 +166,12 @@ export class TaskSubscription {
       if (latest === undefined) return;
       const _meta = { [SUBSCRIPTION_ID_META_KEY]: this.#listen.id };
       const params = { ...detailedTask(latest), _meta };
-      this.#ways.send({ jsonrpc: "2.0", method: "notifications/tasks", params });
+      this.#outlet.send({ jsonrpc: "2.0", method: "notifications/tasks", params });
       latest = undefined;
       callOff = environment.eventually(gapMs, send);
     };
     try {
-      // From the beginning: the first one says how it stands, so that nothing is missed between poll and push.
+      // From revision 0, so that the first notification has the current state and no change is missed.
       for await (const task of tasks.watch(id, 0, this.#over.signal)) {
         latest = task;
         if (callOff !== undefined && isLive(task)) continue;
@@ -181,27 +184,28 @@ export class TaskSubscription {
   }
 }
 
-interface Ways {
-  readonly send: (message: Message) => void;
+interface Outlet {
+  readonly send: (message: TransportMessage) => void;
   /**
-   * All tasks are over. `last` is the SDK's last word, where it came before; alone: nothing else was asked for
-   * that is served.
+   * Called when all tasks are over. `last` is the SDK's last message, if it was held back. `isAlone` says that the
+   * subscription serves nothing but tasks.
    */
-  readonly end: (last: Message | undefined, isAlone: boolean) => void;
+  readonly end: (last: TransportMessage | undefined, isAlone: boolean) => void;
 }
 
-function filterIn(message: Message): object {
+function filterIn(message: TransportMessage): object {
   return "method" in message ? members(members(message.params)["notifications"]) : {};
 }
 
-function withTasks(message: Message, taskIds: readonly string[]): Message {
+function withTasks(message: TransportMessage, taskIds: readonly string[]): TransportMessage {
   if (!("method" in message)) return message;
   const params = members(message.params);
   const notifications = { ...filterIn(message), taskIds };
   return { ...message, params: { ...params, notifications } };
 }
 
-export function members(value: unknown): { readonly [name: string]: unknown } {
+/** The members of a value, or none if it is not an object. An array counts as an object here. */
+export function members(value: unknown): Members {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 

@@ -1,10 +1,10 @@
-// A handler's result as the official SDK would have it.
+// A handler's result in the form in which the official SDK would send it.
 
 import { specTypeSchemas } from "@modelcontextprotocol/server";
 import type { WireResult } from "../define/definition.ts";
 import { isObject } from "../../util/objects.ts";
 
-/** What the SDK would make of a tool's result; undefined if it would refuse it, or add something of its own. */
+/** The result of a tool. Undefined if the SDK would refuse it, or add something to it. */
 export function toolResult(result: WireResult): WireResult | undefined {
   if (isPlain(result)) return result;
   if (result.structuredContent !== undefined && !isObject(result.structuredContent))
@@ -15,7 +15,7 @@ export function toolResult(result: WireResult): WireResult | undefined {
   return { ...checked.value };
 }
 
-/** Texts, as most are: what would be checked is seen at a glance. */
+/** Most results are plain texts, which can be checked without the SDK's schema. */
 function isPlain({ content, isError, structuredContent, _meta, resultType }: WireResult): boolean {
   return (
     _meta === undefined &&
@@ -35,7 +35,7 @@ function isPlainText(block: unknown): boolean {
   return true;
 }
 
-/** A complete one says for how long it is good: the author in the result, or where it was registered, or not at all. */
+/** Adds how long the result may be cached: as the result says, else as the registration says, else not at all. */
 export function cacheable(result: WireResult, hint: unknown): WireResult {
   if (result["resultType"] !== undefined && result["resultType"] !== "complete") return result;
   const registered = isObject(hint) ? hint : {};

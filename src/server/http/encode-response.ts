@@ -1,8 +1,13 @@
-// From answers to responses, as the official SDK sends them.
+// Makes HTTP responses from the responses of rounds and tasks, byte for byte as the official SDK would send them.
 
 import { CLIENT_CAPABILITIES_META_KEY, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
 import type { Implementation } from "@modelcontextprotocol/server";
-import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
+import {
+  internalError,
+  missingClientCapability,
+  resourceNotFound,
+  urlElicitationRequired,
+} from "../../protocol/error-codes.ts";
 import type { InputRequired } from "../../protocol/input-required.ts";
 import { abilitiesOf, capabilityNeededBy } from "../../protocol/capabilities.ts";
 import type { WireResult } from "../define/definition.ts";
@@ -11,71 +16,76 @@ import type { TaskResponse } from "../tasks/requests.ts";
 import { createTaskResult } from "../tasks/wire.ts";
 import { isObject } from "../../util/objects.ts";
 import type { Message } from "./message.ts";
-import { cacheable, toolResult } from "./result.ts";
-import type { RoundRoute } from "./routes.ts";
+import type { RoundRoute } from "./route-table.ts";
+import { cacheable, toolResult } from "./sdk-result.ts";
 
-export interface Encoded {
+/** A response that is ready to be written. */
+export interface EncodedResponse {
   readonly status: number;
   readonly json: string;
 }
 
 type Id = Message["id"];
-type Refused = Pick<Extract<RoundResponse, { kind: "error" }>, "code" | "message" | "data">;
+type ErrorMembers = Pick<Extract<RoundResponse, { kind: "error" }>, "code" | "message" | "data">;
 
-export class Answers {
+/** Encodes the responses of one app. */
+export class ResponseEncoder {
   readonly #serverInfo: Implementation;
   readonly #metaTail: string;
   readonly #completeTail: string;
 
   constructor(serverInfo: Implementation) {
     this.#serverInfo = serverInfo;
-    // What nearly every result ends with is made into text once.
+    // Nearly every result ends with the same members, so their text is made once.
     this.#metaTail = `"_meta":${JSON.stringify({ [SERVER_INFO_META_KEY]: serverInfo })}}`;
     this.#completeTail = `"resultType":"complete",${this.#metaTail}`;
   }
 
-  /** Undefined: the SDK would not send it as it is. */
-  toRound(
+  /** The response to a round. Undefined if the SDK would not send it as it is. */
+  round(
     { id, params }: Message,
     { handler }: RoundRoute,
-    answer: Exclude<RoundResponse, { kind: "none" }>,
-  ): Encoded | undefined {
-    switch (answer.kind) {
+    response: Exclude<RoundResponse, { kind: "none" }>,
+  ): EncodedResponse | undefined {
+    switch (response.kind) {
       case "complete": {
-        const result = completeResult(handler, answer.result);
+        const result = completeResult(handler, response.result);
         return result && this.#result(id, result);
       }
       case "input_required":
-        return mayAsk(answer.result, params._meta[CLIENT_CAPABILITIES_META_KEY])
-          ? this.#result(id, { ...answer.result })
+        return mayAsk(response.result, params._meta[CLIENT_CAPABILITIES_META_KEY])
+          ? this.#result(id, { ...response.result })
           : undefined;
       case "task":
-        return this.#result(id, { ...createTaskResult(answer.task) });
+        return this.#result(id, { ...createTaskResult(response.task) });
       case "error":
-        return handler.definition.method !== "tools/call" && isReserved(answer.code)
+        return handler.definition.method !== "tools/call" && isReserved(response.code)
           ? undefined
-          : refused(id, answer);
+          : encodedError(id, response);
     }
   }
 
-  toTask(id: Id, answer: TaskResponse): Encoded {
-    return answer.kind === "error" ? refused(id, answer) : this.#result(id, { ...answer.result });
+  /** The response to a method of the tasks extension. */
+  task(id: Id, response: TaskResponse): EncodedResponse {
+    return response.kind === "error"
+      ? encodedError(id, response)
+      : this.#result(id, { ...response.result });
   }
 
-  /** To what should not have happened. */
-  toMishap(id: Id): Encoded {
+  /** The response after an unexpected failure. The log has the cause. */
+  unexpectedFailure(id: Id): EncodedResponse {
     return {
-      ...refused(id, { code: internalError, message: "Internal server error" }),
+      ...encodedError(id, { code: internalError, message: "Internal server error" }),
       status: 500,
     };
   }
 
-  #result(id: Id, result: WireResult): Encoded {
+  #result(id: Id, result: WireResult): EncodedResponse {
     try {
       const json = `{"result":${this.#encoded(result)},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
       return { status: 200, json };
     } catch {
-      return refused(id, { code: internalError, message: "The result is no JSON" });
+      return encodedError(id, { code: internalError, message: "The result is not JSON" });
     }
   }
 
@@ -86,7 +96,7 @@ export class Answers {
     return text === "{}" ? `{${tail}` : `${text.slice(0, -1)},${tail}`;
   }
 
-  /** The author's own comes first. */
+  /** Server info that the author has put into `_meta` wins over ours. */
   #withMeta({ resultType = "complete", _meta, ...rest }: WireResult): WireResult {
     const isOpen = isObject(_meta) && _meta[SERVER_INFO_META_KEY] === undefined;
     const meta = isOpen ? { ..._meta, [SERVER_INFO_META_KEY]: this.#serverInfo } : _meta;
@@ -108,7 +118,7 @@ function completeResult(
   }
 }
 
-/** What may be asked was settled in the first round; the SDK goes by what this very request declares. */
+/** The first round fixes what the call may ask. The SDK goes by what this request declares, so both have to agree. */
 function mayAsk(
   { inputRequests }: InputRequired,
   declared: Parameters<typeof abilitiesOf>[0],
@@ -120,10 +130,11 @@ function mayAsk(
   );
 }
 
-/** Codes of 2025-11-25 (a resource that is not there, a URL to be opened), for which the SDK has others now. */
-const isReserved = (code: number): boolean => code === -32_002 || code === -32_042;
+/** Codes of 2025-11-25 that the SDK replaces by others in 2026-07-28. */
+const isReserved = (code: number): boolean =>
+  code === resourceNotFound || code === urlElicitationRequired;
 
-function refused(id: Id, { code, message, data }: Refused): Encoded {
+function encodedError(id: Id, { code, message, data }: ErrorMembers): EncodedResponse {
   const json = JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
   return { status: code === missingClientCapability ? 400 : 200, json };
 }

@@ -1,55 +1,57 @@
-// The routes as they are now: handlers and configurations may be added while an app serves.
+// Keeps the route table up to date: handlers, configurations and the store may be added while an app serves.
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import type { Core } from "../core.ts";
 import type { Registry } from "../define/registry.ts";
 import { offersTasks } from "../sdk/install.ts";
-import { Routes } from "./routes.ts";
-import { takenOver } from "./overrides.ts";
+import { overridesOf } from "./overrides.ts";
+import { RouteTable } from "./route-table.ts";
 
-export interface Sources {
+/** What the table is made from. */
+export interface RouteSources {
   readonly core: Core;
   readonly registry: Registry;
   readonly configurations: readonly ((server: McpServer) => void)[];
-  /** With all that is ours on it, and nothing of the author's. */
+  /** Makes an official server with this app's handlers, before the author's configurations. */
   readonly newServer: () => McpServer;
 }
 
-export class CurrentRoutes {
-  readonly #sources: Sources;
+/** The route table, made again when its sources have changed. */
+export class RouteCache {
+  readonly #sources: RouteSources;
   #handlers = -1;
   #configurations = -1;
   #hasStore = false;
-  #routes: Routes | undefined;
+  #table: RouteTable | undefined;
 
-  constructor(sources: Sources) {
+  constructor(sources: RouteSources) {
     this.#sources = sources;
   }
 
-  /** Undefined: no server can be made, which is for the SDK to say. */
-  readonly get = (): Routes | undefined => {
+  /** Undefined if no server can be made. The SDK then reports the error. */
+  readonly get = (): RouteTable | undefined => {
     const { registry, configurations, core } = this.#sources;
     const hasStore = core.store !== undefined;
     const isCurrent =
       this.#handlers === registry.size &&
       this.#configurations === configurations.length &&
       this.#hasStore === hasStore;
-    if (isCurrent) return this.#routes;
+    if (isCurrent) return this.#table;
     this.#handlers = registry.size;
     this.#configurations = configurations.length;
     this.#hasStore = hasStore;
-    this.#routes = this.#made();
-    return this.#routes;
+    this.#table = this.#make();
+    return this.#table;
   };
 
-  #made(): Routes | undefined {
+  #make(): RouteTable | undefined {
     const { core, registry, configurations, newServer } = this.#sources;
     try {
       const server = newServer();
-      const taken = takenOver(server, () => {
+      const overrides = overridesOf(server, () => {
         for (const configure of configurations) configure(server);
       });
-      return new Routes(registry, offersTasks(core, registry), taken);
+      return new RouteTable(registry, offersTasks(core, registry), overrides);
     } catch {
       return undefined;
     }

@@ -1,4 +1,5 @@
-// From the SDK's request context to a round's request.
+// Makes the request of a round from the SDK's request context. The SDK lacks three things that are added here: a caller
+// that is a user rather than an application, answers that it dropped as malformed, and progress that only grows.
 
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
 import type {
@@ -11,22 +12,26 @@ import { Stop } from "../../replay/stop.ts";
 import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundRequest } from "../round/request.ts";
+import { noProgress, notifier } from "./notifier.ts";
+import type { LastProgress } from "./notifier.ts";
 
-export interface Received {
+/** A round's request, and what the SDK's context says about it. */
+export interface SdkRoundRequest {
   readonly request: RoundRequest;
-  /** The request has an envelope of its own: 2026-07-28 or later. */
+  /** Whether the request has an envelope of its own, as 2026-07-28 requires. */
   readonly isModern: boolean;
-  /** Removes what listens to the SDK's signal. */
+  /** Stops listening to the SDK's signal. Call it when the round is over. */
   readonly release: () => void;
 }
 
-export function received(
+/** Makes the request of a round. */
+export function roundRequest(
   server: McpServer,
   context: ServerContext,
   target: string,
   args: unknown,
   derivePrincipal: PrincipalOf | undefined,
-): Received {
+): SdkRoundRequest {
   const { mcpReq, http } = context;
   const envelope = envelopeOf(mcpReq.envelope);
   const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
@@ -52,28 +57,28 @@ export function received(
         headers: http?.req?.headers,
       },
       stop,
-      notify: notifier(context),
+      notify: notifierFor(context),
     },
   };
 }
 
-/** 2025-11-25 knows no extensions, whatever a client may say. */
+/** 2025-11-25 has no extensions, so any that the client declares are ignored. */
 function legacyCapabilities(server: McpServer): ClientCapabilities {
   const { extensions: _extensions, ...known } = server.server.getClientCapabilities() ?? {};
   return known;
 }
 
-interface Envelope {
+interface SdkEnvelope {
   readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
   readonly [CLIENT_INFO_META_KEY]?: Implementation;
 }
 
-/** The SDK has checked it before the request came here; only its type does not say what it holds. */
-function envelopeOf(envelope: object = {}): Envelope {
+/** The SDK has checked the envelope, but its type does not say what it holds. */
+function envelopeOf(envelope: object = {}): SdkEnvelope {
   return envelope;
 }
 
-/** What the SDK dropped for its structure was an answer all the same: one that does not fit. */
+/** The answers of a request. The SDK drops malformed ones; here they count as answers that do not fit. */
 export function sentAnswers({ mcpReq }: ServerContext): unknown {
   const { inputResponses, droppedInputResponseKeys = [] } = mcpReq;
   if (droppedInputResponseKeys.length === 0) return inputResponses;
@@ -81,28 +86,26 @@ export function sentAnswers({ mcpReq }: ServerContext): unknown {
   return { ...inputResponses, ...Object.fromEntries(dropped) };
 }
 
-/** By the signal of its request: the SDK's shim passes the same one to every round of a legacy request. */
-const lastProgress = new WeakMap<AbortSignal, number>();
+/** By the signal of the request: the SDK's shim passes the same signal to every round of a 2025-11-25 request. */
+const progressOf = new WeakMap<AbortSignal, LastProgress>();
 
-function notifier({ mcpReq }: ServerContext): RoundRequest["notify"] {
-  const progressToken = mcpReq._meta?.progressToken;
-  return {
-    progress: (done, total, message) => {
-      // The specification wants each larger than the one before, through all rounds of a legacy request.
-      const last = lastProgress.get(mcpReq.signal) ?? Number.NEGATIVE_INFINITY;
-      if (progressToken === undefined || !(done > last)) return;
-      lastProgress.set(mcpReq.signal, done);
-      const params = {
-        progressToken,
-        progress: done,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
-      };
-      mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
-    },
-    log: (level, data) => void mcpReq.log(level, data).catch(ignore),
-  };
+function notifierFor({ mcpReq }: ServerContext): RoundRequest["notify"] {
+  return notifier(
+    mcpReq._meta?.progressToken,
+    lastProgress(mcpReq.signal),
+    (params) =>
+      void mcpReq.notify({ method: "notifications/progress", params: { ...params } }).catch(ignore),
+    (level, data) => void mcpReq.log(level, data).catch(ignore),
+  );
 }
 
-// A notification to a client that has gone is nobody's loss.
+function lastProgress(signal: AbortSignal): LastProgress {
+  const earlier = progressOf.get(signal);
+  if (earlier !== undefined) return earlier;
+  const last = noProgress();
+  progressOf.set(signal, last);
+  return last;
+}
+
+// A notification to a client that has disconnected is not worth an error.
 const ignore = () => {};

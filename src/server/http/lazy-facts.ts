@@ -1,4 +1,4 @@
-// The request as a handler sees it (`ctx.request`). Most never look, so what it takes to show it is made on demand.
+// The request as a handler sees it (`ctx.request`). Most handlers never look at it, so it is built on demand.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -8,10 +8,11 @@ import {
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, Implementation } from "@modelcontextprotocol/server";
 import type { RequestFacts } from "../context/context.ts";
-import type { NodeRequest } from "./listen.ts";
 import type { Envelope } from "./message.ts";
+import type { NodeRequest } from "./node.ts";
 
-export class Facts implements RequestFacts {
+/** `ctx.request` of a round that came in through the fast entry. */
+export class LazyFacts implements RequestFacts {
   readonly authInfo: AuthInfo | undefined;
   readonly #req: NodeRequest;
   readonly #envelope: Envelope;
@@ -27,7 +28,7 @@ export class Facts implements RequestFacts {
     return this.#envelope[CLIENT_INFO_META_KEY];
   }
 
-  /** Without what the protocol itself has in there. */
+  /** `_meta` without the members of the protocol itself. */
   get meta(): RequestFacts["meta"] {
     const {
       [PROTOCOL_VERSION_META_KEY]: _version,
@@ -48,7 +49,7 @@ export class Facts implements RequestFacts {
 function headersOf(req: NodeRequest): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(req.headers)) {
-    // HTTP/2 has pseudo headers, too.
+    // The pseudo-headers of HTTP/2, such as ":authority", are not valid names here.
     if (value === undefined || name.startsWith(":")) continue;
     for (const one of [value].flat()) headers.append(name, one);
   }

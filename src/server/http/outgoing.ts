@@ -2,21 +2,20 @@
 
 import type { ServerResponse } from "node:http";
 import process from "node:process";
-import { textOf } from "../round/failure.ts";
-import type { Encoded } from "./answers.ts";
+import { eventStreamType, keepAliveEvent, keepAliveMs, messageEvent } from "../../protocol/sse.ts";
+import { errorText } from "../../util/error-text.ts";
 import { backToBack } from "./batch-writes.ts";
+import type { EncodedResponse } from "./encode-response.ts";
 
 const streamHeaders = {
-  "content-type": "text/event-stream",
+  "content-type": eventStreamType,
   "cache-control": "no-cache, no-transform",
   connection: "keep-alive",
   "x-accel-buffering": "no",
 };
 
-/** So that nobody on the way takes a quiet stream for a dead one. */
-const keepAliveMs = 15_000;
-
-export class Reply {
+/** Writes the response to one request, and the notifications before it. */
+export class OutgoingResponse {
   readonly #res: ServerResponse;
   readonly #send: Send;
   #keepAlive: NodeJS.Timeout | undefined;
@@ -27,18 +26,19 @@ export class Reply {
     this.#send = send;
   }
 
+  /** Sends a notification, which makes the response a stream. */
   notify(method: string, params: object): void {
     if (this.#isOver || this.#res.destroyed) return;
     this.#keepAlive ??= this.#beginStream();
     try {
       this.#event(JSON.stringify({ jsonrpc: "2.0", method, params }));
     } catch {
-      // What JSON cannot hold is nobody's to hear, and no reason for the call to fail.
+      // A notification that is not JSON is dropped. The call does not fail for it.
     }
   }
 
-  /** The response itself. In a stream its status is sent long since. */
-  end({ status, json }: Encoded): void {
+  /** Sends the response itself. The status does not count in a stream, whose status went out with its headers. */
+  end({ status, json }: EncodedResponse): void {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#keepAlive === undefined) return this.#send({ res: this.#res, status, json });
@@ -47,7 +47,7 @@ export class Reply {
     return void this.#res.end();
   }
 
-  /** One that the SDK has made. */
+  /** Sends a response that the SDK has made. */
   async relay(response: Response): Promise<void> {
     const text = await response.text();
     if (this.#keepAlive !== undefined) return this.end({ status: response.status, json: text });
@@ -55,7 +55,7 @@ export class Reply {
     this.#res.writeHead(response.status, Object.fromEntries(response.headers)).end(text);
   }
 
-  /** Nobody is there to read one, or somebody has put an end to it. */
+  /** Ends without a response, because the client disconnected or the call was stopped. */
   abandon(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -66,41 +66,42 @@ export class Reply {
 
   #beginStream(): NodeJS.Timeout {
     this.#res.writeHead(200, streamHeaders);
-    return setInterval(() => this.#res.write(": keepalive\n\n"), keepAliveMs).unref();
+    return setInterval(() => this.#res.write(keepAliveEvent), keepAliveMs).unref();
   }
 
   #event(json: string): void {
-    this.#res.write(`event: message\ndata: ${json}\n\n`);
+    this.#res.write(messageEvent(json));
   }
 }
 
-/** How a whole response leaves. */
-export type Send = (response: Whole) => void;
+/** How a response that is not a stream leaves. */
+export type Send = (response: WholeResponse) => void;
 
-interface Whole extends Encoded {
+interface WholeResponse extends EncodedResponse {
   readonly res: ServerResponse;
 }
 
+/** Sends at once. */
 export const sendNow: Send = ({ res, status, json }) => {
   res.writeHead(status, headersOf(json)).end(json);
 };
 
-/** With those that are ready at the same time. For our own server: a host may have its own idea of `end`. */
+/** Sends together with the responses that are ready at the same time. Only for our own server: a host may replace `end`. */
 export const sendTogether: Send = backToBack(sendAsOne, ({ res }, error) => {
   res.destroy();
-  process.emitWarning(`A response could not be sent: ${textOf(error)}`);
+  process.emitWarning(`A response could not be sent: ${errorText(error)}`);
 });
 
 /**
- * Head and body leave as one string. `end(json)` would write them and an empty string after them, and several that are
- * written together go the way of lists, which takes a tenth of a whole call.
+ * Head and body leave as one string. `end(json)` would write them and then an empty string, and Node sends several
+ * writes as a list, which takes a tenth of the time of a whole call.
  */
-function sendAsOne({ res, status, json }: Whole): void {
-  // By somebody else, since it was ready.
+function sendAsOne({ res, status, json }: WholeResponse): void {
+  // Something else has responded since this response was ready.
   if (res.headersSent) return;
   res.writeHead(status, headersOf(json));
   const { socket } = res;
-  // Not its turn yet on a connection with many requests, or the client has gone.
+  // Without a socket it is not this response's turn on a pipelined connection yet, or the client disconnected.
   if (socket === null) return void res.end(json);
   socket.cork();
   res.write(json);

@@ -1,5 +1,5 @@
-// Which handlers are served here. Not those with checks of the SDK's on the way to them (scopes, `Mcp-Param-*`), and
-// not what the author has taken over on the official server.
+// Which handlers the fast entry serves. It leaves those to the SDK that need one of the SDK's checks (scopes,
+// `Mcp-Param-*`), and what the author has replaced on the official server.
 
 import { UriTemplate } from "@modelcontextprotocol/server";
 import type { Definition } from "../define/definition.ts";
@@ -7,47 +7,53 @@ import type { RegisteredResource, Registration } from "../define/registry.ts";
 import type { Schema } from "../forms/schema.ts";
 import { passThrough } from "../sdk/pass-through.ts";
 import type { Message, TaskMethod } from "./message.ts";
-import type { TakenOver } from "./overrides.ts";
+import type { Overrides } from "./overrides.ts";
 
-interface Handler {
+interface RoutedHandler {
   readonly definition: Definition;
-  /** Without a schema it has no arguments, whatever was sent. */
+  /** A handler without a schema gets no arguments, even if some were sent. */
   readonly hasArguments: boolean;
-  /** Of a resource: for how long, and by whom, it may be kept. */
+  /** How long, and by whom, a resource may be cached. */
   readonly cacheHint?: unknown;
 }
 
+/** A request for a tool, a prompt or a resource. */
 export interface RoundRoute {
   readonly kind: "round";
-  readonly handler: Handler;
-  /** What the round is known by. */
+  readonly handler: RoutedHandler;
+  /** The tool's or prompt's name, or the resource's URI. */
   readonly target: string;
 }
 
+/** A request about a task. */
 export interface TaskRoute {
   readonly kind: "task";
   readonly method: TaskMethod;
 }
 
-export class Routes {
-  readonly #tools = new Map<string, Handler>();
-  readonly #prompts = new Map<string, Handler>();
-  /** One that is not served here is undefined: it still comes before others. */
-  readonly #resources = new Map<string, Handler | undefined>();
-  readonly #templates: { readonly template: UriTemplate; readonly handler: Handler | undefined }[] =
-    [];
+/** Finds the handler for a message. */
+export class RouteTable {
+  readonly #tools = new Map<string, RoutedHandler>();
+  readonly #prompts = new Map<string, RoutedHandler>();
+  /** Undefined for a resource that the SDK serves: it still comes before any template. */
+  readonly #resources = new Map<string, RoutedHandler | undefined>();
+  readonly #templates: {
+    readonly template: UriTemplate;
+    readonly handler: RoutedHandler | undefined;
+  }[] = [];
   readonly #hasTasks: boolean;
-  readonly #taken: TakenOver;
+  readonly #overrides: Overrides;
 
-  constructor(registrations: Iterable<Registration>, hasTasks: boolean, taken: TakenOver) {
+  constructor(registrations: Iterable<Registration>, hasTasks: boolean, overrides: Overrides) {
     this.#hasTasks = hasTasks;
-    this.#taken = taken;
+    this.#overrides = overrides;
     for (const registration of registrations) this.#add(registration);
   }
 
+  /** Undefined if the SDK has to serve the message. */
   find(message: Message): RoundRoute | TaskRoute | undefined {
     const { method, params } = message;
-    const { everything, methods } = this.#taken;
+    const { everything, methods } = this.#overrides;
     if (everything || methods.has(method)) return undefined;
     switch (method) {
       case "tools/call":
@@ -63,7 +69,7 @@ export class Routes {
     }
   }
 
-  /** As the SDK finds it: by the normalised URI, a fixed one before a template, templates in their order. */
+  /** Looks up as the SDK does: by the normalised URI, a fixed one before a template, templates in their order. */
   #resource(uri = ""): RoundRoute | undefined {
     if (!URL.canParse(uri)) return undefined;
     const { href } = new URL(uri);
@@ -92,16 +98,16 @@ export class Routes {
     const handler =
       scopeChallenge === undefined ? { definition, hasArguments: false, cacheHint } : undefined;
     if (!isTemplate) this.#resources.set(uri, handler);
-    else if (!this.#taken.resources) {
+    else if (!this.#overrides.resources) {
       this.#templates.push({ template: new UriTemplate(uri), handler });
     }
   }
 }
 
-const roundOf = (handler: Handler | undefined, target = ""): RoundRoute | undefined =>
+const roundOf = (handler: RoutedHandler | undefined, target = ""): RoundRoute | undefined =>
   handler && { kind: "round", handler, target };
 
-/** Whether some of its arguments must be in headers, too. */
+/** Whether some arguments must also be sent in headers. */
 function hasHeaderArguments(schema: Schema): boolean {
   try {
     const json = passThrough(schema)["~standard"].jsonSchema.input({ target: "draft-2020-12" });
