@@ -3,7 +3,7 @@
 
 import { createRequire } from "node:module";
 import process from "node:process";
-import { textOf } from "../client/errors.ts";
+import { errorText } from "../util/error-text.ts";
 import { halves } from "./args/halves.ts";
 import { exit, terminal, Usage } from "./command.ts";
 import type { Command, ExitCode } from "./command.ts";
@@ -117,7 +117,7 @@ async function main([name = "--help", ...args]: readonly string[]): Promise<Exit
     return (await command.run(args, terminal)) ?? exit.done;
   } catch (error) {
     // A server may have had its say in it.
-    const message = plain(missingPackage(error) ?? textOf(error));
+    const message = plain(missingPackage(error) ?? errorText(error));
     if (!(error instanceof Usage)) {
       err(`${message}\n`);
       return exit.failed;

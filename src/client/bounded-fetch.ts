@@ -1,17 +1,23 @@
-// A fetch whose answers end: what is longer than allowed breaks off while it is read, not when memory is full.
+// A fetch that cuts off a response that is too large while it is being read, before it can fill the memory.
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 
-export interface Observer {
-  /** An answer to the message with this id begins. */
+/** Learns about the responses to the messages that a request channel sends. */
+export interface ResponseObserver {
+  /** The response to the message with this id has begun. */
   readonly responded: (id: string, isStream: boolean) => void;
+  /** The response to the message with this id was cut off. */
   readonly tooLarge: (id: string) => void;
 }
 
-/** Of an answer as a whole, or of one event where it is a stream of them. */
-export function boundedFetch(inner: FetchLike, mostBytes: number, observer: Observer): FetchLike {
+/** `mostBytes` applies to a whole response, or to each event of a stream. */
+export function boundedFetch(
+  inner: FetchLike,
+  mostBytes: number,
+  observer: ResponseObserver,
+): FetchLike {
   return async (url, init) => {
-    const id = idOf(init?.body);
+    const id = idIn(init?.body);
     const response = await inner(url, init);
     const isStream =
       response.headers
@@ -29,8 +35,8 @@ export function boundedFetch(inner: FetchLike, mostBytes: number, observer: Obse
   };
 }
 
-/** Ours are written with the id in front; of what the SDK sends, nobody has to be told. */
-function idOf(body: unknown): string | undefined {
+/** A request channel writes the id first. The SDK's own messages are not observed. */
+function idIn(body: unknown): string | undefined {
   return typeof body === "string"
     ? /^\{"jsonrpc":"2\.0","id":"([^"]{1,80})"/.exec(body)?.[1]
     : undefined;
@@ -44,12 +50,13 @@ function limited(
   let bytes = 0;
   return new TransformStream({
     transform: (chunk, controller) => {
-      // An event ends with an empty line. Two line ends in a row within a chunk will do: if they are split over two, the count goes on a little longer.
+      // An event ends with an empty line. If its two line ends are in different chunks, they are missed and the count
+      // runs on until the next event ends.
       const end = isStream ? lastEmptyLine(chunk) : -1;
       bytes = end === -1 ? bytes + chunk.byteLength : chunk.byteLength - end;
       if (bytes > mostBytes) {
         onTooLarge();
-        controller.error(new Error(`An answer of more than ${mostBytes} bytes was broken off`));
+        controller.error(new Error(`A response of more than ${mostBytes} bytes was cut off`));
       } else controller.enqueue(chunk);
     },
   });

@@ -1,96 +1,89 @@
-// One call, from its first request to its result, as the caller has it.
+// One call, from its first request to its result, as the application sees it.
 
 import type { InputResponse } from "@modelcontextprotocol/client";
-import { CallError, textOf } from "./errors.ts";
-import { Events } from "./events.ts";
-import type { CallEvent } from "./events.ts";
-import type { ClientJournal } from "./journal.ts";
+import { errorText } from "../util/error-text.ts";
 import type { Members } from "../util/objects.ts";
-import { goLegacy } from "./legacy.ts";
-import type { LegacySession } from "./legacy-session.ts";
-import type { TaskHints } from "./listen.ts";
-import type { Limits } from "./limits.ts";
-import { ServerTime } from "./pace.ts";
-import type { ParamHeaders } from "./param-headers.ts";
-import type { Pending } from "./pending.ts";
-import type { People } from "./people.ts";
-import { Questions } from "./questions.ts";
+import type { ActiveCall, CallServices } from "./active-call.ts";
+import { CallQuestions } from "./call-questions.ts";
+import { CallError, withPlace } from "./errors.ts";
+import { EventQueue } from "./events.ts";
+import type { CallEvent } from "./events.ts";
+import { cancelTask, followTask } from "./follow-task.ts";
+import { runLegacyCall } from "./legacy-call.ts";
+import type { AskableCall, TaskParams } from "./legacy-session.ts";
+import type { OpenQuestion } from "./question.ts";
 import { referenceTo } from "./reference.ts";
 import type { CallState } from "./reference.ts";
 import { callResult, finalResult } from "./result.ts";
 import type { CallResult } from "./result.ts";
-import { goRounds } from "./rounds.ts";
-import type { Run, TaskWish } from "./run.ts";
-import { createdTask } from "./snapshot.ts";
-import { cancelTask, followTask } from "./task.ts";
-import type { Requests } from "./wire.ts";
+import { runRounds } from "./rounds.ts";
+import { ServerTime } from "./server-time.ts";
+import { createdTask } from "./task-snapshot.ts";
 
-/** Not a promise, on purpose: it may be returned from an async function. */
+/**
+ * A call that was started with `connection.start` or `connection.resume`. Iterate over it to read its events. It is
+ * not a promise, so you can return it from an async function.
+ */
 export interface Call extends AsyncIterable<CallEvent> {
-  /** Resolves when the answer cannot get lost any more. */
+  /**
+   * Answers a question. Resolves when the answer is in the journal. Rejects with `bad_answer` if the answer does not
+   * fit, and the question stays open.
+   */
   readonly answer: (key: string, answer: InputResponse) => Promise<void>;
+  /** Resolves to the result of the call, or rejects with a `CallError`. Works whether or not you read the events. */
   readonly result: () => Promise<CallResult>;
-  /** Resolves when the server knows. Rejects where it could not be told that its task is to end; the journal keeps that. */
+  /**
+   * Cancels the call, and its task if it has become one. Resolves when the server has confirmed it. Rejects if the
+   * server cannot be reached, in which case the journal keeps the call so that you can cancel it again.
+   */
   readonly cancel: () => Promise<void>;
 }
 
-/** What a call has of its connection. */
-export interface Host {
-  readonly wire: Requests;
-  readonly hints: TaskHints;
-  readonly limits: Limits;
-  readonly headers: ParamHeaders;
-  readonly listTools: () => Promise<void>;
-  readonly people: People;
-  readonly journal: ClientJournal | undefined;
-  /** Set in a session of 2025-11-25. */
-  readonly legacy: LegacySession | undefined;
-  readonly ended: (call: OngoingCall) => void;
-}
-
-interface Pushed {
+/** 2025-11-25: the request that waits for the answer to a pushed question. */
+interface PushedQuestion {
   readonly resolve: (answer: InputResponse) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 export interface OngoingOptions {
-  /** Nobody reads the events. */
+  /** True for `connection.call`, where the application does not read the events. */
   readonly isCalled: boolean;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly wantsTask?: TaskWish | undefined;
-  /** It was begun elsewhere. */
+  readonly taskParams?: TaskParams | undefined;
+  /** True if another process or an earlier connection started the call. */
   readonly isResumed: boolean;
+  readonly onEnd: () => void;
 }
 
-export class OngoingCall implements Call {
-  readonly #host: Host;
+export class OngoingCall implements Call, AskableCall {
+  readonly #services: CallServices;
   readonly #options: OngoingOptions;
-  readonly #events = new Events<CallEvent>();
+  readonly #events = new EventQueue<CallEvent>();
   readonly #stop = new AbortController();
   readonly #time: ServerTime;
-  readonly #questions: Questions;
+  readonly #questions: CallQuestions;
   readonly #outcome: Promise<Members>;
-  /** 2025-11-25: by key, the request that put the question. */
-  readonly #pushed = new Map<string, Pushed>();
+  /** 2025-11-25: the questions that the server pushed, by key. */
+  readonly #pushed = new Map<string, PushedQuestion>();
   #pushes = 0;
   #state: CallState;
   #kept: Promise<void> = Promise.resolve();
-  /** The server is being told that its task is not wanted any more. */
+  /** Settles when the server has confirmed that it cancels the task, or could not. */
   #cancelled: Promise<void> | undefined;
   #isOver = false;
 
-  constructor(host: Host, state: CallState, options: OngoingOptions) {
-    this.#host = host;
+  constructor(services: CallServices, state: CallState, options: OngoingOptions) {
+    this.#services = services;
     this.#state = state;
     this.#options = options;
     this.#time = new ServerTime(options.timeoutMs, (error) => this.fail(error));
     const hooks = { record: this.#record, hold: this.#time.hold, fail: this.fail };
-    this.#questions = new Questions(host.people, hooks, options.isCalled);
+    this.#questions = new CallQuestions(services.answerers, hooks, options.isCalled);
     const { signal } = options;
     signal?.addEventListener("abort", this.#onAbort);
     if (signal?.aborted === true) this.#onAbort();
-    this.#outcome = this.#go();
+    this.#outcome = this.#run();
     this.#outcome.catch(() => {});
   }
 
@@ -109,7 +102,7 @@ export class OngoingCall implements Call {
   readonly answer = (key: string, answer: InputResponse): Promise<void> =>
     this.#questions.answer(key, answer);
 
-  /** As the server has given it, for prompts and resources. */
+  /** The result as the server sent it, for prompts and resources. */
   readonly raw = async (): Promise<Members> => {
     const result = await this.#outcome;
     await this.#forget();
@@ -121,7 +114,7 @@ export class OngoingCall implements Call {
   readonly cancel = async (): Promise<void> => {
     if (!this.#isOver) {
       const { taskId } = this.#state;
-      if (taskId !== undefined) this.#cancelled ??= cancelTask(this.#run(), taskId);
+      if (taskId !== undefined) this.#cancelled ??= cancelTask(this.#services, taskId);
       this.fail(new CallError("cancelled", "The call was cancelled.", { taskId }));
     }
     try {
@@ -133,18 +126,18 @@ export class OngoingCall implements Call {
 
   readonly #onAbort = (): void => void this.cancel().catch(() => {});
 
-  /** Ends it from outside. */
+  /** Ends the call from outside. */
   readonly fail = (error: unknown): void => this.#stop.abort(error);
 
   readonly hold = (): (() => void) => this.#time.hold();
 
-  /** 2025-11-25: a question that came as a request. `unwanted`: the server has called that off. */
-  readonly push = (question: Pending, unwanted: AbortSignal): Promise<InputResponse> =>
+  /** 2025-11-25: asks a question that came as a request. `unwanted` aborts if the server cancels that request. */
+  readonly push = (question: OpenQuestion, unwanted: AbortSignal): Promise<InputResponse> =>
     new Promise((resolve, reject) => {
       const { key } = question;
       this.#pushes += 1;
       try {
-        if (this.#pushes > this.#host.limits.taskQuestions) throw tooMany(this.#pushes - 1);
+        if (this.#pushes > this.#services.limits.taskQuestions) throw tooMany(this.#pushes - 1);
         this.#questions.check([question]);
       } catch (error) {
         this.fail(error);
@@ -157,11 +150,11 @@ export class OngoingCall implements Call {
         this.#events.push({ type: "withdrawn", key });
         reject(unwanted.reason);
       });
-      this.#questions.put([question]);
+      this.#questions.ask([question]);
       this.#events.push({ type: "asked", questions: [question], ref: referenceTo(this.#state) });
     });
 
-  async #go(): Promise<Members> {
+  async #run(): Promise<Members> {
     try {
       const result = await this.#finish();
       this.#end();
@@ -170,9 +163,9 @@ export class OngoingCall implements Call {
       return result;
     } catch (error) {
       this.#end();
-      const told = await this.#told(error);
-      this.#events.fail(told);
-      throw told;
+      const reported = await this.#reported(error);
+      this.#events.fail(reported);
+      throw reported;
     }
   }
 
@@ -181,62 +174,58 @@ export class OngoingCall implements Call {
     if (result !== undefined) return result;
     await this.#move({});
     const final = finalResult(method, await this.#drive());
-    // Kept until it is taken, so that nothing has to be done again for it.
+    // The journal keeps the result until the application takes it, so that a crash does not cost the work.
     await this.#move({ result: final, questions: new Map(), answers: new Map() });
     return final;
   }
 
   #drive(): Promise<Members> {
-    const run = this.#run();
-    const { legacy } = this.#host;
+    const call = this.#active();
+    const { legacy } = this.#services;
     const { name, taskId, isLegacy } = this.#state;
     if (this.#options.isResumed) {
       if ((legacy !== undefined) !== isLegacy) throw otherEra();
       if (isLegacy && taskId === undefined) throw sessionOver();
     }
-    if (legacy === undefined) return this.#goModern(run);
-    return legacy.turn(() => goLegacy(run, () => legacy.toolOf(name)));
+    if (legacy === undefined) return this.#driveModern(call);
+    return legacy.turn(() => runLegacyCall(call, () => legacy.toolOf(name)));
   }
 
-  async #goModern(run: Run): Promise<Members> {
+  async #driveModern(call: ActiveCall): Promise<Members> {
     const { taskId: resumed } = this.#state;
-    if (resumed !== undefined) return followTask(run, { taskId: resumed, isDue: true });
-    const outcome = await goRounds(run);
+    if (resumed !== undefined) return followTask(call, { taskId: resumed, isDue: true });
+    const outcome = await runRounds(call);
     if (outcome.kind === "complete") return outcome.result;
     const task = createdTask(outcome.task);
     const { taskId } = task;
-    await run.move({
+    await call.move({
       taskId,
       requestState: undefined,
       questions: new Map(),
       answers: new Map(),
     });
-    run.tell({ type: "task", taskId, ref: run.ref() });
-    return followTask(run, task);
+    call.emit({ type: "task", taskId, ref: call.ref() });
+    return followTask(call, task);
   }
 
-  #run(): Run {
-    const { wire, hints, limits, headers, listTools, legacy } = this.#host;
+  #active(): ActiveCall {
+    const services = this.#services;
     return {
-      wire,
-      hints,
-      limits,
-      headers,
-      listTools,
+      services,
       questions: this.#questions,
       signal: this.#stop.signal,
       state: () => this.#state,
       move: this.#move,
       ref: () => referenceTo(this.#state),
-      tell: (event) => this.#events.push(event),
-      isPaused: () => this.#questions.isOpen || legacy?.isThinking === true,
-      wantsTask: this.#options.wantsTask,
+      emit: (event) => this.#events.push(event),
+      isPaused: () => this.#questions.isOpen || services.legacy?.isAsking === true,
+      taskParams: this.#options.taskParams,
     };
   }
 
   readonly #move = async (change: Partial<CallState>): Promise<void> => {
     this.#state = { ...this.#state, ...change };
-    const { journal } = this.#host;
+    const { journal } = this.#services;
     if (journal === undefined) return;
     const ref = referenceTo(this.#state);
     this.#kept = this.#kept.then(() => journal.put(this.id, ref));
@@ -253,33 +242,33 @@ export class OngoingCall implements Call {
     pushed?.resolve(answer);
   };
 
-  /** With where the call stands, where it can be gone on with; else it is forgotten. */
-  async #told(thrown: unknown): Promise<unknown> {
+  /** Adds a reference to the error if the call can be continued. Otherwise the journal forgets the call. */
+  async #reported(thrown: unknown): Promise<unknown> {
     const { taskId } = this.#state;
     if (!(thrown instanceof CallError)) return thrown;
-    if (canGoOn(thrown)) return thrown.at({ ref: referenceTo(this.#state), taskId });
+    if (canContinue(thrown)) return withPlace(thrown, { ref: referenceTo(this.#state), taskId });
     try {
       await this.#cancelled;
     } catch (error) {
       return this.#notCancelled(error);
     }
     await this.#forget().catch(() => {});
-    return thrown.at({ taskId });
+    return withPlace(thrown, { taskId });
   }
 
-  /** It stays in the journal, because the task may still do what nobody wants any more. */
+  /** The call stays in the journal, because its task may still have effects that are no longer wanted. */
   #notCancelled(cause: unknown): CallError {
     const { taskId } = this.#state;
     const code = cause instanceof CallError ? cause.code : "server_down";
     const message =
-      `The call was given up here, but its task could not be cancelled and may go on: ${textOf(cause)} ` +
-      "Go on with the reference and cancel again.";
+      `The call ended here, but its task could not be cancelled and may still be running: ${errorText(cause)} ` +
+      "Resume the call with error.ref and cancel it again.";
     return new CallError(code, message, { ref: referenceTo(this.#state), taskId, cause });
   }
 
   async #forget(): Promise<void> {
     await this.#kept.catch(() => {});
-    await this.#host.journal?.delete(this.id);
+    await this.#services.journal?.delete(this.id);
   }
 
   #end(): void {
@@ -289,26 +278,30 @@ export class OngoingCall implements Call {
     for (const { reject } of this.#pushed.values()) reject(this.#stop.signal.reason);
     this.#pushed.clear();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#host.ended(this);
+    this.#options.onEnd();
   }
 }
 
-function canGoOn({ code, taskId }: CallError): boolean {
+function canContinue({ code, taskId }: CallError): boolean {
   if (code === "unhandled_question") return taskId === undefined;
   return ["server_down", "timed_out", "closed", "handler_failed"].includes(code);
 }
 
 const tooMany = (questions: number) =>
-  new CallError("too_many_rounds", `The server has put more than ${questions} questions.`);
+  new CallError(
+    "too_many_rounds",
+    `The server asked more than ${questions} questions in one call. If you expect that many, raise limits.taskQuestions.`,
+  );
 
 const otherEra = () =>
   new CallError(
     "bad_reference",
-    "The server now speaks another era than the one in which that call began, and cannot go on with it.",
+    "The server now speaks another protocol version than when that call began, so the call cannot be continued. " +
+      "Call again if that is safe.",
   );
 
 const sessionOver = () =>
   new CallError(
     "bad_reference",
-    "That call was one of a 2025-11-25 session, which has ended with its connection. Call again if that is safe.",
+    "That call was part of a 2025-11-25 session, which ended with its connection. Call again if that is safe.",
   );

@@ -1,4 +1,4 @@
-// Why there is no connection, in words that say what to do.
+// Turns what the SDK throws while it connects into an error that says what to do.
 
 import {
   SdkError,
@@ -6,51 +6,48 @@ import {
   UnauthorizedError,
   UnsupportedProtocolVersionError,
 } from "@modelcontextprotocol/client";
-import { CallError, textOf } from "./errors.ts";
-import { failureOf, replyIn } from "./wire.ts";
-
-const unsupportedVersion = -32_022;
+import { unsupportedVersion } from "../protocol/error-codes.ts";
+import { errorText } from "../util/error-text.ts";
+import { CallError } from "./errors.ts";
+import { responseIn, transportFailure } from "./transport-failure.ts";
 
 export function connectFailure(error: unknown, era: string | undefined): Error {
   if (error instanceof UnauthorizedError || error instanceof CallError) return error;
   if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed) {
-    if (error.cause !== undefined) return failureOf(error.cause, "server/discover");
+    if (error.cause !== undefined) return transportFailure(error.cause, "server/discover");
     return notShared(error.message, era, error);
   }
-  const reply = replyIn(error);
-  if (reply?.kind === "error" && reply.error.code === unsupportedVersion) {
-    return notShared(reply.error.message, era, error);
+  const response = responseIn(error);
+  if (response?.kind === "error" && response.error.code === unsupportedVersion) {
+    return notShared(response.error.message, era, error);
   }
-  // The SDK has no class for it.
+  // The SDK has no class for this error.
   if (error instanceof Error && error.message.startsWith("Server's protocol version is not")) {
     return notShared(error.message, era, error);
   }
   if (error instanceof UnsupportedProtocolVersionError) {
-    const speaks = error.supported.join(", ").slice(0, 200);
-    const message = `The server speaks ${speaks || "nothing that it names"}, and this client none of these.`;
+    const versions = error.supported.join(", ").slice(0, 200);
+    const message = `This client speaks none of the server's protocol versions (${versions || "the server names none"}).`;
     return new CallError("era_not_shared", message, { cause: error });
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
-    const message = "The server does not answer. Is it running, and is it an MCP server?";
+    const message =
+      "The server does not respond. Check that it is running and that it is an MCP server.";
     return new CallError("server_down", message, { cause: error });
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
-    const message = "The server ended before it had answered. Does its command run by itself?";
+    const message = "The server exited before it responded. Run its command by itself to see why.";
     return new CallError("server_down", message, { cause: error });
   }
   if (error instanceof Error && "code" in error && error.code === "ENOENT") {
-    return new CallError(
-      "server_down",
-      `The server's command cannot be started: ${textOf(error)}`,
-      {
-        cause: error,
-      },
-    );
+    const message = `The server's command cannot be started (${errorText(error)}). Check that it is installed.`;
+    return new CallError("server_down", message, { cause: error });
   }
-  return failureOf(error, "server/discover");
+  return transportFailure(error, "server/discover");
 }
 
 function notShared(message: string, era: string | undefined, cause: unknown): CallError {
-  const advice = era === undefined ? "" : ` Leave out era: "${era}" to take what it speaks.`;
+  const advice =
+    era === undefined ? "" : ` Omit era: "${era}" to use a version that the server speaks.`;
   return new CallError("era_not_shared", `${message}.${advice}`, { cause });
 }

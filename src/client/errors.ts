@@ -1,50 +1,61 @@
-// What a call can end with instead of a result. One class; `code` says which, the message what to do.
+// The errors that a call can end with. There is one class: `code` says what happened, and the message what to do.
 
+import { invalidParams, missingClientCapability } from "../protocol/error-codes.ts";
 import { own } from "../util/objects.ts";
-import type { Pending } from "./pending.ts";
+import type { OpenQuestion } from "./question.ts";
 
+/** Why a call ended without a result. */
 export type CallErrorCode =
-  /** Nobody answers there, or the connection broke. */
+  /** The server cannot be reached, or the connection broke. */
   | "server_down"
   /** Client and server have no protocol version in common. */
   | "era_not_shared"
-  /** The server needs something that this client was not given a handler for. */
+  /** The server needs a capability, and `connect` has no handler for it. */
   | "capability_missing"
-  /** The server put a question that nobody here answers. `question` has it. */
+  /** The server asked a question that this client cannot answer. `question` holds it. */
   | "unhandled_question"
-  /** A handler threw, or gave an answer that does not fit. */
+  /** A handler threw, or its answer does not fit the question. */
   | "handler_failed"
-  /** `answer()` was given something that does not fit the question, or was not asked. */
+  /** The answer that was passed to `answer()` does not fit the question, or the question is not open. */
   | "bad_answer"
+  /** The server asked more often than `limits` allows. */
   | "too_many_rounds"
+  /** The task failed. `rpc` holds the server's error, if it gave one. */
   | "task_failed"
+  /** The task was cancelled on the server. */
   | "task_cancelled"
-  /** Its time was over before it was done. */
+  /** The task's time to live ended before the task did. */
   | "task_expired"
-  /** The server does not know it, or no longer. */
+  /** The server does not know the task, or has deleted it. */
   | "task_gone"
-  /** The state between two rounds was refused: too old, or not for this call. */
+  /** The server refused the state of the call, because it is too old or belongs to another call. */
   | "state_refused"
-  /** Not a reference, or one of another server. */
+  /** The string is not a reference to a call, or its call cannot be continued on this connection. */
   | "bad_reference"
-  /** The server answered with a JSON-RPC error: `rpc` has it. */
+  /** The server responded with a JSON-RPC error, which `rpc` holds, or with an HTTP error. */
   | "refused"
-  /** What came is not what the protocol has. */
+  /** The server's response violates the protocol. */
   | "bad_response"
+  /** A response is larger than `limits.messageBytes`, or a request is too large for the server. */
   | "too_large"
+  /** The server took longer than `timeoutMs`, or was silent for longer than `limits.silenceMs`. */
   | "timed_out"
-  /** By `cancel()` or the signal. */
+  /** `cancel()` was called, the signal aborted, or the person refused to open a page that the call needs. */
   | "cancelled"
-  /** This connection was closed while the call was under way. */
+  /** The connection was closed while the call was running. */
   | "closed";
 
+/** A JSON-RPC error, as the server sent it. */
 export interface RpcError {
+  /** The number that the server gave, for example -32602. */
   readonly code: number;
+  /** The server's words, cut to 2000 characters. */
   readonly message: string;
+  /** Whatever else the server sent with the error. */
   readonly data?: unknown;
 }
 
-/** Undefined of what is none. */
+/** Reads a JSON-RPC error. Undefined if the value is not one. */
 export function rpcErrorIn(value: unknown): RpcError | undefined {
   const code = own(value, "code");
   const message = own(value, "message");
@@ -53,23 +64,47 @@ export function rpcErrorIn(value: unknown): RpcError | undefined {
   return { code, message: message.slice(0, 2_000), ...(data !== undefined && { data }) };
 }
 
-interface Details {
-  /** With this the call can be gone on with: `connection.resume(ref)`. */
+/** What a `CallError` carries besides its code and message. */
+export interface CallErrorDetails {
+  /** A reference to the call, if it can be continued: `connection.resume(ref)`. */
   readonly ref?: string | undefined;
-  readonly question?: Pending | undefined;
+  /** The question that caused the error. */
+  readonly question?: OpenQuestion | undefined;
+  /** The id of the task that the call became. */
   readonly taskId?: string | undefined;
+  /** The JSON-RPC error that the server sent. */
   readonly rpc?: RpcError | undefined;
+  /** The error that caused this one. */
   readonly cause?: unknown;
 }
 
+/**
+ * The error that a call ends with when it has no result.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await server.call("resolve_bug", { id: 4522 });
+ * } catch (error) {
+ *   if (!(error instanceof CallError) || error.ref === undefined) throw error;
+ *   await server.resume(error.ref).result();
+ * }
+ * ```
+ */
 export class CallError extends Error {
+  /** Says what happened. Codes are stable; messages are not. */
   readonly code: CallErrorCode;
+  /** A reference to the call. Undefined if the call cannot be continued. */
   readonly ref: string | undefined;
-  readonly question: Pending | undefined;
+  /** The question that caused the error, if one did. */
+  readonly question: OpenQuestion | undefined;
+  /** The id of the task, if the call became one. */
   readonly taskId: string | undefined;
+  /** The JSON-RPC error that the server sent, if it sent one. */
   readonly rpc: RpcError | undefined;
 
-  constructor(code: CallErrorCode, message: string, details: Details = {}) {
+  /** Applications rarely need this, except to throw the same errors in tests. */
+  constructor(code: CallErrorCode, message: string, details: CallErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = "CallError";
     this.code = code;
@@ -78,27 +113,39 @@ export class CallError extends Error {
     this.taskId = details.taskId;
     this.rpc = details.rpc;
   }
-
-  /** The same, told with where the call stands. */
-  at(place: {
-    readonly ref?: string | undefined;
-    readonly taskId?: string | undefined;
-  }): CallError {
-    const { code, message, question, rpc, cause } = this;
-    const ref = this.ref ?? place.ref;
-    return new CallError(code, message, {
-      ref,
-      taskId: this.taskId ?? place.taskId,
-      question,
-      rpc,
-      cause,
-    });
-  }
 }
 
-export const badResponse = (why: string): CallError =>
-  new CallError("bad_response", `The server's answer is not one: ${why}.`);
+/** The same error, with the reference and the task of its call where it has none of its own. */
+export function withPlace(
+  error: CallError,
+  place: Pick<CallErrorDetails, "ref" | "taskId">,
+): CallError {
+  const { code, message, question, rpc, cause } = error;
+  const ref = error.ref ?? place.ref;
+  const taskId = error.taskId ?? place.taskId;
+  return new CallError(code, message, { ref, taskId, question, rpc, cause });
+}
 
-export function textOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+/** `why` completes the sentence: "its content is not a list". */
+export const badResponse = (why: string): CallError =>
+  new CallError("bad_response", `The server sent an invalid response: ${why}.`);
+
+/** The `CallError` for a JSON-RPC error that the server sent instead of a result. */
+export function refusal(error: RpcError): CallError {
+  const { code, message, data } = error;
+  const rpc = { rpc: error };
+  const reason = own(data, "reason");
+  if (code === invalidParams && reason === "invalid_request_state") {
+    const text =
+      "The server no longer accepts the state of this call, because too much time has passed or its keys have changed. " +
+      "Nothing was repeated. Call again if that is safe.";
+    return new CallError("state_refused", text, rpc);
+  }
+  if (code === missingClientCapability) {
+    const needed = JSON.stringify(own(data, "requiredCapabilities") ?? {}).slice(0, 500);
+    const text = `The server needs a client with ${needed}. Pass connect() a handler for it.`;
+    return new CallError("capability_missing", text, rpc);
+  }
+  const text = `The server refused the request: ${message.slice(0, 2_000)} (${code})`;
+  return new CallError("refused", text, rpc);
 }

@@ -1,30 +1,59 @@
-// Events, from where they happen to whoever iterates. What nobody has taken waits; of progress, only the newest.
+// The events of a call, and the queue that takes them to the code that iterates over the call.
 
-import type { Pending } from "./pending.ts";
+import type { OpenQuestion } from "./question.ts";
 import type { CallResult } from "./result.ts";
 
+/** Something that happened in a call, in the order in which it happened. `type` tells the events apart. */
 export type CallEvent =
   | {
+      /** The server asked one or more questions. Answer each with `call.answer`, unless a handler does. */
       readonly type: "asked";
-      readonly questions: readonly Pending[];
-      /** Save this before you wait. */
+      /** The questions that are new with this event. */
+      readonly questions: readonly OpenQuestion[];
+      /** A reference to the call at this point. Save it before you wait for a person. */
       readonly ref: string;
     }
-  | { readonly type: "answered"; readonly key: string }
-  /** The server no longer wants to know: close the dialog. */
-  | { readonly type: "withdrawn"; readonly key: string }
-  | { readonly type: "task"; readonly taskId: string; readonly ref: string }
   | {
+      /** A question was answered, and the answer is stored. */
+      readonly type: "answered";
+      /** The question that was answered. */
+      readonly key: string;
+    }
+  | {
+      /** The server no longer needs the answer to a question. Close its dialog. */
+      readonly type: "withdrawn";
+      /** The question that was withdrawn. */
+      readonly key: string;
+    }
+  | {
+      /** The call became a task, which continues on the server even if this process ends. */
+      readonly type: "task";
+      /** The id of the task on the server. */
+      readonly taskId: string;
+      /** A reference to the call at this point. */
+      readonly ref: string;
+    }
+  | {
+      /** The server reported progress. If events wait to be read, only the newest progress of a series is kept. */
       readonly type: "progress";
+      /** How much is done, in a unit of the server's choice. */
       readonly done?: number | undefined;
+      /** How much there is to do, in the same unit. */
       readonly total?: number | undefined;
+      /** What the server is doing, in words. */
       readonly message?: string | undefined;
     }
-  | { readonly type: "done"; readonly result: CallResult };
+  | {
+      /** The call has a result. This is the last event. */
+      readonly type: "done";
+      /** The result, the same as `call.result()` resolves to. */
+      readonly result: CallResult;
+    };
 
-export class Events<E extends { readonly type: string }> {
+/** Holds events until they are read. */
+export class EventQueue<E extends { readonly type: string }> {
   readonly #queue: E[] = [];
-  readonly #takers: ((end: boolean) => void)[] = [];
+  readonly #takers: (() => void)[] = [];
   #isOver = false;
   #failure: { readonly error: unknown } | undefined;
   #onDrained: (() => Promise<void>) | undefined;
@@ -32,17 +61,17 @@ export class Events<E extends { readonly type: string }> {
   push(event: E): void {
     if (this.#isOver) return;
     const last = this.#queue.at(-1);
-    // A server can send these without end.
+    // Keeps only the newest of a series, because a server can send progress without end.
     if (event.type === "progress" && last?.type === "progress") this.#queue.pop();
     this.#queue.push(event);
-    this.#takers.shift()?.(false);
+    this.#takers.shift()?.();
   }
 
-  /** `onDrained`: whoever iterates has come back for more, so the last event was dealt with. */
+  /** `onDrained` runs when the reader comes back after the last event, which shows that it has processed it. */
   end(onDrained?: () => Promise<void>): void {
     this.#isOver = true;
     this.#onDrained = onDrained;
-    for (const taker of this.#takers.splice(0)) taker(true);
+    for (const taker of this.#takers.splice(0)) taker();
   }
 
   fail(error: unknown): void {
@@ -59,11 +88,11 @@ export class Events<E extends { readonly type: string }> {
         await this.#onDrained?.();
         return { done: true, value: undefined };
       }
-      await new Promise<boolean>((resolve) => void this.#takers.push(resolve));
+      await new Promise<void>((resolve) => void this.#takers.push(resolve));
     }
   }
 
-  /** Leaving a loop early only stops listening; the call goes on. */
+  /** Leaving a loop early stops the reading, not the call. */
   iterator(): AsyncIterator<E, undefined> {
     return { next: () => this.next(), return: async () => ({ done: true, value: undefined }) };
   }

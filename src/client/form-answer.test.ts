@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { answerTo } from "./form-answer.ts";
-import { pendingOf } from "./pending.ts";
+import { readQuestion } from "./read-question.ts";
 
 const form = (properties: object, required: string[] = []) =>
-  pendingOf("q", {
+  readQuestion("q", {
     method: "elicitation/create",
     params: { message: "?", requestedSchema: { type: "object", properties, required } },
   });
@@ -24,15 +24,20 @@ describe("a form", () => {
 
   test.each([
     ["a missing field", form({ name: { type: "string" } }, ["name"]), {}, '"name" is missing'],
-    ["a number for text", form({ name: { type: "string" } }), { name: 1 }, '"name" should be text'],
+    ["a number for text", form({ name: { type: "string" } }), { name: 1 }, '"name" must be text'],
     [
       "a choice there is not",
       form({ c: { type: "string", enum: ["a", "b"] } }),
       { c: "d" },
-      '"c" should be one of "a", "b"',
+      '"c" must be one of "a", "b"',
     ],
-    ["an object in a field", form({ name: { type: "string" } }), { name: {} }, "cannot hold"],
-    ["content that is none", form({}), [1], "content is an object"],
+    [
+      "an object in a field",
+      form({ name: { type: "string" } }),
+      { name: {} },
+      '"name" must be a string, a number, a boolean or a list of strings',
+    ],
+    ["content that is none", form({}), [1], "The content of a form must be an object"],
   ])("%s", (_, question, content, message) => {
     expect(() => answerTo(question, { action: "accept", content })).toThrow(message);
   });
@@ -48,7 +53,7 @@ describe("a form", () => {
     expect(answerTo(question, { action: "decline", content: { name: 1 } })).toEqual({
       action: "decline",
     });
-    expect(() => answerTo(question, { action: "yes" })).toThrow("That is no answer");
+    expect(() => answerTo(question, { action: "yes" })).toThrow("That is not an answer");
   });
 
   test('a field named "__proto__" is one like any other', () => {
@@ -62,15 +67,15 @@ describe("a form", () => {
 
 test("a page is agreed to without content [C41]", () => {
   const params = { mode: "url", message: "?", url: "https://user@example.com:8443/x?y" };
-  const question = pendingOf("q", { method: "elicitation/create", params });
+  const question = readQuestion("q", { method: "elicitation/create", params });
   expect(question).toMatchObject({ kind: "url", host: "example.com:8443" });
   expect(answerTo(question, accept({ secret: "x" }))).toEqual({ action: "accept" });
 });
 
 test("roots are files [C48]", () => {
-  const question = pendingOf("q", { method: "roots/list" });
+  const question = readQuestion("q", { method: "roots/list" });
   expect(() => answerTo(question, { roots: [{ uri: "https://example.com" }] })).toThrow(
-    "That is no answer",
+    "That is not an answer",
   );
   expect(answerTo(question, { roots: [{ uri: "file:///a" }] })).toEqual({
     roots: [{ uri: "file:///a" }],
@@ -79,5 +84,5 @@ test("roots are files [C48]", () => {
 
 test("a model with tools was not declared, so it is not asked for [C47]", () => {
   const params = { messages: [], maxTokens: 1, tools: [] };
-  expect(() => pendingOf("q", { method: "sampling/createMessage", params })).toThrow("tools");
+  expect(() => readQuestion("q", { method: "sampling/createMessage", params })).toThrow("tools");
 });

@@ -1,24 +1,24 @@
-// An answer of the right kind, and a form filled in as it says: with its defaults, and nothing that does not fit.
+// Checks an answer against its question, and fills in the defaults of a form.
 
 import type { InputResponse } from "@modelcontextprotocol/client";
 import { elicitAnswer, rootsAnswer, sampleAnswer } from "../protocol/answers.ts";
 import { expectation, fits, isFormat } from "../protocol/form.ts";
 import type { FormField, FormJson } from "../protocol/form.ts";
-import { CallError } from "./errors.ts";
 import { isObject } from "../util/objects.ts";
-import type { Pending } from "./pending.ts";
+import { CallError } from "./errors.ts";
+import type { FormQuestion, OpenQuestion } from "./question.ts";
 
-/** The answer as it goes out, or an error that says what does not fit. */
-export function answerTo(question: Pending, given: unknown): InputResponse {
+/** Returns the answer as it is sent. Throws `bad_answer` with what is wrong if it does not fit. */
+export function answerTo(question: OpenQuestion, given: unknown): InputResponse {
   const answer = read(question, given);
   if (answer !== undefined) return answer;
   throw misfit(
     question,
-    `That is no answer to a ${question.kind} question: write ${anAnswerTo(question)}`,
+    `That is not an answer to a ${question.kind} question. Write ${exampleFor(question)}`,
   );
 }
 
-function anAnswerTo(question: Pending): string {
+function exampleFor(question: OpenQuestion): string {
   switch (question.kind) {
     case "form": {
       const [first] = Object.keys(question.schema.properties);
@@ -34,10 +34,10 @@ function anAnswerTo(question: Pending): string {
   }
 }
 
-const misfit = (question: Pending, why: string) =>
+const misfit = (question: OpenQuestion, why: string) =>
   new CallError("bad_answer", `${why} (question "${question.key}").`, { question });
 
-function read(question: Pending, given: unknown): InputResponse | undefined {
+function read(question: OpenQuestion, given: unknown): InputResponse | undefined {
   switch (question.kind) {
     case "form": {
       const answer = elicitAnswer(given);
@@ -49,7 +49,7 @@ function read(question: Pending, given: unknown): InputResponse | undefined {
       return answer && { action: answer.action };
     }
     case "sampling":
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as it was given: only looked at here
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked in the line above, and sent as it is
       return sampleAnswer(given) === undefined ? undefined : (given as InputResponse);
     case "roots": {
       const roots = rootsAnswer(given);
@@ -60,19 +60,23 @@ function read(question: Pending, given: unknown): InputResponse | undefined {
 
 type Content = Record<string, string | number | boolean | string[]>;
 
-function filledIn(question: Extract<Pending, { kind: "form" }>, content: unknown): Content {
-  if (!isObject(content)) throw misfit(question, "A form's content is an object");
+function filledIn(question: FormQuestion, content: unknown): Content {
+  if (!isObject(content)) throw misfit(question, "The content of a form must be an object");
   const { schema } = question;
   const values = new Map([...defaultsOf(schema), ...Object.entries(content)]);
   for (const [name, value] of values) {
     if (value === undefined) values.delete(name);
-    else if (!isValue(value)) throw misfit(question, `A form cannot hold what is in "${name}"`);
+    else if (!isValue(value))
+      throw misfit(
+        question,
+        `"${name}" must be a string, a number, a boolean or a list of strings`,
+      );
     else checkField(question, name, value);
   }
   for (const name of schema.required ?? []) {
     if (!values.has(name)) throw misfit(question, `"${name}" is missing`);
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each was looked at above
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value was checked above
   return Object.fromEntries(values) as Content;
 }
 
@@ -82,16 +86,12 @@ function* defaultsOf(schema: FormJson): Iterable<[string, unknown]> {
   }
 }
 
-function checkField(
-  question: Extract<Pending, { kind: "form" }>,
-  name: string,
-  value: unknown,
-): void {
+function checkField(question: FormQuestion, name: string, value: unknown): void {
   const { properties } = question.schema;
   const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
-  // One that is unknown, or made in a way that is unknown here, is for the server to judge.
+  // The server judges fields that this client does not know, or whose schema it does not understand.
   if (field === undefined || !isKnown(field) || fits(field, value)) return;
-  throw misfit(question, `"${name}" should be ${expectation(field)}`);
+  throw misfit(question, `"${name}" must be ${expectation(field)}`);
 }
 
 function isKnown(field: FormField): boolean {

@@ -1,19 +1,37 @@
-// "mcp-parley/client": calls that finish, whatever they turn into.
+// "mcp-parley/client": calls that run to their result, through questions, tasks and crashes.
 
+// connections
 export { connect } from "./connect.ts";
-export type { CallOptions, Connection, ConnectOptions, Era, Unfinished } from "./connect.ts";
-export type { Drafts } from "../protocol/drafts.ts";
-export type { Call } from "./call.ts";
-export { CallError } from "./errors.ts";
-export type { CallErrorCode, RpcError } from "./errors.ts";
-export type { CallEvent } from "./events.ts";
+export type { CallOptions, Connection, ConnectOptions, UnfinishedCall } from "./connection.ts";
+export type { ConnectTarget, HttpAccess, ServedApp, ServerCommand } from "./target.ts";
 export type { ClientJournal } from "./journal.ts";
 export type { ClientLimits } from "./limits.ts";
+export type { Drafts } from "../protocol/drafts.ts";
+export type { Era } from "../protocol/versions.ts";
+
+// calls
+export type { Call } from "./call.ts";
+export type { CallEvent } from "./events.ts";
+export type { CallResult } from "./result.ts";
 export { outcomes } from "./outcome.ts";
 export type { CallOutcome } from "./outcome.ts";
-export type { Pending } from "./pending.ts";
-export type { Asking, FormAnswer, Handlers } from "./people.ts";
-export type { CallResult } from "./result.ts";
-export type { Access, Command, Served, Target } from "./target.ts";
-export { TaskLeft, withTasks } from "./with-tasks.ts";
-export type { WithTasksOptions } from "./with-tasks.ts";
+
+// questions
+export type { FormAnswer, QuestionContext, QuestionHandlers } from "./answerers.ts";
+export type {
+  FormQuestion,
+  OpenQuestion,
+  RootsQuestion,
+  SamplingQuestion,
+  UrlQuestion,
+} from "./question.ts";
+export type { FormField, FormJson } from "../protocol/form.ts";
+
+// errors
+export { CallError } from "./errors.ts";
+export type { CallErrorCode, CallErrorDetails, RpcError } from "./errors.ts";
+
+// for the official client
+export { withTasks } from "./with-tasks/with-tasks.ts";
+export { TaskLeftError } from "./with-tasks/options.ts";
+export type { WithTasksOptions } from "./with-tasks/options.ts";

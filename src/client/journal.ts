@@ -1,19 +1,26 @@
-// Where unfinished calls are kept: a folder with a file for each. A file is replaced as a whole, and on the disk before
-// anybody waits, so that no kill leaves half of one.
+// The journal of unfinished calls: a folder with one file for each call. A file is replaced as a whole and synced to
+// the disk before anything depends on it, so a killed process never leaves half a file behind.
 
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
+/**
+ * Where unfinished calls are kept. Pass your own to `connect({ journal })` to keep them in a database. A reference
+ * contains arguments, answers and sealed state, so store it as a secret.
+ */
 export interface ClientJournal {
+  /** Stores the reference of a call, in place of its previous one. Resolve when it is durable. */
   readonly put: (id: string, ref: string) => Promise<void>;
+  /** Removes a call. It is not an error if the journal does not have it. */
   readonly delete: (id: string) => Promise<void>;
-  /** The references. */
+  /** Returns the references of all calls in the journal. */
   readonly list: () => Promise<readonly string[]>;
 }
 
 const suffix = ".call";
 const draftSuffix = ".draft";
 
+/** A journal in a folder, which is created when the first call is stored. */
 export function folderJournal(folder: string): ClientJournal {
   const fileOf = (id: string) => join(folder, `${id}${suffix}`);
   let made: Promise<unknown> | undefined;
@@ -32,16 +39,16 @@ export function folderJournal(folder: string): ClientJournal {
       await file.close();
     }
     await rename(draft, fileOf(id));
-    await sync(folder);
+    await syncFolder(folder);
   }
 
   async function list(): Promise<readonly string[]> {
-    const names = await readdir(folder).catch(missing);
+    const names = await readdir(folder).catch(noneIfMissing);
     const refs: string[] = [];
     for (const name of names.toSorted()) {
-      if (name.endsWith(draftSuffix)) await sweep(join(folder, name));
+      if (name.endsWith(draftSuffix)) await removeStale(join(folder, name));
       if (!name.endsWith(suffix)) continue;
-      // It may have ended since.
+      // The call may have ended since the folder was read.
       const ref = await readFile(join(folder, name), "utf8").catch(() => undefined);
       if (ref !== undefined) refs.push(ref);
     }
@@ -51,8 +58,8 @@ export function folderJournal(folder: string): ClientJournal {
   return { put, list, delete: (id) => rm(fileOf(id), { force: true }) };
 }
 
-/** The name is in the folder, and that has to be on the disk as well. Windows cannot, and need not. */
-async function sync(folder: string): Promise<void> {
+/** Makes the new file name durable as well. Windows does not support this and does not need it. */
+async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");
   try {
@@ -62,13 +69,13 @@ async function sync(folder: string): Promise<void> {
   }
 }
 
-/** What a kill has left half written. Nobody writes for so long. */
-async function sweep(draft: string): Promise<void> {
+/** Removes what a killed process left half written. No write takes a minute, so an older draft is abandoned. */
+async function removeStale(draft: string): Promise<void> {
   const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Infinity }));
   if (Date.now() - mtimeMs > 60_000) await rm(draft, { force: true });
 }
 
-function missing(error: NodeJS.ErrnoException): string[] {
+function noneIfMissing(error: NodeJS.ErrnoException): string[] {
   if (error.code === "ENOENT") return [];
   throw error;
 }

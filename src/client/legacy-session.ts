@@ -1,39 +1,66 @@
-// A session of 2025-11-25, where the server puts its questions as requests of its own: whose call they are, and who
-// answers them.
+// A 2025-11-25 session, in which the server asks by sending requests of its own. Finds the call that such a question
+// belongs to, and has it answered.
 
 import { RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
 import type { Client, ClientContext, InputResponse } from "@modelcontextprotocol/client";
-import type { OngoingCall } from "./call.ts";
 import { own } from "../util/objects.ts";
-import type { LegacyTool } from "./legacy.ts";
-import { pendingOf } from "./pending.ts";
-import type { People } from "./people.ts";
+import type { Answerers } from "./answerers.ts";
+import type { OpenQuestion } from "./question.ts";
+import { readQuestion } from "./read-question.ts";
+
+/** A call that the server can push questions to. */
+export interface AskableCall {
+  readonly taskId: string | undefined;
+  /** Stops the clock of the call until the returned function is called. */
+  readonly hold: () => () => void;
+  readonly push: (question: OpenQuestion, unwanted: AbortSignal) => Promise<InputResponse>;
+}
+
+/** What the server says about its tasks and about one tool. */
+export interface LegacyTool {
+  readonly serverHasTasks: boolean;
+  readonly taskSupport: unknown;
+}
+
+/** `params.task`, with which a client asks for a task before 2026-07-28. */
+export interface TaskParams {
+  readonly ttl?: number | undefined;
+}
+
+/** What to send as `params.task`. Undefined if the call is not to be a task. */
+export function taskFor(
+  { serverHasTasks, taskSupport }: LegacyTool,
+  wanted: TaskParams | undefined,
+): TaskParams | undefined {
+  if (!serverHasTasks) return undefined;
+  if (taskSupport === "required") return wanted ?? {};
+  return taskSupport === "optional" ? wanted : undefined;
+}
 
 export class LegacySession {
   readonly #sdk: Client;
-  readonly #people: People;
-  readonly #calls: ReadonlySet<OngoingCall>;
-  #thinking = 0;
+  readonly #answerers: Answerers;
+  readonly #calls: ReadonlySet<AskableCall>;
+  #beingAsked = 0;
   #pushed = 0;
   #turns: Promise<unknown> = Promise.resolve();
 
-  /** `calls`: those under way, as they come and go. */
-  constructor(sdk: Client, people: People, calls: ReadonlySet<OngoingCall>) {
+  /** `calls` is the live set of the connection's running calls. */
+  constructor(sdk: Client, answerers: Answerers, calls: ReadonlySet<AskableCall>) {
     this.#sdk = sdk;
-    this.#people = people;
+    this.#answerers = answerers;
     this.#calls = calls;
-    this.#answerPushed();
+    this.#handleRequests();
   }
 
-  /** People think about something that cannot be said whose it is. */
-  get isThinking(): boolean {
-    return this.#thinking > 0;
+  /** True while a person is being asked something, for whichever call. */
+  get isAsking(): boolean {
+    return this.#beingAsked > 0;
   }
 
-  /** The same handlers, for a server that puts its questions as requests of its own. */
-  #answerPushed(): void {
-    const { elicitation, sampling, roots } = this.#people.capabilities;
-    // oxlint-disable typescript/no-unsafe-type-assertion -- the kind of the answer is that of the question
+  #handleRequests(): void {
+    const { elicitation, sampling, roots } = this.#answerers.capabilities;
+    // oxlint-disable typescript/no-unsafe-type-assertion -- an answer has the kind of its question
     if (elicitation !== undefined) {
       this.#sdk.setRequestHandler("elicitation/create", this.#answer as never);
     }
@@ -49,30 +76,30 @@ export class LegacySession {
     { mcpReq }: ClientContext,
   ): Promise<InputResponse> => {
     this.#pushed += 1;
-    const question = pendingOf(`pushed-${this.#pushed}`, request);
+    const question = readQuestion(`pushed-${this.#pushed}`, request);
     const call = this.#callOf(request.params);
-    // Nobody's clock runs while people think: which call it is for is not said.
-    const goOn = [...this.#calls].map(({ hold }) => hold());
-    this.#thinking += 1;
+    // The request may not say which call it is for, so the clocks of all calls stop.
+    const releases = [...this.#calls].map(({ hold }) => hold());
+    this.#beingAsked += 1;
     try {
       if (call !== undefined) return await call.push(question, mcpReq.signal);
-      return await this.#people.answer(question, mcpReq.signal);
+      return await this.#answerers.answer(question, mcpReq.signal);
     } finally {
-      this.#thinking -= 1;
-      for (const each of goOn) each();
+      this.#beingAsked -= 1;
+      for (const release of releases) release();
     }
   };
 
-  #callOf(params: unknown): OngoingCall | undefined {
+  #callOf(params: unknown): AskableCall | undefined {
     const taskId = own(own(own(params, "_meta"), RELATED_TASK_META_KEY), "taskId");
     const calls = [...this.#calls];
     if (taskId !== undefined) return calls.find((call) => call.taskId === taskId);
-    return calls.length === 1 || this.#people.useEvents ? calls[0] : undefined;
+    return calls.length === 1 || this.#answerers.useEvents ? calls[0] : undefined;
   }
 
-  /** Where a question cannot be told by its call, there is one call at a time. */
+  /** Runs one call at a time if questions become events, because a question may not say which call it is for. */
   readonly turn = <T>(work: () => Promise<T>): Promise<T> => {
-    if (!this.#people.useEvents) return work();
+    if (!this.#answerers.useEvents) return work();
     const turn = this.#turns.then(work);
     this.#turns = turn.catch(() => {});
     return turn;

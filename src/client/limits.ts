@@ -1,22 +1,25 @@
-// How far a call goes with a server that does not come to an end.
+// How much a client takes from a server before it gives up a call.
 
+/** Protects a client from a server that never finishes, sends too much, or goes silent. */
 export interface ClientLimits {
-  /** Rounds with questions. Default 10. */
+  /** How many rounds of one call may ask questions. Default: 10. */
   readonly rounds?: number | undefined;
-  /** Rounds without: the server hands its work back. Default 50. */
+  /** How many rounds of one call may return state without asking anything. Default: 50. */
   readonly stateRounds?: number | undefined;
-  /** Questions of one task, or pushed in one call of 2025-11-25. Default 1000. */
+  /** How many questions one task, or one call in a 2025-11-25 session, may ask. Default: 1000. */
   readonly taskQuestions?: number | undefined;
-  /** Of one answer or event. Default 16 MiB. */
+  /** The size of one response, or of one event of a stream, in bytes. Default: 16 MiB. */
   readonly messageBytes?: number | undefined;
-  /** The longest silence of a server that owes an answer. Default a minute. */
+  /** How long a server may send nothing while a request is open, in milliseconds. Default: 60 000 (one minute). */
   readonly silenceMs?: number | undefined;
-  /** For how long a task's server may be away before its task is given up. Default two minutes. */
+  /** How long the server of a task may be unreachable, in milliseconds. Default: 120 000 (two minutes). */
   readonly outageMs?: number | undefined;
 }
 
+/** The limits with all defaults filled in. */
 export type Limits = { readonly [Name in keyof ClientLimits]-?: number };
 
+/** Fills in the defaults. */
 export function limitsOf(given: ClientLimits = {}): Limits {
   return {
     rounds: given.rounds ?? 10,

@@ -1,23 +1,59 @@
-// What a call comes to, as one type: an answer or a promise, each complete, failed, or in need of more.
+// `outcomes`: everything that a call comes to, as one type that is never thrown.
 
-import { CallError } from "./errors.ts";
 import type { Call } from "./call.ts";
-import type { Pending } from "./pending.ts";
+import { CallError } from "./errors.ts";
+import type { OpenQuestion } from "./question.ts";
 import type { CallResult } from "./result.ts";
 
+/** One outcome of a call: its result, its failure, or questions that it needs answers to. */
 export type CallOutcome = {
-  /** "promise": it has become a task. */
+  /** "promise" once the call has become a task, "answer" before. */
   readonly response: "answer" | "promise";
 } & (
-  | { readonly kind: "complete"; readonly result: CallResult }
-  /** `result` where the tool says that it could not; `error` where there is none. */
-  | { readonly kind: "failure"; readonly result: CallResult }
-  | { readonly kind: "failure"; readonly error: CallError }
-  /** Not the last: answer with `call.answer`, where no handler does. */
-  | { readonly kind: "asks"; readonly questions: readonly Pending[]; readonly ref: string }
+  | {
+      /** The tool succeeded. This is the last outcome. */
+      readonly kind: "complete";
+      /** What the tool returned. */
+      readonly result: CallResult;
+    }
+  | {
+      /** The tool reported an error in its result. This is the last outcome. */
+      readonly kind: "failure";
+      /** What the tool returned, with `isError: true`. */
+      readonly result: CallResult;
+    }
+  | {
+      /** The call ended without a result. This is the last outcome. */
+      readonly kind: "failure";
+      /** Why there is no result. */
+      readonly error: CallError;
+    }
+  | {
+      /** The server asked questions. Answer them with `call.answer`, unless a handler does. More outcomes follow. */
+      readonly kind: "asks";
+      /** The questions that are new. */
+      readonly questions: readonly OpenQuestion[];
+      /** A reference to the call at this point. Save it before you wait for a person. */
+      readonly ref: string;
+    }
 );
 
-/** All that a call comes to; the last is complete or a failure, and nothing is thrown for one. */
+/**
+ * Iterates over the outcomes of a call. The last one is "complete" or "failure". A `CallError` is not thrown but
+ * becomes an outcome.
+ *
+ * @example
+ * ```ts
+ * const call = server.start("resolve_bug", { id: 4522 });
+ * for await (const outcome of outcomes(call)) {
+ *   if (outcome.kind === "complete") console.log(outcome.result.text);
+ *   if (outcome.kind !== "asks") continue;
+ *   for (const { key } of outcome.questions) {
+ *     await call.answer(key, { action: "accept", content: { [key]: "Fixed" } });
+ *   }
+ * }
+ * ```
+ */
 export async function* outcomes(call: Call): AsyncGenerator<CallOutcome, void> {
   let response: CallOutcome["response"] = "answer";
   try {

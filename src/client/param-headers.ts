@@ -1,17 +1,20 @@
-// Arguments that a tool wants in HTTP headers as well (`x-mcp-header` in its schema, SEP-2243). The SDK does this in
-// its own `callTool` and does not export it.
+// Copies arguments into HTTP headers if the tool's schema asks for it (`x-mcp-header`, SEP-2243). The SDK does this
+// inside `callTool` and does not export it.
 
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 
-interface Mirrored {
+interface HeaderParam {
   readonly path: readonly string[];
   readonly header: string;
 }
 
-/** As the server listed its tools last. Unknown tools are called without; if that is refused, the list is read. */
+/**
+ * Knows the headers from the server's latest list of tools. A tool that is not listed yet is called without headers. If
+ * the server refuses that, rounds.ts reads the list and calls again.
+ */
 export class ParamHeaders {
-  readonly #tools = new Map<string, readonly Mirrored[]>();
+  readonly #tools = new Map<string, readonly HeaderParam[]>();
 
   readonly learn = (tools: readonly unknown[]): void => {
     for (const tool of tools) {
@@ -32,8 +35,8 @@ export class ParamHeaders {
 
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 
-function mirrored(schema: unknown, path: readonly string[]): readonly Mirrored[] {
-  // Deeper than arguments are, and no schema may make this run for ever.
+function mirrored(schema: unknown, path: readonly string[]): readonly HeaderParam[] {
+  // No real arguments are nested this deep, and a hostile schema must not exhaust the stack.
   if (path.length > 20) return [];
   const properties = own(schema, "properties");
   const header = own(schema, "x-mcp-header");

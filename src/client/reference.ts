@@ -1,41 +1,46 @@
-// Where a call stands, as one plain string: all that another process needs to go on with it. It holds the arguments,
-// the answers and the server's state, so it is a secret.
+// A reference: the state of a call as one string, with which another process can continue the call. It contains the
+// arguments, the answers and the server's state, so it is a secret.
 
 import { CallError } from "./errors.ts";
 import { isObject } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 
 const methods = ["tools/call", "prompts/get", "resources/read"] as const;
+/** The requests that can ask questions. */
 export type Method = (typeof methods)[number];
 
+/** All that is needed to continue a call. */
 export interface CallState {
   /** Names the call in the journal. */
   readonly id: string;
-  /** Of which server it is: its state is shown to no other. */
+  /** The server that the call belongs to. No other server may see its state. */
   readonly target: string;
+  /** When the call started, in milliseconds since 1970. */
   readonly since: number;
   readonly method: Method;
   /** The tool, the prompt or the URI. */
   readonly name: string;
   readonly args?: Members | undefined;
-  /** Those with questions, and those without. */
+  /** How many rounds have asked questions. */
   readonly rounds: number;
+  /** How many rounds have returned state without asking anything. */
   readonly stateRounds: number;
-  /** As it came, or absent as it was. Nobody looks into it. */
+  /** Sent back exactly as the server sent it, or not at all if the server sent none. */
   readonly requestState?: string | undefined;
-  /** What is asked, as it came, by key. */
+  /** The questions of the current round or task by key, as the server sent them. */
   readonly questions: ReadonlyMap<string, unknown>;
-  /** Given, and not known to have arrived. */
+  /** The answers that the server may not have received yet. */
   readonly answers: ReadonlyMap<string, unknown>;
   readonly taskId?: string | undefined;
-  /** Of a session of 2025-11-25, which only its tasks outlive. */
+  /** True if the call began in a 2025-11-25 session. Only its task can be continued after the session. */
   readonly isLegacy: boolean;
-  /** It is over, and nobody has taken this yet. */
+  /** The result of a call that is done, until the application takes it. */
   readonly result?: Members | undefined;
 }
 
 const version = "parley1.";
 
+/** Writes the state as a reference. */
 export function referenceTo(state: CallState): string {
   const json = JSON.stringify({
     ...state,
@@ -45,11 +50,12 @@ export function referenceTo(state: CallState): string {
   return version + Buffer.from(json).toString("base64url");
 }
 
+/** Reads a reference. Throws `bad_reference` if it is not one. */
 export function stateOf(ref: string): CallState {
   const state = ref.startsWith(version) ? read(ref.slice(version.length)) : undefined;
   if (state !== undefined) return state;
   const message =
-    "That is not a reference to a call. Pass on the whole `ref` of an event, or of unfinished().";
+    "That is not a reference to a call. Pass the whole `ref` of an event, of an error or of unfinished().";
   throw new CallError("bad_reference", message);
 }
 

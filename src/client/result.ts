@@ -1,4 +1,4 @@
-// What came back, told apart by `resultType` and nothing else.
+// Reads the result of a request. `resultType` alone decides what kind it is.
 
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { badResponse } from "./errors.ts";
@@ -6,14 +6,16 @@ import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import type { Method } from "./reference.ts";
 
+/** The result of a tool: what the protocol defines, and two shortcuts. */
 export type CallResult<D = unknown> = CallToolResult & {
-  /** Of all text blocks. */
+  /** The text of all text blocks, joined by line breaks. Empty if there are none. */
   readonly text: string;
-  /** The structured content. */
+  /** The structured content, as `outputSchema` read it if one was passed. */
   readonly data: D;
 };
 
-export type Outcome =
+/** What one round of a call comes to. */
+export type RoundOutcome =
   | { readonly kind: "complete"; readonly result: Members }
   | {
       readonly kind: "input_required";
@@ -22,7 +24,7 @@ export type Outcome =
     }
   | { readonly kind: "task"; readonly task: Members };
 
-export function outcomeOf(method: Method, result: Members): Outcome {
+export function roundOutcome(method: Method, result: Members): RoundOutcome {
   const type = result["resultType"] ?? "complete";
   if (type === "complete") return { kind: "complete", result };
   if (type === "input_required") return inputRequired(result);
@@ -30,12 +32,12 @@ export function outcomeOf(method: Method, result: Members): Outcome {
   throw badResponse(`its resultType is ${JSON.stringify(type)?.slice(0, 80)}`);
 }
 
-/** More than anybody asks at once. */
+/** How many questions a server may ask in one round. */
 const mostQuestions = 1_000;
 
-function inputRequired({ inputRequests, requestState }: Members): Outcome {
+function inputRequired({ inputRequests, requestState }: Members): RoundOutcome {
   if (requestState !== undefined && typeof requestState !== "string") {
-    throw badResponse("its requestState is no text");
+    throw badResponse("its requestState is not a string");
   }
   return {
     kind: "input_required",
@@ -49,39 +51,43 @@ function requestsIn(
   requestState: string | undefined,
 ): ReadonlyMap<string, unknown> {
   if (inputRequests !== undefined && !isObject(inputRequests)) {
-    throw badResponse("its inputRequests are no object");
+    throw badResponse("its inputRequests is not an object");
   }
   const requests = new Map(Object.entries(inputRequests ?? {}));
   if (requests.size === 0 && requestState === undefined) {
-    throw badResponse("it needs input, and says neither which nor where it stands");
+    throw badResponse("it requires input but has neither inputRequests nor requestState");
   }
-  if (requests.size > mostQuestions)
-    throw badResponse(`it asks ${requests.size} questions at once`);
+  if (requests.size > mostQuestions) {
+    throw badResponse(`it asks ${requests.size} questions at once, more than ${mostQuestions}`);
+  }
   return requests;
 }
 
-/** As the method has it; the inner result of a task may lack `resultType`. */
+/** Checks a result that must be final. The inner result of a task may lack `resultType`. */
 export function finalResult(method: Method, result: Members): Members {
   const type = result["resultType"];
   if (type !== undefined && type !== "complete") {
-    throw badResponse(`what should be final is ${JSON.stringify(type)?.slice(0, 80)}`);
+    throw badResponse(
+      `its resultType is ${JSON.stringify(type)?.slice(0, 80)} instead of "complete"`,
+    );
   }
   const { resultType: _, ...rest } = result;
   if (method === "tools/call") {
-    // Some leave it out beside structured content. With neither it is no result, whatever else it may be.
+    // Some servers leave out `content` beside structured content. Without both, it is not a result.
     const { structuredContent, content = structuredContent && [] } = rest;
-    if (!isBlocks(content)) throw badResponse("its content is no list of blocks");
+    if (!isBlocks(content)) throw badResponse("its content is not a list of content blocks");
     return { ...rest, content };
   }
-  const list = method === "prompts/get" ? rest["messages"] : rest["contents"];
-  if (!Array.isArray(list) || !list.every(isObject)) throw badResponse("it has no contents");
+  const name = method === "prompts/get" ? "messages" : "contents";
+  const list = rest[name];
+  if (!Array.isArray(list) || !list.every(isObject)) throw badResponse(`it has no list of ${name}`);
   return rest;
 }
 
 const isBlocks = (content: unknown) =>
   Array.isArray(content) && content.every((block) => typeof own(block, "type") === "string");
 
-/** Of a result that `finalResult` has looked at. */
+/** Adds the shortcuts to a result that `finalResult` has checked. */
 export function callResult(result: Members): CallResult {
   const { content, structuredContent } = result;
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
@@ -89,6 +95,6 @@ export function callResult(result: Members): CallResult {
     .filter((block) => own(block, "type") === "text")
     .map((block) => own(block, "text"))
     .filter((text) => typeof text === "string");
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its blocks are, as far as this library looks
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- finalResult has checked its blocks
   return { ...result, text: texts.join("\n"), data: structuredContent } as unknown as CallResult;
 }

@@ -106,7 +106,7 @@ describe("a reference", () => {
     const { url: elsewhere } = await other.listen(0);
     const stranger = await connect(elsewhere);
     try {
-      expect(() => stranger.resume(ref)).toThrow(`That call is one of ${url}`);
+      expect(() => stranger.resume(ref)).toThrow(`That call belongs to ${url}`);
       for (const bad of ["", "parley1.", "parley1.e30", `${ref}x`.slice(0, 40), "parley9.e30"]) {
         expect(() => stranger.resume(bad)).toThrow("That is not a reference to a call");
       }
@@ -119,7 +119,7 @@ describe("a reference", () => {
   test("of a call that is under way here is refused", async () => {
     const connection = await connected();
     const ref = refOf(await until(connection.start("pair"), "asked"));
-    expect(() => connection.resume(ref)).toThrow("under way here already");
+    expect(() => connection.resume(ref)).toThrow("already running on this connection");
   });
 });
 
@@ -231,7 +231,7 @@ describe("the journal", () => {
       isDown = true;
       const error = await failure(call.cancel());
       expect(error).toMatchObject({ code: "server_down", taskId: "t1", ref });
-      expect(error.message).toContain("could not be cancelled and may go on");
+      expect(error.message).toContain("could not be cancelled and may still be running");
       expect(await failure(call.result())).toMatchObject({ code: "server_down", ref });
       const [left] = await connection.unfinished();
       expect(left).toMatchObject({ phase: "task", ref });

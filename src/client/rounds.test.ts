@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { failure } from "./failure.fixture.ts";
 import { errands, keys } from "../../test/interop/errands.ts";
 import { connect } from "./index.ts";
-import type { Connection, ConnectOptions, Pending } from "./index.ts";
+import type { Connection, ConnectOptions, OpenQuestion } from "./index.ts";
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -20,7 +20,7 @@ async function served(options: ConnectOptions = {}, done: string[] = []): Promis
   return connection;
 }
 
-const asked: Pending[] = [];
+const asked: OpenQuestion[] = [];
 const people: ConnectOptions = {
   elicit: (question) => {
     asked.push(question);

@@ -1,100 +1,104 @@
-// Call, answer, call again: until there is a result or a task.
+// The rounds of a call: call, answer, call again, until there is a result or a task.
 
-import { CallError } from "./errors.ts";
+import { headerMismatch } from "../protocol/error-codes.ts";
 import type { Members } from "../util/objects.ts";
-import { backOff, pause } from "./pace.ts";
-import { pendingOf } from "./pending.ts";
-import { outcomeOf } from "./result.ts";
-import type { Outcome } from "./result.ts";
-import { refusal } from "./run.ts";
-import type { Run } from "./run.ts";
-import type { Reply } from "./wire.ts";
+import { backOff } from "../util/timers.ts";
+import type { ActiveCall } from "./active-call.ts";
+import { CallError, refusal } from "./errors.ts";
+import type { RpcResponse } from "./open-request.ts";
+import { pause } from "./pause.ts";
+import { readQuestion } from "./read-question.ts";
+import { roundOutcome } from "./result.ts";
+import type { RoundOutcome } from "./result.ts";
 
-export async function goRounds(run: Run): Promise<Exclude<Outcome, { kind: "input_required" }>> {
+const stateRoundDelay = { firstMs: 250, mostMs: 5_000 };
+
+type InputRequired = Extract<RoundOutcome, { kind: "input_required" }>;
+
+export async function runRounds(call: ActiveCall): Promise<Exclude<RoundOutcome, InputRequired>> {
   for (;;) {
-    await askAll(run);
-    const { method } = run.state();
-    const outcome = outcomeOf(method, await leg(run));
+    await askOpenQuestions(call);
+    const { method } = call.state();
+    const outcome = roundOutcome(method, await runRound(call));
     if (outcome.kind !== "input_required") return outcome;
-    await onwards(run, outcome);
+    await prepareNextRound(call, outcome);
   }
 }
 
-async function onwards(
-  run: Run,
-  { requests, requestState }: Extract<Outcome, { kind: "input_required" }>,
-): Promise<void> {
-  const { rounds, stateRounds } = run.state();
-  const { limits } = run;
+async function prepareNextRound(call: ActiveCall, outcome: InputRequired): Promise<void> {
+  const { requests, requestState } = outcome;
+  const { rounds, stateRounds } = call.state();
+  const { limits } = call.services;
   const isAsking = requests.size > 0;
-  if (isAsking ? rounds >= limits.rounds : stateRounds >= limits.stateRounds) {
-    throw tooMany(isAsking ? `${rounds} rounds of questions` : `${stateRounds} rounds without any`);
+  if (isAsking && rounds >= limits.rounds) throw tooManyRounds(rounds, "of questions", "rounds");
+  if (!isAsking && stateRounds >= limits.stateRounds) {
+    throw tooManyRounds(stateRounds, "without questions", "stateRounds");
   }
-  // What is not understood is not asked: before the first of them is put.
-  run.questions.check([...requests].map(([key, request]) => pendingOf(key, request)));
-  await run.move({
+  // Checks all questions before the person sees the first one.
+  call.questions.check([...requests].map(([key, request]) => readQuestion(key, request)));
+  await call.move({
     rounds: rounds + (isAsking ? 1 : 0),
     stateRounds: stateRounds + (isAsking ? 0 : 1),
     requestState,
     questions: requests,
     answers: new Map(),
   });
-  if (!isAsking) await pause(backOff(250, 5_000, stateRounds), run.signal);
+  if (!isAsking) await pause(backOff(stateRounds + 1, stateRoundDelay), call.signal);
 }
 
-const tooMany = (what: string) =>
+const tooManyRounds = (rounds: number, what: string, limit: string) =>
   new CallError(
     "too_many_rounds",
-    `The server has not come to an end after ${what}. Raise connect()'s limits if that is how it should be.`,
+    `The call is not done after ${rounds} rounds ${what}. If you expect that many, raise limits.${limit} in connect().`,
   );
 
-/** Those of this round that have no answer yet; after a crash that may be some of them, or none. */
-async function askAll(run: Run): Promise<void> {
-  const { questions, answers } = run.state();
+/** Asks the questions of this round that have no answer. After a crash, some or all of them may have one. */
+async function askOpenQuestions(call: ActiveCall): Promise<void> {
+  const { questions, answers } = call.state();
   const open = [...questions]
     .filter(([key]) => !answers.has(key))
-    .map(([key, request]) => pendingOf(key, request));
+    .map(([key, request]) => readQuestion(key, request));
   if (open.length === 0) return;
-  run.questions.check(open);
-  run.questions.put(open);
-  run.tell({ type: "asked", questions: open, ref: run.ref() });
-  while (run.questions.isOpen) await run.questions.changed(run.signal);
-  run.signal.throwIfAborted();
+  call.questions.check(open);
+  call.questions.ask(open);
+  call.emit({ type: "asked", questions: open, ref: call.ref() });
+  while (call.questions.isOpen) await call.questions.changed(call.signal);
+  call.signal.throwIfAborted();
 }
 
-const headerMismatch = -32_020;
-
-async function leg(run: Run): Promise<Members> {
-  const reply = await send(run);
-  if (reply.kind === "result") return reply.result;
-  if (reply.error.code !== headerMismatch || run.state().method !== "tools/call") {
-    throw refusal(reply.error);
+async function runRound(call: ActiveCall): Promise<Members> {
+  const response = await send(call);
+  if (response.kind === "result") return response.result;
+  if (response.error.code !== headerMismatch || call.state().method !== "tools/call") {
+    throw refusal(response.error);
   }
-  // It wants arguments in headers, and its list of tools says which.
-  await run.listTools();
-  const again = await send(run);
+  // The server wants some arguments in headers. Its list of tools says which.
+  await call.services.listTools();
+  const again = await send(call);
   if (again.kind === "error") throw refusal(again.error);
   return again.result;
 }
 
-function send(run: Run): Promise<Reply> {
-  const { method, name, args, requestState, questions, answers } = run.state();
+function send(call: ActiveCall): Promise<RpcResponse> {
+  const { method, name, args, requestState, questions, answers } = call.state();
+  const { channel, headers, limits } = call.services;
   const params = {
-    ...paramsOf(run),
+    ...paramsOf(call),
     ...(requestState !== undefined && { requestState }),
     ...(questions.size > 0 && { inputResponses: Object.fromEntries(answers) }),
   };
-  return run.wire.request(method, params, {
-    signal: run.signal,
-    timeoutMs: run.limits.silenceMs,
-    isPaused: run.isPaused,
-    ...(method === "tools/call" && { headers: run.headers.of(name, args) }),
-    onProgress: (progress) => run.tell({ type: "progress", ...progress }),
+  return channel.request(method, params, {
+    signal: call.signal,
+    timeoutMs: limits.silenceMs,
+    isPaused: call.isPaused,
+    ...(method === "tools/call" && { headers: headers.of(name, args) }),
+    onProgress: (progress) => call.emit({ type: "progress", ...progress }),
   });
 }
 
-export function paramsOf(run: Run): Members {
-  const { method, name, args } = run.state();
+/** The params that name the tool, prompt or resource, and its arguments. */
+export function paramsOf(call: ActiveCall): Members {
+  const { method, name, args } = call.state();
   if (method === "resources/read") return { uri: name };
   return args === undefined ? { name } : { name, arguments: args };
 }

@@ -1,4 +1,4 @@
-// Where the server is, and how to get there.
+// The server to connect to, and the transport that reaches it.
 
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type {
@@ -9,41 +9,51 @@ import type {
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { boundedFetch } from "./bounded-fetch.ts";
-import type { Observer } from "./bounded-fetch.ts";
+import type { ResponseObserver } from "./bounded-fetch.ts";
 
-/** A server to be started, and spoken to over its standard input and output. */
-export interface Command {
+/** A server that is started as a process and reached over its standard input and output. */
+export interface ServerCommand {
+  /** The program to run, for example "node". */
   readonly command: string;
+  /** The arguments of the program. Default: none. */
   readonly args?: readonly string[] | undefined;
+  /** The environment of the program. Default: a few safe variables of this process, such as PATH and HOME. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** The working directory of the program. Default: that of this process. */
   readonly cwd?: string | undefined;
 }
 
-/** An app of this library, in this process. */
-export interface Served {
+/** An app in this process, such as `parley()` returns. It is reached without a network. */
+export interface ServedApp {
+  /** Serves one HTTP request. */
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-export type Target = string | URL | Command | Transport | Served;
+/** What `connect` can reach: a URL, a command to start, a transport of the official SDK, or an app in this process. */
+export type ConnectTarget = string | URL | ServerCommand | Transport | ServedApp;
 
-export interface Access {
+/** How a server is reached over HTTP. */
+export interface HttpAccess {
+  /** Headers to send with every request, for example `Authorization`. Default: none. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
+  /** Signs in to the server, as in the official SDK. Default: no sign-in. */
   readonly authProvider?: AuthProvider | OAuthClientProvider | undefined;
+  /** Replaces the global `fetch`, for example to add a proxy. An app in this process does not use it. */
   readonly fetch?: FetchLike | undefined;
 }
 
-export interface Place {
+export interface Endpoint {
   readonly transport: Transport;
-  /** Names it in references. Nothing secret: no query, no credentials, no environment. */
+  /** Names the server in references. It has no query, no credentials and no environment, which may be secret. */
   readonly name: string | undefined;
 }
 
-export function placeOf(
-  target: Target,
-  access: Access,
+export function endpointOf(
+  target: ConnectTarget,
+  access: HttpAccess,
   messageBytes: number,
-  observer: Observer,
-): Place {
+  observer: ResponseObserver,
+): Endpoint {
   const http = (url: URL, fetch: FetchLike): Transport =>
     new StreamableHTTPClientTransport(url, {
       fetch: boundedFetch(fetch, messageBytes, observer),

@@ -177,7 +177,7 @@ describe("a pipe", () => {
     );
     const script = await said(page("javascript:alert(1)"));
     expect(script).toMatchObject({ code: 1, stdout: "" });
-    expect(script.stderr).toMatch(/question "q" leads to no page/);
+    expect(script.stderr).toMatch(/question "q" has no http or https URL/);
   });
 
   test("what a tool needs, and what it is called", limit, async () => {

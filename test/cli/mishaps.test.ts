@@ -26,7 +26,7 @@ describe("the server", () => {
       code: 1,
       stdout: "",
       said: expect.stringMatching(
-        /^The server cannot be reached \(.*\)\. Is it running, and is that its address\?$/,
+        /^The server cannot be reached \(.*\)\. Check that it is running and that its address is right\.$/,
       ),
     });
   });

@@ -29,7 +29,7 @@ describe("call, exit 6, resume in another process", () => {
 
     const misfit = await parley(["resume", id, "--answer", "second=0"], { cwd });
     expect(misfit).toMatchObject({ code: 2 });
-    expect(misfit.stderr).toContain(`"second" should be a whole number of at least 1`);
+    expect(misfit.stderr).toContain(`"second" must be a whole number of at least 1`);
 
     const done = await parley(["resume", id, "--answer", "second=2"], { cwd });
     expect(done).toMatchObject({ code: 0, stdout: "Ada 2\n" });

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { TaskLeft } from "../../src/client/with-tasks.ts";
+import { TaskLeftError } from "../../src/client/index.ts";
 import { servedOven } from "../wire/task-calls.ts";
 import { plainClient, textOf } from "./plain-client.ts";
 import type { People, PlainClient } from "./plain-client.ts";
@@ -156,7 +156,7 @@ describe("over HTTP", () => {
         await vi.waitFor(() => expect(oven.stopped).toHaveLength(1), { timeout: 15_000 });
         expect(errors).toEqual([]);
       } else {
-        expect(errors).toEqual([expect.any(TaskLeft)]);
+        expect(errors).toEqual([expect.any(TaskLeftError)]);
         expect(oven.stopped).toEqual([]);
       }
       oven.done.resolve();

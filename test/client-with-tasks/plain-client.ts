@@ -2,8 +2,8 @@
 
 import { Client } from "@modelcontextprotocol/client";
 import type { CallToolResult, ClientOptions, Transport } from "@modelcontextprotocol/client";
-import { withTasks } from "../../src/client/with-tasks.ts";
-import type { WithTasksOptions } from "../../src/client/with-tasks.ts";
+import { withTasks } from "../../src/client/index.ts";
+import type { WithTasksOptions } from "../../src/client/index.ts";
 
 export interface PlainClient {
   readonly client: Client;

@@ -3,12 +3,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failure } from "../../src/client/failure.fixture.ts";
 import { connect } from "../../src/client/index.ts";
-import type { CallEvent, Connection, ConnectOptions, Pending } from "../../src/client/index.ts";
+import type {
+  CallEvent,
+  Connection,
+  ConnectOptions,
+  OpenQuestion,
+} from "../../src/client/index.ts";
 import { foreignCommand, foreignHttp } from "./foreign-server.ts";
 
 const everything = "@modelcontextprotocol/server-everything/dist/index.js";
 
-const asked: Pending[] = [];
+const asked: OpenQuestion[] = [];
 const people: ConnectOptions = {
   elicit: (question) => {
     asked.push(question);

@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { connect } from "../../src/client/index.ts";
-import type { Connection, ConnectOptions, Pending } from "../../src/client/index.ts";
+import type { Connection, ConnectOptions, OpenQuestion } from "../../src/client/index.ts";
 import { stdioPlace } from "../interop/stdio-place.ts";
 import { many } from "./many-server.ts";
 
@@ -31,7 +31,7 @@ async function overStdio(options: ConnectOptions): Promise<Connection> {
 const calls = Array.from({ length: 200 }, (_, n) => n);
 const expected = calls.map((n) => `${n} ${n} ${n}`);
 const toolOf = (n: number) => (n % 2 === 0 ? "in_rounds" : "in_a_task");
-const numberIn = (question: Pending) =>
+const numberIn = (question: OpenQuestion) =>
   question.kind === "form" ? Number(/\d+/.exec(question.message)?.[0]) : Number.NaN;
 
 /** Each answers its own questions with its own number, and whatever else it gets as well. */

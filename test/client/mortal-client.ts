@@ -5,7 +5,7 @@ import { appendFileSync } from "node:fs";
 import process from "node:process";
 import type { InputResponse } from "@modelcontextprotocol/client";
 import { connect } from "../../src/client/index.ts";
-import type { Pending } from "../../src/client/index.ts";
+import type { OpenQuestion } from "../../src/client/index.ts";
 
 const { URL_OF_SERVER = "", JOURNAL = "", LEDGER = "", TOOL = "", DIES_AT } = process.env;
 
@@ -44,6 +44,6 @@ for await (const event of call) {
 await connection.close();
 process.stdout.write("end\n", () => process.exit(0));
 
-function answer({ key }: Pending): InputResponse {
+function answer({ key }: OpenQuestion): InputResponse {
   return { action: "accept", content: { [key]: key.toUpperCase() } };
 }

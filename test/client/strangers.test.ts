@@ -13,7 +13,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { failure } from "../../src/client/failure.fixture.ts";
 import { connect } from "../../src/client/index.ts";
-import type { Connection, ConnectOptions, Pending } from "../../src/client/index.ts";
+import type { Connection, ConnectOptions, OpenQuestion } from "../../src/client/index.ts";
 import { foreignHttp } from "./foreign-server.ts";
 
 const open: (() => unknown)[] = [];
@@ -183,7 +183,7 @@ describe("a server of SDK v1 that needs a page to be gone to first (-32042)", ()
   }
 
   test("the page is shown, and the call made again", async () => {
-    const seen: Pending[] = [];
+    const seen: OpenQuestion[] = [];
     const connection = await served({
       elicit: (question) => {
         seen.push(question);

@@ -85,7 +85,7 @@ test("each entry exports exactly these names", async () => {
   ]);
   expect(Object.keys(await import("mcp-parley/client")).toSorted()).toEqual([
     "CallError",
-    "TaskLeft",
+    "TaskLeftError",
     "connect",
     "outcomes",
     "withTasks",

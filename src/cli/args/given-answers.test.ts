@@ -23,7 +23,7 @@ describe("answers given beforehand", () => {
     expect(new GivenAnswers(undefined, ['size={"action":"decline"}']).for(one)).toEqual({
       action: "decline",
     });
-    expect(() => new GivenAnswers(undefined, ["size=5"]).for(one)).toThrow(`"size" should be text`);
+    expect(() => new GivenAnswers(undefined, ["size=5"]).for(one)).toThrow(`"size" must be text`);
     expect(() => new GivenAnswers(undefined, ["size"])).toThrow("--answer takes key=json");
   });
 

@@ -3,7 +3,7 @@
 import type { CreateMessageResult, InputResponse } from "@modelcontextprotocol/client";
 import { answerTo } from "../../client/form-answer.ts";
 import { isObject, own } from "../../util/objects.ts";
-import type { Pending } from "../../client/index.ts";
+import type { OpenQuestion } from "../../client/index.ts";
 import { Usage } from "../command.ts";
 import { jsonIn } from "./json-file.ts";
 
@@ -24,7 +24,7 @@ export class GivenAnswers {
   }
 
   /** Undefined: none was given. Throws where it does not fit. */
-  for(question: Pending): InputResponse | undefined {
+  for(question: OpenQuestion): InputResponse | undefined {
     const key = [question.key, baseOf(question.key)].find((one) => this.#byKey.has(one));
     // One that the server did not take is not given a second time: it would never end.
     if (key === undefined || this.#used.has(key)) return undefined;
@@ -40,12 +40,12 @@ export class GivenAnswers {
 /** A task puts a question again under `size~2`. */
 const baseOf = (key: string) => key.replace(/~\d+$/, "");
 
-function answered(question: Pending, given: unknown): InputResponse {
+function answered(question: OpenQuestion, given: unknown): InputResponse {
   return answerTo(question, shaped(question, given));
 }
 
 /** A whole answer as it is; else the content of a form, the only field of one, or what the model says. */
-function shaped(question: Pending, given: unknown): unknown {
+function shaped(question: OpenQuestion, given: unknown): unknown {
   if (["accept", "decline", "cancel"].includes(String(own(given, "action")))) return given;
   switch (question.kind) {
     case "form": {

@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import type { ParseArgsConfig } from "node:util";
-import { textOf } from "../../client/errors.ts";
+import { errorText } from "../../util/error-text.ts";
 import { Usage } from "../command.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
@@ -18,7 +18,7 @@ export function parsed<const O extends Options>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    const message = textOf(error);
+    const message = errorText(error);
     // Node adds a lecture on how to escape: its first sentence says it all.
     throw new Usage(`${command}: ${message.split(". ")[0] ?? message}`);
   }

@@ -3,7 +3,7 @@
 
 import type { InputResponse } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
-import type { Call, Connection, Pending } from "../../client/index.ts";
+import type { Call, Connection, OpenQuestion } from "../../client/index.ts";
 import type { Members } from "../../util/objects.ts";
 import { referenceTo, stateOf } from "../../client/reference.ts";
 import type { CallState } from "../../client/reference.ts";
@@ -81,7 +81,7 @@ async function firstRound(
 }
 
 async function answersTo(
-  questions: readonly Pending[],
+  questions: readonly OpenQuestion[],
   { given, isInteractive, talk, interrupt: signal }: Session["driver"],
 ): Promise<ReadonlyMap<string, InputResponse>> {
   const answers = new Map<string, InputResponse>();

@@ -3,7 +3,7 @@
 
 import type { InputResponse } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
-import type { Call, CallEvent, CallResult, Pending } from "../../client/index.ts";
+import type { Call, CallEvent, CallResult, OpenQuestion } from "../../client/index.ts";
 import { stateOf } from "../../client/reference.ts";
 import type { GivenAnswers } from "../args/given-answers.ts";
 import { plainLine, someOf } from "../screen/plain.ts";
@@ -19,7 +19,7 @@ type Ending =
   /** With its result where the tool itself says that it could not. */
   | { readonly status: "failed"; readonly result: CallResult }
   | { readonly status: "failed"; readonly error: Error }
-  | { readonly status: "inputNeeded"; readonly questions: readonly Pending[] }
+  | { readonly status: "inputNeeded"; readonly questions: readonly OpenQuestion[] }
   | { readonly status: "interrupted" };
 
 export type Outcome = Ending & {
@@ -122,7 +122,7 @@ class Drive {
     }
   }
 
-  #asked(asked: readonly Pending[], ref: string): void {
+  #asked(asked: readonly OpenQuestion[], ref: string): void {
     const { requestState, taskId } = stateOf(ref);
     this.#taskId = taskId;
     this.#strip.asks(asked);
@@ -134,9 +134,9 @@ class Drive {
     this.#answering = this.#answering.then(() => this.#answerAll(questions));
   }
 
-  async #answerAll(questions: readonly Pending[]): Promise<void> {
+  async #answerAll(questions: readonly OpenQuestion[]): Promise<void> {
     const { given, isInteractive } = this.#driver;
-    const open: Pending[] = [];
+    const open: OpenQuestion[] = [];
     try {
       for (const question of questions) {
         const answer = given.for(question);
@@ -152,13 +152,13 @@ class Drive {
     }
   }
 
-  async #give(question: Pending, answer: InputResponse): Promise<void> {
+  async #give(question: OpenQuestion, answer: InputResponse): Promise<void> {
     await this.#call.answer(question.key, answer);
     this.#totals.answered();
     this.#strip.given(question.key, shownAnswer(question, answer));
   }
 
-  async #ask(question: Pending): Promise<void> {
+  async #ask(question: OpenQuestion): Promise<void> {
     const { talk } = this.#driver;
     const withdrawn = this.#withdrawn.get(question.key)?.signal;
     const signals = [this.#over.signal, ...(withdrawn === undefined ? [] : [withdrawn])];

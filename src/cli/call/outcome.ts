@@ -3,7 +3,7 @@
 import { isCallToolResult, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
-import type { CallResult, Connection, Pending } from "../../client/index.ts";
+import type { CallResult, Connection, OpenQuestion } from "../../client/index.ts";
 import { isObject } from "../../util/objects.ts";
 import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
@@ -95,7 +95,7 @@ const mostAnswers = 8;
 const notResumable =
   "It cannot be resumed: a 2025-11-25 session ends with its connection. Call again, with --answer.";
 
-export function questionText(question: Pending): string {
+export function questionText(question: OpenQuestion): string {
   const head = `? ${plainLine(question.key)} (${question.kind})`;
   switch (question.kind) {
     case "form": {

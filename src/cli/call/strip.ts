@@ -1,7 +1,7 @@
 // The strip of a call: one line for each thing that happens, with the server's time and the person's apart.
 
 import { isObject, own } from "../../util/objects.ts";
-import type { CallEvent, Pending } from "../../client/index.ts";
+import type { CallEvent, OpenQuestion } from "../../client/index.ts";
 import { counted, duration, size } from "../screen/amounts.ts";
 import { plainLine, someOf } from "../screen/plain.ts";
 import { circled, signs, style } from "../screen/style.ts";
@@ -36,7 +36,7 @@ export class Strip {
     this.#talk.line(`${style.bold(plainLine(tool))} ${rest}`.trimEnd());
   }
 
-  asks(questions: readonly Pending[]): void {
+  asks(questions: readonly OpenQuestion[]): void {
     this.#talk.settle();
     const keys = someOf(questions.map(({ key }) => key));
     const what = `asks ${style.bold(keys)}`;

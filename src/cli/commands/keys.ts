@@ -1,6 +1,6 @@
 // `parley keys new` and `parley keys rotate`
 
-import { textOf } from "../../client/errors.ts";
+import { errorText } from "../../util/error-text.ts";
 import { newKey, parseKeys } from "../../token/keyring.ts";
 import type { Command, Io } from "../command.ts";
 import { Usage } from "../command.ts";
@@ -81,6 +81,6 @@ function keyNamed(id: string | undefined): string {
   try {
     return newKey(id);
   } catch (error) {
-    throw new Usage(textOf(error));
+    throw new Usage(errorText(error));
   }
 }

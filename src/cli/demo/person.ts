@@ -1,12 +1,12 @@
 // Who answers: a person at the terminal, or a script.
 
 import type { InputResponse } from "@modelcontextprotocol/client";
-import type { Pending } from "../../client/index.ts";
+import type { OpenQuestion } from "../../client/index.ts";
 import { askPerson } from "../prompts/person.ts";
 import type { Talk } from "../screen/talk.ts";
 import type { Narrator } from "./narrator.ts";
 
-export type Person = (question: Pending, signal: AbortSignal) => Promise<InputResponse>;
+export type Person = (question: OpenQuestion, signal: AbortSignal) => Promise<InputResponse>;
 
 export const atTheTerminal =
   (talk: Talk): Person =>

@@ -1,6 +1,6 @@
 // One thing that was looked at.
 
-import { textOf } from "../../client/errors.ts";
+import { errorText } from "../../util/error-text.ts";
 import { plainText } from "../screen/plain.ts";
 import { signs } from "../screen/style.ts";
 
@@ -26,4 +26,4 @@ export function lineOf({ about, state, text }: Finding): string {
 }
 
 /** A server may have had its say in it. */
-export const reasonOf = (error: unknown): string => plainText(textOf(error), 500);
+export const reasonOf = (error: unknown): string => plainText(errorText(error), 500);

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { textOf } from "../../client/errors.ts";
+import { errorText } from "../../util/error-text.ts";
 import { folderJournal } from "../../client/journal.ts";
 import type { ClientJournal } from "../../client/index.ts";
 import { hold, letGo } from "./hold.ts";
@@ -119,7 +119,7 @@ function reason(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOSPC") return "the disk is full";
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "it may not be written";
-  return textOf(error);
+  return errorText(error);
 }
 
 /** What is in `.parley` is for nobody else: not for git, either. */

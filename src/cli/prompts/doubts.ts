@@ -1,11 +1,8 @@
 // Why a person should look twice at a page's address.
 
-import type { Pending } from "../../client/index.ts";
+import type { UrlQuestion } from "../../client/index.ts";
 
-export function doubtsAbout({
-  url,
-  isPunycode,
-}: Extract<Pending, { kind: "url" }>): readonly string[] {
+export function doubtsAbout({ url, isPunycode }: UrlQuestion): readonly string[] {
   const { username, password } = new URL(url);
   return [
     ...(isPunycode ? ["This name has letters that look like others. Is it the one you mean?"] : []),

@@ -2,7 +2,7 @@
 
 import { confirm, multiselect, select, text } from "@clack/prompts";
 import type { InputResponse } from "@modelcontextprotocol/client";
-import type { Pending } from "../../client/index.ts";
+import type { FormQuestion } from "../../client/index.ts";
 import type { FormField } from "../../protocol/form.ts";
 import { plainLine, plainText } from "../screen/plain.ts";
 import { signs, style } from "../screen/style.ts";
@@ -11,7 +11,7 @@ import type { Choice } from "./field.ts";
 import { accept, through } from "./prompt.ts";
 import type { Asking } from "./prompt.ts";
 
-type Form = Extract<Pending, { kind: "form" }>;
+type Form = FormQuestion;
 type Value = string | number | boolean | string[];
 
 export async function askForm(question: Form, asking: Asking): Promise<InputResponse> {

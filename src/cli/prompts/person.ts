@@ -2,7 +2,7 @@
 
 import { text } from "@clack/prompts";
 import type { InputResponse } from "@modelcontextprotocol/client";
-import type { Pending } from "../../client/index.ts";
+import type { OpenQuestion, SamplingQuestion, UrlQuestion } from "../../client/index.ts";
 import { own } from "../../util/objects.ts";
 import { doubtsAbout } from "./doubts.ts";
 import { worded } from "./field.ts";
@@ -17,14 +17,14 @@ import { signs, style } from "../screen/style.ts";
 // What else can come of it.
 export { Interrupted, Withdrawn } from "./prompt.ts";
 
-type Sampling = Extract<Pending, { kind: "sampling" }>;
+type Sampling = SamplingQuestion;
 
 /** A model's part was not taken over; there is no way to tell the server but to end the call. */
 export class NotTaken extends Error {
   override readonly name = "NotTaken";
 }
 
-export async function askPerson(question: Pending, asking: Asking): Promise<InputResponse> {
+export async function askPerson(question: OpenQuestion, asking: Asking): Promise<InputResponse> {
   try {
     switch (question.kind) {
       case "form":
@@ -44,10 +44,7 @@ export async function askPerson(question: Pending, asking: Asking): Promise<Inpu
 }
 
 /** Shown in full, and opened by nobody but the person. */
-async function askPage(
-  question: Extract<Pending, { kind: "url" }>,
-  asking: Asking,
-): Promise<InputResponse> {
+async function askPage(question: UrlQuestion, asking: Asking): Promise<InputResponse> {
   asking.say(style.bold(plainText(question.message)));
   asking.say(`   ${style.dim("the page is at")} ${style.bold(plainLine(question.host))}`);
   asking.say(`   ${style.cyan(plainLine(question.url, 4_000))}`);
@@ -93,7 +90,7 @@ const quoted = (who: unknown, said: unknown) =>
   `${style.dim(`${plainLine(worded(who), 40)}:`)} ${plainText(worded(said))}`;
 
 /** An answer as it was given, on one line. */
-export function shownAnswer(question: Pending, answer: InputResponse): string {
+export function shownAnswer(question: OpenQuestion, answer: InputResponse): string {
   if ("action" in answer) {
     if (answer.action !== "accept") return answer.action === "decline" ? "declined" : "cancelled";
     if (question.kind !== "form") return "accepted";

@@ -1,7 +1,7 @@
 // What a task store lacks of its tables, found out without changing it: a store that is opened makes them.
 
 import { statSync } from "node:fs";
-import { textOf } from "../../client/errors.ts";
+import { errorText } from "../../util/error-text.ts";
 import { Database } from "../../tasks/stores/postgres/database.ts";
 import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgres-migrations.ts";
 import { query } from "../../tasks/stores/postgres/pool.ts";
@@ -22,7 +22,7 @@ export async function missingMigrations(
     throw new Error(`There is no store at ${target}. A server makes it when it starts.`);
   }
   return missingInFile(target).catch((error: unknown) => {
-    throw new Error(`${target} cannot be read as a SQLite store: ${textOf(error)}.`);
+    throw new Error(`${target} cannot be read as a SQLite store: ${errorText(error)}.`);
   });
 }
 

@@ -2,10 +2,10 @@
 
 import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
-import type { Connection, Pending } from "../../client/index.ts";
+import type { Connection, OpenQuestion } from "../../client/index.ts";
 import { isObject, own } from "../../util/objects.ts";
 import type { Members } from "../../util/objects.ts";
-import { pendingOf } from "../../client/pending.ts";
+import { readQuestion } from "../../client/read-question.ts";
 import { referenceTo } from "../../client/reference.ts";
 import type { Place } from "../server/place.ts";
 
@@ -34,10 +34,10 @@ export async function taskRequest(
   }
 }
 
-export function questionsOf(task: Members): readonly Pending[] {
+export function questionsOf(task: Members): readonly OpenQuestion[] {
   const requests = task["inputRequests"];
   if (!isObject(requests)) return [];
-  return Object.entries(requests).map(([key, request]) => pendingOf(key, request));
+  return Object.entries(requests).map(([key, request]) => readQuestion(key, request));
 }
 
 /** A reference to a task that somebody else has started. */

@@ -91,7 +91,7 @@ export const messageStructure: readonly Row[] = [
       and(
         by(at.final, inFinal),
         by(
-          "src/client/with-tasks.test.ts",
+          "src/client/with-tasks/with-tasks.test.ts",
           "is polled at its interval until it is completed, and the call gets its result",
         ),
       ),

@@ -1,20 +1,20 @@
-// What passes through between a client and its server, as far as it has to be understood.
+// Reads the messages between a client and its server, as far as `withTasks` has to understand them.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
   PROTOCOL_VERSION_META_KEY,
 } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "@modelcontextprotocol/client";
-import { internalError } from "../protocol/error-codes.ts";
-import { tasksExtension } from "../protocol/task.ts";
-import { CallError, textOf } from "./errors.ts";
-import type { RpcError } from "./errors.ts";
-import { isObject } from "../util/objects.ts";
-import type { Members } from "../util/objects.ts";
+import { headerMismatch, internalError } from "../../protocol/error-codes.ts";
+import { tasksExtension } from "../../protocol/task.ts";
+import { modernVersion } from "../../protocol/versions.ts";
+import { errorText } from "../../util/error-text.ts";
+import { isObject } from "../../util/objects.ts";
+import type { Members } from "../../util/objects.ts";
+import { CallError } from "../errors.ts";
+import type { RpcError } from "../errors.ts";
 
-/** The one revision that has these tasks. */
-const revision = "2026-07-28";
-
+/** The members of an object. Anything else has none. */
 export function members(value: unknown): Members {
   return isObject(value) ? value : {};
 }
@@ -27,17 +27,17 @@ export function isId(value: unknown): value is RequestId {
   return typeof value === "string" || typeof value === "number";
 }
 
-/** Its envelope, where it is a request of the revision that has tasks. */
+/** The `_meta` of a 2026-07-28 request. Undefined for other versions, which do not have these tasks. */
 export function modernMeta({ params }: JSONRPCRequest): Members | undefined {
   const meta: unknown = params?._meta;
-  return isObject(meta) && meta[PROTOCOL_VERSION_META_KEY] === revision ? meta : undefined;
+  return isObject(meta) && meta[PROTOCOL_VERSION_META_KEY] === modernVersion ? meta : undefined;
 }
 
 export function capabilitiesIn(meta: Members): Members {
   return members(meta[CLIENT_CAPABILITIES_META_KEY]);
 }
 
-/** The same request, from a client that follows tasks. There are servers that take nothing but exactly `{}`. */
+/** The same request, declaring the tasks extension. Its value is exactly `{}`, because some servers accept no other. */
 export function declaring(request: JSONRPCRequest, meta: Members): JSONRPCRequest {
   const capabilities = capabilitiesIn(meta);
   const extensions = members(capabilities["extensions"]);
@@ -48,7 +48,7 @@ export function declaring(request: JSONRPCRequest, meta: Members): JSONRPCReques
   return { ...request, params: { ...request.params, _meta } };
 }
 
-/** For what this question asks, a client with these capabilities has somebody to answer. */
+/** Whether a client with these capabilities can answer the question. */
 export function canBeAsked(question: unknown, capabilities: Members): boolean {
   const { method, params } = members(question);
   if (method === "sampling/createMessage") return isObject(capabilities["sampling"]);
@@ -57,31 +57,25 @@ export function canBeAsked(question: unknown, capabilities: Members): boolean {
   const { elicitation } = capabilities;
   if (!isObject(elicitation)) return false;
   const { mode = "form" } = members(params);
-  // `elicitation: {}` is a client that knows forms only.
+  // A client that declares `elicitation: {}` supports forms only.
   if (mode === "form") return elicitation["form"] !== undefined || elicitation["url"] === undefined;
   return mode === "url" && elicitation["url"] !== undefined;
 }
 
 /**
- * What the call ends with: the server's own error, where there is one. Else it reaches the caller as a `ProtocolError`
- * whose `data.reason` is the code that `CallError` has for it.
+ * The JSON-RPC error that the call ends with: the server's own error if there is one. Otherwise the client throws a
+ * `ProtocolError` whose `data.reason` is the code of the `CallError`.
  */
 export function errorOf(fault: unknown, taskId: string | undefined): RpcError {
-  const known = fault instanceof CallError ? fault : new CallError("refused", textOf(fault));
+  const known = fault instanceof CallError ? fault : new CallError("refused", errorText(fault));
   const { rpc, code, message, question } = known;
-  if (rpc !== undefined) return harmless(rpc);
+  if (rpc !== undefined) return withoutRetry(rpc);
   const data = { reason: code, ...(taskId && { taskId }), ...(question && { question }) };
   return { code: internalError, message, data };
 }
 
-/** The code that says that headers were wrong. */
-const headerMismatch = -32_020;
-
-/**
- * To the official client that code means to send the whole call again, which is not what the end of a task may
- * cause.
- */
-function harmless(error: RpcError): RpcError {
+/** Hides a header mismatch, because the official client would send the whole call again. */
+function withoutRetry(error: RpcError): RpcError {
   if (error.code !== headerMismatch) return error;
   const { code, data, message } = error;
   return { code: internalError, message, data: { code, data } };

@@ -9,8 +9,8 @@ import type {
   TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { onTestFinished } from "vitest";
-import { withTasks } from "./with-tasks.ts";
-import type { WithTasksOptions } from "./with-tasks.ts";
+import { withTasks } from "../index.ts";
+import type { WithTasksOptions } from "../index.ts";
 
 export interface Said {
   readonly [member: string]: unknown;

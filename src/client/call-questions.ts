@@ -1,70 +1,72 @@
-// The open questions of one call, and the answers on their way in. One key is answered once.
+// The open questions of one call, and how they are answered. Each key is answered once.
 
 import type { InputResponse } from "@modelcontextprotocol/client";
+import { unhandledQuestion } from "./answerers.ts";
+import type { Answerers } from "./answerers.ts";
 import { CallError } from "./errors.ts";
 import { answerTo } from "./form-answer.ts";
-import type { Pending } from "./pending.ts";
-import { unhandled } from "./people.ts";
-import type { People } from "./people.ts";
+import type { OpenQuestion } from "./question.ts";
 
+/** What the questions need from their call. */
 export interface QuestionHooks {
-  /** Keeps the answer; resolves when it cannot get lost any more. */
+  /** Stores the answer. Resolves when it is durable. */
   readonly record: (key: string, answer: InputResponse) => Promise<void>;
-  /** Somebody is thinking from here on, until the function returned is called. */
+  /** Stops the clock of the call until the returned function is called. */
   readonly hold: () => () => void;
+  /** Ends the call with an error. */
   readonly fail: (error: unknown) => void;
 }
 
-interface Open {
-  readonly question: Pending;
-  readonly goOn: () => void;
-  /** Aborts when nobody wants the answer any more. */
+interface PendingAnswer {
+  readonly question: OpenQuestion;
+  readonly release: () => void;
+  /** Aborts when the answer is no longer needed. */
   readonly unwanted: AbortController;
-  /** Its answer is being kept. */
+  /** True while the answer is being stored. */
   isTaken: boolean;
 }
 
-export class Questions {
-  readonly #people: People;
+export class CallQuestions {
+  readonly #answerers: Answerers;
   readonly #hooks: QuestionHooks;
   readonly #isCalled: boolean;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, PendingAnswer>();
   #handled: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<() => void>();
 
-  /** `isCalled`: nobody reads the events. */
-  constructor(people: People, hooks: QuestionHooks, isCalled: boolean) {
-    this.#people = people;
+  /** `isCalled`: the application does not read the events. */
+  constructor(answerers: Answerers, hooks: QuestionHooks, isCalled: boolean) {
+    this.#answerers = answerers;
     this.#hooks = hooks;
     this.#isCalled = isCalled;
   }
 
-  /** Fails closed, before anybody is asked anything. */
-  check(questions: readonly Pending[]): void {
+  /** Throws if one of the questions cannot be answered, before the person sees any of them. */
+  check(questions: readonly OpenQuestion[]): void {
     for (const question of questions) {
-      const who = this.#people.who(question.kind);
-      if (who === undefined) throw unhandled(question, false);
-      if (who === "events" && this.#isCalled) throw unhandled(question, true);
+      const answerer = this.#answerers.for(question.kind);
+      if (answerer === undefined) throw unhandledQuestion(question, false);
+      if (answerer === "events" && this.#isCalled) throw unhandledQuestion(question, true);
     }
   }
 
-  put(questions: readonly Pending[]): void {
+  ask(questions: readonly OpenQuestion[]): void {
     for (const question of questions) {
       const unwanted = new AbortController();
-      const open = { question, goOn: this.#hooks.hold(), unwanted, isTaken: false };
+      const open = { question, release: this.#hooks.hold(), unwanted, isTaken: false };
       this.#open.set(question.key, open);
-      if (this.#people.who(question.kind) === "handler") this.#handle(open);
+      if (this.#answerers.for(question.kind) === "handler") this.#handle(open);
     }
   }
 
-  /** One after the other: there is one person, and one terminal. */
-  #handle(open: Open): void {
+  /** Handlers run one after another, because there is one person at one screen. */
+  #handle(open: PendingAnswer): void {
     const { question, unwanted } = open;
     const isOpen = () => this.#open.get(question.key) === open;
     this.#handled = this.#handled.then(async () => {
       if (!isOpen()) return;
       try {
-        const answer = await this.#people.answer(question, unwanted.signal);
+        const answer = await this.#answerers.answer(question, unwanted.signal);
         if (isOpen()) await this.#take(question.key, answer);
       } catch (error) {
         if (isOpen()) this.#hooks.fail(error);
@@ -72,29 +74,29 @@ export class Questions {
     });
   }
 
-  /** From outside. Rejects where it does not fit, and the question stays open. */
+  /** Takes an answer from the application. Rejects if it does not fit, and the question stays open. */
   readonly answer = async (key: string, given: unknown): Promise<void> => {
     const open = this.#open.get(key);
-    if (open === undefined) throw notAsked(key);
+    if (open === undefined) throw notOpen(key);
     await this.#take(key, answerTo(open.question, given));
   };
 
   async #take(key: string, answer: InputResponse): Promise<void> {
     const open = this.#open.get(key);
-    if (open === undefined || open.isTaken) throw notAsked(key);
+    if (open === undefined || open.isTaken) throw notOpen(key);
     open.isTaken = true;
     try {
       await this.#hooks.record(key, answer);
     } catch (error) {
-      // What cannot be kept must not be gone on with.
+      // The call must not continue with an answer that could not be stored.
       this.#hooks.fail(error);
       throw error;
     }
     this.#close(key);
   }
 
-  /** Undefined of one that is not open. */
-  get = (key: string): Pending | undefined => this.#open.get(key)?.question;
+  /** Undefined if the question is not open. */
+  get = (key: string): OpenQuestion | undefined => this.#open.get(key)?.question;
 
   get isOpen(): boolean {
     return this.#open.size > 0;
@@ -104,7 +106,7 @@ export class Questions {
     return [...this.#open.keys()];
   }
 
-  /** The server no longer wants it. False: it was not open, or is being answered. */
+  /** Closes a question that the server no longer asks. False if it was not open, or is being answered. */
   withdraw(key: string): boolean {
     const open = this.#open.get(key);
     if (open === undefined || open.isTaken) return false;
@@ -117,17 +119,17 @@ export class Questions {
     const open = this.#open.get(key);
     if (open === undefined) return;
     this.#open.delete(key);
-    open.goOn();
+    open.release();
     for (const listener of this.#listeners) listener();
   }
 
-  /** To every answer and withdrawal; returns how to stop. */
+  /** Calls the listener after every answer and withdrawal, until the returned function is called. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves with the next answer or withdrawal, or when there is nothing to wait for. */
+  /** Resolves with the next answer or withdrawal, or at once if no question is open. */
   changed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
@@ -149,19 +151,19 @@ export class Questions {
     });
   }
 
-  /** The call is over; whoever is still thinking may stop. */
+  /** The call is over, so no answer is needed any more. */
   end(): void {
     const left = [...this.#open.values()];
     this.#open.clear();
-    for (const { goOn, unwanted } of left) {
+    for (const { release, unwanted } of left) {
       unwanted.abort();
-      goOn();
+      release();
     }
   }
 }
 
-const notAsked = (key: string) =>
+const notOpen = (key: string) =>
   new CallError(
     "bad_answer",
-    `Question "${key}" is not open: it was not asked, or is answered already.`,
+    `Question "${key}" is not open. It was not asked, or it is already answered.`,
   );

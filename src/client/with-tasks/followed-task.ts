@@ -1,44 +1,52 @@
-// One task, from the point of view of a plain client's call: until it is over, or asks.
+// A task as a plain client's call sees it: followed until it ends or asks something.
 
-import { CallError } from "./errors.ts";
-import type { Members } from "../util/objects.ts";
-import { pendingOf } from "./pending.ts";
-import { resultIn } from "./snapshot.ts";
-import type { CreatedTask, Snapshot } from "./snapshot.ts";
-import { WatchedTask } from "./watched-task.ts";
-import type { TaskMeans } from "./watched-task.ts";
-import { canBeAsked, capabilitiesIn } from "./with-tasks-wire.ts";
+import type { Members } from "../../util/objects.ts";
+import { CallError } from "../errors.ts";
+import { readQuestion } from "../read-question.ts";
+import { RemoteTask } from "../remote-task.ts";
+import type { TaskServices } from "../remote-task.ts";
+import { resultIn } from "../task-snapshot.ts";
+import type { CreatedTask, TaskSnapshot } from "../task-snapshot.ts";
+import { canBeAsked, capabilitiesIn } from "./messages.ts";
 
-/** What a leg of the call is answered with. */
-export type Outcome =
+/** What a request of the client is answered with. */
+export type TaskOutcome =
   | { readonly result: Members }
   | { readonly questions: ReadonlyMap<string, unknown> };
 
 export class FollowedTask {
   readonly tool: string;
-  readonly #task: WatchedTask;
+  readonly #task: RemoteTask;
   readonly #capabilities: Members;
   readonly #answered = new Set<string>();
 
-  /** `meta` is the envelope of the call. What it says of this client holds for its task. */
-  constructor(created: CreatedTask, tool: string, meta: Members, means: Omit<TaskMeans, "meta">) {
+  /** `meta` is the `_meta` of the call. What it says about the client applies to the task as well. */
+  constructor(
+    created: CreatedTask,
+    tool: string,
+    meta: Members,
+    services: Omit<TaskServices, "meta">,
+  ) {
     const { progressToken: _, ...own } = meta;
     this.tool = tool;
     this.#capabilities = capabilitiesIn(meta);
-    this.#task = new WatchedTask(created, { ...means, meta: own });
+    this.#task = new RemoteTask(created, { ...services, meta: own });
   }
 
   get taskId(): string {
     return this.#task.taskId;
   }
 
-  /** Rejects with what the task has ended with, or because `signal` has aborted. */
-  async next(signal: AbortSignal, onSnapshot: (snapshot: Snapshot) => void): Promise<Outcome> {
+  /** Rejects with the error that the task ended with, or when `signal` aborts. */
+  async next(
+    signal: AbortSignal,
+    onSnapshot: (snapshot: TaskSnapshot) => void,
+  ): Promise<TaskOutcome> {
     const task = this.#task;
     try {
       for (;;) {
         await task.wait(signal);
-        const snapshot = await task.look(signal);
+        const snapshot = await task.poll(signal);
         onSnapshot(snapshot);
         const result = resultIn(snapshot, this.taskId);
         if (result !== undefined) return { result };
@@ -50,7 +58,7 @@ export class FollowedTask {
     }
   }
 
-  /** Only to what was asked, and to each once. */
+  /** Sends the answers to the questions that were asked, each once, and ignores all others. */
   async answer(
     asked: ReadonlyMap<string, unknown>,
     answers: Members,
@@ -63,23 +71,23 @@ export class FollowedTask {
 
   readonly cancel = (): Promise<void> => this.#task.cancel();
 
-  #askable({ questions }: Snapshot): ReadonlyMap<string, unknown> {
+  #askable({ questions }: TaskSnapshot): ReadonlyMap<string, unknown> {
     const open = [...questions].filter(([key]) => !this.#answered.has(key));
     const askable = open.filter(([, question]) => canBeAsked(question, this.#capabilities));
     const [first] = open;
-    // Where some are answered, that may only be on its way; with it, the task may well go on.
+    // If the client has answered some of the questions, those answers may still let the task continue.
     if (first !== undefined && askable.length === 0 && open.length === questions.size) {
       void this.cancel().catch(() => {});
-      throw unhandled(...first);
+      throw notDeclared(...first);
     }
     return new Map(askable);
   }
 }
 
-function unhandled(key: string, request: unknown): CallError {
-  const question = pendingOf(key, request);
+function notDeclared(key: string, request: unknown): CallError {
+  const question = readQuestion(key, request);
   const message =
-    `The task asks under "${key}" for what this client has declared no capability for (${question.kind}), so nobody can answer. ` +
+    `The task asked "${key}", but this client has not declared the capability for ${question.kind} questions. ` +
     "The task is being cancelled. Declare the capability and set a request handler for it.";
   return new CallError("unhandled_question", message, { question });
 }

@@ -1,44 +1,44 @@
-// What a server says of a task, read with care: it may be anything.
+// Reads what a server says about a task, and refuses what the protocol does not allow.
 
 import { internalError, missingClientCapability } from "../protocol/error-codes.ts";
-import { badResponse, CallError, rpcErrorIn } from "./errors.ts";
-import type { RpcError } from "./errors.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
-import { refusal } from "./run.ts";
+import { badResponse, CallError, refusal, rpcErrorIn, withPlace } from "./errors.ts";
+import type { RpcError } from "./errors.ts";
 
 const statuses = ["working", "input_required", "completed", "failed", "cancelled"] as const;
 
-/** It goes into a header with every request. */
+/** Every request about a task carries its id in a header. */
 const longestId = 1_000;
 
-/** What the answer that a call has become a task says of it. */
+/** What a server says when a call becomes a task. */
 export interface CreatedTask {
   readonly taskId: string;
   readonly ttlMs?: number | undefined;
   readonly pollIntervalMs?: number | undefined;
-  /** There may be something to see at once. */
+  /** True if the first poll should not wait. */
   readonly isDue: boolean;
 }
 
-/** One look at a task. */
-export interface Snapshot {
+/** The state of a task at one point in time. */
+export interface TaskSnapshot {
   readonly status: (typeof statuses)[number];
   readonly statusMessage: string | undefined;
-  /** Undefined: the server sets no limit, or none that makes sense. */
+  /** Undefined if the server sets no limit, or an invalid one. */
   readonly ttlMs: number | undefined;
   readonly pollIntervalMs: number | undefined;
-  /** What is asked now, by key. */
+  /** The questions that are open now, by key. */
   readonly questions: ReadonlyMap<string, unknown>;
-  /** Of a task that is completed, and always with its type. */
+  /** The result of a completed task. It always has a `resultType`. */
   readonly result: Members | undefined;
   readonly error: RpcError | undefined;
 }
 
+/** Reads the result of a `tools/call` that became a task. */
 export function createdTask(task: Members): CreatedTask {
   const { taskId, status, ttlMs, pollIntervalMs } = task;
   if (typeof taskId !== "string" || taskId === "" || taskId.length > longestId) {
-    throw badResponse("its task has no id");
+    throw badResponse("its task has no usable taskId");
   }
   return {
     taskId,
@@ -48,13 +48,13 @@ export function createdTask(task: Members): CreatedTask {
   };
 }
 
-/** Of an answer to `tasks/get` for this task. */
-export function snapshotOf(task: Members, taskId: string): Snapshot {
+/** Reads the response to `tasks/get` for this task. */
+export function snapshotOf(task: Members, taskId: string): TaskSnapshot {
   const { statusMessage, ttlMs, pollIntervalMs, error } = task;
-  if (task["taskId"] !== taskId) throw badResponse("it is of another task than the one asked for");
-  mustBeComplete("a task's resultType", task);
+  if (task["taskId"] !== taskId) throw badResponse("it describes a different task");
+  mustBeComplete("the task's resultType", task);
   const status = statuses.find((one) => one === task["status"]);
-  if (status === undefined) throw badResponse("the task has no status that is known");
+  if (status === undefined) throw badResponse("the task has an unknown status");
   return {
     status,
     statusMessage: typeof statusMessage === "string" ? statusMessage.slice(0, 2_000) : undefined,
@@ -67,16 +67,16 @@ export function snapshotOf(task: Members, taskId: string): Snapshot {
 }
 
 function questionsIn({ inputRequests }: Members): ReadonlyMap<string, unknown> {
-  // None at all is odd, but no harm: there will be some, or the status changes.
+  // Unusual but harmless: either questions follow, or the status changes.
   if (inputRequests === undefined) return new Map();
-  if (!isObject(inputRequests)) throw badResponse("its inputRequests are no object");
+  if (!isObject(inputRequests)) throw badResponse("its inputRequests is not an object");
   return new Map(Object.entries(inputRequests));
 }
 
-/** It may leave out its type, as the specification's examples do; another type it cannot have. */
+/** The result may lack a `resultType`, as in the specification's examples, but cannot have another one. */
 function innerResult({ result }: Members): Members {
-  if (!isObject(result)) throw badResponse("the task is completed, and has no result");
-  mustBeComplete("the resultType of a task's result", result);
+  if (!isObject(result)) throw badResponse("the task is completed but has no result");
+  mustBeComplete("the resultType of the task's result", result);
   return { ...result, resultType: "complete" };
 }
 
@@ -89,39 +89,44 @@ function duration(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 }
 
-/** The result of a task that is completed, undefined of one that goes on; any other end is an error. */
-export function resultIn(snapshot: Snapshot, taskId: string): Members | undefined {
+/** Returns the result of a completed task, and undefined while the task continues. Throws for any other end. */
+export function resultIn(snapshot: TaskSnapshot, taskId: string): Members | undefined {
   const { status, result, error } = snapshot;
   if (status === "failed") throw failed(error, taskId);
-  if (status === "cancelled") throw cancelled(taskId);
+  if (status === "cancelled") throw taskCancelled(taskId);
   return result;
 }
 
 function failed(rpc: RpcError | undefined, taskId: string): CallError {
   if (rpc === undefined) {
-    const message = "The task has failed, and the server does not say why.";
+    const message = "The task failed, and the server gave no reason.";
     return new CallError("task_failed", message, { taskId });
   }
   const details = { taskId, rpc };
   if (own(rpc.data, "reason") === "task_expired") {
-    return new CallError("task_expired", "The task was not done in its time.", details);
+    return new CallError("task_expired", "The task expired before it was done.", details);
   }
-  if (rpc.code === missingClientCapability) return refusal(rpc).at({ taskId });
-  return new CallError("task_failed", `The task has failed: ${rpc.message} (${rpc.code})`, details);
+  if (rpc.code === missingClientCapability) return withPlace(refusal(rpc), { taskId });
+  return taskFailed(rpc, taskId);
 }
 
-export const cancelled = (taskId: string): CallError =>
+/** The error for a task that ended with a JSON-RPC error. */
+export const taskFailed = (rpc: RpcError, taskId: string): CallError =>
+  new CallError("task_failed", `The task failed: ${rpc.message} (${rpc.code})`, { taskId, rpc });
+
+/** The error for a task that was cancelled on the server. */
+export const taskCancelled = (taskId: string): CallError =>
   new CallError("task_cancelled", "The task was cancelled.", { taskId });
 
-/** Of an error that the server had no part in, but for being unable to answer just now. */
+/** True for an error that may be gone at the next try. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof CallError &&
   (error.code === "server_down" || error.code === "timed_out" || error.rpc?.code === internalError);
 
-/** Of all questions of a task together: more than people read, and no more than one answer may have. */
-const mostText = 16 * 1_024 * 1_024;
+/** How long all questions of a task may be together, in MiB of text. */
+const mostMebibytes = 16;
 
-/** A task's questions by key, as they were put first: a key is never used for another. */
+/** Remembers the questions of a task, because a task must not use a key for two different questions. */
 export class SeenQuestions {
   readonly #texts = new Map<string, string>();
   readonly #most: number;
@@ -134,11 +139,12 @@ export class SeenQuestions {
   see(questions: ReadonlyMap<string, unknown>): void {
     for (const [key, question] of questions) this.#seeOne(key, JSON.stringify(question));
     if (this.#texts.size > this.#most) {
-      const message = `The task has asked more than ${this.#most} questions.`;
+      const message = `The task asked more than ${this.#most} questions.`;
       throw new CallError("too_many_rounds", message);
     }
-    if (this.#length > mostText) {
-      throw new CallError("too_large", "The task's questions are too long.");
+    if (this.#length > mostMebibytes * 1_024 * 1_024) {
+      const message = `The task's questions are longer than ${mostMebibytes} MiB together.`;
+      throw new CallError("too_large", message);
     }
   }
 
@@ -146,7 +152,7 @@ export class SeenQuestions {
     const before = this.#texts.get(key);
     if (before === text) return;
     if (before !== undefined) {
-      throw badResponse(`the task uses the key "${key.slice(0, 80)}" for another question`);
+      throw badResponse(`the task uses the key "${key.slice(0, 80)}" for two different questions`);
     }
     this.#texts.set(key, text);
     this.#length += key.length + text.length;

@@ -1,0 +1,43 @@
+// What the code that drives a call (rounds, tasks, 2025-11-25 sessions) sees of the call and of its connection.
+
+import type { Answerers } from "./answerers.ts";
+import type { CallQuestions } from "./call-questions.ts";
+import type { CallEvent } from "./events.ts";
+import type { ClientJournal } from "./journal.ts";
+import type { LegacySession, TaskParams } from "./legacy-session.ts";
+import type { Limits } from "./limits.ts";
+import type { ParamHeaders } from "./param-headers.ts";
+import type { CallState } from "./reference.ts";
+import type { RequestSender } from "./request-channel.ts";
+import type { TaskSubscriptions } from "./task-subscriptions.ts";
+
+/** What a connection provides to its calls. */
+export interface CallServices {
+  readonly channel: RequestSender;
+  readonly subscriptions: TaskSubscriptions;
+  readonly limits: Limits;
+  readonly headers: ParamHeaders;
+  /** Reads the server's list of tools again. */
+  readonly listTools: () => Promise<void>;
+  readonly answerers: Answerers;
+  readonly journal: ClientJournal | undefined;
+  /** Set in a 2025-11-25 session. */
+  readonly legacy: LegacySession | undefined;
+}
+
+/** A call while it runs. */
+export interface ActiveCall {
+  readonly services: CallServices;
+  readonly questions: CallQuestions;
+  /** Aborts with the error that ends the call. */
+  readonly signal: AbortSignal;
+  readonly state: () => CallState;
+  /** Changes the state. Resolves when the journal has it. */
+  readonly move: (change: Partial<CallState>) => Promise<void>;
+  readonly ref: () => string;
+  readonly emit: (event: CallEvent) => void;
+  /** True while a person is being asked, so that a silent server is no sign of trouble. */
+  readonly isPaused: () => boolean;
+  /** 2025-11-25: run the call as a task if the tool supports it. */
+  readonly taskParams: TaskParams | undefined;
+}

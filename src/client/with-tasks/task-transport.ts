@@ -1,0 +1,280 @@
+// The transport behind `withTasks`. The client sends `tools/call` and waits for a response. It would not understand the
+// response "this is a task", so that response stops here, the task is followed, and its result becomes the response.
+// Questions of the task reach the client as questions of the call (`input_required`): its own handlers answer them, it
+// sends the call again with the answers, and those go to the task as `tasks/update`. Everything else passes through.
+
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  MessageExtraInfo,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/client";
+import { isObject } from "../../util/objects.ts";
+import type { Members } from "../../util/objects.ts";
+import { CallError } from "../errors.ts";
+import { limitsOf } from "../limits.ts";
+import type { TaskServices } from "../remote-task.ts";
+import { RequestChannel } from "../request-channel.ts";
+import { createdTask } from "../task-snapshot.ts";
+import { TaskSubscriptions } from "../task-subscriptions.ts";
+import { AskingTasks } from "./asking-tasks.ts";
+import { FollowedTask } from "./followed-task.ts";
+import type { TaskOutcome } from "./followed-task.ts";
+import { declaring, errorOf, isId, isRequest, members, modernMeta } from "./messages.ts";
+import { TaskLeftError } from "./options.ts";
+import type { WithTasksOptions } from "./options.ts";
+
+/** One `tools/call` request of the client that has no response yet. */
+interface OpenCall {
+  readonly id: RequestId;
+  readonly tool: string;
+  readonly meta: Members;
+  readonly signal: AbortSignal | undefined;
+  /** Aborts when the client gives up the request. */
+  readonly stop: AbortController;
+  /** The last progress that was reported under its token. */
+  progress: number;
+  task: FollowedTask | undefined;
+}
+
+/** How long a late response to a request that the client gave up is awaited, because it may be a task. */
+const lateResponseMs = 60_000;
+
+export class TaskTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage, extra?: MessageExtraInfo) => void) | undefined;
+  readonly #inner: Transport;
+  readonly #services: TaskServices;
+  readonly #cancelOnAbort: boolean;
+  readonly #progressMs: number;
+  readonly #calls = new Map<RequestId, OpenCall>();
+  readonly #asking: AskingTasks;
+
+  constructor(inner: Transport, options: WithTasksOptions) {
+    this.#inner = inner;
+    const { cancelOnAbort = false, listen = true, outageMs = 60_000, progressMs = 5_000 } = options;
+    this.#cancelOnAbort = cancelOnAbort;
+    this.#progressMs = progressMs;
+    this.#asking = new AskingTasks(options.answerMs, (task) => this.#cancel(task));
+    /* oxlint-disable unicorn/prefer-add-event-listener -- a transport has no addEventListener */
+    this.onclose = inner.onclose;
+    this.onerror = inner.onerror;
+    this.onmessage = inner.onmessage;
+    inner.onclose = () => this.#closed();
+    inner.onerror = (error) => this.onerror?.(error);
+    inner.onmessage = (message, extra) => this.#received(message, extra);
+    /* oxlint-enable unicorn/prefer-add-event-listener */
+    const channel = new RequestChannel();
+    channel.attach(inner, undefined);
+    const subscriptions = listen ? new TaskSubscriptions(channel) : undefined;
+    const limits = limitsOf({ outageMs, silenceMs: 30_000 });
+    this.#services = { channel, subscriptions, limits };
+  }
+
+  // These are properties, because the SDK replaces them and restores them later.
+  start = (): Promise<void> => this.#inner.start();
+
+  close = (): Promise<void> => {
+    this.#stopAll();
+    return this.#inner.close();
+  };
+
+  send = (message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> => {
+    if (this.#isGivenUp(message)) return Promise.resolve();
+    const meta = isRequest(message) ? modernMeta(message) : undefined;
+    if (!isRequest(message) || meta === undefined) return this.#inner.send(message, options);
+    const declared = declaring(message, meta);
+    if (message.method !== "tools/call") return this.#inner.send(declared, options);
+    return this.#call(declared, options);
+  };
+
+  // ---------------------------------------------------------------- from the client
+
+  async #call(request: JSONRPCRequest, options: TransportSendOptions | undefined): Promise<void> {
+    const { name, requestState, inputResponses } = members(request.params);
+    const call: OpenCall = {
+      id: request.id,
+      tool: String(name),
+      meta: modernMeta(request) ?? {},
+      signal: options?.requestSignal,
+      stop: new AbortController(),
+      progress: 0,
+      task: undefined,
+    };
+    call.signal?.addEventListener("abort", () => this.#giveUp(call), { once: true });
+    this.#calls.set(call.id, call);
+    if (this.#asking.isState(requestState)) {
+      void this.#answered(call, requestState, members(inputResponses));
+      return;
+    }
+    try {
+      await this.#inner.send(request, options);
+    } catch (error) {
+      this.#calls.delete(call.id);
+      throw error;
+    }
+  }
+
+  /** Without a stream to close, the client gives up with a message. True if the server need not see that message. */
+  #isGivenUp(message: JSONRPCMessage): boolean {
+    if (!("method" in message) || message.method !== "notifications/cancelled") return false;
+    const { requestId } = members(message.params);
+    const call = isId(requestId) ? this.#calls.get(requestId) : undefined;
+    if (call === undefined) return false;
+    const isFollowed = call.task !== undefined;
+    this.#giveUp(call);
+    // The server has responded to this request already, with the task.
+    return isFollowed;
+  }
+
+  #giveUp(call: OpenCall): void {
+    if (call.stop.signal.aborted || this.#calls.get(call.id) !== call) return;
+    call.stop.abort();
+    const forget = () => this.#calls.delete(call.id);
+    if (call.task === undefined) {
+      // Most servers will not respond any more, but a response on its way may say that the call is a task.
+      setTimeout(forget, lateResponseMs).unref();
+      return;
+    }
+    forget();
+    this.#leave(call.task);
+  }
+
+  #leave(task: FollowedTask): void {
+    if (this.#cancelOnAbort) this.#cancel(task);
+    else this.onerror?.(new TaskLeftError(task.tool, task.taskId));
+  }
+
+  #cancel(task: FollowedTask): void {
+    task.cancel().catch((cause: unknown) => {
+      this.onerror?.(
+        new Error("The call was given up, but its task could not be cancelled", { cause }),
+      );
+    });
+  }
+
+  // ---------------------------------------------------------------- from the server
+
+  #received(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
+    if ("method" in message) {
+      if (message.method === "notifications/progress") this.#noteProgress(message.params);
+      return this.onmessage?.(message, extra);
+    }
+    const call = message.id === undefined ? undefined : this.#calls.get(message.id);
+    if (call?.task !== undefined) {
+      this.onerror?.(
+        new Error("The server responded a second time to a call that has become a task"),
+      );
+      return;
+    }
+    if (call !== undefined) this.#calls.delete(call.id);
+    const result = "result" in message ? message.result : undefined;
+    if (call === undefined || !isObject(result) || result["resultType"] !== "task") {
+      return this.onmessage?.(message, extra);
+    }
+    this.#becameTask(call, result);
+  }
+
+  #becameTask(call: OpenCall, result: Members): void {
+    try {
+      call.task = new FollowedTask(createdTask(result), call.tool, call.meta, this.#services);
+    } catch (fault) {
+      return this.#failed(call, fault);
+    }
+    // The client gave up while the response was on its way.
+    if (call.stop.signal.aborted || call.signal?.aborted === true) return this.#leave(call.task);
+    this.#calls.set(call.id, call);
+    void this.#follow(call, call.task);
+  }
+
+  // ---------------------------------------------------------------- in between
+
+  async #answered(call: OpenCall, requestState: string, answers: Members): Promise<void> {
+    const asking = this.#asking.take(requestState);
+    if (asking === undefined) {
+      const message = "The task's questions are already answered, or no longer known.";
+      return this.#failed(call, new CallError("bad_answer", message));
+    }
+    const { task, questions } = asking;
+    call.task = task;
+    await this.#follow(call, task, () => task.answer(questions, answers, call.stop.signal));
+  }
+
+  async #follow(call: OpenCall, task: FollowedTask, first?: () => Promise<void>): Promise<void> {
+    let status = "Waiting for the task to finish";
+    const report = () => this.#progress(call, status);
+    const pulse = setInterval(report, this.#progressMs);
+    const { signal } = call.stop;
+    try {
+      await first?.();
+      const outcome = await task.next(signal, ({ statusMessage }) => {
+        if (statusMessage === undefined || statusMessage === status) return;
+        status = statusMessage;
+        report();
+      });
+      this.#respond(call, task, outcome);
+    } catch (fault) {
+      this.#failed(call, fault);
+    } finally {
+      clearInterval(pulse);
+    }
+  }
+
+  #respond(call: OpenCall, task: FollowedTask, outcome: TaskOutcome): void {
+    if (this.#calls.get(call.id) !== call) return;
+    this.#calls.delete(call.id);
+    const { id } = call;
+    if ("result" in outcome) {
+      this.onmessage?.({ jsonrpc: "2.0", id, result: outcome.result });
+    } else {
+      const requestState = this.#asking.keep(task, outcome.questions);
+      const inputRequests = Object.fromEntries(outcome.questions);
+      const result = { resultType: "input_required", inputRequests, requestState };
+      this.onmessage?.({ jsonrpc: "2.0", id, result });
+    }
+  }
+
+  #failed(call: OpenCall, fault: unknown): void {
+    if (call.stop.signal.aborted) return;
+    this.#calls.delete(call.id);
+    const error = errorOf(fault, call.task?.taskId);
+    this.onmessage?.({ jsonrpc: "2.0", id: call.id, error });
+  }
+
+  // ---------------------------------------------------------------- progress
+
+  /** Remembers the server's own progress from before the task, because progress must increase. */
+  #noteProgress(params: unknown): void {
+    const { progressToken, progress } = members(params);
+    if (typeof progress !== "number" || progressToken === undefined) return;
+    for (const call of this.#calls.values()) {
+      if (call.meta["progressToken"] === progressToken) call.progress = progress;
+    }
+  }
+
+  #progress(call: OpenCall, message: string): void {
+    const { progressToken } = call.meta;
+    if (!isId(progressToken) || this.#calls.get(call.id) !== call) return;
+    call.progress += 1;
+    const params = { progressToken, progress: call.progress, message };
+    this.onmessage?.({ jsonrpc: "2.0", method: "notifications/progress", params });
+  }
+
+  // ---------------------------------------------------------------- the end
+
+  #stopAll(): void {
+    for (const call of this.#calls.values()) call.stop.abort();
+    this.#calls.clear();
+    for (const task of this.#asking.takeAll()) {
+      this.onerror?.(new TaskLeftError(task.tool, task.taskId));
+    }
+  }
+
+  #closed(): void {
+    this.#stopAll();
+    this.onclose?.();
+  }
+}
