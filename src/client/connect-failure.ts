@@ -47,7 +47,6 @@ export function connectFailure(error: unknown, era: string | undefined): Error {
 }
 
 function notShared(message: string, era: string | undefined, cause: unknown): CallError {
-  const advice =
-    era === undefined ? "" : ` Omit era: "${era}" to use a version that the server speaks.`;
+  const advice = era === undefined ? "" : ` Omit era: "${era}" to use a version that it speaks.`;
   return new CallError("era_not_shared", `${message}.${advice}`, { cause });
 }

@@ -102,7 +102,7 @@ function dialectFor({ era, drafts }: ConnectOptions): DraftDialect | undefined {
 const noDraft = () =>
   new CallError(
     "era_not_shared",
-    `The server does not speak the draft. Leave out era: "${draftVersion}" to take what it speaks.`,
+    `The server does not speak the draft. Omit era: "${draftVersion}" to use a version that it speaks.`,
   );
 
 /** What a connection is made of. */

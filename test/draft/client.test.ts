@@ -281,7 +281,7 @@ describe("who agrees on what", () => {
     const refused = await failure(connect(app, { ...people, ...inDraft }));
     expect([refused.code, refused.message]).toEqual([
       "era_not_shared",
-      'The server does not speak the draft. Leave out era: "2026-06-XX" to take what it speaks.',
+      'The server does not speak the draft. Omit era: "2026-06-XX" to use a version that it speaks.',
     ]);
     const connection = opened(await connect(app, { ...people, drafts: drafts() }));
     expect(connection.era).toBe("2026-07-28");
@@ -311,7 +311,7 @@ describe("who agrees on what", () => {
     expect(refused).toBeInstanceOf(CallError);
     expect(refused.code).toBe("era_not_shared");
     expect(refused.message).toMatch(
-      /version.*Leave out era: "2026-06-XX" to take what it speaks\.$/,
+      /version.*Omit era: "2026-06-XX" to use a version that it speaks\.$/,
     );
   });
 
