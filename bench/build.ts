@@ -42,11 +42,11 @@ async function linkPackages(folder: string): Promise<void> {
 /** Where a file was compiled to. */
 export type Built = (file: string) => string;
 
-export async function compile(project: string, ...options: readonly string[]): Promise<void> {
+async function compile(project: string): Promise<void> {
   const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
   const compiler = join(dirname(manifest), "bin/tsc");
   try {
-    await run(process.execPath, [compiler, "-p", project, ...options]);
+    await run(process.execPath, [compiler, "-p", project]);
   } catch (cause) {
     const said = cause instanceof Error && "stdout" in cause ? String(cause.stdout) : "";
     throw new Error(`It does not compile, so it cannot be measured: ${said.trim()}`, { cause });

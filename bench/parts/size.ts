@@ -1,11 +1,16 @@
 // Installed size: the package as it is packed and everything it makes npm install, against the official SDK alone and
 // against tmcp, each with what its server needs.
 
+import { execFile } from "node:child_process";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
 import type { Bench } from "../bench.ts";
-import { compile, root } from "../build.ts";
+import { root } from "../build.ts";
 import { short, table } from "../figures.ts";
+
+const run = promisify(execFile);
 
 interface Manifest {
   readonly files?: readonly string[];
@@ -16,9 +21,8 @@ interface Manifest {
 
 export async function measureSize({ figures, folder }: Bench): Promise<void> {
   const dist = join(folder, "dist");
-  // Whether it may be built like this is for `npm run build` to say.
-  const lenient = ["--noCheck", "--isolatedDeclarations", "false"];
-  await compile(join(root, "tsconfig.build.json"), ...lenient, "--outDir", dist);
+  const build = join(root, "scripts/build.ts");
+  await run(process.execPath, ["--import", import.meta.resolve("tsx"), build, dist]);
   const own = await manifestIn(root);
   const documents = (own.files ?? []).filter((file) => file !== "dist");
   const alwaysPacked = ["package.json", "README.md", "LICENSE"];

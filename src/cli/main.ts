@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // The command. The only file that reads argv and exits; each command is loaded when it is called.
 
-import { createRequire } from "node:module";
 import process from "node:process";
 import { errorText } from "../util/error-text.ts";
 import { halves } from "./args/halves.ts";
 import { exit, terminal, Usage } from "./command.ts";
 import type { Command, ExitCode } from "./command.ts";
 import { nearest } from "./args/nearest.ts";
+import { ownManifest } from "./own-files.ts";
 import { plain } from "./screen/plain.ts";
 
 interface Entry {
@@ -99,7 +99,7 @@ async function main([name = "--help", ...args]: readonly string[]): Promise<Exit
     return exit.done;
   }
   if (name === "--version" || name === "-v") {
-    out(`${createRequire(import.meta.url)("../../package.json").version}\n`);
+    out(`${ownManifest().version}\n`);
     return exit.done;
   }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;

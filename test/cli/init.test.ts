@@ -41,8 +41,8 @@ async function packed(): Promise<string> {
   mkdirSync(staged);
   for (const file of ["package.json", "LICENSE", "README.md"])
     cpSync(join(root, file), join(staged, file));
-  const tsc = join(root, "node_modules/.bin/tsc");
-  await run(tsc, ["-p", "tsconfig.build.json", "--outDir", join(staged, "dist")], root);
+  const build = ["--import", import.meta.resolve("tsx"), "scripts/build.ts", join(staged, "dist")];
+  await run(process.execPath, build, root);
   const { stdout } = await run(
     "npm",
     ["pack", "--ignore-scripts", "--json", "--pack-destination", folder],

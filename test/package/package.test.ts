@@ -1,8 +1,18 @@
 // The package as a stranger gets it: packed, installed in an empty folder, compiled and run.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { mkdirSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,6 +21,13 @@ const root = resolve(import.meta.dirname, "../..");
 const bin = (name: string) => join(root, "node_modules/.bin", name);
 const run = (command: string, args: readonly string[], cwd = root) =>
   execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+const install = (...packages: readonly string[]) => {
+  const place = mkdtempSync(join(folder, "installed-"));
+  writeFileSync(join(place, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", ...packages], place);
+  return place;
+};
 
 let folder: string;
 let tarball: string;
@@ -24,16 +41,14 @@ beforeAll(() => {
   ) as [{ filename: string; files: { path: string }[] }];
   tarball = join(folder, packed.filename);
   files = packed.files.map(({ path }) => path);
-  // Installed by hand: what npm would put there, without asking a registry for it.
+  // Installed by hand, with the packages that npm would install and no optional peer.
   const modules = join(folder, "node_modules");
   mkdirSync(join(modules, "mcp-parley"), { recursive: true });
   run("tar", ["xzf", tarball, "-C", join(modules, "mcp-parley"), "--strip-components", "1"]);
   for (const dependency of [
     "zod",
-    "@modelcontextprotocol",
-    "@hono",
-    "hono",
-    // No driver, and no types of one: a consumer without them must compile.
+    "@modelcontextprotocol/core",
+    "@modelcontextprotocol/server",
     "@types/node",
     "undici-types",
   ]) {
@@ -46,12 +61,102 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("it holds what it should, and nothing else", () => {
-  expect(files).toContain("dist/index.js");
-  expect(files).toContain("dist/testing/index.d.ts");
-  expect(files).toContain("LICENSE");
-  expect(files.filter((file) => /\.test\.|fixture|test-d|\.map$/.test(file))).toEqual([]);
-  expect(files.filter((file) => !/^(dist\/|[A-Z]+(\.md)?$|package\.json$)/.test(file))).toEqual([]);
+test("the package holds these files and no others", () => {
+  expect(files.filter((file) => !file.startsWith("dist/")).toSorted()).toEqual([
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
+    "package.json",
+  ]);
+  const built = files.filter((file) => file.startsWith("dist/"));
+  expect(built.filter((file) => !/\.(js|d\.ts)$/.test(file))).toEqual([
+    "dist/THIRD-PARTY-LICENSES.txt",
+  ]);
+  expect(built.filter((file) => /\.test\.|fixture|test-d/.test(file))).toEqual([]);
+  // Each module of the library has its declarations. The command has none: nothing imports it.
+  const isOfCommand = (file: string) => file.startsWith("dist/cli/");
+  const modules = built.filter((file) => file.endsWith(".js") && !isOfCommand(file));
+  const declarations = built.filter((file) => file.endsWith(".d.ts"));
+  expect(declarations.toSorted()).toEqual(
+    modules.map((file) => file.replace(/js$/, "d.ts")).toSorted(),
+  );
+  const { bin, exports } = manifest();
+  const named = [...Object.values(bin), ...Object.values(exports).flatMap(targetsOf)];
+  expect(named.filter((file) => !files.includes(file.replace(/^\.\//, "")))).toEqual([]);
+});
+
+test("each link of the README leads to a file of the package, or is a whole address", () => {
+  const text = readFileSync(join(root, "README.md"), "utf8");
+  const links = [...text.matchAll(/\]\(([^)\s]+)[^)]*\)|(?:src|href)="([^"]+)"/g)].map(
+    ([, link, attribute]) => link ?? attribute ?? "",
+  );
+  const isAddress = (link: string) => /^(https:\/\/|mailto:|#)/.test(link);
+  const isPacked = (link: string) => files.includes(link.replace(/#.*$/, ""));
+  expect(links.length).toBeGreaterThan(0);
+  expect(links.filter((link) => !isAddress(link) && !isPacked(link))).toEqual([]);
+});
+
+test("the licenses of bundled packages come with their code", () => {
+  const text = readFileSync(join(folder, "node_modules/mcp-parley", licensesFile), "utf8");
+  for (const name of [
+    "@clack/prompts",
+    "@modelcontextprotocol/client",
+    "@modelcontextprotocol/node",
+    "zod",
+  ]) {
+    expect(text).toMatch(new RegExp(`^${name} \\d.* \\(.*\\)$`, "m"));
+  }
+});
+
+test("a server installs little more than the official SDK, and the command comes with it", () => {
+  const place = install(tarball);
+  const { devDependencies } = manifest();
+  const official = install(
+    `@modelcontextprotocol/server@${devDependencies["@modelcontextprotocol/server"]}`,
+  );
+  const installed = bytesIn(join(place, "node_modules"));
+  expect(installed / bytesIn(join(official, "node_modules"))).toBeLessThanOrEqual(1.15);
+  expect(readdirSync(join(place, "node_modules")).filter((name) => /^[@a-z]/.test(name))).toEqual([
+    "@modelcontextprotocol",
+    "mcp-parley",
+    "zod",
+  ]);
+
+  const npx = (...args: readonly string[]) => run("npx", ["--no-install", ...args], place);
+  expect(npx("mcp-parley", "--version")).toBe(`${manifest().version}\n`);
+  writeFileSync(join(place, "server.mjs"), serverFile);
+  const called = npx(
+    "mcp-parley",
+    "call",
+    "server.mjs",
+    "greet",
+    "name=Ada",
+    "--answer",
+    "ok=true",
+  );
+  expect(called).toBe("Hello, Ada!\n");
+  expect(npx("parley", "list", "--", process.execPath, "server.mjs")).toContain("greet");
+}, 180_000);
+
+const licensesFile = "dist/THIRD-PARTY-LICENSES.txt";
+
+const serverFile = `import { parley } from "mcp-parley";
+import { z } from "zod";
+
+const app = parley({ name: "greeter", version: "1.0.0" });
+app.tool("greet", { inputSchema: z.object({ name: z.string() }) }, async ({ name }, ctx) =>
+  (await ctx.confirm("ok", "Say hello?")) ? \`Hello, \${name}!\` : "Nothing was said.",
+);
+await app.listen(0);
+`;
+
+test("without the official client, the client entry says what to install", () => {
+  expect(existsSync(join(folder, "node_modules/@modelcontextprotocol/client"))).toBe(false);
+  const code = `import("mcp-parley/client").catch((error) => console.log(error.message))`;
+  expect(run("node", ["-e", code], folder)).toMatch(
+    /^Cannot find package '@modelcontextprotocol\/client' imported from /,
+  );
 });
 
 test("a consumer compiles with library checks on, and runs", () => {
@@ -125,19 +230,41 @@ test("publint and attw have nothing to say", () => {
 }, 60_000);
 
 test("it depends on the official SDK and nothing else", () => {
-  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    dependencies: object;
-    peerDependencies: object;
-  };
-  expect(Object.keys(manifest.dependencies)).toEqual([
-    "@clack/prompts",
-    "@modelcontextprotocol/node",
-  ]);
-  expect(Object.keys(manifest.peerDependencies)).toEqual([
-    "@modelcontextprotocol/client",
+  const { dependencies, peerDependencies, peerDependenciesMeta } = manifest();
+  expect(dependencies).toBeUndefined();
+  const peers = Object.keys(peerDependencies);
+  expect(peers.filter((name) => peerDependenciesMeta[name]?.optional !== true)).toEqual([
     "@modelcontextprotocol/server",
+  ]);
+  expect(peers.filter((name) => peerDependenciesMeta[name]?.optional === true)).toEqual([
+    "@modelcontextprotocol/client",
     "@opentelemetry/api",
     "libsql",
     "pg",
   ]);
 });
+
+type Target = string | { readonly types: string; readonly default: string };
+
+interface Manifest {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, Target>>;
+  readonly dependencies?: object;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: object;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+}
+
+const targetsOf = (target: Target) =>
+  typeof target === "string" ? [target] : Object.values(target);
+
+function bytesIn(path: string): number {
+  return readdirSync(path, { recursive: true, encoding: "utf8" })
+    .map((name) => statSync(join(path, name)))
+    .reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0);
+}

@@ -2,11 +2,12 @@
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { extname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import process from "node:process";
 import { CallError } from "../../client/index.ts";
 import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
+import { demoReplica, demoTool } from "../own-files.ts";
 import { Interrupted } from "../prompts/person.ts";
 import { signs, style } from "../screen/style.ts";
 import { talkOf } from "../screen/talk.ts";
@@ -23,12 +24,13 @@ export interface Playing {
   readonly replica?: string | undefined;
 }
 
-/** `.ts` in a clone, `.js` in the package. */
-const extension = extname(import.meta.filename);
-const ours = join(import.meta.dirname, `replica${extension}`);
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export async function playDemo({ isAuto, io, replica = ours }: Playing): Promise<ExitCode> {
+export async function playDemo({
+  isAuto,
+  io,
+  replica = demoReplica(),
+}: Playing): Promise<ExitCode> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   for (const signal of signals) process.on(signal, interrupt);
@@ -69,7 +71,7 @@ function judge(story: Story, folder: string, io: Io): ExitCode {
     io.err(style.red("\nThat is not how it should be.\n"));
     return exit.failed;
   }
-  const tool = relative(process.cwd(), join(import.meta.dirname, `tool${extension}`));
+  const tool = relative(process.cwd(), demoTool());
   io.err(`\n${style.dim("The tool:")} ${tool}\n`);
   io.err(`${style.dim("Your own:")} npx mcp-parley init my-server\n`);
   return exit.done;

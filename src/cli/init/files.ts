@@ -1,6 +1,6 @@
 // What `parley init` writes: a tool that asks, the server for it, its test, and what runs them.
 
-import { readFileSync } from "node:fs";
+import { ownManifest } from "../own-files.ts";
 
 export interface Written {
   readonly path: string;
@@ -34,7 +34,7 @@ export interface Packages {
 
 /** In the versions this one was made with. */
 export function packages(): Packages {
-  const { version, devDependencies: ours } = ourManifest();
+  const { version, devDependencies: ours } = ownManifest();
   const range = (name: string) => [name, `^${ours[name] ?? ""}`] as const;
   return {
     dependencies: {
@@ -42,18 +42,8 @@ export function packages(): Packages {
       "mcp-parley": `^${version}`,
       ...Object.fromEntries([range("zod")]),
     },
-    devDependencies: Object.fromEntries(
-      ["@modelcontextprotocol/client", "@types/node", "tsx", "typescript", "vitest"].map(range),
-    ),
+    devDependencies: Object.fromEntries(["@types/node", "tsx", "typescript", "vitest"].map(range)),
   };
-}
-
-function ourManifest(): {
-  readonly version: string;
-  readonly devDependencies: Readonly<Record<string, string>>;
-} {
-  // As far from here in src/cli/init as it is in dist/cli/init.
-  return JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
 }
 
 const manifest = (name: string) => ({

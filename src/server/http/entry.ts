@@ -5,8 +5,8 @@
 // unusual goes to the SDK as it came, so refusals are always in the SDK's words. test/differential compares the two.
 
 import type { ServerResponse } from "node:http";
-import { toWebRequest } from "@modelcontextprotocol/node";
-import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
+import { toWebRequest } from "./node-adapter.ts";
+import type { NodeIncomingMessageLike } from "./node-adapter.ts";
 import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/server";
 import type { Implementation } from "@modelcontextprotocol/server";
 import { Stop } from "../../replay/stop.ts";

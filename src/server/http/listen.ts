@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { hostHeaderValidation, originValidation } from "@modelcontextprotocol/node";
+import { hostHeaderValidation, originValidation } from "./node-adapter.ts";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { errorText } from "../../util/error-text.ts";
 import type { Health } from "../ops/health.ts";

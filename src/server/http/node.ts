@@ -1,7 +1,7 @@
 // The way in from Node's `http` through the official SDK, and the shapes that every Node way in shares.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { toNodeHandler } from "@modelcontextprotocol/node";
+import { toNodeHandler } from "./node-adapter.ts";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { Serving } from "./web.ts";
 
