@@ -1,11 +1,8 @@
 // Builds the package into a folder: `tsx scripts/build.ts [folder]`, by default `dist`.
 //
-// TypeScript compiles the library file by file. Two parts are bundled, so that a server installs without the packages
-// they use:
-//   - the command, with its prompts, a copy of src/client and the official client;
-//   - src/server/http/node-adapter.ts, with the official Node adapter.
-// The rest of the library stays outside of the command's bundle, because a server file that the command imports has to
-// meet the same classes as the command does.
+// TypeScript writes the declarations, esbuild the code. All entries of the package are bundled together, so that they
+// share their classes, and load from a few files. A server must install without the packages that only the command
+// uses. The command therefore has a copy of src/client, and everything that it takes from other packages is in `vendor`.
 
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +10,7 @@ import { createRequire, isBuiltin } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { build } from "esbuild";
-import type { BuildOptions, Metafile, Plugin } from "esbuild";
+import type { BuildOptions, Metafile, OnResolveArgs, Plugin } from "esbuild";
 
 const root = resolve(import.meta.dirname, "..");
 const source = join(root, "src");
@@ -22,6 +19,7 @@ const dist = resolve(process.argv[2] ?? join(root, "dist"));
 const common = {
   absWorkingDir: root,
   bundle: true,
+  splitting: true,
   format: "esm",
   platform: "node",
   target: "node20.19",
@@ -31,9 +29,9 @@ const common = {
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
-// ---------------------------------------------------------------- the library
+// ---------------------------------------------------------------- the library and the command
 
-function compile(): void {
+function writeDeclarations(): void {
   const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
   const tsc = join(dirname(manifest), "bin/tsc");
   const args = ["-p", join(root, "tsconfig.build.json"), "--outDir", dist];
@@ -42,94 +40,86 @@ function compile(): void {
   if (status !== 0) process.exit(1);
 }
 
-/** Editors show comments from the declarations. Without them, the code is smaller and loads faster. */
-async function dropComments(): Promise<void> {
-  const files = readdirSync(dist, { recursive: true, encoding: "utf8" });
-  await build({
-    ...common,
-    bundle: false,
-    entryPoints: files.filter((file) => file.endsWith(".js")).map((file) => join(dist, file)),
-    outdir: dist,
-    allowOverwrite: true,
-  });
+const entries: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(libraryEntries().map((entry) => [entry, `${entry}.ts`])),
+  "cli/main": "cli/main.ts",
+  "cli/demo-replica": "cli/demo/replica.ts",
+  "cli/demo-tool": "cli/demo/tool.ts",
+};
+
+/** The files that package.json exports, from the root of `src` and `dist` alike: `testing/index`. */
+function libraryEntries(): readonly string[] {
+  const { exports }: { exports: Readonly<Record<string, string | { default: string }>> } =
+    JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return Object.values(exports).flatMap((target) =>
+    typeof target === "string" ? [] : [target.default.slice("./dist/".length, -".js".length)],
+  );
 }
 
-async function bundleNodeAdapter(): Promise<Metafile> {
+/** By file in `vendor`: the package whose code is there. */
+type Vendored = Map<string, string>;
+
+async function bundle(vendored: Vendored): Promise<Metafile> {
   const { metafile } = await build({
     ...common,
-    entryPoints: [join(source, "server/http/node-adapter.ts")],
-    outfile: join(dist, "server/http/node-adapter.js"),
-    allowOverwrite: true,
-    external: ["@modelcontextprotocol/server"],
-    plugins: [withoutFramework],
+    entryPoints: Object.entries(entries).map(([out, file]) => ({ in: join(source, file), out })),
+    outdir: dist,
+    chunkNames: "chunks/[name]-[hash]",
+    plugins: [resolution(vendored)],
   });
   return metafile;
 }
 
-/** Only a class that the server does not use needs this package. Loading it has no effect, so it can be left out. */
-const withoutFramework: Plugin = {
-  name: "without the framework",
-  setup: (bundler) =>
-    bundler.onResolve({ filter: /^@hono\/node-server$/ }, ({ path }) => ({
-      path,
-      external: true,
-      sideEffects: false,
-    })),
-};
+const resolution = (vendored: Vendored): Plugin => ({
+  name: "what is bundled, and what is imported",
+  setup: (bundler) => {
+    bundler.onResolve({ filter: /^\.\.?\// }, (args) => {
+      const file = relative(source, resolve(args.resolveDir, args.path)).replaceAll("\\", "/");
+      // The demo shows people this file, so it is not merged with others.
+      if (file === "cli/demo/tool.ts") return { path: "./demo-tool.js", external: true };
+      const isCopied = isOfCommand(args) && file.startsWith("client/");
+      return isCopied ? { path: file, namespace: "command" } : undefined;
+    });
+    bundler.onLoad({ filter: /.*/, namespace: "command" }, ({ path }) => ({
+      contents: readFileSync(join(source, path), "utf8"),
+      loader: "ts",
+      resolveDir: dirname(join(source, path)),
+    }));
+    bundler.onResolve({ filter: /^[@a-z]/ }, (args) => {
+      const { path } = args;
+      if (path === "@modelcontextprotocol/node") return undefined;
+      // Only a class that the server does not use needs this one. Loading it has no effect, so it is left out.
+      if (path === "@hono/node-server") return { path, external: true, sideEffects: false };
+      const isInstalled = isBuiltin(path) || path.startsWith("@modelcontextprotocol/server");
+      if (isInstalled || !isOfCommand(args)) return { path, external: true };
+      const file = path.replaceAll(/\W+/g, "-").replace(/^-/, "");
+      vendored.set(file, path);
+      // The same path from cli/ and from chunks/.
+      return { path: `../vendor/${file}.js`, external: true };
+    });
+  },
+});
 
-// ---------------------------------------------------------------- the command
+const isOfCommand = ({ importer, namespace }: OnResolveArgs): boolean =>
+  namespace === "command" || importer.startsWith(join(source, "cli/"));
 
-/** The command's own code stays readable. The code of other packages goes into `vendor`, minified. */
-async function bundleCommand(): Promise<readonly Metafile[]> {
-  const outdir = join(dist, "cli");
-  const packages = new Map<string, string>();
-  const own = await build({
+// ---------------------------------------------------------------- vendor
+
+async function bundleVendor(vendored: Vendored, importers: Metafile): Promise<Metafile> {
+  const { metafile } = await build({
     ...common,
-    entryPoints: [
-      { in: join(source, "cli/main.ts"), out: "main" },
-      { in: join(source, "cli/demo/replica.ts"), out: "demo-replica" },
-      { in: join(source, "cli/demo/tool.ts"), out: "demo-tool" },
-    ],
-    outdir,
-    splitting: true,
-    plugins: [outsideOfBundle(packages)],
-  });
-  const vendor = await build({
-    ...common,
-    entryPoints: [...packages.keys()].map((file) => ({ in: `used:${file}`, out: file })),
-    outdir: join(outdir, "vendor"),
-    splitting: true,
+    entryPoints: [...vendored.keys()].map((file) => ({ in: `vendor:${file}`, out: file })),
+    outdir: join(dist, "vendor"),
     minify: true,
     banner: { js: requireInModules },
-    plugins: [onlyWhatIsUsed(packages, importsOfVendor(own.metafile))],
+    plugins: [onlyWhatIsUsed(vendored, importsOfVendor(importers))],
   });
-  return [own.metafile, vendor.metafile];
+  return metafile;
 }
 
 /** Some of the packages are CommonJS and call `require`, which a module does not have. */
 const requireInModules = `import { createRequire as requireFrom } from "node:module";
 const require = requireFrom(import.meta.url);`;
-
-/** All files of the command are written into one folder, so each of them reaches a file outside by the same path. */
-const outsideOfBundle = (packages: Map<string, string>): Plugin => ({
-  name: "outside of the bundle",
-  setup: (bundler) => {
-    bundler.onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
-      const file = relative(source, resolve(resolveDir, path)).replaceAll("\\", "/");
-      // The demo shows people this file, so it is not merged with others.
-      if (file === "cli/demo/tool.ts") return { path: "./demo-tool.js", external: true };
-      if (/^(cli|client)\//.test(file)) return undefined;
-      return { path: `../${file.replace(/\.ts$/, ".js")}`, external: true };
-    });
-    bundler.onResolve({ filter: /^[@a-z]/ }, ({ path }) => {
-      const isAtHand = isBuiltin(path) || path.startsWith("@modelcontextprotocol/server");
-      if (isAtHand) return { path, external: true };
-      const file = path.replaceAll(/\W+/g, "-").replace(/^-/, "");
-      packages.set(file, path);
-      return { path: `./vendor/${file}.js`, external: true };
-    });
-  },
-});
 
 /** The names that the written files import from each file of `vendor`. */
 function importsOfVendor({ outputs }: Metafile): ReadonlyMap<string, ReadonlySet<string>> {
@@ -145,19 +135,19 @@ function importsOfVendor({ outputs }: Metafile): ReadonlyMap<string, ReadonlySet
   return used;
 }
 
-const importOfVendor = /import \{([^}]*)\} from "\.\/vendor\/([^"]+)\.js"/g;
+const importOfVendor = /import \{([^}]*)\} from "\.\.\/vendor\/([^"]+)\.js"/g;
 
 const onlyWhatIsUsed = (
-  packages: ReadonlyMap<string, string>,
+  vendored: Vendored,
   used: ReadonlyMap<string, ReadonlySet<string>>,
 ): Plugin => ({
   name: "only what is used",
   setup: (bundler) => {
-    bundler.onResolve({ filter: /^used:/ }, ({ path }) => ({ path, namespace: "used" }));
-    bundler.onLoad({ filter: /.*/, namespace: "used" }, ({ path }) => {
-      const file = path.slice("used:".length);
+    bundler.onResolve({ filter: /^vendor:/ }, ({ path }) => ({ path, namespace: "vendor" }));
+    bundler.onLoad({ filter: /.*/, namespace: "vendor" }, ({ path }) => {
+      const file = path.slice("vendor:".length);
       const names = [...(used.get(file) ?? [])].join(", ");
-      return { contents: `export { ${names} } from "${packages.get(file)}";`, resolveDir: root };
+      return { contents: `export { ${names} } from "${vendored.get(file)}";`, resolveDir: root };
     });
   },
 });
@@ -176,9 +166,9 @@ function licenses(metafiles: readonly Metafile[]): string {
     const { name, text } = licenseIn(resolve(root, folder));
     byText.set(text, [...(byText.get(text) ?? []), name]);
   }
-  const entries = [...byText].map(([text, names]) => `${names.join("\n")}\n\n${text}\n`);
-  const head = "The files in cli/ and server/http/node-adapter.js contain code of these packages.";
-  return `${head}\n\n${entries.join(`\n${"-".repeat(80)}\n\n`)}`;
+  const texts = [...byText].map(([text, names]) => `${names.join("\n")}\n\n${text}\n`);
+  const head = "This package contains code of the following packages.";
+  return `${head}\n\n${texts.join(`\n${"-".repeat(80)}\n\n`)}`;
 }
 
 function licenseIn(folder: string): { readonly name: string; readonly text: string } {
@@ -193,7 +183,8 @@ function licenseIn(folder: string): { readonly name: string; readonly text: stri
 }
 
 rmSync(dist, { recursive: true, force: true });
-compile();
-await dropComments();
-const bundles = [await bundleNodeAdapter(), ...(await bundleCommand())];
-writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses(bundles));
+writeDeclarations();
+const vendored: Vendored = new Map();
+const bundled = await bundle(vendored);
+const vendor = await bundleVendor(vendored, bundled);
+writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([bundled, vendor]));

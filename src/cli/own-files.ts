@@ -1,23 +1,24 @@
-// Files of this package that the command finds by their path. Where they are depends on what runs: the source, the same
-// compiled file by file, or the bundle, which scripts/build.ts writes into one folder.
+// Files of this package that the command finds by their path. The build merges the command's files, so they are looked
+// for from the root of the package.
 
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, extname, join, sep } from "node:path";
 
-const besideThis = (file: string) => join(import.meta.dirname, file);
+const root = packageRoot(import.meta.dirname);
+const isBuilt = !import.meta.dirname.includes(join(sep, "src", "cli"));
 
-function firstOf(files: readonly string[]): string {
-  const found = files.map(besideThis).find((file) => existsSync(file));
-  if (found === undefined) throw new Error(`None of these files is installed: ${files.join(", ")}`);
-  return found;
+function packageRoot(folder: string): string {
+  return existsSync(join(folder, "package.json")) ? folder : packageRoot(dirname(folder));
 }
 
+const ownFile = (built: string, source: string) =>
+  join(root, isBuilt ? built : `${source}${extname(import.meta.filename)}`);
+
 /** The program of one replica of the demo. */
-export const demoReplica = (): string =>
-  firstOf(["demo-replica.js", "demo/replica.js", "demo/replica.ts"]);
+export const demoReplica: string = ownFile("dist/cli/demo-replica.js", "src/cli/demo/replica");
 
 /** The tool that the demo calls, for people to read. */
-export const demoTool = (): string => firstOf(["demo-tool.js", "demo/tool.js", "demo/tool.ts"]);
+export const demoTool: string = ownFile("dist/cli/demo-tool.js", "src/cli/demo/tool");
 
 /** The parts of this package's manifest that the command uses. */
 export interface OwnManifest {
@@ -27,5 +28,5 @@ export interface OwnManifest {
 
 /** Reads the manifest of this package. */
 export function ownManifest(): OwnManifest {
-  return JSON.parse(readFileSync(besideThis("../../package.json"), "utf8"));
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 }

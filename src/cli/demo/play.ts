@@ -26,11 +26,7 @@ export interface Playing {
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export async function playDemo({
-  isAuto,
-  io,
-  replica = demoReplica(),
-}: Playing): Promise<ExitCode> {
+export async function playDemo({ isAuto, io, replica = demoReplica }: Playing): Promise<ExitCode> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   for (const signal of signals) process.on(signal, interrupt);
@@ -71,7 +67,7 @@ function judge(story: Story, folder: string, io: Io): ExitCode {
     io.err(style.red("\nThat is not how it should be.\n"));
     return exit.failed;
   }
-  const tool = relative(process.cwd(), demoTool());
+  const tool = relative(process.cwd(), demoTool);
   io.err(`\n${style.dim("The tool:")} ${tool}\n`);
   io.err(`${style.dim("Your own:")} npx mcp-parley init my-server\n`);
   return exit.done;

@@ -6,7 +6,8 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Nesting } from "../../replay/carrier.ts";
 
-const ourFolder = fileURLToPath(new URL("../../", import.meta.url));
+/** The folder of this library's code. The build merges files, so it is not a fixed number of steps up from here. */
+const [ourFolder = ""] = /^.*[\\/](?:src|dist)[\\/]/.exec(fileURLToPath(import.meta.url)) ?? [];
 
 /** From Node 24 on, following an asynchronous context costs next to nothing. */
 export const isNestingFree: boolean = Number(process.versions.node.split(".")[0]) >= 24;

@@ -1,5 +1,5 @@
-// The parts of the official Node adapter that the server uses. The build bundles the package into this file, so that a
-// server installs without it and without the web framework that the package depends on.
+// The parts of the official Node adapter that the server uses. The build bundles them, so that a server installs without
+// the package and without the web framework that it depends on.
 
 export {
   hostHeaderValidation,
