@@ -1,5 +1,7 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import SlowFirst from "./test/run/slow-first.ts";
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -16,9 +18,50 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["{src,test,examples}/**/*.test.ts"],
+    projects: [
+      {
+        extends: true,
+        test: { name: "parley", include: ["{src,test,examples}/**/*.test.ts"] },
+      },
+      {
+        // The tests of the wire once more, over the SDK's entry: what holds over one holds over the other.
+        extends: true,
+        test: {
+          name: "over the SDK",
+          env: { PARLEY_TEST_ENTRY: "sdk" },
+          include: [
+            "answers",
+            "auth",
+            "envelope",
+            "legacy-tasks",
+            "legacy",
+            "mishaps",
+            "notifications",
+            "pages",
+            "rounds",
+            "task-input",
+            "task-listen",
+            "task-phases",
+            "task-principals",
+            "tasks",
+            "token",
+          ]
+            .map((name) => `test/wire/${name}.test.ts`)
+            .concat("test/hosts/listen.test.ts"),
+        },
+      },
+    ],
+    // One compiled copy of the programs that tests start, and one Postgres server, for the whole run.
+    globalSetup: source("test/run/setup.ts"),
     reporters: ["default", source("scripts/closing-line.ts")],
-    testTimeout: 20_000,
+    // The tests of processes and stores wait more than they compute. (The runner's own choice on two cores is one.)
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: SlowFirst },
+    // How long a test may take on a busy machine. One that passes does not take longer for it.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // What is waited for comes in its time on a busy machine, too; the default is one second.
+    expect: { poll: { timeout: 30_000 } },
     silent: "passed-only",
   },
 });

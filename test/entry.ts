@@ -1,8 +1,12 @@
-// Which entry the HTTP tests talk to: the fast one, or, in the files that run them once more, the SDK's.
+// Which entry the HTTP tests talk to: the fast one, or the SDK's in the project that runs them once more
+// (vitest.config.ts).
 
+import process from "node:process";
 import type { ListenOptions } from "mcp-parley";
 
-export const entry: { fast: boolean } = { fast: true };
+export const entry: { readonly fast: boolean } = {
+  fast: process.env["PARLEY_TEST_ENTRY"] !== "sdk",
+};
 
 /** For `app.listen`. */
 export const overEntry = (options: ListenOptions = {}): ListenOptions => ({ ...options, ...entry });

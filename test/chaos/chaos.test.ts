@@ -7,6 +7,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { childrenOf, commandOf, isAlive, kill } from "../postgres/processes.ts";
+import { placeOfRun } from "../run/shared.ts";
 import { wrongs } from "./invariants.ts";
 import { chaos } from "./run.ts";
 import type { ChaosOptions, Report } from "./run.ts";
@@ -69,6 +70,8 @@ test("no replica outlives a run that is killed, not even a stopped one", async (
   const main = fileURLToPath(new URL("main.ts", import.meta.url));
   const run = spawn(process.execPath, ["--import", "tsx", main, "--tasks", "1000"], {
     stdio: "ignore",
+    // As `npm run chaos` starts it: by itself.
+    env: { ...process.env, [placeOfRun]: undefined },
   });
   const pid = run.pid ?? 0;
   onTestFinished(() => kill(pid));

@@ -12,6 +12,8 @@ import { openJson, places } from "../../src/tasks/sealing.ts";
 import type { Sealer } from "../../src/tasks/sealing.ts";
 import { startPostgres } from "../postgres/start.ts";
 import { build } from "../../bench/build.ts";
+import { scriptOf } from "../programs.ts";
+import { isInRun } from "../run/shared.ts";
 import { Chance } from "./chance.ts";
 import { Client } from "./client.ts";
 import { readEvidence } from "./evidence.ts";
@@ -68,7 +70,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   const keeper = new Keeper(folder);
   try {
     const replica = "test/chaos/replica.ts";
-    const script = (await build(folder, [replica]))(replica);
+    const script = isInRun() ? scriptOf(replica) : (await build(folder, [replica]))(replica);
     const postgres = options.store === "postgres" ? await startPostgres() : undefined;
     try {
       const setting: Setting = {

@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { expect, onTestFinished, test } from "vitest";
+import { program } from "../programs.ts";
 import { keys, parleyOnScreen } from "./screen.ts";
 import type { Screen } from "./screen.ts";
 
 const root = resolve(import.meta.dirname, "../..");
+/** As in a clone, where `npm start` has tsx; the other tests start what is compiled. */
 const demo = ["--import", "tsx", join(root, "src/cli/main.ts"), "demo"];
-const broken = ["--import", "tsx", join(import.meta.dirname, "demo-broken.ts")];
+const broken = program("test/cli/demo-broken.ts");
 
 /** Temporary files go there, and every replica has it among its arguments: so it shows what is left. */
 function emptyFolder(): string {

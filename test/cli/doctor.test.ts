@@ -13,7 +13,7 @@ import { nodeFinding } from "../../src/cli/doctor/here.ts";
 import { clockFinding } from "../../src/cli/doctor/server.ts";
 import { loadDriver } from "../../src/tasks/stores/sqlite/driver.ts";
 import { newKey } from "../../src/token/keyring.ts";
-import { startPostgres } from "../postgres/start.ts";
+import { freshDatabase } from "../postgres/database.ts";
 import { inEmptyFolder, run } from "./keys-io.ts";
 
 const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -171,7 +171,7 @@ test("a file as a store: missing, without tables, and at work; nothing is change
 });
 
 test("Postgres as a store: down, without tables, up to date", async () => {
-  const { url, stop } = await startPostgres();
+  const { url, stop } = await freshDatabase();
   onTestFinished(stop);
   const empty = await run(doctor, ["--store", url], env);
   expect(empty.out).toMatch(/✔ store.*\n✖ migrations {3}[1-9]\d* to be done; run: parley migrate/);

@@ -15,17 +15,14 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { beforeAll, afterAll, expect, test } from "vitest";
+import { main } from "./where.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const run = (command: string, args: readonly string[], cwd: string) =>
   promisify(execFile)(command, [...args], { cwd, timeout: 150_000 });
 
 const parley = (args: readonly string[], cwd: string) =>
-  run(
-    process.execPath,
-    ["--import", import.meta.resolve("tsx"), join(root, "src/cli/main.ts"), ...args],
-    cwd,
-  );
+  run(process.execPath, [main, ...args], cwd);
 
 let folder: string;
 

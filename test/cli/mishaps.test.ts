@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { desk } from "./desk.ts";
 import { keys as deskKeys, quiet } from "../interop/errands.ts";
 import { deskUrl, emptyFolder, parley, read, start } from "./run.ts";
-import { deskFile, tsx } from "./where.ts";
+import { deskFile } from "./where.ts";
 
 const limit = { timeout: 90_000 };
 
@@ -248,7 +248,7 @@ describe("the server that was started ends", () => {
 
   test.each(["SIGKILL", "SIGINT"] as const)("with the command, by %s", limit, async (signal) => {
     const cwd = emptyFolder();
-    const env = { LISTEN: "1", NODE_OPTIONS: `--import ${tsx}` };
+    const env = { LISTEN: "1" };
     const child = start(["call", prints(cwd), "slow", "--verbose"], { cwd, env });
     let pid = 0;
     for await (const line of createInterface({ input: child.stderr })) {

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { keys as appKeys, quiet } from "../interop/errands.ts";
 import { deskUrl, emptyFolder, parley, read } from "./run.ts";
-import { deskFile, tsx } from "./where.ts";
+import { deskFile } from "./where.ts";
 
 describe("call, exit 6, resume in another process", () => {
   test("rounds of a server file", { timeout: 60_000 }, async () => {
@@ -178,7 +178,7 @@ describe("a server that is started here", () => {
 
   test("by a command, after -- or in quotes", { timeout: 60_000 }, async () => {
     const cwd = emptyFolder();
-    const command = [process.execPath, "--import", tsx, deskFile];
+    const command = [process.execPath, deskFile];
     const after = await parley(["call", "echo", "item=x", "--", ...command], { cwd });
     expect(after).toMatchObject({ code: 0, stdout: `{"item":"x"}\n` });
     const listed = await parley(["list", command.join(" ")], { cwd });

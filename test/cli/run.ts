@@ -11,7 +11,8 @@ import type { ParleyOptions } from "mcp-parley";
 import { onTestFinished } from "vitest";
 import { keys, quiet } from "../interop/errands.ts";
 import { desk } from "./desk.ts";
-import { main, tsconfig, tsx } from "./where.ts";
+import { leash } from "../programs.ts";
+import { main, tsconfig } from "./where.ts";
 
 export interface Ran {
   readonly code: number;
@@ -26,10 +27,11 @@ export interface RunOptions {
 }
 
 export function start(args: readonly string[], { cwd, env = {} }: RunOptions) {
-  const child = spawn(process.execPath, ["--import", tsx, main, ...args], {
+  const child = spawn(process.execPath, ["--import", leash.fourth, main, ...args], {
     cwd,
     env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig, ...env },
-    stdio: "pipe",
+    // The last is the leash.
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;

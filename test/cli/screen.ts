@@ -3,7 +3,7 @@
 import process from "node:process";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
-import { main, tsconfig, tsx } from "./where.ts";
+import { main, tsconfig } from "./where.ts";
 
 export interface Screen {
   readonly press: (...keys: readonly string[]) => void;
@@ -28,7 +28,7 @@ export function parleyOnScreen(args: readonly string[], options: ScreenOptions):
   const rows = 60;
   // Nothing of whoever runs the tests decides about colours.
   const { NO_COLOR: _no, FORCE_COLOR: _force, CI: _ci, ...rest } = process.env;
-  const pty = spawn(process.execPath, ["--import", tsx, main, ...args], {
+  const pty = spawn(process.execPath, [main, ...args], {
     cols,
     rows,
     cwd,

@@ -6,7 +6,7 @@ import type { Store } from "mcp-parley";
 import { postgresStore } from "mcp-parley/postgres";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { startPostgres } from "../postgres/start.ts";
+import { freshDatabase } from "../postgres/database.ts";
 import { deskUrl, emptyFolder, parley, read } from "./run.ts";
 
 interface Stored {
@@ -21,7 +21,7 @@ const stores: Record<string, () => Promise<Stored>> = {
     return { store: sqliteStore(target), target };
   },
   Postgres: async () => {
-    const { url: target, stop } = await startPostgres();
+    const { url: target, stop } = await freshDatabase();
     onTestFinished(stop);
     const bare = await parley(["tasks", "ls", "--store", target], { cwd: emptyFolder() });
     expect(bare.stderr).toContain('to be done; run: parley migrate "$DATABASE_URL"\n');

@@ -1,9 +1,10 @@
-// Where things are: the command's source, the server file that it is tried with, and what runs both.
+// Where things are: the command and the server file that it is tried with, both compiled, and what runs a server file in
+// TypeScript.
 
 import { join } from "node:path";
+import { scriptOf } from "../programs.ts";
 
-export const main: string = join(import.meta.dirname, "../../src/cli/main.ts");
-export const deskFile: string = join(import.meta.dirname, "desk-server.ts");
-export const tsx: string = import.meta.resolve("tsx");
-/** What a server file of the tests imports as "mcp-parley" is the source. */
+export const main: string = scriptOf("src/cli/main.ts");
+export const deskFile: string = scriptOf("test/cli/desk-server.ts");
+/** What a TypeScript server file of the tests imports as "mcp-parley" is the source. */
 export const tsconfig: string = join(import.meta.dirname, "../../tsconfig.json");

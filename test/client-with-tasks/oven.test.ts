@@ -5,6 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { TaskLeftError } from "../../src/client/index.ts";
+import { program } from "../programs.ts";
 import { servedOven } from "../wire/task-calls.ts";
 import { plainClient, textOf } from "./plain-client.ts";
 import type { People, PlainClient } from "./plain-client.ts";
@@ -38,7 +39,7 @@ async function overHttp(people: Omit<People, "say"> = {}) {
 async function overStdio(people: Omit<People, "say"> = {}) {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: ["--import", "tsx", fileURLToPath(new URL("../wire/stdio-oven.ts", import.meta.url))],
+    args: [...program("test/wire/stdio-oven.ts")],
     cwd: fileURLToPath(new URL("../..", import.meta.url)),
     stderr: "ignore",
   });

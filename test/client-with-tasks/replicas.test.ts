@@ -4,23 +4,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { cloudRequests } from "../../src/cli/demo/cloud.ts";
 import { placeIn } from "../../src/cli/demo/place.ts";
 import { Replicas } from "../../src/cli/demo/replicas.ts";
 import { roundRobin } from "../../src/cli/demo/round-robin.ts";
+import { scriptOf } from "../programs.ts";
 import { deferred } from "../wire/deferred.ts";
 import { plainClient, textOf } from "./plain-client.ts";
 
 test("a replica is killed, and callTool() returns the result", { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-with-tasks-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  // What it starts is TypeScript.
-  process.execArgv.push("--import", import.meta.resolve("tsx"));
   const creating = deferred<number>();
-  const file = join(import.meta.dirname, "../../src/cli/demo/replica.ts");
+  const file = scriptOf("src/cli/demo/replica.ts");
   const replicas = new Replicas(file, folder, ({ replica, what }) => {
     if (what === "create") creating.resolve(replica);
   });

@@ -3,12 +3,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { memoryStore, parley } from "mcp-parley";
 import type { App } from "mcp-parley";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { start } from "../../examples/child.ts";
 import { keys, quiet } from "../interop/errands.ts";
+import { startProgram } from "../programs.ts";
 
 const done: string[] = [];
 let app: App;
@@ -41,12 +40,11 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-const file = fileURLToPath(new URL("mortal-client.ts", import.meta.url));
-
 /** What a process saw, to its end. */
 async function live(env: Record<string, string>): Promise<boolean> {
   let isAtEnd = false;
-  for await (const line of start(file, env).lines) isAtEnd ||= line === "end";
+  for await (const line of startProgram("test/client/mortal-client.ts", env).lines)
+    isAtEnd ||= line === "end";
   return isAtEnd;
 }
 

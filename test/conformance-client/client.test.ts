@@ -2,11 +2,11 @@
 //
 // Stricter than the suite itself, which does not mind a scenario that made no check at all.
 
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { installedSuite } from "../conformance/install.ts";
 import { complaints, once, passed } from "../conformance/suite.ts";
 import type { Run } from "../conformance/suite.ts";
-import { compiledFixture, requiredScenarios, runRequirements, runScenario } from "./suite.ts";
+import { requiredScenarios, runRequirements, runScenario } from "./suite.ts";
 
 // What each revision requires, and the checks that makes: a scenario that ends early makes fewer.
 const revisions = [
@@ -41,14 +41,12 @@ const named = [
 ] as const;
 
 const suite = once(installedSuite);
-const program = once(compiledFixture);
-afterAll(async () => (await program()).remove());
 
 describe("the client", { timeout: 300_000 }, () => {
   const runs = new Map(
     revisions.map(({ revision }) => [
       revision,
-      once(async () => runRequirements(await suite(), await program(), revision)),
+      once(async () => runRequirements(await suite(), revision)),
     ]),
   );
 
@@ -77,7 +75,7 @@ describe("the client", { timeout: 300_000 }, () => {
 
   test("by itself: sep-2322-client-request-state, and the program ends well", async () => {
     const scenario = "sep-2322-client-request-state";
-    const run = await runScenario(await suite(), await program(), scenario);
+    const run = await runScenario(await suite(), scenario);
     expectPassed(run, scenario, 5);
     expect(run.exitCode).toBe(0);
   });

@@ -1,56 +1,29 @@
 // Runs the official suite's client scenarios, and reads the checks it has written.
 
-import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { Suite } from "../conformance/install.ts";
 import { Checks, endWithUs, finished } from "../conformance/suite.ts";
 import type { Check, Run } from "../conformance/suite.ts";
+import { scriptOf } from "../programs.ts";
 
 /** Of one scenario. The suite starts all of them at once, each a process of its own. */
 const scenarioPatienceMs = 120_000;
 const patienceMs = 240_000;
 
-const here = fileURLToPath(new URL(".", import.meta.url));
-const repository = join(here, "../..");
-
-export interface Program {
-  readonly command: string;
-  readonly remove: () => void;
-}
-
-/** The fixture as JavaScript: forty processes that compile it first would keep a small machine busy for a minute. */
-export async function compiledFixture(): Promise<Program> {
-  // Packages are found from there.
-  const cache = join(repository, "node_modules/.cache");
-  mkdirSync(cache, { recursive: true });
-  const output = mkdtempSync(join(cache, "parley-conformance-client-"));
-  const remove = () => rmSync(output, { recursive: true, force: true });
-  try {
-    writeFileSync(join(output, "package.json"), '{ "type": "module" }\n');
-    const compiler = fileURLToPath(import.meta.resolve("typescript/package.json"));
-    const tsc = join(dirname(compiler), "bin/tsc");
-    await promisify(execFile)(process.execPath, [tsc, "-p", here, "--outDir", output]);
-    const file = join(output, "test/conformance-client/fixture.js");
-    return { command: `"${process.execPath}" "${file}"`, remove };
-  } catch (error) {
-    remove();
-    throw error;
-  }
-}
+/** What the suite starts for each scenario. */
+const command = `"${process.execPath}" "${scriptOf("test/conformance-client/fixture.ts")}"`;
 
 /** Everything that a revision requires of a client, and what the suite runs besides without scoring it. */
-export function runRequirements(suite: Suite, program: Program, revision: string): Promise<Run> {
-  return run(suite, program, ["--requirements", revision]);
+export function runRequirements(suite: Suite, revision: string): Promise<Run> {
+  return run(suite, ["--requirements", revision]);
 }
 
 /** One by name. Here the suite also minds how our program ends. */
-export function runScenario(suite: Suite, program: Program, scenario: string): Promise<Run> {
-  return run(suite, program, ["--scenario", scenario]);
+export function runScenario(suite: Suite, scenario: string): Promise<Run> {
+  return run(suite, ["--scenario", scenario]);
 }
 
 /** The names that count. */
@@ -60,11 +33,7 @@ export function requiredScenarios(suite: Suite, revision: string): readonly stri
   return [...list.matchAll(/- (\S+)/g)].map(([, name = ""]) => name);
 }
 
-async function run(
-  { node, folder: suite }: Suite,
-  { command }: Program,
-  which: readonly string[],
-): Promise<Run> {
+async function run({ node, folder: suite }: Suite, which: readonly string[]): Promise<Run> {
   const output = mkdtempSync(join(tmpdir(), "parley-conformance-client-"));
   const timeout = ["--timeout", String(scenarioPatienceMs)];
   const started = ["--import", endWithUs, join(suite, "dist/index.js"), "client"];

@@ -11,10 +11,10 @@ import type { Store } from "mcp-parley";
 import { postgresStore } from "mcp-parley/postgres";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { afterAll, describe, expect, test } from "vitest";
-import { startPostgres } from "../postgres/start.ts";
+import { freshDatabase } from "../postgres/database.ts";
 import { installedSuite } from "./install.ts";
 import { ways } from "./serve.ts";
-import { complaints, once, passed, requiredScenarios, runScenario, runSuite } from "./suite.ts";
+import { complaints, once, passed, requiredScenarios, runPending, runSuite } from "./suite.ts";
 
 // What each revision requires, and the checks that makes: a scenario that ends early makes fewer.
 const revisions = [
@@ -49,7 +49,8 @@ const named = [
 // Begun by whichever test comes first: what goes wrong in a test is counted as a failure, and told.
 const suite = once(installedSuite);
 
-describe.each(["direct", "over the SDK", "attached"] as const)(
+// All ways at once: a run waits more than it computes.
+describe.concurrent.each(["direct", "over the SDK", "attached"] as const)(
   "served %s",
   { timeout: 300_000 },
   (way) => {
@@ -105,15 +106,16 @@ const taskScenarios = [
   ["tasks-mrtr-composition", 1],
 ] as const;
 
-describe.each([
+describe.concurrent.each([
   ["direct", "sqlite"],
   ["over the SDK", "sqlite"],
   ["attached", "sqlite"],
   ["direct", "postgres"],
   ["attached", "postgres"],
-] as const)("tasks, served %s, on %s", { timeout: 120_000 }, (way, kind) => {
+] as const)("tasks, served %s, on %s", { timeout: 300_000 }, (way, kind) => {
   const place = once(() => places[kind]());
   const listening = once(async () => ways[way](0, (await place()).store));
+  const run = once(async () => runPending(await suite(), (await listening()).url));
 
   afterAll(async () => {
     await (await listening()).close();
@@ -121,11 +123,7 @@ describe.each([
   });
 
   test.each(taskScenarios)("%s, in %i checks", async (scenario, minimum) => {
-    const { scenarios, exitCode } = await runScenario(
-      await suite(),
-      (await listening()).url,
-      scenario,
-    );
+    const { scenarios, exitCode } = await run();
     const checks = scenarios.get(scenario) ?? [];
     expect(complaints(checks)).toEqual([]);
     expect(passed(checks)).toBeGreaterThanOrEqual(minimum);
@@ -149,7 +147,7 @@ const places = {
     return { store, end };
   },
   postgres: async (): Promise<Place> => {
-    const { url, stop } = await startPostgres();
+    const { url, stop } = await freshDatabase();
     const store = postgresStore(url);
     const end = async () => {
       await store.close();

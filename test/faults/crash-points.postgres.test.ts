@@ -1,9 +1,9 @@
 import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
-import { startPostgres } from "../postgres/start.ts";
+import { freshDatabase } from "../postgres/database.ts";
 import { describeCrashPoints } from "./crash-points.fixture.ts";
 
 describeCrashPoints("Postgres", async () => {
-  const postgres = await startPostgres();
+  const postgres = await freshDatabase();
   const store = new PostgresStore(postgres.url);
   return {
     store,

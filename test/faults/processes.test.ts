@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startPostgres } from "../postgres/start.ts";
+import { freshDatabase } from "../postgres/database.ts";
 import { crashOfProcess } from "./crash-of-process.fixture.ts";
 import { openStore } from "./place.ts";
 import type { Place } from "./place.ts";
@@ -21,7 +21,7 @@ const points: readonly Point[] = [
 
 async function placeOf(kind: Place["kind"]): Promise<Place> {
   if (kind === "postgres") {
-    const { url, stop } = await startPostgres();
+    const { url, stop } = await freshDatabase();
     onTestFinished(stop);
     return { kind, at: url, leaseMs };
   }

@@ -1,8 +1,7 @@
-// A process of these tests, and what it says. It ends with the one that started it (examples/leash.ts).
+// A process of these tests, and what it says. It ends with the one that started it.
 
 import { writeSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { start } from "../../examples/child.ts";
+import { startProgram } from "../programs.ts";
 import { orders } from "./place.ts";
 
 /** Said at once and in order, also right before a death. */
@@ -25,8 +24,7 @@ export class ReplicaProcess {
 
   /** `file` is one of this folder. */
   constructor(file: string, what: object) {
-    const path = fileURLToPath(new URL(file, import.meta.url));
-    const { pid, kill, lines } = start(path, orders(what));
+    const { pid, kill, lines } = startProgram(`test/faults/${file}`, orders(what));
     this.pid = pid;
     this.kill = kill;
     this.gone = this.#hear(lines);

@@ -1,7 +1,7 @@
-import { startPostgres } from "../postgres/start.ts";
+import { freshDatabase } from "../postgres/database.ts";
 import { describeReplicas } from "./replicas.fixture.ts";
 
 describeReplicas("postgres", async () => {
-  const { url, stop } = await startPostgres();
+  const { url, stop } = await freshDatabase();
   return { at: url, close: stop };
 });

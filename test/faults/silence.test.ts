@@ -8,13 +8,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
 import { openPool } from "../../src/tasks/stores/postgres/pool.ts";
 import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
-import { startPostgres } from "../postgres/start.ts";
+import { freshDatabase } from "../postgres/database.ts";
 import { Hold } from "./outage.fixture.ts";
 
 const leaseMs = 1_500;
 
 test("a worker whose connections have fallen silent goes on over new ones", async () => {
-  const postgres = await startPostgres();
+  const postgres = await freshDatabase();
   const way = await Way.to(postgres.port);
   const hold = new Hold();
   const url = postgres.url.replace(`:${postgres.port}/`, `:${way.port}/`);

@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { cancelled, declined, play } from "mcp-parley/testing";
 import type { Asked, Scripted } from "mcp-parley/testing";
+import { program } from "../programs.ts";
 import { connectV1, connectV2, legacy, modern } from "./clients.ts";
 import type { Connected, Place, Told } from "./clients.ts";
 import { errands, keys } from "./errands.ts";
@@ -75,7 +76,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** One process and no shell or wrapper around it: who ends it has ended all of it. */
 const stdioServer: Extract<Place, { command: string }> = {
   command: process.execPath,
-  args: ["--import", "tsx", fileURLToPath(new URL("stdio-server.ts", import.meta.url))],
+  args: [...program("test/interop/stdio-server.ts")],
   cwd: root,
 };
 

@@ -1,13 +1,14 @@
 // A server of this folder, as a process that a client starts.
 
 import { fileURLToPath } from "node:url";
+import { program } from "../programs.ts";
 import type { Place } from "./clients.ts";
 
 /** One process and no shell or wrapper around it: who ends it has ended all of it. */
 export function stdioPlace(file: string | URL): Extract<Place, { command: string }> {
   return {
     command: process.execPath,
-    args: ["--import", "tsx", fileURLToPath(new URL(file, import.meta.url))],
+    args: [...program(new URL(file, import.meta.url))],
     cwd: fileURLToPath(new URL("../..", import.meta.url)),
   };
 }

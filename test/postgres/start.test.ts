@@ -4,9 +4,9 @@ import { existsSync, readFileSync, watch } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterEach, expect, test, vi } from "vitest";
+import { program } from "../programs.ts";
 import { childrenOf, isAlive } from "./processes.ts";
 import { startPostgres } from "./start.ts";
 import type { Postgres } from "./start.ts";
@@ -50,8 +50,7 @@ function gone(folder: string): Promise<void> {
 }
 
 async function hold(): Promise<{ holder: ChildProcess; folder: string; pid: number }> {
-  const script = fileURLToPath(new URL("holder.ts", import.meta.url));
-  const holder = spawn(process.execPath, ["--import", "tsx", script], {
+  const holder = spawn(process.execPath, [...program("test/postgres/holder.ts")], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   processes.push(holder);

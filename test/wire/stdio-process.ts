@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { program } from "../programs.ts";
 
 export interface StdioProcess {
   readonly send: (message: object) => void;
@@ -32,15 +33,10 @@ export function started(
   file: URL,
   { cwd = repository, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): StdioProcess {
-  const child = spawn(
-    process.execPath,
-    ["--import", import.meta.resolve("tsx"), fileURLToPath(file)],
-    {
-      cwd,
-      // For a folder outside: "mcp-parley" is the source here, wherever the process runs.
-      env: { ...process.env, TSX_TSCONFIG_PATH: `${repository}/tsconfig.json`, ...env },
-    },
-  );
+  const child = spawn(process.execPath, [...program(file)], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   const out = linesOf(child.stdout);
   const errors = linesOf(child.stderr);

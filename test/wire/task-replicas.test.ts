@@ -2,19 +2,19 @@
 
 import { postgresStore } from "mcp-parley/postgres";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startPostgres } from "../postgres/start.ts";
-import type { Postgres } from "../postgres/start.ts";
+import { freshDatabase } from "../postgres/database.ts";
+import type { Database } from "../postgres/database.ts";
 import { oven } from "./oven.ts";
 import type { Oven } from "./oven.ts";
 import { accept, tokenIn } from "./post.ts";
 import type { Incoming, To } from "./post.ts";
 import { ask, begun, call, listen, taskIdIn, textOf, until } from "./task-calls.ts";
 
-let postgres: Postgres;
+let postgres: Database;
 let schemas = 0;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
 }, 60_000);
 afterAll(() => postgres.stop());
 

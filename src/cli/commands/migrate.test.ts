@@ -4,17 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { startPostgres } from "../../../test/postgres/start.ts";
+import { freshDatabase } from "../../../test/postgres/database.ts";
+import { program } from "../../../test/programs.ts";
 import { PostgresStore } from "../../tasks/stores/postgres/postgres-store.ts";
 import { SqliteStore } from "../../tasks/stores/sqlite/sqlite-store.ts";
-
-const main = join(import.meta.dirname, "../main.ts");
 
 async function parley(
   ...args: string[]
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   try {
-    const node = ["--import", "tsx", main, ...args];
+    const node = [...program("src/cli/main.ts"), ...args];
     return { code: 0, ...(await promisify(execFile)(process.execPath, node)) };
   } catch (error) {
     return error as { code: number; stdout: string; stderr: string };
@@ -36,7 +35,7 @@ test("makes the tables of a file, again without harm", async () => {
 }, 30_000);
 
 test("makes the tables of Postgres; what --print prints makes the same ones", async () => {
-  const { url, stop } = await startPostgres();
+  const { url, stop } = await freshDatabase();
   onTestFinished(stop);
   expect(await parley("migrate", url, "--schema", "made")).toMatchObject({ code: 0 });
   const made = new PostgresStore(url, { schema: "made" });

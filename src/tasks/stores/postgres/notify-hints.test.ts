@@ -47,7 +47,7 @@ const notify = (payload: string) =>
 
 async function endListener(): Promise<void> {
   const { rows } = await server.admin.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%'",
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'",
   );
   expect(rows.length).toBe(1);
 }
@@ -141,8 +141,11 @@ test("after the last listener has left, no connection is kept for it", async () 
   await ears[0]!.until(listening);
   for (const ear of ears) ear.end();
   const count = async () =>
-    (await server.admin.query("select from pg_stat_activity where query like 'listen%'")).rows
-      .length;
+    (
+      await server.admin.query(
+        "select from pg_stat_activity where datname = current_database() and query like 'listen%'",
+      )
+    ).rows.length;
   let left = await count();
   for (let tries = 0; tries < 2_000 && left > 0; tries++) left = await count();
   expect(left).toBe(0);

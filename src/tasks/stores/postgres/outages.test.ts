@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { claimAll, create, leaseMs, newTask } from "../../../testing/store/opened.ts";
 import { StoreUnavailableError } from "./errors.ts";
+import type { Postgres } from "../../../../test/postgres/start.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
@@ -10,10 +11,10 @@ import { PostgresStore } from "./postgres-store.ts";
 // Starting a server can take its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let server: TestServer;
+let server: TestServer<Postgres>;
 let opened: TestSchema;
 beforeEach(async () => {
-  server = await TestServer.start();
+  server = await TestServer.startAlone();
   opened = await server.open();
 });
 afterEach(() => server.stop());

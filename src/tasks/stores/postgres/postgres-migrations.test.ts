@@ -9,7 +9,7 @@ import { PostgresStore } from "./postgres-store.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: TestServer;
-beforeAll(async () => void (server = await TestServer.start()));
+beforeAll(async () => void (server = await TestServer.startAlone()));
 afterAll(() => server.stop());
 
 /** All that is in a schema, without its name. */

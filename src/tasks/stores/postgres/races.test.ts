@@ -31,7 +31,7 @@ const ask = waiting([question("k")]);
 async function waitingForLocks(count: number): Promise<void> {
   for (let tries = 0; tries < 2_000; tries++) {
     const { rows } = await server.admin.query(
-      "select from pg_stat_activity where application_name = 'parley' and wait_event_type = 'Lock'",
+      "select from pg_stat_activity where datname = current_database() and application_name = 'parley' and wait_event_type = 'Lock'",
     );
     if (rows.length === count) return;
   }

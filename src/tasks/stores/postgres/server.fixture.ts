@@ -1,21 +1,26 @@
-// A server for a test file, and in it a fresh schema for each test.
+// A database for a test file, and in it a fresh schema for each test.
 
 import pg from "pg";
+import { freshDatabase } from "../../../../test/postgres/database.ts";
+import type { Database } from "../../../../test/postgres/database.ts";
 import { startPostgres } from "../../../../test/postgres/start.ts";
 import type { Postgres, StartOptions } from "../../../../test/postgres/start.ts";
 import type { Opened } from "../../../testing/store/contract.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
 
-export class TestServer {
-  readonly postgres: Postgres;
+export class TestServer<Server extends Database = Database> {
+  readonly postgres: Server;
   readonly admin: pg.Pool;
   #schemas = 0;
 
-  static readonly start = async (options?: StartOptions): Promise<TestServer> =>
+  static readonly start = async (): Promise<TestServer> => new TestServer(await freshDatabase());
+
+  /** With a Postgres server of its own: to kill it, to set it up in another way, or to add to its roles. */
+  static readonly startAlone = async (options?: StartOptions): Promise<TestServer<Postgres>> =>
     new TestServer(await startPostgres(options));
 
-  constructor(postgres: Postgres) {
+  constructor(postgres: Server) {
     this.postgres = postgres;
     this.admin = new pg.Pool({ connectionString: postgres.url, max: 5 });
     this.admin.on("error", () => {});

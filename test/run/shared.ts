@@ -1,0 +1,15 @@
+// How a test file asks for what its run shares (setup.ts).
+
+import process from "node:process";
+
+/** The environment variable that says where the run answers. It is missing in a program that no run has started. */
+export const placeOfRun = "PARLEY_TEST_RUN";
+
+export const isInRun = (): boolean => process.env[placeOfRun] !== undefined;
+
+export async function askRun<T>(what: "compiled" | "database"): Promise<T> {
+  const response = await fetch(`${process.env[placeOfRun]}/${what}`);
+  if (!response.ok) throw new Error(`The run has no ${what}: ${await response.text()}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- setup.ts wrote it
+  return (await response.json()) as T;
+}
