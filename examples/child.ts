@@ -1,5 +1,4 @@
-// Processes for the examples: a TypeScript file in a Node of its own, ended with the one that started it
-// (leash.ts).
+// Starts a TypeScript file in a Node process of its own. The process ends with the one that started it (leash.ts).
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -13,7 +12,7 @@ process.on("exit", () => {
 
 export interface Child {
   readonly pid: number;
-  /** What it prints, line by line. */
+  /** The lines that it prints. */
   readonly lines: AsyncIterable<string>;
   readonly kill: (signal: NodeJS.Signals) => void;
 }

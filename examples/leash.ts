@@ -1,5 +1,5 @@
-// Loaded into every process an example starts: it ends when the one that holds the other end of its standard
-// input does, also by `kill -9`.
+// Loaded into every process that an example starts. It ends the process when its parent ends, even by `kill -9`, because
+// the parent holds the other end of its standard input.
 
 import process from "node:process";
 

@@ -1,5 +1,5 @@
-// A client of 2026-07-28 by hand, for the examples: it calls a tool, answers what it is asked, and stays with the
-// task that the call becomes.
+// A 2026-07-28 client written by hand: it calls a tool, answers its questions, and follows the task that the call becomes.
+// It shows what goes over the wire; a program would use `mcp-parley/client`.
 
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -20,7 +20,7 @@ export interface FormAnswer {
   readonly content?: { readonly [name: string]: unknown };
 }
 
-/** Results are told apart by `resultType`, tasks by `status`. */
+/** `resultType` says what kind of result it is. */
 interface Result {
   readonly resultType: "complete" | "input_required" | "task";
   readonly content?: readonly { readonly type: string; readonly text?: string }[];
@@ -47,7 +47,7 @@ interface Reply<R> {
 export interface TaskClientOptions {
   readonly url: string;
   readonly headers?: { readonly [name: string]: string };
-  /** What the person says. */
+  /** Answers a question. By default every question is declined. */
   readonly answer?: (form: Form) => Promise<FormAnswer>;
   readonly onTask?: (task: Task) => void;
 }
@@ -59,7 +59,7 @@ export class TaskClient {
     this.#options = options;
   }
 
-  /** As far as the rounds go: to a result, or to a task. */
+  /** Calls a tool and answers its questions, until there is a result or a task. */
   readonly start = async (
     name: string,
     args: object,
@@ -81,7 +81,7 @@ export class TaskClient {
   readonly task = (taskId: string): Promise<Task> =>
     this.#sendAgain("tasks/get", taskId, { taskId });
 
-  /** To its end, answering what it asks. */
+  /** Follows a task to its end and answers its questions. Resolves with the text of the result. */
   readonly follow = async (taskId: string): Promise<string> => {
     for (;;) {
       const task = await this.task(taskId);
@@ -106,7 +106,7 @@ export class TaskClient {
     return answers;
   }
 
-  /** Asking for a task, and answering it, does no harm twice: what gets lost is sent again. */
+  /** Reading a task and answering it can be repeated safely, so a request that gets lost is sent again. */
   async #sendAgain<R>(method: string, name: string, params: object): Promise<R> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -140,10 +140,10 @@ export class TaskClient {
   }
 }
 
-/** The server has understood, and said no. */
+/** The server understood the request and refused it. */
 class Refused extends Error {}
 
-/** As JSON, or as the last of a stream of events. */
+/** The response is JSON, or the last event of a stream. */
 function reply<R>(status: number, body: string): Reply<R> {
   if (status >= 500) throw new Error(`HTTP ${status}`);
   const json = body.startsWith("{") ? body : body.slice(body.lastIndexOf("data: ") + 6);

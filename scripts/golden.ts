@@ -1,4 +1,4 @@
-// Writes test/golden/<version>/ for the version in package.json. Run once a release; what is there stays.
+// Writes test/golden/<version>/ for the version in package.json. Run it once for each release; existing files are kept.
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import process from "node:process";
@@ -10,7 +10,8 @@ import type { GoldenCall, GoldenFile, GoldenLeg } from "../test/golden/file.ts";
 import { goldenArguments, goldenJournal, goldenScript, goldenTools } from "../test/golden/tools.ts";
 
 const folder = `test/golden/${process.env["npm_package_version"]}`;
-if (existsSync(folder)) throw new Error(`${folder} exists; golden files are never written again`);
+if (existsSync(folder))
+  throw new Error(`${folder} exists already. Golden files are never rewritten.`);
 
 const key = newKey("golden");
 const now = Date.UTC(2026, 0, 1);

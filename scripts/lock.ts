@@ -1,7 +1,7 @@
-// Writes package-lock.json so that `npm ci` works on every machine, whatever registry wrote it:
-//   - without the addresses packages were downloaded from, which are those of one machine's registry;
-//   - with the optional packages of all platforms, also of those the registry at hand does not carry. npm
-//     leaves such a package out of the lock file, and then refuses the lock file for lacking it.
+// Writes package-lock.json so that `npm ci` works on every machine and with every registry:
+//   - without the addresses from which packages were downloaded, because they differ between registries;
+//   - with the optional packages of all platforms, even those that the current registry does not have. npm leaves such
+//     packages out of the lock file and then refuses the lock file because they are missing.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ interface Locked {
 }
 
 const file = "package-lock.json";
-// In a folder of its own: next to node_modules, npm copies what it finds installed there.
+// In a folder of its own, because next to node_modules npm copies what is installed there.
 const folder = mkdtempSync(join(tmpdir(), "parley-lock-"));
 cpSync("package.json", join(folder, "package.json"));
 execFileSync(
@@ -49,19 +49,19 @@ writeFileSync(
   file,
   `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, undefined, 2)}\n`,
 );
-console.log(`${file}: ${sorted.length} packages, ${added} of other platforms added by name`);
+console.log(`${file}: ${sorted.length} packages, ${added} of them added for other platforms`);
 
 function parse(text: string): { readonly packages: Readonly<Record<string, Locked>> } {
   const written: unknown = JSON.parse(text);
   if (isLock(written)) return written;
-  throw new Error("npm wrote a lock file of another shape");
+  throw new Error("npm wrote a lock file without a list of packages. Has its format changed?");
 }
 
 function isLock(value: unknown): value is { packages: Record<string, Locked> } {
   return typeof value === "object" && value !== null && "packages" in value;
 }
 
-/** `@oxfmt/binding-linux-arm64-musl` is for Linux on ARM with musl: package names say what they are for. */
+/** The platform that a package's name stands for: `@oxfmt/binding-linux-arm64-musl` is for Linux on ARM with musl. */
 function platformOf(name: string): Record<string, readonly string[]> {
   const words = name.split(/[/-]/);
   const systems = [

@@ -1,4 +1,4 @@
-// Breaks the source, one rule at a time, in a copy of the tree, and expects the tests to notice.
+// Breaks the source in a copy of the tree, one rule at a time, and expects a test to fail.
 //
 // Usage: npm run mutants [-- R7]
 
@@ -49,7 +49,8 @@ function runTests(): Promise<readonly string[]> {
 async function survives({ file, find, put, rule, what }: Mutant): Promise<boolean> {
   const path = join(tree, file);
   const original = readFileSync(path, "utf8");
-  if (!original.includes(find)) throw new Error(`${rule}, ${what}: ${file} no longer has\n${find}`);
+  if (!original.includes(find))
+    throw new Error(`${rule}, ${what}: ${file} does not contain this text any more:\n${find}`);
   writeFileSync(path, original.replace(find, put));
   const failed = await runTests();
   writeFileSync(path, original);
@@ -63,7 +64,7 @@ async function survives({ file, find, put, rule, what }: Mutant): Promise<boolea
 
 const baseline = await runTests();
 if (baseline.length > 0)
-  throw new Error(`The tests fail without any mutant: ${baseline.join(", ")}`);
+  throw new Error(`The tests already fail before any rule is broken: ${baseline.join(", ")}`);
 let survivors = 0;
 for (const mutant of mutants) if (await survives(mutant)) survivors += 1;
 console.log(`\n${mutants.length} mutants, ${survivors} survived`);

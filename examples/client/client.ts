@@ -1,4 +1,4 @@
-// Calls the server of examples/hello-ask, and goes on with what an earlier run of this program has left.
+// Calls the server of examples/hello-ask. First it finishes the calls that an earlier run of this program left behind.
 
 // #region client
 import { connect } from "mcp-parley/client";

@@ -1,4 +1,4 @@
-// The same, for a UI that shows the questions and gets the answers later.
+// The same call for a user interface, which shows the questions and gets the answers later.
 
 // #region events
 import { connect } from "mcp-parley/client";
@@ -6,7 +6,7 @@ import { connect } from "mcp-parley/client";
 const server = await connect("http://127.0.0.1:3000/mcp", { elicit: "events", journal: ".calls" });
 const call = server.start("resolve_bug", { id: 4522 });
 for await (const event of call) {
-  // event.ref is all that another process needs to go on: server.resume(ref)
+  // Another process can continue the call with event.ref alone: server.resume(ref)
   if (event.type !== "asked") continue;
   for (const { key } of event.questions) {
     await call.answer(key, { action: "accept", content: { [key]: "Fixed" } });

@@ -1,4 +1,4 @@
-// The same call, with everything it can come to as one type.
+// The same call, with every outcome it can have as one type.
 
 // #region outcomes
 import { connect, outcomes } from "mcp-parley/client";

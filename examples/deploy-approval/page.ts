@@ -1,4 +1,4 @@
-// The page behind the link: who may decide, what they see, and what becomes of it.
+// The page behind the link: who may decide, what they see, and what a decision does.
 
 import { ParleyError } from "mcp-parley";
 import type { App } from "mcp-parley";
@@ -10,7 +10,7 @@ export interface Page {
   readonly html: string;
 }
 
-/** Changes nothing: programs open the links in mails, too. */
+/** Shows the request. It changes nothing, because programs also open the links in mails. */
 export function show(app: App, trail: Trail, ticket: string, person: Person | undefined): Page {
   const found = look(app, trail, ticket, person);
   if (!found.isAllowed) return said(found.status, found.why);
@@ -24,7 +24,7 @@ export function show(app: App, trail: Trail, ticket: string, person: Person | un
   return { status: 200, html };
 }
 
-/** Whatever comes of it, it is written down. */
+/** Delivers a decision. The trail records it, whether it counts or not. */
 export async function decide(
   app: App,
   trail: Trail,
@@ -34,7 +34,7 @@ export async function decide(
 ): Promise<Page> {
   const found = look(app, trail, ticket, person);
   const { what, call } = found.asked ?? { what: "unknown", call: "unknown" };
-  const who = person?.name ?? "nobody";
+  const who = person?.name ?? "anonymous";
   const write = (outcome: string) =>
     trail.write({ who, did: isApproved ? "approve" : "refuse", what, call, outcome });
   if (!found.isAllowed) {
@@ -48,8 +48,8 @@ export async function decide(
 
 const sentences = {
   delivered: "Thank you. Your decision is on its way.",
-  "already answered": "Somebody has decided on this already.",
-  gone: "This is over: it was decided, cancelled, or nobody answered in time.",
+  "already answered": "This has already been decided.",
+  gone: "This request is over. It was decided or cancelled, or its time ran out.",
 };
 
 // ----------------------------------------------------------------
@@ -63,16 +63,16 @@ type Found =
       readonly asked?: TrailLine | undefined;
     };
 
-/** May this person decide on what this ticket is for? Having the link is not enough. */
+/** Whether this person may decide on this ticket's request. Having the link is not enough. */
 function look(app: App, trail: Trail, ticket: string, person: Person | undefined): Found {
   if (person === undefined) return refused(401, "Sign in first.");
   try {
     const { callId, principal } = app.readTicket(ticket);
     const asked = trail.asked(callId);
-    if (asked === undefined) return refused(404, "There is no such request.");
+    if (asked === undefined) return refused(404, "This request does not exist.");
     if (principal === person.name)
-      return refused(403, "You asked for it, so somebody else decides.", asked);
-    if (!person.mayApprove) return refused(403, "You may not decide on this.", asked);
+      return refused(403, "You asked for this yourself, so another person has to decide.", asked);
+    if (!person.mayApprove) return refused(403, "You are not allowed to decide on this.", asked);
     return { isAllowed: true, asked };
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;

@@ -1,4 +1,4 @@
-// In place of a directory and a sign-in: who there is, who may approve, and whose token or cookie that is.
+// Stands in for a directory and a sign-in: the people, who of them may approve, and whose token or cookie is whose.
 
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
 import type { BearerAuthOptions } from "@modelcontextprotocol/server";
@@ -14,11 +14,11 @@ const people: readonly Person[] = [
   { name: "carol", mayApprove: true },
 ];
 
-/** Here the name is all it takes. Yours is a session. */
+/** The person with this name. A real site would look up a session instead. */
 export const personNamed = (name: string | undefined): Person | undefined =>
   people.find((person) => person.name === name);
 
-/** For agents. Here a person's token is the person's name. */
+/** Verifies the tokens of agents. In this example, a person's token is the person's name. */
 export const auth: BearerAuthOptions = {
   verifier: {
     verifyAccessToken: async (token) => {

@@ -1,4 +1,4 @@
-// The site as a program. Mails and deployments are printed.
+// The site as a program. It prints mails and deployments instead of sending and doing them.
 
 import process from "node:process";
 import { sqliteStore } from "mcp-parley/sqlite";

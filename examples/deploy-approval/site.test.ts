@@ -1,4 +1,4 @@
-// Asked for by an agent, decided on by people through a link, over real HTTP. Hours pass by moving the clock.
+// An agent asks and people decide through a link, over real HTTP. The test moves the clock to let hours pass.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,17 +10,17 @@ import { TaskClient } from "../task-client.ts";
 import { startSite } from "./site.ts";
 import { Trail } from "./trail.ts";
 
-// Before anything else is loaded, so that everybody goes by this clock. Timers stay real.
+// Set before anything else is loaded, so that every part uses this clock. Timers stay real.
 vi.hoisted(() => vi.useFakeTimers({ toFake: ["Date"] }));
 
 const hourMs = 3_600_000;
-/** How long to poll: this machine may be busy. */
+/** How long to poll. The machine may be busy. */
 const patience = { timeout: 10_000 };
 const later = (ms: number) => vi.setSystemTime(Date.now() + ms);
 const keys = `test:${"A".repeat(43)}`;
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A site, and what came of it: mails, deployments, the trail. */
+/** A site, and what it did: mails, deployments, the trail. */
 async function opened(deploying: Promise<void> = Promise.resolve()) {
   const folder = mkdtempSync(join(tmpdir(), "deploy-approval-"));
   const trail = new Trail(join(folder, "trail.jsonl"));
@@ -43,7 +43,7 @@ async function opened(deploying: Promise<void> = Promise.resolve()) {
     rmSync(folder, { recursive: true });
   });
 
-  /** This person's agent asks; resolves when the mail is out. */
+  /** This person's agent asks. Resolves when the mail has been sent. */
   async function ask(name: string, service = "shop") {
     const headers = { authorization: `Bearer ${name}` };
     const client = new TaskClient({ url: `${url}/mcp`, headers });
@@ -72,7 +72,7 @@ async function press(link: string, name: string, decision: "approve" | "refuse")
   return { status: response.status, html: await response.text() };
 }
 
-/** The trail without what differs from run to run; of one call, if its links were good. */
+/** The trail without what differs between runs. */
 function told(trail: Trail) {
   const lines = trail.lines();
   const calls = new Set(lines.map(({ call }) => call).filter((call) => call !== "unknown"));
@@ -83,7 +83,7 @@ function told(trail: Trail) {
 
 const thanks = "Thank you. Your decision is on its way.";
 
-test("approved hours later by somebody else, it is deployed, and the trail says who did what", async () => {
+test("a deployment is approved hours later by another person, and the trail says who did what", async () => {
   const { ask, deployed, trail } = await opened();
   const { link, status, text } = await ask("ada");
   later(5 * hourMs);
@@ -129,13 +129,13 @@ test("after a day without an answer it ends politely, and the link is no good an
   later(25 * hourMs);
   await expect
     .poll(text, patience)
-    .toBe("shop 1.4.2 was not deployed: nobody answered within a day. You may ask again.");
+    .toBe("shop 1.4.2 was not deployed, because no answer came within a day. You can ask again.");
   const late = await press(link, "bob", "approve");
   expect(late).toEqual({ status: 410, html: "<p>This link is invalid or has expired.</p>" });
   expect(deployed).toEqual([]);
   expect(told(trail)).toEqual([
     "ada ask shop 1.4.2: waiting",
-    "ada wait shop 1.4.2: nobody answered",
+    "ada wait shop 1.4.2: no answer",
     "bob approve unknown: This link is invalid or has expired.",
   ]);
 });
@@ -151,11 +151,11 @@ test("pressed twice, the first counts; the second is told so, and written down",
   await expect.poll(() => deployed, patience).toEqual(["shop 1.4.2"]);
   expect(await press(link, "carol", "refuse")).toEqual({
     status: 409,
-    html: "<p>Somebody has decided on this already.</p>",
+    html: "<p>This has already been decided.</p>",
   });
   finish();
   await expect.poll(text, patience).toBe("shop 1.4.2 is deployed. bob approved it.");
-  expect((await press(link, "bob", "approve")).html).toContain("This is over");
+  expect((await press(link, "bob", "approve")).html).toContain("This request is over");
   expect(deployed).toEqual(["shop 1.4.2"]);
   expect(told(trail)).toEqual([
     "ada ask shop 1.4.2: waiting",
@@ -166,7 +166,7 @@ test("pressed twice, the first counts; the second is told so, and written down",
   ]);
 });
 
-test("nobody approves what they asked for, nor without the role, nor without signing in", async () => {
+test("approving needs a sign-in, the role, and another person than the one who asked", async () => {
   const { ask, deployed, trail } = await opened();
   const { link, text } = await ask("carol");
   for (const name of ["carol", "ada", "mallory"]) {
@@ -179,9 +179,9 @@ test("nobody approves what they asked for, nor without the role, nor without sig
   await expect.poll(text, patience).toBe("shop 1.4.2 is deployed. bob approved it.");
   expect(told(trail).slice(0, 4)).toEqual([
     "carol ask shop 1.4.2: waiting",
-    "carol approve shop 1.4.2: You asked for it, so somebody else decides.",
-    "ada approve shop 1.4.2: You may not decide on this.",
-    "nobody approve unknown: Sign in first.",
+    "carol approve shop 1.4.2: You asked for this yourself, so another person has to decide.",
+    "ada approve shop 1.4.2: You are not allowed to decide on this.",
+    "anonymous approve unknown: Sign in first.",
   ]);
 });
 

@@ -1,4 +1,4 @@
-// Two ways in: /mcp for agents, who ask for deployments, and /approve for people, who decide on them.
+// The site: agents ask for deployments at /mcp, and people decide on them at /approve.
 
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -17,7 +17,7 @@ export interface SiteOptions {
   readonly logger?: Logger | undefined;
   readonly port: number;
   readonly trail: Trail;
-  /** To everybody who may approve. */
+  /** Sends a mail to everyone who may approve. */
   readonly mail: (subject: string, link: string) => void;
   readonly deploy: (what: string, idempotencyKey: string) => void | Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function startSite({ port, trail, mail, deploy, ...options }: SiteO
       await deploy(request.what, idempotencyKey);
       note(request, "deploy", `done, approved by ${approvedBy}`);
     },
-    giveUp: (request) => note(request, "wait", "nobody answered"),
+    giveUp: (request) => note(request, "wait", "no answer"),
   });
 
   async function serve(req: IncomingMessage, res: ServerResponse) {
@@ -70,7 +70,7 @@ export async function startSite({ port, trail, mail, deploy, ...options }: SiteO
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : port}`;
-  // `app.listen` runs tasks by itself; a server of your own has to say so.
+  // `app.listen` would run tasks by itself. With a server of your own, start a worker.
   await app.work();
   return {
     url,

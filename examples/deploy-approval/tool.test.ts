@@ -1,4 +1,4 @@
-// The handler without a wire: what the page would deliver comes from the script.
+// The handler without HTTP: the script delivers what the page would.
 
 import { parley } from "mcp-parley";
 import { crashTest, play } from "mcp-parley/testing";
@@ -25,7 +25,7 @@ test("what is approved is deployed", async () => {
   const call = await play(deploy, shop, yes, { principal: "ada" });
   expect(call.text).toBe("shop 1.4.2 is deployed. bob approved it.");
   expect(done).toEqual(["announce ada shop 1.4.2", "deploy shop 1.4.2 for bob true"]);
-  // Whoever asked has nothing to do meanwhile.
+  // The caller is not asked anything.
   expect(call.task?.statuses).toEqual(["working", "completed"]);
 });
 

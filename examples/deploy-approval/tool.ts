@@ -1,4 +1,4 @@
-// A deployment that somebody else has to approve, perhaps hours after it was asked for.
+// A deployment that another person has to approve, perhaps hours later.
 
 import { Unanswered } from "mcp-parley";
 import type { App } from "mcp-parley";
@@ -11,18 +11,18 @@ export interface DeployRequest {
 }
 
 export interface Operations {
-  /** Tells those who may approve, with a link that has the ticket in it. */
+  /** Sends a link that contains the ticket to the people who may approve. */
   readonly announce: (request: DeployRequest, ticket: string) => void | Promise<void>;
   readonly deploy: (
     request: DeployRequest,
     approvedBy: string,
     idempotencyKey: string,
   ) => void | Promise<void>;
-  /** Nobody has answered in time. */
+  /** No answer came in time. */
   readonly giveUp: (request: DeployRequest) => void | Promise<void>;
 }
 
-/** What the page delivers. */
+/** The value that the page delivers. */
 const Decision = z.object({ isApproved: z.boolean(), by: z.string() });
 
 const dayMs = 24 * 3_600_000;
@@ -32,15 +32,15 @@ export function deployTool(app: App, operations: Operations) {
   const deploy = app.tool(
     "deploy",
     {
-      description: "Deploy a version of a service, once somebody has approved it",
+      description: "Deploy a version of a service after another person has approved it",
       inputSchema: z.object({ service: z.string(), version: z.string() }),
       task: "required",
     },
     async ({ service, version }, ctx) => {
       const what = `${service} ${version}`;
-      const request = { call: ctx.callId, requester: ctx.principal ?? "somebody", what };
+      const request = { call: ctx.callId, requester: ctx.principal ?? "unknown", what };
       await ctx.background();
-      ctx.progress(0, 1, "waiting for somebody to approve it");
+      ctx.progress(0, 1, "waiting for approval");
       try {
         const { isApproved, by } = await ctx.waitFor("approval", Decision, {
           notify: (ticket) => operations.announce(request, ticket),
@@ -54,7 +54,7 @@ export function deployTool(app: App, operations: Operations) {
       } catch (error) {
         if (!(error instanceof Unanswered)) throw error;
         await ctx.step("give-up", () => operations.giveUp(request));
-        return `${what} was not deployed: nobody answered within a day. You may ask again.`;
+        return `${what} was not deployed, because no answer came within a day. You can ask again.`;
       }
     },
   );

@@ -1,4 +1,4 @@
-// The audit trail: a file to which lines are added, and never anything else.
+// The audit trail: a file that only grows.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
@@ -7,7 +7,7 @@ export interface TrailLine {
   readonly who: string;
   readonly did: "ask" | "approve" | "refuse" | "deploy" | "wait";
   readonly what: string;
-  /** The call it is about, from the ticket. */
+  /** The id of the call, from the ticket. */
   readonly call: string;
   readonly outcome: string;
 }
@@ -30,7 +30,7 @@ export class Trail {
     return lines.filter((line) => line !== "").map((line): TrailLine => JSON.parse(line));
   }
 
-  /** What was asked for in this call, and by whom. */
+  /** The line that says what this call asked for, and who asked. */
   asked(call: string): TrailLine | undefined {
     return this.lines().find((line) => line.call === call && line.did === "ask");
   }

@@ -1,3 +1,5 @@
+// The smallest server: one tool that asks. The README shows it.
+
 // #region server
 import { parley } from "mcp-parley";
 import { z } from "zod";

@@ -1,3 +1,5 @@
+// Tests of a tool: answers, a refusal, and every crash on the way.
+
 // #region test
 import { crashTest, declined, play } from "mcp-parley/testing";
 import { expect, test } from "vitest";
@@ -10,19 +12,19 @@ test("a duplicate is closed once, with the bug it duplicates", async () => {
   expect(call.ran("close")).toBe(1);
 });
 
-test("who does not say how closes nothing", async () => {
+test("declining the question closes nothing", async () => {
   const call = await play(resolveBug, { id: 4522 }, { how: declined });
   expect(call.isError).toBe(true);
   expect(call.ran("close")).toBe(0);
 });
 
-test("whatever is lost on the way, it is closed under one idempotency key", async () => {
+test("no crash closes the bug under a second idempotency key", async () => {
   const { plays } = await crashTest(resolveBug, { id: 4522 }, { how: "Duplicate", of: 4301 });
   expect(plays).toBeGreaterThan(10);
 });
 // #endregion
 
-test("the transcript tells what happened", async () => {
+test("the transcript says what happened", async () => {
   const { transcript } = await play(resolveBug, { id: 4522 }, { how: "Duplicate", of: 4301 });
   expect(transcript).toBe(
     [

@@ -1,3 +1,5 @@
+// The tool of hello-ask in a file of its own, so that a test can import it without a server.
+
 // #region tool
 import { parley } from "mcp-parley";
 import { z } from "zod";

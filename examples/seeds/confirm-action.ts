@@ -1,5 +1,5 @@
-// Two short tools of the C# SDK's page: the high-level one that awaits a confirmation, and the low-level one that manages
-// its own round, with words for a client that cannot be asked.
+// Two short tools of the C# SDK's page: one awaits a confirmation, and one drives its round itself and has a text for
+// clients that cannot be asked.
 
 import { acceptedContent } from "@modelcontextprotocol/server";
 import { inputRequired } from "mcp-parley";
@@ -30,14 +30,14 @@ export const answerQuestion = (app: App) =>
   app.tool(
     "answer_question",
     {
-      description: "Asks by hand",
+      description: "Asks in the low-level form",
       inputSchema: z.object({ question: z.string() }),
     },
     ({ question }, ctx) => {
       const given = acceptedContent(ctx.answers, "user_answer", Answer);
       if (given !== undefined) return `You answered: ${given.answer}`;
       if (!ctx.can("form")) {
-        return "This tool asks, and your client cannot be asked. Use one that takes forms.";
+        return "This tool asks a question, and your client cannot be asked. Use a client that shows forms.";
       }
       const message = `Please answer: ${question}`;
       return inputRequired({

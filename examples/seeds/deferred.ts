@@ -1,4 +1,4 @@
-// The deferred tool of the C# SDK's page: it puts its work off to a later round and asks nothing, to shed load.
+// The deferred tool of the C# SDK's page: to shed load, it leaves work to a later round and asks nothing.
 
 import { inputRequired } from "mcp-parley";
 import type { App } from "mcp-parley";
@@ -11,7 +11,7 @@ export const deferred = (app: App) =>
     return `Completed step ${step}`;
   });
 
-/** As the page writes it. */
+/** The same in the low-level form, as on the page. */
 export const deferredByHand = (app: App) =>
   app.tool("deferred_by_hand", { description: "Puts its work off, by hand" }, (ctx) => {
     const state = ctx.state(z.object({ step: z.int() }));

@@ -1,4 +1,4 @@
-// The echo tool of the MRTR proposals: a task that asks for what it is to echo, if it was not told.
+// The echo tool of the MRTR proposals: a task that asks what to echo, unless the arguments say so.
 
 import type { App } from "mcp-parley";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-// The tools of the mcpkit tutorial: one round, two rounds, roots, and the composition of rounds and a task.
+// The tools of the mcpkit tutorial: one question, two questions, roots, and rounds followed by a task.
 
 import type { App } from "mcp-parley";
 import { z } from "zod";
@@ -11,7 +11,7 @@ export const greet = (app: App) =>
     return `Hello, ${name}!`;
   });
 
-/** Two questions one after the other, with both answers at hand in the last round. */
+/** Two questions one after the other. The last round has both answers. */
 export const multiRound = (app: App) =>
   app.tool("multi_round", { description: "Gathers two answers" }, async (ctx) => {
     const step1 = await ctx.ask("step1", "What is your name?");
@@ -19,21 +19,21 @@ export const multiRound = (app: App) =>
     return `Hi ${step1}, your favourite colour is ${step2}.`;
   });
 
-/** Searches where the user works, without asking the user. */
+/** Searches the folders of the client, without asking the person. */
 export const searchRoots = (app: App) =>
   app.tool("search", { description: "Searches the open projects" }, async (ctx) => {
     const roots = await ctx.roots("client_roots");
     return `Searched ${roots.map(({ uri }) => uri).join(", ")}`;
   });
 
-/** Tells of its progress, batch by batch. */
+/** Reports its progress. */
 export const summarize = (app: App) =>
   app.tool("summarize", { description: "Summarizes in batches" }, (ctx) => {
     ctx.progress(47, 100, "Processing batch 47/100");
     return "Summarized.";
   });
 
-/** Three phases in one handler: ask, become a task, work and ask again. */
+/** Three phases in one handler: it asks, becomes a task, then works and asks again. */
 export const composition = (app: App) =>
   app.tool(
     "composition",

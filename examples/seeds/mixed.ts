@@ -1,4 +1,5 @@
-// The mixed request of the MRTR proposal: a form for the person and a completion of the client's model, in one round.
+// The mixed request of the MRTR proposal: a form for the person and a completion from the client's
+// model, in one round.
 
 import type { App } from "mcp-parley";
 import { z } from "zod";

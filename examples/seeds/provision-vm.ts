@@ -1,10 +1,10 @@
-// The VM of the C# SDK's page: costs are confirmed in a round, and only then the call becomes a task. Inside the task the
-// same `ctx` asks on, by the task's own means. src/cli/demo is the same with a cloud behind it.
+// The VM of the C# SDK's page: the costs are confirmed in a round, and then the call becomes a task. The same `ctx` asks
+// inside the task. examples/provision-vm is a similar tool with a cloud behind it.
 
 import type { App } from "mcp-parley";
 import { z } from "zod";
 
-/** Five minutes, as on the page, unless somebody has less time. */
+/** Takes five minutes, as on the page, unless a test says otherwise. */
 export const provisionVm = (app: App, { takesMs = 5 * 60_000 } = {}) =>
   app.tool(
     "provision-vm",

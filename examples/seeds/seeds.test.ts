@@ -1,4 +1,4 @@
-// Every tool of the documents this project began with, played.
+// Plays every tool of the documents that the project began with.
 
 import { parley } from "mcp-parley";
 import type { App } from "mcp-parley";

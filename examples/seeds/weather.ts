@@ -1,6 +1,5 @@
-// The weather tools: one that asks who wants to know (the MRTR proposal), one that may take long or fail (the response
-// types), and one that asks for units by hand (the C# SDK's page). The last is the same for clients that cannot be
-// asked by a result: they are asked by a request.
+// Three weather tools: one asks who wants to know (the MRTR proposal), one may take long or fail (the response types), and
+// one asks for units in the low-level form (the C# SDK's page). Older clients receive the same question as a request.
 
 import { acceptedContent } from "@modelcontextprotocol/server";
 import { inputRequired } from "mcp-parley";
@@ -22,7 +21,7 @@ export const weather = (app: App) =>
     },
   );
 
-/** How it goes: at once, in the background, only for who says who they are, or not at all. */
+/** How the call goes: in the background, after a question, or with a failure. By default it succeeds at once. */
 export interface Day {
   readonly isSlow?: boolean;
   readonly asks?: boolean;

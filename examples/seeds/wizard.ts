@@ -1,5 +1,5 @@
-// The wizard of the C# SDK's page: a name, then an age. On that page it is a state machine that looks in the last round
-// for the answer of the round before; a client sends only the answers of the last round, so the name is gone.
+// The wizard of the C# SDK's page asks for a name, then for an age. The page writes it as a state machine whose last round
+// reads an answer of an earlier one. A client sends only the answers of the last round, so the name would be missing.
 
 import { acceptedContent } from "@modelcontextprotocol/server";
 import { inputRequired } from "mcp-parley";
@@ -9,7 +9,7 @@ import { z } from "zod";
 const Name = z.object({ name: z.string().describe("Your name") });
 const Age = z.object({ age: z.number().describe("Your age") });
 
-/** Two lines that ask. */
+/** The same with two lines that ask. */
 export const wizard = (app: App) =>
   app.tool("wizard", { description: "Asks for a name, then for an age" }, async (ctx) => {
     const { name } = await ctx.ask("name", "What's your name?", Name);

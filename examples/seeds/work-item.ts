@@ -1,5 +1,5 @@
-// The Azure DevOps flow of the MRTR proposal: rules of the tracker ask for a resolution, and for a duplicate for its
-// original. examples/work-items is the same flow with a tracker behind it.
+// The Azure DevOps flow of the MRTR proposal: the tracker requires a resolution, and for a duplicate the original bug.
+// examples/work-items is the same flow with a tracker behind it.
 
 import type { App } from "mcp-parley";
 import { z } from "zod";

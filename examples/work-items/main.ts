@@ -1,5 +1,5 @@
-// Bug 4522 is resolved through three replicas that share nothing but a key, by the official client. You are
-// asked in the terminal; without one, a script answers. Exits with 1 unless the tracker was written to once.
+// The official client resolves bug 4522 through three replicas that share nothing but a key. You answer in the terminal;
+// without one, a script answers. The exit code is 1 unless each write reached the tracker exactly once.
 
 import { randomBytes } from "node:crypto";
 import { stdin, stdout } from "node:process";
@@ -18,7 +18,7 @@ interface Field {
   readonly enum?: readonly string[];
 }
 
-/** A form of one field, as this tool's are. An empty line declines. */
+/** Fills in a form with one field; this tool has no others. An empty line declines. */
 async function fill(message: string, [name, field]: [string, Field]) {
   const choices = field.enum === undefined ? "" : ` [${field.enum.join(", ")}]`;
   if (!stdin.isTTY) {
@@ -29,7 +29,7 @@ async function fill(message: string, [name, field]: [string, Field]) {
   const terminal = createInterface({ input: stdin, output: stdout });
   console.log(`  ${message}`);
   const hint = field.enum === undefined ? "" : `${field.enum.join(" / ")} `;
-  const answer = (await terminal.question(`  ${hint}(empty line: decline) > `)).trim();
+  const answer = (await terminal.question(`  ${hint}(an empty line declines) > `)).trim();
   terminal.close();
   if (answer === "") return { action: "decline" as const };
   return {
@@ -38,7 +38,7 @@ async function fill(message: string, [name, field]: [string, Field]) {
   };
 }
 
-/** What is no number is sent as it is: the server says what is wrong with it, and asks again. */
+/** A text that is not a number is sent unchanged: the server says what is wrong with it, and asks again. */
 function typed(field: Field, answer: string): string | number {
   return field.type === "string" || Number.isNaN(Number(answer)) ? answer : Number(answer);
 }
@@ -49,14 +49,14 @@ process.on("uncaughtException", (error: Error & { code?: string }) => {
   process.exit(isInterrupted ? 130 : 1);
 });
 
-// Three processes. The key is all they share.
+// Three processes that share only the key.
 const key = `example:${randomBytes(32).toString("base64url")}`;
 const server = fileURLToPath(new URL("server.ts", import.meta.url));
 const replicas = [1, 2, 3].map(() => start(server, { PARLEY_KEYS: key }));
 const written: string[] = [];
 const urls = await Promise.all(replicas.map(watch));
 
-/** Resolves with the replica's address, and goes on to write down what it does. */
+/** Resolves with the replica's address, then keeps recording what the replica writes. */
 function watch(replica: Child, index: number): Promise<string> {
   return new Promise((resolve, reject) => {
     void (async () => {
@@ -67,7 +67,7 @@ function watch(replica: Child, index: number): Promise<string> {
         written.push(rest.join(" "));
         console.log(`  replica ${index + 1} writes: ${rest.slice(0, -1).join(" ")}`);
       }
-      reject(new Error(`replica ${index + 1} ended before it listened`));
+      reject(new Error(`replica ${index + 1} ended before it was listening`));
     })();
   });
 }
@@ -105,7 +105,7 @@ for (const replica of replicas) replica.kill("SIGTERM");
 
 const isOnce = new Set(written).size === written.length;
 console.log(
-  "Each request went to another process; between them the call was in the client's hands, sealed.",
+  "Each request went to another process. In between, the client held the sealed state of the call.",
 );
 console.log(
   `The tracker was written to ${written.length} time(s), each write once: ${isOnce ? "yes" : "NO"}.`,

@@ -1,4 +1,4 @@
-// One replica. It prints where it listens, and then what it does to the tracker.
+// One replica. It prints its address, and then what it writes to the tracker.
 
 import process from "node:process";
 import { workItems } from "./tool.ts";

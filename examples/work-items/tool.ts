@@ -1,4 +1,4 @@
-// Resolving a bug in a tracker whose own rules ask for more: a resolution, and for a duplicate the original.
+// Resolves a bug in a tracker that requires a resolution, and for a duplicate the original bug.
 
 import { parley } from "mcp-parley";
 import type { Logger } from "mcp-parley";
@@ -11,7 +11,7 @@ export interface Tracker {
   readonly link: (id: number, duplicateOf: number, idempotencyKey: string) => void;
 }
 
-/** The example prints what happens itself. */
+/** The example prints by itself what happens. */
 const quiet: Logger = {
   debug: () => {},
   info: () => {},
