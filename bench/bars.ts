@@ -1,4 +1,4 @@
-// What must hold. A bar that is missed is said so; it changes no figure, and ends nothing.
+// The limits that must hold. A missed limit is reported; it changes no figure and does not end the run.
 
 import type { Figures } from "./figures.ts";
 

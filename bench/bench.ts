@@ -1,5 +1,5 @@
-// What every part of the bench is given: how long to measure, chance with a seed, the compiled servers, the process that
-// asks them, and where figures are kept.
+// What every part of the benchmark is given: how long to measure, seeded chance, the compiled servers, the client's
+// process, and a place for figures.
 
 import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
@@ -14,15 +14,15 @@ import { Figures } from "./figures.ts";
 import type { Server } from "./http/compare.ts";
 
 export interface Pace {
-  /** Under five minutes for all of it: fewer rounds, smaller numbers. */
+  /** Everything in under five minutes: fewer rounds, smaller numbers. */
   readonly isQuick: boolean;
   readonly sliceMs: number;
   readonly rounds: number;
-  /** Of every server, before anything counts: so many requests, or so long. */
+  /** How many requests, or how long, each server is warmed up before anything counts. */
   readonly warmUp: { readonly count: number; readonly ms: number };
 }
 
-/** What runs in processes of its own. */
+/** The programs that run in processes of their own. */
 const programs = [
   "bench/http/server.ts",
   "bench/http/load.ts",
@@ -39,7 +39,7 @@ export class Bench {
   readonly folder: string;
   readonly built: Built;
   readonly load: Child;
-  /** Those that serve more than one part: they stay warm from one to the next. */
+  /** Servers that serve more than one part. They stay warm from one part to the next. */
   readonly servers = new Map<string, Server>();
 
   static async open(pace: Pace, seed: string): Promise<Bench> {

@@ -1,6 +1,6 @@
-// What is measured runs as it is shipped: compiled, by a plain `node`. Under `tsx` every function that a request
-// makes would be given a name, and every error a source map. The replicas of test/chaos, which are started by the dozen, are
-// up in a fifth of the time.
+// Compiles what is measured, so that it runs as it is shipped, under plain `node`. Under `tsx`, every function that a request
+// creates would be given a name, and every error a source map. The replicas of test/chaos, which are started by the dozen,
+// also start in a fifth of the time.
 
 import { execFile } from "node:child_process";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 export const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** Compiles these files, and what they import, into the folder. Paths are from the root of the repository. */
+/** Compiles these files and what they import into the folder. Paths are relative to the root of the repository. */
 export async function build(folder: string, files: readonly string[]): Promise<Built> {
   const out = join(folder, "built");
   const config = {
@@ -31,7 +31,7 @@ export async function build(folder: string, files: readonly string[]): Promise<B
   return (file) => join(out, file.replace(/\.ts$/, ".js"));
 }
 
-/** All that is installed here but OpenTelemetry: it is for the tests, and a plain install does not have it. */
+/** Links every installed package except OpenTelemetry, which is for the tests: a plain install does not have it. */
 async function linkPackages(folder: string): Promise<void> {
   const [from, to] = [join(root, "node_modules"), join(folder, "node_modules")];
   await mkdir(to);
@@ -39,7 +39,7 @@ async function linkPackages(folder: string): Promise<void> {
   await Promise.all(names.map((name) => symlink(join(from, name), join(to, name))));
 }
 
-/** Where a file was compiled to. */
+/** The path of a compiled file. */
 export type Built = (file: string) => string;
 
 async function compile(project: string): Promise<void> {
@@ -49,6 +49,8 @@ async function compile(project: string): Promise<void> {
     await run(process.execPath, [compiler, "-p", project]);
   } catch (cause) {
     const said = cause instanceof Error && "stdout" in cause ? String(cause.stdout) : "";
-    throw new Error(`It does not compile, so it cannot be measured: ${said.trim()}`, { cause });
+    throw new Error(`The code does not compile, so it cannot be measured: ${said.trim()}`, {
+      cause,
+    });
   }
 }

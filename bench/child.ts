@@ -1,5 +1,5 @@
-// Processes of the bench: asked over IPC, one question after the other or many at once. They end with the process that
-// started them, also by `kill -9`: the channel closes then.
+// The processes of the benchmark. They take requests over IPC, one after the other or many at once, and end with the process
+// that started them, even by `kill -9`, because the channel closes then.
 
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -44,7 +44,7 @@ export class Child {
     this.name = name;
     const child = fork(file, args, {
       execArgv: profiles === undefined ? [] : profiling(name, profiles),
-      // As it is served: development has checks of its own, in most of those that are compared.
+      // As in production: most of the compared servers do extra checks in development.
       env: { ...process.env, NODE_ENV: "production" },
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
@@ -77,7 +77,7 @@ export class Child {
     return this.#gone;
   };
 
-  /** Without its channel it ends by itself, and leaves its profile; who is killed does not. */
+  /** Without its channel the process ends by itself and writes its profile. A killed process would not. */
   readonly end = (): Promise<void> => {
     if (this.#process.connected) this.#process.disconnect();
     return this.#gone;
@@ -103,9 +103,9 @@ const profiling = (name: string, folder: string) => [
   `--cpu-prof-name=${name.replaceAll(/\W+/g, "-")}-${performance.now().toFixed(0)}.cpuprofile`,
 ];
 
-/** In the child: what it can be asked. */
+/** In the child: the requests that it serves. */
 export function answering(
-  // oxlint-disable-next-line typescript/no-explicit-any -- each knows what it is given
+  // oxlint-disable-next-line typescript/no-explicit-any -- each handler knows its argument
   answers: Readonly<Record<string, (given: any) => unknown>>,
 ): void {
   process.on("disconnect", () => process.exit(1));

@@ -1,12 +1,12 @@
-// What was measured: kept for the tables, for `--json` and `--markdown`.
+// Keeps what was measured, for the tables, `--json` and `--markdown`.
 
 import { writeFileSync } from "node:fs";
 
 export interface Figure {
   readonly name: string;
-  /** A median where there are several. */
+  /** The median, if there are several samples. */
   readonly value: number;
-  /** The middle half of the samples, from its lowest to its highest, as a share of the median. */
+  /** The width of the middle half of the samples, as a share of the median. */
   readonly spread: number;
   readonly n: number;
 }
@@ -22,7 +22,7 @@ export class Figures {
   readonly all: Figure[] = [];
   readonly bars: Bar[] = [];
 
-  /** Keeps the median of the samples and gives it back. */
+  /** Keeps the median of the samples and returns it. */
   readonly add = (name: string, ...samples: readonly number[]): Figure => {
     const value = quantile(samples, 0.5);
     const spread =
@@ -32,7 +32,7 @@ export class Figures {
     return figure;
   };
 
-  /** One in each sample by the one beside it: both were taken in the same round. */
+  /** Divides each sample by the one that was taken in the same round. */
   readonly ratio = (name: string, of: readonly number[], by: readonly number[]): Figure =>
     this.add(name, ...of.map((value, round) => value / (by[round] ?? Number.NaN)));
 
@@ -48,7 +48,7 @@ export class Figures {
   #bar(bar: Bar): void {
     this.bars.push(bar);
     const { name, value, limit, isMet } = bar;
-    console.log(`  ${isMet ? "ok    " : "MISSED"} ${name}: ${short(value)} (bar ${limit})`);
+    console.log(`  ${isMet ? "ok    " : "MISSED"} ${name}: ${short(value)} (limit ${limit})`);
   }
 }
 
@@ -56,7 +56,7 @@ export function median(of: readonly number[]): number {
   return quantile(of, 0.5);
 }
 
-/** Between two samples, the way from the one to the other. */
+/** Interpolates between two samples. */
 export function quantile(of: readonly number[], share: number): number {
   const sorted = of.toSorted((one, other) => one - other);
   const place = (sorted.length - 1) * share;
@@ -84,7 +84,7 @@ function mean(of: readonly number[]): number {
   return of.reduce((sum, each) => sum + each, 0) / of.length;
 }
 
-/** Three digits that mean something. */
+/** With three significant digits. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return "-";
   const size = Math.abs(value);

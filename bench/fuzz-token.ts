@@ -1,8 +1,8 @@
 // npm run fuzz:token -- --n 1000000 --seed 1
 //
-// Hands `open` a million tokens that it must refuse, and fails if one is accepted, if anything but a
-// TokenError is thrown, or if two refusals differ in what they say outward. Then measures, one after
-// the other on tokens of one size, whether the time to refuse tells the reasons apart.
+// Gives `open` a million tokens that it must refuse. Fails if one is accepted, if anything other than a TokenError is
+// thrown, or if two refusals differ in what they say to the outside. Then it measures, on tokens of one size, whether the
+// time to refuse reveals the reason.
 
 import { inspect, parseArgs } from "node:util";
 import { TokenError } from "../src/token/errors.ts";
@@ -44,21 +44,21 @@ const startedAt = performance.now();
 console.log(`${n} mutations of ${samples.genuine.length} tokens, seed ${seed}\n`);
 requireGenuine(samples.genuine);
 const tallies = attack(samples, random, n);
-// Once more: an `open` that has begun to refuse everything would pass every test above.
+// Genuine tokens must still open: an `open` that refuses everything would pass every test above.
 requireGenuine(samples.genuine);
 print(tallies);
 const seconds = (performance.now() - startedAt) / 1000;
 const total = sum(tallies);
 console.log(`\n${total.tried} tried in ${seconds.toFixed(1)} s`);
-console.log(`accepted ${total.accepted}, threw something else ${total.threwElse}`);
-console.log(`outward: ${[...outward].map((text) => JSON.stringify(text)).join(", ")}`);
+console.log(`accepted ${total.accepted}, other errors ${total.threwElse}`);
+console.log(`to the outside: ${[...outward].map((text) => JSON.stringify(text)).join(", ")}`);
 const perClass = Math.floor(n / Object.keys(mutations).length);
 console.log(`cut at ${Math.min(perClass, cuts(samples))} of ${cuts(samples)} lengths`);
 
 compareTimes(samples, random);
 
 if (total.accepted + total.threwElse > 0 || outward.size !== 1) {
-  console.log(`\nFAILED. Again: npm run fuzz:token -- --n ${n} --seed ${seed}`);
+  console.log(`\nFAILED. To repeat it: npm run fuzz:token -- --n ${n} --seed ${seed}`);
   process.exitCode = 1;
 }
 
@@ -66,8 +66,8 @@ function requireGenuine(genuine: readonly Sample[]): void {
   for (const { text, keyring, expected } of genuine) open(text, keyring, expected);
 }
 
-// One of each class in turn, so that a machine that slows down does so for all of them, and in another
-// order each time, because a long text leaves the caches cold for whichever comes next.
+// One of each class in turn, so that a machine that slows down does so for all of them, and in a different order each
+// time, because a long text leaves cold caches for the next one.
 function attack(on: Samples, by: Random, count: number): Map<string, Tally> {
   const classes = Object.entries(mutations).map(([name, mutate]) => {
     const tally: Tally = { tried: 0, accepted: 0, threwElse: 0, micros: [] };
@@ -106,14 +106,14 @@ function refuse(attempt: Attempt, name: string, tally: Tally): void {
   }
 }
 
-// As from the wire. V8 puts a concatenated text together when it is first read, and the time of that
-// would be taken for time in `open`.
+// A flat text, as from the wire. V8 joins a concatenated text when it is first read, and that time would be counted as
+// time in `open`.
 function received(text: string): unknown {
   return JSON.parse(JSON.stringify(text));
 }
 
-// The keys of a run are made from its seed and seal nothing else, so the text may be shown. Ten are enough
-// to see what is wrong.
+// The keys of a run are derived from its seed and seal nothing else, so the text may be shown. Ten are enough to see what
+// is wrong.
 function report(what: string, name: string, { text, expected }: Attempt): void {
   if (reported++ >= 10) return;
   console.log(`${name}: ${what}: ${typeof text === "string" ? JSON.stringify(text) : typeof text}`);
@@ -167,7 +167,7 @@ function compareTimes(on: Samples, by: Random): void {
     try {
       open(attempt.text, attempt.keyring, attempt.expected);
     } catch {
-      // Refused, as the run above has shown; only the time is of interest.
+      // It is refused, as the run above has shown. Only the time matters here.
     }
     pick(micros, () => index).push((performance.now() - before) * 1000);
   }

@@ -1,9 +1,11 @@
+// The size of the heap.
+
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** The least of several: what is only waiting to be collected does not count. */
+/** The smallest of several samples, because memory that is only waiting to be collected does not count. */
 export async function heapAfterCollection(): Promise<number> {
   setFlagsFromString("--expose-gc");
   const gc: () => void = runInNewContext("gc");

@@ -1,4 +1,4 @@
-// npm run bench: every figure of this library, as ratios taken side by side. See README.md for how to read them.
+// `npm run bench`: every figure of this library, as ratios measured side by side. README.md says how to read them.
 
 import { randomBytes } from "node:crypto";
 import { cpus, loadavg } from "node:os";
@@ -31,15 +31,15 @@ import { postgresBed } from "./tasks/postgres-bed.ts";
 import { sqliteBed } from "./tasks/sqlite-bed.ts";
 
 const usage = `Usage: npm run bench -- [options]
-  --quick            all of it in less than five minutes: fewer rounds, smaller numbers
-  --only <pattern>   only parts whose name has this in it, as a regular expression
+  --quick            everything in under five minutes: fewer rounds, smaller numbers
+  --only <pattern>   only parts whose name matches this regular expression
   --json <file>      writes { "figures": [{ "name", "value", "spread", "n" }] }
-  --markdown         prints the table of the README, too
-  --strict           ends with 1 where a bar is missed
-  --rounds <number>  how often everybody has a turn (9; quick: 4)
-  --slice <ms>       how long a turn is (800; quick: 400)
-  --profile <folder> has every process leave a .cpuprofile there; figures are worth little then
-  --seed <text>      of the order of turns; printed where none is given
+  --markdown         also prints the tables of bench/README.md
+  --strict           exits with 1 if a limit is missed
+  --rounds <number>  how many turns each server has (default 9, with --quick 4)
+  --slice <ms>       how long a turn is (default 800, with --quick 400)
+  --profile <folder> each process writes a .cpuprofile there; the figures mean little then
+  --seed <text>      decides the order of turns; by default random, and printed
 `;
 
 type Part = readonly [name: string, measure: (bench: Bench) => Promise<void>];
@@ -94,7 +94,9 @@ async function main(): Promise<void> {
   const { quick: isQuick, only = "", seed = randomBytes(4).toString("hex") } = values;
   const chosen = parts.filter(([name]) => new RegExp(only).test(name));
   if (chosen.length === 0) {
-    throw new Error(`No part is called so. There are: ${parts.map(([name]) => name).join(", ")}`);
+    throw new Error(
+      `No part matches --only. The parts are: ${parts.map(([name]) => name).join(", ")}`,
+    );
   }
   if (values.profile !== undefined) profileInto(values.profile);
   const sliceMs = positive("slice", values.slice, isQuick ? 400 : 800);
@@ -102,7 +104,7 @@ async function main(): Promise<void> {
     isQuick,
     sliceMs,
     rounds: positive("rounds", values.rounds, isQuick ? 4 : 9),
-    // A just-in-time compiler counts calls, not seconds; the slowest are not waited for forever.
+    // A just-in-time compiler counts calls, not seconds. The slowest servers have a time limit.
     warmUp: isQuick ? { count: 8_000, ms: 6 * sliceMs } : { count: 30_000, ms: 18 * sliceMs },
   };
   console.log(`${machine()}; seed ${seed}, load ${load()} before`);
@@ -118,7 +120,7 @@ async function main(): Promise<void> {
     await bench.close();
   }
   const { figures } = bench;
-  console.log("\nBars");
+  console.log("\nLimits");
   checkBars(figures);
   console.log(`\nload ${load()} after`);
   if (values.markdown) console.log(`\n${markdown(figures.all, machine())}`);
@@ -128,7 +130,7 @@ async function main(): Promise<void> {
 
 function positive(name: string, given: string | undefined, otherwise: number): number {
   const value = given === undefined ? otherwise : Number(given);
-  if (!(value > 0)) throw new Error(`--${name} is a number above 0`);
+  if (!(value > 0)) throw new Error(`--${name} must be a number above 0.`);
   return value;
 }
 
@@ -139,7 +141,7 @@ function machine(): string {
 
 const load = () => (loadavg()[0] ?? 0).toFixed(1);
 
-// What ends with this process does so in its "exit" event.
+// Child processes end in the "exit" event of this one.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
 main().catch((error: unknown) => {

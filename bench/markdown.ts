@@ -1,4 +1,4 @@
-// The figures that the README shows, as its table.
+// The tables of bench/README.md.
 
 import { short } from "./figures.ts";
 import type { Figure } from "./figures.ts";
@@ -12,27 +12,27 @@ const rows: readonly (readonly [label: string, name: string])[] = [
   ["a leg of a two-round call ÷ bare", "tworound/fast÷bare"],
   ["… ÷ the official SDK, state signed", "tworound/fast÷sdk"],
   ["… ÷ tmcp, state in the clear", "tworound/fast÷tmcp"],
-  ["… its schema made anew in every run ÷ bare", "tworound-inline/fast÷bare"],
+  ["… with its schema created in every run ÷ bare", "tworound-inline/fast÷bare"],
   ["a leg of five rounds ÷ bare", "fiverounds/fast÷bare"],
   ["four questions in a round ÷ bare", "fourquestions/fast÷bare"],
   ["a journal of 1 KiB ÷ bare", "journal1k/fast÷bare"],
   ["a journal of 16 KiB ÷ bare", "journal16k/fast÷bare"],
   ["a resource that asks ÷ bare", "resource/fast÷bare"],
-  ["a handler that asks nothing ÷ the same function, called bare", "wrapped÷unwrapped"],
+  ["a handler that asks nothing ÷ the same function without the engine", "wrapped÷unwrapped"],
 ];
 
 const shares: readonly (readonly [label: string, name: string])[] = [
-  ["token work in a round's processor time", "token/share"],
+  ["token work ÷ a round's processor time", "token/share"],
   ["the 200th round ÷ the first, processor time", "rounds/200÷1 cpu"],
-  ["cold start to first answer ÷ bare", "coldstart/fast÷bare"],
+  ["cold start to first response ÷ bare", "coldstart/fast÷bare"],
   ["… of the official SDK ÷ bare", "coldstart/sdk÷bare"],
   ["installed size ÷ the official SDK", "size/parley÷sdk"],
   ["resident memory, 100 000 calls ÷ 25 000", "memory/fast 100k÷25k"],
-  ["taken over after `kill -9`, SQLite ÷ lease", "recovery/sqlite÷lease"],
+  ["takeover after `kill -9`, SQLite ÷ lease", "recovery/sqlite÷lease"],
   ["… Postgres ÷ lease", "recovery/postgres÷lease"],
 ];
 
-/** A second column has processor time per request, where it was measured. */
+/** The second column has the processor time of each request, if it was measured. */
 export function markdown(figures: readonly Figure[], machine: string): string {
   const byName = new Map(figures.map((figure) => [figure.name, figure]));
   const cell = (name: string) => {
@@ -43,7 +43,7 @@ export function markdown(figures: readonly Figure[], machine: string): string {
   };
   const isThere = ([, name]: readonly [string, string]) => byName.has(name);
   const lines = [
-    `${machine}; 16 connections; medians, with half of the middle half's width`,
+    `${machine}; 16 connections; medians, ± half the width of the middle half`,
     "",
     "| the fast entry | requests a second | processor time each |",
     "| --- | ---: | ---: |",

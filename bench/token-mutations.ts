@@ -1,5 +1,5 @@
-// Every way we know of to hand `open` a token that it must not take. Shared by the fuzz command and by a
-// test that runs a slice of it. All of it, keys and nonces too, follows from one seed.
+// Every known way to give `open` a token that it must refuse. The fuzz command uses all of them, and a test runs a part.
+// Everything, including keys and nonces, is derived from one seed.
 
 import type { RandomBytes } from "../src/token/random.ts";
 import { digest } from "../src/token/canonical.ts";
@@ -21,22 +21,22 @@ export interface Sample extends Attempt {
 }
 
 export interface Samples {
-  /** These open. */
+  /** Tokens that open. */
   readonly genuine: readonly Sample[];
-  /** Sealed with no rounds left. */
+  /** Tokens that were sealed with no rounds left. */
   readonly spent: readonly Sample[];
   readonly tickets: readonly Sample[];
-  /** The ids in the ring, and a ring of the same ids with other keys. */
+  /** The ids in the key ring, and a ring with the same ids and other keys. */
   readonly ids: readonly string[];
   readonly impostor: Keyring;
-  /** For each id, the ring after that key was removed. */
+  /** For each id, the ring without that key. */
   readonly without: ReadonlyMap<string, Keyring>;
 }
 
 /** A whole number from 0 up to, but not including, `below`. */
 export type Random = (below: number) => number;
 
-/** Mulberry32: 32 bits of state are plenty for choosing where to hit. */
+/** Mulberry32. 32 bits of state are enough to choose where to change a token. */
 export function seeded(seed: number): Random {
   let state = seed | 0;
   return (below) => {
@@ -51,7 +51,7 @@ export function makeSamples(random: Random): Samples {
   const bytes: RandomBytes = (size) => Uint8Array.from({ length: size }, () => random(256));
   const ids = ["2026-11", "2026-05", "k"];
   const keys = ids.map((id) => newKey(id, bytes));
-  // Sealing uses the first key; every sample is opened by the whole ring.
+  // The first key seals; the whole ring opens every sample.
   const sealers = keys.map((key) => parseKeys(key));
   const keyring = parseKeys(keys);
   const sample = (claims: Claims<unknown>, index: number, deflate = false): Sample => {
@@ -98,7 +98,7 @@ export function makeSamples(random: Random): Samples {
 
 type Mutation = (samples: Samples, random: Random, turn: number) => Attempt;
 
-/** By class. `turn` counts the attempts of one class, for those that go through every length. */
+/** The mutations by class. `turn` counts the attempts of one class, for classes that go through every length. */
 export const mutations: Readonly<Record<string, Mutation>> = {
   "bit flipped in the text": damaged((text, random) => {
     const at = random(text.length);
@@ -238,14 +238,14 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   "too long": damaged((text, random) => text.padEnd(32 * 1024 + 1, noise(64, random))),
 };
 
-/** How many turns the classes that cut at every length need to have done so. */
+/** How many turns a class needs to cut at every length. */
 export function cuts({ genuine }: Samples): number {
   return genuine.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 export function pick<T>(from: ArrayLike<T>, random: Random): T {
   const found = from[random(from.length)];
-  if (found === undefined) throw new RangeError("pick: nothing there");
+  if (found === undefined) throw new RangeError("pick() needs at least one item.");
   return found;
 }
 
@@ -281,7 +281,7 @@ function entry(at: number, random: Random): unknown {
   return { key: `step-${at}`, kind: "step", ok: { text: noise(60, random) } };
 }
 
-// A change that happens to change nothing, or to give another sample, is no attack: it is tried again.
+// A mutation that changes nothing, or that happens to give another sample, is not an attack. It is tried again.
 function damaged(change: (text: string, random: Random, turn: number) => string): Mutation {
   return (samples, random, turn) => {
     for (let tries = 0; tries < 1000; tries++) {
@@ -289,7 +289,7 @@ function damaged(change: (text: string, random: Random, turn: number) => string)
       const text = change(sample.text, random, turn);
       if (!samples.genuine.some((one) => one.text === text)) return { ...sample, text };
     }
-    throw new Error("a mutation left a thousand tokens as they were");
+    throw new Error("A mutation left a thousand tokens unchanged.");
   };
 }
 
@@ -307,7 +307,7 @@ function bound(change: (expected: Expected, random: Random) => Partial<Expected>
   };
 }
 
-/** Another text than this one, most often one that is easily taken for it. */
+/** Another text than this one, mostly one that is easily mistaken for it. */
 function other(text: string, random: Random): string {
   const near = [
     `${text} `,
@@ -382,7 +382,7 @@ function notTexts(text: string): readonly (() => unknown)[] {
     () => () => text,
     () => [text],
     () => ({ text }),
-    // Like the text everywhere but in typeof.
+    // Behaves like the text, except for `typeof`.
     () => new String(text),
     () => Buffer.from(text),
     () => ({ toString: explode, valueOf: explode, toJSON: explode, [Symbol.toPrimitive]: explode }),

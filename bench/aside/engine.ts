@@ -1,6 +1,6 @@
-// What the engine costs, in one process and without HTTP:
+// What the engine costs in one process, without HTTP:
 //   1. a handler that uses no operation, against the same function called through one `await`
-//   2. replaying a log of 1 to 200 entries: what an entry costs in a long one, against a short one
+//   2. replay of a log of 1 to 200 entries: what an entry costs in a long log, against a short one
 //   3. a hundred runs at once, against one after the other
 
 import process from "node:process";
@@ -44,7 +44,7 @@ async function timeUs(work: () => Promise<unknown>, times: number): Promise<numb
 
 // ---------------------------------------------------------------- 1. nothing asked
 
-/** What a plain tool does: looks something up and writes it out. */
+/** What a plain tool does: it looks something up and returns it as text. */
 function listing(count: number): (input: { done: boolean }) => Promise<string> {
   const rows = Array.from({ length: count }, (_, id) => ({ id, title: `Row ${id}`, done: true }));
   return async ({ done }) => JSON.stringify(rows.filter((row) => row.done === done));
@@ -59,7 +59,7 @@ async function overhead(
   const played = () => run(handler, input, { journal: emptyJournal, inbox: new Inbox() }, carrier);
   const ratios: number[] = [];
   for (let batch = 0; batch < batches + warmUp; batch += 1) {
-    // Alternating which comes first, so that neither has the warmer half.
+    // They take turns in coming first, so that neither always runs on warmer caches.
     const isDirectFirst = batch % 2 === 0;
     const [first, second] = isDirectFirst ? [direct, played] : [played, direct];
     const [one, other] = [await timeUs(first, 5_000), await timeUs(second, 5_000)];
@@ -95,7 +95,7 @@ const sequential = (entries: number) => async (_: unknown, ops: Operations) => {
 async function replay(entries: number, journal: Journal): Promise<void> {
   const outcome = await run(sequential(entries), undefined, { journal, inbox: new Inbox() }, carrier);
   if (outcome.kind !== "done" || outcome.value !== "end")
-    throw new Error(`ended as ${outcome.kind}`);
+    throw new Error(`The run ended as ${outcome.kind}.`);
 }
 
 async function replays(batches: number): Promise<readonly Found[]> {

@@ -1,4 +1,4 @@
-// What a program that measures within its own process hands back.
+// What a program that measures in its own process returns.
 
 export interface Found {
   readonly name: string;

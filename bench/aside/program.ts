@@ -1,4 +1,4 @@
-// A process of its own for what is measured without HTTP.
+// The process for everything that is measured without HTTP.
 
 import { answering } from "../child.ts";
 import { measureEngine } from "./engine.ts";

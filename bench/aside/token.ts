@@ -1,5 +1,5 @@
-// What sealing and opening one round's token costs as the journal grows, with and without deflate. Processor time,
-// because other work on the machine is not ours.
+// What it costs to seal and open one round's token as the journal grows, with and without deflate. It measures processor
+// time, which does not include other work on the machine.
 
 import { newKey, parseKeys } from "../../src/token/keyring.ts";
 import { digest } from "../../src/token/canonical.ts";
@@ -78,7 +78,8 @@ function caseOf(name: string, state: readonly unknown[], deflate: boolean): Case
     tokenBytes: sealed().length,
     runs: state.length > 50 ? 200 : 600,
     once: () => {
-      if (open(sealed(), keyring, expected).round !== claims.round) throw new Error("wrong claims");
+      if (open(sealed(), keyring, expected).round !== claims.round)
+        throw new Error("The token opened with wrong claims.");
     },
     cpuMicros: [],
   };
@@ -86,7 +87,7 @@ function caseOf(name: string, state: readonly unknown[], deflate: boolean): Case
 
 const maxBytes = 1024 * 1024;
 
-// Of unlike texts, because like ones would flatter deflate.
+// The texts differ, because equal ones would flatter deflate.
 function entriesOf(count: number): unknown[] {
   return Array.from({ length: count }, (_, at) => ({
     key: `step-${at}`,
@@ -101,7 +102,7 @@ function journalOf(bytes: number): unknown[] {
   return [...journal, "x".repeat(Math.max(0, filler))];
 }
 
-// Batch by batch over all cases, so that a machine that slows down does so for all of them.
+// Measures batch by batch over all cases, so that a machine that slows down does so for all of them.
 function measure(all: readonly Case[], batches: number): void {
   for (const { once } of all) repeat(once, 300);
   for (let batch = 0; batch < batches; batch++) {

@@ -1,5 +1,5 @@
-// Side by side: the servers take turns of a second or less, in another order every time, and each ratio is taken within
-// one round of turns. What else the machine does then weighs on all of them.
+// Compares servers side by side: they take turns of a second or less, in a different order every time, and each ratio is
+// taken within one round of turns. Other load on the machine then affects all of them alike.
 
 import type { Bench } from "../bench.ts";
 import { Child } from "../child.ts";
@@ -9,7 +9,7 @@ import type { Load, Opening, Span } from "./load.ts";
 import type { Usage } from "./server.ts";
 import type { Workload } from "./workloads.ts";
 
-/** Those of the figures that have no other number in their name. */
+/** The connections of figures that have no other number in their name. */
 export const usualConnections = 16;
 
 export interface Server {
@@ -24,12 +24,12 @@ export interface Contender {
   readonly legs: readonly Leg[];
 }
 
-/** One of each round, in the order of the rounds. */
+/** One sample of each round, in the order of the rounds. */
 export interface Samples {
   readonly perSecond: number[];
-  /** Of the server's process, for each request. */
+  /** Processor time of the server's process for each request. */
   readonly cpuMicros: number[];
-  /** Of the process that asks. */
+  /** Processor time of the client's process for each request. */
   readonly clientMicros: number[];
 }
 
@@ -42,7 +42,7 @@ export async function startServer(
   return { name, process, port: await process.ask<number>("port") };
 }
 
-/** The one that other parts have used before, or will. */
+/** The server that other parts use, too. */
 export async function sharedServer(bench: Bench, name: string): Promise<Server> {
   const server = bench.servers.get(name) ?? (await startServer(bench, name));
   bench.servers.set(name, server);
@@ -59,7 +59,7 @@ export function converse(
   return load
     .ask<Conversation>("converse", { port, workload, revision })
     .catch((cause: unknown) => {
-      throw new Error(`${name} does not serve "${workload.name}" rightly`, { cause });
+      throw new Error(`${name} does not serve "${workload.name}" correctly`, { cause });
     });
 }
 
@@ -69,7 +69,7 @@ export async function warmUp(bench: Bench, contenders: readonly Contender[]): Pr
   }
 }
 
-/** Of servers that are warm. */
+/** Measures servers that are warm. */
 export async function compare(
   bench: Bench,
   contenders: readonly Contender[],
@@ -96,7 +96,7 @@ interface Slice extends Load {
   readonly serverMicros: number;
 }
 
-/** Connections are opened and closed outside of what is timed. */
+/** Opening and closing connections is not timed. */
 export async function slice(
   { load }: Bench,
   { name, server, legs }: Contender,
@@ -111,7 +111,7 @@ export async function slice(
     const after = await server.process.ask<Usage>("usage");
     return { ...taken, serverMicros: after.cpuMicros - before.cpuMicros };
   } catch (cause) {
-    throw new Error(`${name} answered wrongly, so there is nothing to compare`, { cause });
+    throw new Error(`${name} sent a wrong response, so there is nothing to compare`, { cause });
   } finally {
     await load.ask("close");
   }

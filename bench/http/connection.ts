@@ -1,8 +1,8 @@
-// One kept-alive connection, one request at a time. Written by hand: `node:http` and `fetch` would cost the client more
-// than the bare server is measured to cost, and two cores could not show its limit.
+// One kept-alive connection that carries one request at a time. It is written by hand, because `node:http` and `fetch`
+// would cost the client more than the bare server costs, and two cores could not show the server's limit.
 //
-// It understands what servers really send here, and no more: a length, or chunks. Texts are kept as latin1, in which a
-// byte is a character: comparing and cutting them needs no decoding. `onread` hands over bytes without a stream in between.
+// It understands only what these servers send: a length, or chunks. Texts are kept as latin1, in which a byte is a
+// character, so comparing and cutting them needs no decoding. `onread` passes bytes on without a stream.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -20,7 +20,7 @@ export class Connection {
   #received = "";
   #take: ((response: Response) => void) | undefined;
 
-  /** `end` is told of a connection that did not hold. */
+  /** `end` is called if the connection breaks. */
   static async open(port: number, end: (error: Error) => void): Promise<Connection> {
     const connection = new Connection(port, end);
     await once(connection.#socket, "connect");
@@ -42,7 +42,8 @@ export class Connection {
     });
     this.#socket.on("error", end);
     this.#socket.on("close", () => {
-      if (this.#take !== undefined) end(new Error("the server closed a connection in use"));
+      if (this.#take !== undefined)
+        end(new Error("The server closed a connection that was in use."));
     });
   }
 
@@ -60,13 +61,12 @@ export class Connection {
     const take = this.#take;
     this.#received = "";
     this.#take = undefined;
-    if (take === undefined)
-      this.#end(new Error("the server sent something that was not asked for"));
+    if (take === undefined) this.#end(new Error("The server sent a response without a request."));
     else take(response);
   }
 }
 
-/** Undefined as long as it is not all there. Nothing may follow it: only one request is under way. */
+/** Undefined until the whole response is there. Nothing may follow it, because only one request is under way. */
 function responseIn(text: string): Response | undefined {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
@@ -87,7 +87,7 @@ function chunksIn(text: string, start: number): string | undefined {
     const lineEnd = text.indexOf("\r\n", at);
     if (lineEnd < 0) return undefined;
     const size = Number.parseInt(text.slice(at, lineEnd), 16);
-    if (!(size >= 0)) throw new Error(`no chunk: ${text.slice(at, at + 40)}`);
+    if (!(size >= 0)) throw new Error(`Not a chunk: ${text.slice(at, at + 40)}`);
     const end = lineEnd + 2 + size;
     if (text.length < end + 2) return undefined;
     if (size === 0) return body;

@@ -1,5 +1,5 @@
-// One call, made once and looked at closely: every round must ask what it should and the result must be right. What was
-// said becomes the legs that are then repeated by the thousand, and compared text by text.
+// Makes one call and checks it closely: every round must ask what it should, and the result must be correct. The messages
+// become the legs that are then repeated thousands of times and compared as texts.
 
 import { accept, envelope, messagesIn } from "../../test/wire/post.ts";
 import type { Incoming, Message } from "../../test/wire/post.ts";
@@ -9,12 +9,12 @@ import type { Leg, Parts } from "./leg.ts";
 import { answer } from "./workloads.ts";
 import type { Workload } from "./workloads.ts";
 
-/** SDK v1 speaks the older one. */
+/** The protocol version. SDK v1 speaks the older one. */
 export type Revision = "2026-07-28" | "2025-11-25";
 
 export interface Conversation {
   readonly legs: readonly Leg[];
-  /** Each leg as it was said. */
+  /** Each leg as it was sent and received. */
   readonly said: readonly {
     readonly head: string;
     readonly request: string;
@@ -24,7 +24,7 @@ export interface Conversation {
 
 type Result = NonNullable<Incoming["result"]>;
 
-/** Throws where anything is not as the workload says. */
+/** Throws if anything differs from the workload. */
 export async function converse(
   connection: Connection,
   workload: Workload,
@@ -55,7 +55,7 @@ export async function converse(
   return { legs, said };
 }
 
-/** The same texts, without a gap: for the bare server. */
+/** The same texts without a gap, for the bare server. */
 export function fixed({ said }: Conversation): readonly Leg[] {
   return said.map(({ head, request, response }) => ({
     head,
@@ -64,10 +64,10 @@ export function fixed({ said }: Conversation): readonly Leg[] {
   }));
 }
 
-/** One leg again and again, always with the same state: a token is good for more than one time. */
+/** Repeats one leg, always with the same state, because a token can be used more than once. */
 export function repeated({ said, legs }: Conversation, at: number): readonly Leg[] {
   const [leg, one] = [legs[at], said[at]];
-  if (leg === undefined || one === undefined) throw new Error(`no leg ${at}`);
+  if (leg === undefined || one === undefined) throw new Error(`There is no leg ${at}.`);
   return [{ ...leg, request: [one.request] }];
 }
 
@@ -104,7 +104,7 @@ function resultIn({ status, head, body }: Response, id: number): Result {
   const isStream = /\r\ncontent-type: text\/event-stream/i.test(head);
   const [message, ...others] = messagesIn(isStream ? body : `data: ${body}`);
   if (status !== "200" || message?.id !== id || message.result === undefined || others.length > 0) {
-    throw new Error(`a wrong response: ${status} ${body.slice(0, 400)}`);
+    throw new Error(`Wrong response: ${status} ${body.slice(0, 400)}`);
   }
   return message.result;
 }
@@ -113,12 +113,12 @@ interface Question {
   readonly params?: { readonly requestedSchema?: { readonly properties?: object } };
 }
 
-/** The answers to what is asked. */
+/** The answers to the questions of a round. */
 function questionsIn(result: Result, count: number): Readonly<Record<string, unknown>> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- looked at below
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked below
   const asked = Object.entries((result["inputRequests"] ?? {}) as Record<string, Question>);
   if (result["resultType"] !== "input_required" || asked.length !== count) {
-    throw new Error(`${count} questions were to be asked: ${JSON.stringify(result).slice(0, 400)}`);
+    throw new Error(`Expected ${count} questions: ${JSON.stringify(result).slice(0, 400)}`);
   }
   return Object.fromEntries(
     asked.map(([key, { params }]) => {
@@ -128,23 +128,23 @@ function questionsIn(result: Result, count: number): Readonly<Record<string, unk
   );
 }
 
-/** As it stands in the texts: tmcp's is JSON, and escaped there. There may be none where nothing has to be kept. */
+/** The state as it appears in the texts. That of tmcp is JSON, and escaped there. There may be none. */
 const stateOf = ({ requestState }: Result): string | undefined =>
   requestState === undefined ? undefined : JSON.stringify(requestState).slice(1, -1);
 
 function check(result: Result, text: string): void {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- looked at below
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked below
   const content = (result["content"] ?? result["contents"]) as readonly {
     readonly text?: string;
   }[];
   if (content?.[0]?.text !== text || content.length !== 1 || result["isError"] === true) {
-    throw new Error(`"${text}" was to come of it: ${JSON.stringify(result).slice(0, 400)}`);
+    throw new Error(`Expected "${text}": ${JSON.stringify(result).slice(0, 400)}`);
   }
 }
 
 function gapped(text: string, state: string | undefined): Parts {
   if (state === undefined) return [text];
   const at = text.indexOf(`"${state}"`);
-  if (at < 0) throw new Error("the state is not where it was looked for");
+  if (at < 0) throw new Error("The state is not in the text.");
   return [text.slice(0, at + 1), text.slice(at + 1 + state.length)];
 }

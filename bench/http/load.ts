@@ -1,5 +1,5 @@
-// The process that asks, on a core of its own: one server at a time, over so many connections. Every response is compared;
-// the first that is wrong ends it.
+// The client's process, on a core of its own. It calls one server at a time over several connections and compares every
+// response. The first wrong response ends it.
 
 import process from "node:process";
 import { answering } from "../child.ts";
@@ -18,21 +18,21 @@ export interface Opening {
 
 export interface Span {
   readonly ms?: number;
-  /** Of requests. */
+  /** The number of requests. */
   readonly count?: number;
 }
 
 export interface Load {
   readonly requests: number;
   readonly ms: number;
-  /** Of this process. */
+  /** Processor time of this process. */
   readonly cpuMicros: number;
 }
 
 interface Open {
   readonly connections: readonly Connection[];
   readonly legs: readonly Leg[];
-  /** Of legs that have no gap: written once. */
+  /** The texts of legs without a gap, written once. */
   readonly texts: readonly (string | undefined)[];
 }
 
@@ -42,7 +42,7 @@ let fail: (error: Error) => void = () => {};
 answering({
   converse: async ({ port, workload, revision }: Conversing): Promise<Conversation> => {
     const failed = new Promise<never>((_, reject) => (fail = reject));
-    // Also told of what is thrown below.
+    // This also handles what is thrown below.
     failed.catch(() => {});
     const connection = await Connection.open(port, fail);
     try {
@@ -70,7 +70,7 @@ interface Conversing {
   readonly revision: Revision;
 }
 
-/** A connection stops when its call is over, not in the middle of it: all legs count alike. */
+/** A connection stops at the end of a call, not in the middle of one, so that all legs count alike. */
 function run({ ms = Infinity, count = Infinity }: Span): Promise<Load> {
   const { connections, legs, texts } = open;
   const cpu = process.cpuUsage();
@@ -87,7 +87,7 @@ function run({ ms = Infinity, count = Infinity }: Span): Promise<Load> {
       connection.send(texts[at] ?? written(leg, state), ({ status, body }) => {
         const next = status === "200" ? stateIn(leg, body) : undefined;
         if (next === undefined) {
-          return reject(new Error(`a wrong response: ${status} ${body.slice(0, 400)}`));
+          return reject(new Error(`Wrong response: ${status} ${body.slice(0, 400)}`));
         }
         requests += 1;
         go(connection, at + 1, next);

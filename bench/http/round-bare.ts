@@ -1,5 +1,5 @@
-// In place of src/server/round/round.ts, for `wrapped÷unwrapped`: the same entry, the same arguments, the same result, and
-// between them nothing but the author's function. No call is opened, nothing is traced, no engine runs.
+// Replaces src/server/round/round.ts for `wrapped÷unwrapped`: the same entry, the same arguments and the same result, but
+// between them only the author's function. No call is opened, nothing is traced, and no engine runs.
 
 import type { RoundResponse, RoundRequest } from "../../src/server/round/request.ts";
 import type { Core } from "../../src/server/core.ts";
@@ -12,7 +12,7 @@ export async function serveRound(
 ): Promise<RoundResponse> {
   const parsed = await definition.parse(target, args);
   if (!parsed.ok) throw new Error(parsed.reason);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody gives it a context here
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is no context here
   const returned = await definition.invoke(parsed.input, undefined as never);
   return { kind: "complete", result: await definition.toResult(returned, target) };
 }

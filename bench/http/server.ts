@@ -5,7 +5,7 @@ import { answering } from "../child.ts";
 import { heapAfterCollection } from "../heap.ts";
 import type { Start } from "./opponents/opponent.ts";
 
-/** Imported when it is started: what the others need is no part of its start or its memory. */
+/** Each opponent is imported when it starts, so that the others add nothing to its start or its memory. */
 const opponents: Readonly<Record<string, () => Promise<Start>>> = {
   bare: async () => (await import("./opponents/bare.ts")).start,
   fast: async () => (await import("./opponents/parley.ts")).startFast,
@@ -18,7 +18,7 @@ const opponents: Readonly<Record<string, () => Promise<Start>>> = {
 
 const name = process.argv[2] ?? "";
 const start = await opponents[name]?.();
-if (start === undefined) throw new Error(`no opponent "${name}"`);
+if (start === undefined) throw new Error(`There is no opponent called "${name}".`);
 const opponent = await start();
 
 export interface Usage {

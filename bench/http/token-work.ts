@@ -1,5 +1,5 @@
-// The token work of one round, alone: sealing and opening the very token that a server gave out, with the digest that
-// binds it to its arguments, which is made for both.
+// The token work of one round, without the rest: it seals and opens a token that a server sent, and computes the digest of
+// the arguments that the token is bound to for both.
 
 import process from "node:process";
 import { digest } from "../../src/token/canonical.ts";
@@ -25,7 +25,7 @@ answering({
   work: ({ token, params, ms }: Given): number => {
     const { name: audience } = implementation;
     const [method, target, principal] = ["tools/call", params.name, undefined];
-    // Member by member, as the server does: spreads would be a tenth of it, and are no work on a token.
+    // Member by member, as the server does it. Spreads would be a tenth of the time, and are not token work.
     const opened = () => {
       const argumentsDigest = digest(params.arguments);
       const now = Date.now();
@@ -55,7 +55,7 @@ answering({
     while (performance.now() < end) {
       for (let more = 0; more < 50; more += 1) {
         if (sealed().length !== token.length) {
-          throw new Error("another token came of the same claims");
+          throw new Error("The same claims gave another token.");
         }
         opened();
         times += 1;

@@ -1,17 +1,17 @@
-// What is called, and what must come of it. Opponents that serve a workload serve it under these names, so that each
-// gets the same request and owes the same result.
+// What is called, and what the result must be. All opponents serve a workload under the same names, so that each gets the
+// same request and must give the same result.
 
 export interface Workload {
   readonly name: string;
   readonly method: "tools/call" | "resources/read";
   readonly params: Readonly<Record<string, unknown>>;
-  /** The questions of each round but the last. */
+  /** The questions of each round except the last. */
   readonly questions: readonly number[];
   /** The text in the result. */
   readonly text: string;
 }
 
-/** What every question is answered with, whatever it asks for. */
+/** The answer to every question. */
 export const answer = "as it was";
 
 const tool = (
@@ -35,7 +35,7 @@ export const twoRounds: Workload = {
   ...tool("buy", { item: "a lamp" }, [1], `a lamp, ${answer}, for 42`),
 };
 
-/** The same from a handler that makes the schema of its question anew in every run. */
+/** The same from a handler that creates the schema of its question in every run. */
 export const inlineSchema: Workload = {
   name: "tworound-inline",
   ...tool("buy_inline", { item: "a lamp" }, [1], `a lamp, ${answer}, for 42`),
@@ -61,7 +61,7 @@ export const resource: Workload = {
   text: `today, ${answer}`,
 };
 
-/** So many rounds, one question in each but the last. */
+/** Several rounds, with one question in each except the last. */
 export function counted(rounds: number): Workload {
   const questions = Array.from({ length: rounds - 1 }, () => 1);
   return { name: `${rounds} rounds`, ...tool("count", { rounds }, questions, `${rounds} rounds`) };

@@ -1,4 +1,4 @@
-// The engine and the token alone, in a compiled process: figures and their bars.
+// The engine and the token without HTTP, in a compiled process: figures and their limits.
 
 import type { Found } from "../aside/found.ts";
 import type { Bench } from "../bench.ts";

@@ -1,4 +1,4 @@
-// Calls over HTTP: the fast entry against everybody else who can serve them.
+// Calls over HTTP: the fast entry against all opponents that can serve them.
 
 import type { Bench } from "../bench.ts";
 import { compare, converse, sharedServer, usualConnections, warmUp } from "../http/compare.ts";
@@ -8,7 +8,7 @@ import type { Conversation } from "../http/conversation.ts";
 import type { Workload } from "../http/workloads.ts";
 import { median, short, shown, table } from "../figures.ts";
 
-/** `others` beside the fast entry and the bare server. */
+/** `others` are compared in addition to the fast entry and the bare server. */
 export async function measureCalls(
   bench: Bench,
   workload: Workload,
@@ -40,7 +40,7 @@ async function contendersFor(
   return contenders;
 }
 
-/** The bare server, asked what this conversation asks and told to say what was said in it. */
+/** The bare server gets the requests of this conversation and sends its responses. */
 export async function bareContender(
   server: Server,
   conversation: Conversation,

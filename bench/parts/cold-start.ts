@@ -1,4 +1,4 @@
-// From the start of a process to its first right response, in turns.
+// The time from the start of a process to its first correct response, in turns.
 
 import type { Bench } from "../bench.ts";
 import { median, short, shown, table } from "../figures.ts";

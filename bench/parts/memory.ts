@@ -1,5 +1,5 @@
-// Resident memory: when nothing was asked yet, and, of a warm server, after every quarter of 100 000 calls. It is flat where
-// the last quarter needs no more than the first.
+// Resident memory: of an idle server, and of a warm server after every quarter of 100 000 calls. It is flat if the last
+// quarter needs no more than the first.
 
 import type { Bench } from "../bench.ts";
 import { short, table } from "../figures.ts";
@@ -11,8 +11,8 @@ import { bareContender } from "./calls.ts";
 
 const calls = 100_000;
 const quarters = 4;
-// V8 makes its young generation larger, by 13 MiB at once, when so much has survived in it: some time in the first
-// hundred thousand calls or after them.
+// V8 enlarges its young generation by 13 MiB when enough has survived in it: at some point during the first hundred
+// thousand calls, or after them.
 const warmUp = 2 * calls;
 
 export async function measureMemory(bench: Bench): Promise<void> {

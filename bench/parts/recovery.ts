@@ -1,5 +1,5 @@
-// kill -9 of the process that runs a task: how long until another one, which was idle beside it, has begun the same work
-// under the same idempotency key. As a share of the lease, which has to run out first.
+// After `kill -9` of the process that runs a task: how long until another process, which was idle, begins the same work
+// under the same idempotency key. Given as a share of the lease, which has to run out first.
 
 import { join } from "node:path";
 import { callTool, envelope, exchange } from "../../test/wire/post.ts";
@@ -35,7 +35,7 @@ export async function measureRecovery(bench: Bench): Promise<void> {
   }
 }
 
-/** Milliseconds from the kill to the other's beginning. */
+/** The milliseconds from the kill until the other process begins. */
 async function recovered({ built }: Bench, place: readonly string[]): Promise<number> {
   const program = built("bench/recovery/worker.ts");
   const dying = new Child("the one that dies", program, [...place, "stays"]);
@@ -50,7 +50,7 @@ async function recovered({ built }: Bench, place: readonly string[]): Promise<nu
     await dying.kill();
     const otherKey = await again;
     const ms = performance.now() - start;
-    if (otherKey !== key) throw new Error("another idempotency key was used for the same work");
+    if (otherKey !== key) throw new Error("The same work was begun under another idempotency key.");
     await checkResult(otherUrl, created.result?.["taskId"]);
     return ms;
   } finally {
@@ -65,5 +65,5 @@ async function checkResult(url: string, taskId: unknown): Promise<void> {
     if (JSON.stringify(result).includes('"it is done"')) return;
     await new Promise((resolve) => void setTimeout(resolve, 50));
   }
-  throw new Error(`task ${String(taskId)} was not completed`);
+  throw new Error(`Task ${String(taskId)} was not completed.`);
 }

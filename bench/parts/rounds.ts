@@ -1,5 +1,5 @@
-// What a round costs as the journal grows: the same leg of a call of 201 rounds again and again, at the 1st, the 10th, …
-// of them, in turns. Each opens a token with all that came before, replays it and seals one more answer.
+// What a round costs as the journal grows: repeats the 1st, the 10th, … round of a call with 201 rounds, in turns. Each
+// round opens a token with everything that came before, replays it, and seals one more answer.
 
 import type { Bench } from "../bench.ts";
 import { fitted, median, short, shown, table } from "../figures.ts";
@@ -19,7 +19,7 @@ export async function measureRounds(bench: Bench): Promise<void> {
       server,
       legs: repeated(conversation, place - 1),
     }));
-    // It is one server.
+    // All of them are one server.
     await warmUp(bench, contenders.slice(2, 3));
     const samples = await compare(bench, contenders, usualConnections);
     const first = samples.get("1")?.cpuMicros ?? [];
@@ -47,7 +47,7 @@ export async function measureRounds(bench: Bench): Promise<void> {
   }
 }
 
-/** The answers as JSON: the least that has to be carried. An entry also says what its question was, by a digest. */
+/** The size of the answers as JSON, the least that must be carried. An entry also has the digest of its question. */
 function sizes(response: string, place: number): { token: number; answers: number } {
   const { result }: { readonly result: { readonly requestState: string } } = JSON.parse(response);
   const answers = Array.from({ length: place - 1 }, (_, at) => [`q${at + 1}`, answer]);

@@ -1,5 +1,5 @@
-// Installed size: the package as it is packed and everything it makes npm install, against the official SDK alone and
-// against tmcp, each with what its server needs.
+// Installed size: the packed package and everything that npm installs with it, against the official SDK alone and tmcp,
+// each with what its server needs.
 
 import { execFile } from "node:child_process";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -43,7 +43,7 @@ export async function measureSize({ figures, folder }: Bench): Promise<void> {
   figures.add("size/parley÷tmcp", all.bytes / tmcp.bytes);
 }
 
-/** What npm installs with it: peers, too, unless they are optional. */
+/** What npm installs with it, including peers that are not optional. */
 function neededBy({ dependencies, peerDependencies, peerDependenciesMeta }: Manifest): string[] {
   const peers = Object.keys(peerDependencies ?? {});
   return [
@@ -70,21 +70,21 @@ async function closure(
   return { packages: found.size, bytes: sum([...found.values()]) };
 }
 
-/** As Node looks for it: beside, then further up. */
+/** Looks for a package as Node does: here, then further up. */
 async function resolved(folder: string, name: string): Promise<string> {
   for (let at = folder; at.startsWith(root.replace(/\/$/, "")); at = join(at, "..")) {
     const place = join(at, "node_modules", name);
     const found = await stat(join(place, "package.json")).catch(() => undefined);
     if (found !== undefined) return place;
   }
-  throw new Error(`${name} is not installed`);
+  throw new Error(`${name} is not installed.`);
 }
 
 async function manifestIn(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
 }
 
-/** Of a file, or of a folder but for packages nested in it: these are counted by themselves. */
+/** The size of a file, or of a folder without the packages nested in it, which are counted separately. */
 async function bytesOf(path: string): Promise<number> {
   const found = await stat(path);
   if (!found.isDirectory()) return found.size;

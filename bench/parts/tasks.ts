@@ -1,6 +1,6 @@
-// What tasks cost, on a real store:
-//   1. parked ones: heap, statements and processor time while idle, and an answer among them
-//   2. create, complete; and create, park, answer, complete: against bare committed transactions, and against openworkflow
+// What tasks cost on a real store:
+//   1. parked tasks: heap, statements and processor time while idle, and the time to answer one of them
+//   2. create, complete; and create, park, answer, complete: against bare committed transactions and openworkflow
 
 import type { Bench } from "../bench.ts";
 import type { Bed } from "../tasks/bed.ts";
@@ -21,5 +21,5 @@ export async function measureTasks(
   } finally {
     await bed.close();
   }
-  console.log(`\n  leases lost, as the engine tells it: ${leasesLost}`);
+  console.log(`\n  leases lost, as reported by the engine: ${leasesLost}`);
 }

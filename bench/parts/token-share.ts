@@ -1,8 +1,8 @@
-// How much of a round is the token: processor time for one seal and one open of a call's own token, against processor
-// time on the fast entry. In turns, within one run.
+// The token's share of a round: processor time for one seal and one open of a call's own token, against processor time on
+// the fast entry, in turns within one run.
 //
-// `token/share` takes the two-round call: its first leg seals, its second opens, so both legs are counted. The other one
-// takes a round in the middle of a call, which does both by itself.
+// `token/share` uses the two-round call: its first leg seals and its second opens, so both legs are counted. The other
+// figure uses a round in the middle of a call, which does both by itself.
 
 import type { Bench } from "../bench.ts";
 import { Child } from "../child.ts";
@@ -17,9 +17,9 @@ import type { Workload } from "../http/workloads.ts";
 interface Case {
   readonly name: string;
   readonly contender: Contender;
-  /** In how many legs one seal and one open are done. */
+  /** The number of legs that take one seal and one open together. */
   readonly legs: number;
-  /** For the process that seals and opens. */
+  /** Input for the process that seals and opens. */
   readonly work: { readonly token: string; readonly params: Workload["params"] };
 }
 

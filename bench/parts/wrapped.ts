@@ -1,5 +1,5 @@
-// What the engine costs a handler that asks nothing: the fast entry as it is, against the very same code in which the
-// round calls the author's function and nothing else (../http/round-bare.ts).
+// What the engine costs a handler that asks nothing: the fast entry, against the same code in which the round only calls
+// the author's function (../http/round-bare.ts).
 
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export async function measureWrapped(bench: Bench): Promise<void> {
       bench,
       contenders,
       usualConnections,
-      // Close to each other: it takes more rounds to tell them apart.
+      // The two are close, so it takes more rounds to tell them apart.
       bench.pace.rounds * 3,
     );
     const [one, other] = [samples.get("wrapped"), samples.get("unwrapped")];
@@ -49,7 +49,7 @@ export async function measureWrapped(bench: Bench): Promise<void> {
   }
 }
 
-/** A second copy of what was compiled, with the other round in it. */
+/** A second copy of the compiled code, with the other round in it. */
 async function unwrappedProgram({ folder, built }: Bench): Promise<string> {
   const copy = join(folder, "unwrapped");
   await cp(join(folder, "built"), copy, { recursive: true });
@@ -61,7 +61,7 @@ async function unwrappedProgram({ folder, built }: Bench): Promise<string> {
   return inCopy("bench/http/server.ts");
 }
 
-/** The tool says how it was called: otherwise an entry that goes around the round would be compared with itself. */
+/** The tool reports how it was called. Otherwise an entry that bypasses the round would be compared with itself. */
 const calledAs = (text: string): Workload => ({
   name: `called ${text}`,
   method: "tools/call",

@@ -1,5 +1,6 @@
-// A replica with one tool, whose work never ends in the one process and ends at once in the other:
-// node worker.js <sqlite|postgres> <file or url> <lease in ms> <stays|works>
+// A replica with one tool. Its work never ends in one of the processes, and ends at once in the other.
+//
+// Usage: node worker.js <sqlite|postgres> <file or url> <lease in ms> <stays|works>
 
 import process from "node:process";
 import { parley } from "../../src/index.ts";
@@ -32,6 +33,6 @@ const { url } = await app.listen(0);
 
 answering({
   url: () => url,
-  /** When the work begins here: its idempotency key. */
+  /** Resolves with the idempotency key when the work begins here. */
   began: () => began,
 });

@@ -1,4 +1,4 @@
-// A store to measure on, and beside it, in the same database with the same settings, what it is measured against.
+// A store to measure and, in the same database with the same settings, what it is measured against.
 
 import type { TaskStore } from "../../src/tasks/store.ts";
 import type { Count } from "./count.ts";
@@ -6,17 +6,17 @@ import type { OpenWorkflowEngine } from "./openworkflow.ts";
 
 export interface Bed {
   readonly name: string;
-  /** What is under it: version, driver, durability. */
+  /** Version, driver and durability of the database. */
   readonly about: string;
   readonly count: Count;
-  /** Tables of its own. */
+  /** A store with tables of its own. */
   readonly store: () => Promise<TaskStore>;
   readonly bare: () => Promise<readonly Bare[]>;
-  /** A text: why it cannot be had here. */
+  /** A text says why it is not available here. */
   readonly openWorkflow: () => Promise<OpenWorkflowEngine | string>;
-  /** How many writing transactions the database has had so far. */
+  /** The number of transactions that have written to the database so far. */
   readonly commits: () => Promise<number>;
-  /** Of the store's tables that were opened last. */
+  /** The size of the tables of the store that was opened last. */
   readonly diskBytes: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
@@ -26,6 +26,6 @@ export interface Bare {
   readonly name: string;
   readonly insert: (id: string, state: string) => Promise<void> | void;
   readonly update: (id: string, state: string) => Promise<void> | void;
-  /** Rows, and updates made on them, as the table has it. */
+  /** The rows of the table, and the updates made to them. */
   readonly counted: () => Promise<{ readonly rows: number; readonly updates: number }>;
 }

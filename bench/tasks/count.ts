@@ -1,4 +1,4 @@
-// Counts statements where they leave for the database: in the SQLite drivers and in the pool's connections.
+// Counts statements where they leave the process: in the SQLite drivers and in the pool's connections.
 
 import process from "node:process";
 import Libsql from "libsql";
@@ -14,7 +14,7 @@ export class Count {
     this.#ever.set(label, (this.#ever.get(label) ?? 0) + 1);
   };
 
-  /** Whatever was reset. */
+  /** Counted since the start; a reset does not change it. */
   readonly ever = (label: string): number => this.#ever.get(label) ?? 0;
 
   readonly total = (): number => [...this.#byLabel.values()].reduce((sum, each) => sum + each, 0);
@@ -26,7 +26,7 @@ export class Count {
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Both drivers, for all databases that are opened from now on. */
+/** Counts in both drivers, for all databases that are opened from now on. */
 export function countSqlite(count: Count): void {
   const builtIn: { DatabaseSync?: { prototype: object } } | undefined =
     process.getBuiltinModule("node:sqlite");
@@ -50,13 +50,13 @@ export function countPool(pool: pg.Pool, count: Count): void {
     wrap(client, "query", ([first]) => {
       const { name, text = "" }: { name?: string; text?: string } =
         typeof first === "string" ? { text: first } : Object(first);
-      // As the store names them: parley_<operation>_<hash of the text>.
+      // The store names statements parley_<operation>_<hash of the text>.
       count.add(name?.split("_")[1] ?? labelOf(text));
     });
   });
 }
 
-/** Calls back after each call of this method, with what went in and what came out. */
+/** Calls back after each call of this method, with its arguments and its result. */
 function wrap(one: object, name: string, look: (args: unknown[], result: unknown) => void): void {
   const method: Method = Reflect.get(one, name);
   Reflect.set(one, name, function counted(this: unknown, ...args: unknown[]) {

@@ -1,7 +1,7 @@
-// Create, park, answer, complete: how many of these a second, against bare transactions and against openworkflow.
+// Create, park, answer, complete: how many cycles a second, against bare transactions and against openworkflow.
 //
-// All contenders take turns in one process, and every ratio is taken within one round of turns: what else the
-// machine does then weighs on all of them.
+// All contenders take turns in one process, and every ratio is taken within one round of turns, so that other load on the
+// machine affects all of them alike.
 
 import { randomBytes } from "node:crypto";
 import type { Bare, Bed } from "./bed.ts";
@@ -13,12 +13,12 @@ import type { Limits, Rate } from "./loop.ts";
 import type { OpenWorkflowEngine } from "./openworkflow.ts";
 import type { Scale } from "./scale.ts";
 
-/** How many tasks a worker runs at once, in both engines: enough for the most lanes. */
+/** How many tasks a worker runs at once, in both engines. It is enough for the largest number of lanes. */
 const workerConcurrency = 64;
 
 interface Contender {
   readonly name: string;
-  /** Of each turn: how many a second of what it does. */
+  /** The rate of each turn, in items a second. */
   readonly rates: number[];
   readonly cpuMs: number[];
   readonly turn: (lanes: number) => Promise<Rate>;
@@ -62,7 +62,7 @@ export async function measureCycles(bed: Bed, figures: Figures, scale: Scale): P
     let commits = 0;
     let cycles = 0;
     for (let round = 0; round < rounds; round += 1) {
-      // A different one begins each time.
+      // A different contender begins each time.
       for (let index = 0; index < all.length; index += 1) {
         const one = all[(round + index) % all.length];
         if (one === undefined) continue;
@@ -98,7 +98,7 @@ const contender = (name: string, turn: Contender["turn"]): Contender => ({
   turn,
 });
 
-/** What one cycle sends to the database, one cycle at a time: nothing is shared then. */
+/** What one cycle sends to the database. One cycle runs at a time, so nothing is shared. */
 async function anatomy(bed: Bed, engine: Engine, figures: Figures): Promise<number> {
   const before = await bed.commits();
   bed.count.reset();
@@ -120,7 +120,7 @@ interface Ledger {
   updates: number;
 }
 
-/** As many transactions as a cycle has commits: an insert, and updates of that row. */
+/** As many transactions as a cycle has commits: an insert, then updates of that row. */
 async function bareTurn(
   bare: Bare,
   lanes: number,
@@ -128,7 +128,7 @@ async function bareTurn(
   perCycle: number,
   ledger: Ledger | undefined,
 ): Promise<Rate> {
-  if (ledger === undefined) throw new Error("no ledger");
+  if (ledger === undefined) throw new Error("The ledger for bare transactions is missing.");
   const rows = Array.from({ length: lanes }, () => ({ id: "", left: 0 }));
   const state = randomBytes(150).toString("base64");
   return loop(lanes, limits, async (lane) => {
@@ -163,7 +163,7 @@ async function checkLedgers(
     bares.reduce((all, one) => all + (ledgers.get(one)?.[of] ?? 0), 0);
   const found = await bares[0]?.counted();
   if (found?.rows !== sum("inserts") || found.updates !== sum("updates")) {
-    throw new Error(`bare transactions are missing: ${JSON.stringify(found)}`);
+    throw new Error(`Some bare transactions are missing: ${JSON.stringify(found)}`);
   }
 }
 
@@ -171,7 +171,7 @@ interface Measured {
   readonly lanes: number;
   readonly rounds: number;
   readonly ours: Contender;
-  /** Create, complete: nothing asked. */
+  /** Create and complete, without a question. */
   readonly straight: Contender;
   readonly bare: readonly Contender[];
   readonly theirs: Contender | undefined;
@@ -217,6 +217,6 @@ function report(
     const label = "openworkflow cycles";
     rows.push([label, ...speed(label, theirs), against(label, theirs, 1), ""]);
   }
-  console.log(`\n  ${lanes} at once, medians of ${rounds} turns each`);
+  console.log(`\n  ${lanes} at once, medians of ${rounds} turns`);
   table(rows);
 }

@@ -1,5 +1,5 @@
-// Our task engine without MCP around it, as an app runs it otherwise: real sealing, a worker that polls and sweeps
-// as often as `app.work()` does.
+// Parley's task engine without MCP around it, but otherwise as an app runs it: with real sealing, and a worker that polls
+// and sweeps as often as `app.work()` does.
 
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -19,7 +19,7 @@ const answer = "yes, do";
 
 const read = (value: Json) => ({ kind: "value" as const, value });
 
-/** Asks one question, if it is to, and returns what it was given and what was answered. */
+/** Asks one question if its input says so, and returns its input and the answer. */
 const program: Program = {
   prepare: ({ input }) => ({
     handler: async (given, ops) => {
@@ -50,10 +50,10 @@ const program: Program = {
 };
 
 const wrong = (what: string) => (): never => {
-  throw new Error(`the engine told of something that must not happen here: ${what}`);
+  throw new Error(`The engine reported something that must not happen here: ${what}`);
 };
 
-/** As the engine tells it. */
+/** As the engine reports it. */
 export let leasesLost = 0;
 
 const observer: TaskObserver = {
@@ -90,21 +90,21 @@ export class Engine {
 
   readonly stop = (): Promise<void> => this.runtime.drain();
 
-  /** Create, see it parked, answer, see it completed, look at the result. */
+  /** Creates a task, sees it parked, answers it, sees it completed, and checks the result. */
   readonly cycle = async (): Promise<void> => {
     await this.#follow(await this.#create("", true));
   };
 
-  /** Create, see it completed, look at the result. */
+  /** Creates a task, sees it completed, and checks the result. */
   readonly straight = async (): Promise<void> => {
     await this.#follow(await this.#create("", false));
   };
 
-  /** Only created: nobody watches how it comes to its question. A principal has a hundred of them. */
+  /** Creates a task without watching it. Each principal has a hundred of them. */
   readonly park = (): Promise<Parked> =>
     this.#create(`principal ${Math.floor(this.#tasks / 100)}`, true);
 
-  /** Answers one that is parked: milliseconds from there to when its completion is seen. */
+  /** Answers a parked task. Resolves with the milliseconds until its completion is seen. */
   readonly complete = async (task: Parked): Promise<number> => {
     const start = performance.now();
     await this.#follow(task);
@@ -134,12 +134,12 @@ export class Engine {
         if (status === "completed") return check(result, input);
         if (!questions.has(key)) continue;
         const taken = await this.runtime.update(id, new Map([[key, answer]]));
-        if (taken?.accepted[0] !== key) throw new Error("the answer was not accepted");
+        if (taken?.accepted[0] !== key) throw new Error("The answer was not accepted.");
       }
     } finally {
       clearTimeout(timeout);
     }
-    throw new Error(`task ${input.number} was not completed`);
+    throw new Error(`Task ${input.number} was not completed.`);
   }
 }
 
@@ -164,7 +164,7 @@ export interface Parked {
 function check(result: Json | undefined, given: Input): void {
   const right = given.asks ? { given, answer } : { given };
   if (!isDeepStrictEqual(result, right)) {
-    throw new Error(`wrong result of task ${given.number}: ${JSON.stringify(result)}`);
+    throw new Error(`Wrong result of task ${given.number}: ${JSON.stringify(result)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-// So many at once, each lane one after the other, until a number or a time is reached.
+// Runs work in several lanes at once, one item after the other in each lane, until a number or a time is reached.
 
 import process from "node:process";
 
@@ -10,11 +10,11 @@ export interface Limits {
 export interface Rate {
   readonly count: number;
   readonly perSecond: number;
-  /** Of this process, in milliseconds, for each. Unlike the rate it depends little on what else is going on. */
+  /** Processor time of this process for each item, in milliseconds. Other load on the machine hardly affects it. */
   readonly cpuMs: number;
 }
 
-/** The time runs until the last that was begun has ended: all of them count. */
+/** The time runs until the last item that was started has ended, so all of them count. */
 export async function loop(
   lanes: number,
   { count, ms }: Limits,

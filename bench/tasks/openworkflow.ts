@@ -1,8 +1,8 @@
 // The same work on openworkflow: a workflow that waits for one signal and returns it.
 //
-// It has no push. So that its client is not judged by how often it polls, it is told here, in the process, when its
-// backend has parked a run and when it has completed one. Our own engine gets no such help: it is watched through
-// the store. What is left of polling is its worker's, as it is shipped: 100 ms after nothing was to be had, up to 1 s.
+// openworkflow has no push. So that its client is not judged by how often it polls, this file tells it, within the process,
+// when its backend has parked or completed a run. Parley's engine gets no such help: it is watched through the store. The
+// only polling left is that of openworkflow's worker, as it is shipped: 100 ms to 1 s after it found nothing.
 
 import { OpenWorkflow } from "openworkflow";
 
@@ -58,7 +58,7 @@ export class OpenWorkflowEngine {
     const { id } = workflowRun;
     await this.#parked.passed(id);
     const sent = await this.#client.sendSignal({ signal: `go:${number}`, data: "go" });
-    if (sent.workflowRunIds[0] !== id) throw new Error(`run ${number} did not get its signal`);
+    if (sent.workflowRunIds[0] !== id) throw new Error(`Run ${number} did not get its signal.`);
     await this.#completed.passed(id);
     const run = await this.#backend.getWorkflowRun({ workflowRunId: id });
     check(run, number);
@@ -75,11 +75,11 @@ export class OpenWorkflowEngine {
   }
 }
 
-/** A text: why its backend cannot be used here. */
+/** A text says why its backend cannot be used here. */
 export async function openOpenWorkflow(
   what: { readonly sqlite: string } | { readonly postgres: string; readonly schema: string },
 ): Promise<OpenWorkflowEngine | string> {
-  // By a name that is not looked into: its types need the package `postgres`, and its code Node 22.
+  // The name is a variable, so that the compiler does not follow it: the types need the package `postgres`, the code Node 22.
   const from: string = "sqlite" in what ? "openworkflow/sqlite" : "openworkflow/postgres";
   try {
     const module: Partial<Record<string, { connect: (...args: unknown[]) => Promise<Backend> }>> =
@@ -96,7 +96,7 @@ export async function openOpenWorkflow(
   }
 }
 
-/** What happened to a run, whether somebody waits for it already or not. */
+/** What happened to a run, whether or not it is awaited already. */
 class Gates {
   readonly #open = new Set<string>();
   readonly #waiting = new Map<string, () => void>();
@@ -121,6 +121,6 @@ function check(run: unknown, number: number): void {
   };
   const isRight = output?.given?.number === number && output.answer?.data === "go";
   if (status !== "completed" || !isRight) {
-    throw new Error(`wrong result of run ${number}: ${JSON.stringify(run)}`);
+    throw new Error(`Wrong result of run ${number}: ${JSON.stringify(run)}`);
   }
 }

@@ -1,4 +1,4 @@
-// What parked tasks cost while nobody answers them, and how one among many is answered.
+// What parked tasks cost while they wait, and how fast one among many is answered.
 
 import process from "node:process";
 import { heapAfterCollection } from "../heap.ts";
@@ -26,7 +26,7 @@ export async function measureParked(bed: Bed, figures: Figures, scale: Scale): P
   const store = await bed.store();
   const engine = new Engine(store);
   await engine.start(64);
-  // Code that runs for the first time takes memory of its own.
+  // Code takes memory of its own when it runs for the first time.
   await loop(64, { count: Math.min(1_500, many), ms: 60_000 }, engine.cycle);
 
   const looks: Look[] = [await look(bed, 0, idleMs)];
@@ -63,7 +63,7 @@ export async function measureParked(bed: Bed, figures: Figures, scale: Scale): P
   await engine.stop();
 }
 
-/** Keeps only those that will be answered: the others are to leave nothing behind. */
+/** Keeps only the ids of the tasks that will be answered, because the others must leave nothing behind. */
 async function park(
   engine: Engine,
   before: number,
@@ -85,19 +85,20 @@ async function park(
   return chosen;
 }
 
-/** Until the store has it so, by its own account. */
+/** Waits until the store's own figures say that this many tasks are parked. */
 async function settle(engine: Engine, parked: number): Promise<void> {
   let least = Infinity;
   for (let seconds = 0; seconds < 30; seconds += 1) {
     const figures = await engine.runtime.figures();
     const { live, held, due, inputRequired } = figures;
-    if (live !== parked) throw new Error(`${parked} should be live: ${JSON.stringify(figures)}`);
+    if (live !== parked)
+      throw new Error(`${parked} tasks should be live: ${JSON.stringify(figures)}`);
     if (figures.parked === parked && inputRequired === parked && held + due === 0) return;
-    // As long as there are fewer every time it is only slow.
+    // As long as there are fewer each time, the worker is only slow.
     if (held + due < least) [least, seconds] = [held + due, 0];
     await wait(1_000);
   }
-  throw new Error(`${least} tasks are due, and for 30 s the worker has taken up none of them`);
+  throw new Error(`${least} tasks are due, and the worker has not taken up any of them for 30 s.`);
 }
 
 async function answerSome(engine: Engine, chosen: readonly Parked[]): Promise<readonly number[]> {
@@ -142,13 +143,13 @@ function report(bed: Bed, figures: Figures, looks: readonly Look[], diskBytes: n
   const last = looks.at(-1) ?? none;
   const most = last?.parked ?? 1;
   const [fewer] = looks.filter(({ parked }) => parked > 0);
-  // Nothing can be kept for a task in so little. Among few the noise is larger than that.
+  // This is too little to keep anything for a task. With few tasks the noise is larger.
   const heapPerTask = ((last?.heapBytes ?? 0) - (none?.heapBytes ?? 0)) / most;
   if (most >= enough) figures.atMost("heap bytes a parked task", heapPerTask, leastBytes);
   figures.atMost(
     `idle statements a second, ${most} parked, beyond those with ${fewer?.parked}`,
     (last?.statements ?? 0) - (fewer?.statements ?? 0),
-    // What the window happens to begin and end with. A poll a task, once a minute, would be hundreds.
+    // Allows for what happens at the edges of the window. One poll for each task, once a minute, would be hundreds.
     2,
   );
   figures.add(`tasks/${bed.name}: disk bytes a task`, diskBytes / most);

@@ -6,7 +6,7 @@ import type { Bare, Bed } from "./bed.ts";
 import { Count, countPool } from "./count.ts";
 import { openOpenWorkflow } from "./openworkflow.ts";
 
-/** Of our pool, as the store makes one; postgres.js makes the same for openworkflow. */
+/** The size of Parley's pool. postgres.js creates a pool of the same size for openworkflow. */
 const connections = 10;
 
 export async function postgresBed(): Promise<Bed> {
@@ -74,8 +74,8 @@ export async function postgresBed(): Promise<Bed> {
     bare,
     openWorkflow: () =>
       openOpenWorkflow({ postgres: postgres.url, schema: `other_${(schemas += 1)}` }),
-    // Every transaction that writes gets an id, and so does this one. NOTIFY gets one, too: it writes nothing
-    // that is waited for, and is left out.
+    // Every transaction that writes gets an id, including this one. NOTIFY gets one, too, but it writes nothing
+    // that is waited for, so it is not counted.
     commits: async () => {
       const row = await ask("select pg_current_xact_id()::text as id");
       looks += 1;

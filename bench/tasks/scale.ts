@@ -1,13 +1,13 @@
-// How much of it: all, or enough to see that it works and about where it stands.
+// How much is measured: everything, or enough to see that it works and roughly where it stands.
 
 export interface Scale {
-  /** Parked tasks: first so few, then so many. */
+  /** The numbers of parked tasks: first few, then many. */
   readonly few: number;
   readonly many: number;
-  /** How many of them are answered. */
+  /** How many parked tasks are answered. */
   readonly answers: number;
   readonly idleMs: number;
-  /** In a turn, at most. */
+  /** The most cycles in one turn. */
   readonly cycles: number;
   readonly turnMs: number;
   readonly rounds: number;

@@ -30,7 +30,7 @@ export async function sqliteBed(): Promise<Bed> {
   };
 
   const bare = async (): Promise<readonly Bare[]> => {
-    // By our own `open`: so the settings are the store's.
+    // Opened as the store opens it, so that the settings are the same.
     const database = await openDatabase(join(folder, `bare-${(files += 1)}.db`));
     closing.push(() => database.close());
     database.exec("create table bare (id text primary key, state text, updates integer) strict");

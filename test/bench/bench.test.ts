@@ -62,10 +62,10 @@ test("a response that is wrong, or does not come, ends it", { timeout: 60_000 },
   onTestFinished(() => server.process.end());
   const { legs } = await converse(bench, server, plain);
   const comparing = compare(bench, [{ name: "wrong", server, legs }], 2);
-  await expect(comparing).rejects.toThrow("wrong answered wrongly");
-  await expect(converse(bench, server, plain)).rejects.toThrow('does not serve "plain" rightly');
+  await expect(comparing).rejects.toThrow("wrong sent a wrong response");
+  await expect(converse(bench, server, plain)).rejects.toThrow('does not serve "plain" correctly');
   await server.process.kill();
-  await expect(converse(bench, server, plain)).rejects.toThrow('does not serve "plain" rightly');
+  await expect(converse(bench, server, plain)).rejects.toThrow('does not serve "plain" correctly');
 });
 
 test("a figure is a median, with the width of the middle half", () => {

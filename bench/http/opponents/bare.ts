@@ -1,5 +1,5 @@
-// `node:http` as anybody would write it: parses the request, writes out a response of the same size, and does nothing else.
-// It gives the responses that the fast entry gave to the same requests, written out anew each time.
+// Plain `node:http`: it parses the request, writes a response of the same size, and does nothing else. It sends the
+// responses that the fast entry gave to the same requests, and serializes them again each time.
 
 import { createServer } from "node:http";
 import { listening } from "./opponent.ts";

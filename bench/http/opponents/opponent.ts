@@ -1,11 +1,11 @@
-// One of those that are compared: a server on a port of the loopback address.
+// One of the servers that are compared, on a port of the loopback address.
 
 import { once } from "node:events";
 import type { Server } from "node:http";
 
 interface Opponent {
   readonly port: number;
-  /** What the bench has for it before it is measured. */
+  /** What the benchmark gives it before it is measured. */
   readonly tell?: ((what: unknown) => void) | undefined;
 }
 
@@ -20,6 +20,6 @@ export async function listening(server: Server): Promise<number> {
 
 export function portOf(server: Pick<Server, "address">): number {
   const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("it has no port");
+  if (typeof address !== "object" || address === null) throw new Error("The server has no port.");
   return address.port;
 }

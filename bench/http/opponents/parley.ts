@@ -8,7 +8,7 @@ import { benchKey } from "../key.ts";
 
 const silent = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error };
 
-// Made once, outside of the handlers; "buy_inline" makes its own in every run.
+// Created once, outside the handlers. "buy_inline" creates its own in every run.
 const words = z.string();
 
 function makeApp() {
@@ -19,7 +19,7 @@ function makeApp() {
     limits: { rounds: 1_000, tokenBytes: 1024 * 1024 },
   });
   app.tool("echo", { inputSchema: z.object({ text: z.string() }) }, async (args) => args.text);
-  // Says whether it was called through the engine (round-bare.ts).
+  // Reports whether it was called through the engine (round-bare.ts).
   app.tool("how", {}, async (ctx) => (ctx === undefined ? "bare" : "wrapped"));
   app.tool("buy", { inputSchema: z.object({ item: z.string() }) }, async ({ item }, ctx) => {
     const price = await ctx.step("price", () => 42);

@@ -1,5 +1,5 @@
-// The SDK's first generation, stateless and with JSON responses: a server and a transport for every request, as its
-// documentation has it. It speaks 2025-11-25, which has no rounds.
+// The first generation of the SDK, stateless and with JSON responses: a server and a transport for every request, as its
+// documentation recommends. It speaks 2025-11-25, which has no rounds.
 
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";

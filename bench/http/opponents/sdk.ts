@@ -1,5 +1,5 @@
-// The official SDK as its documentation has it: `createMcpHandler` behind `toNodeHandler`. Its state codec signs and
-// does not encrypt; the step of the two-round call is kept in the state by hand.
+// The official SDK as its documentation recommends it: `createMcpHandler` behind `toNodeHandler`. Its state codec signs but
+// does not encrypt. This file puts the step of the two-round call into the state itself.
 
 import { createServer } from "node:http";
 import type { RequestListener } from "node:http";

@@ -1,4 +1,4 @@
-// tmcp, typed by hand as far as it is used: its declarations do not compile without `skipLibCheck`.
+// The parts of tmcp that are used here, typed by hand, because its declarations do not compile without `skipLibCheck`.
 
 import type { z } from "zod";
 
@@ -6,7 +6,7 @@ interface ToolDefinition<S extends z.ZodType> {
   readonly name: string;
   readonly description: string;
   readonly schema: S;
-  /** What comes before a question may run again. */
+  /** Whatever comes before a question may run again. */
   readonly replayable?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// tmcp with its HTTP transport and zod, behind @hono/node-server. It answers 2026-07-28 as a stream of events. Its
-// state is plain JSON, and what comes before a question runs again in every round.
+// tmcp with its HTTP transport and zod, behind @hono/node-server. It responds to 2026-07-28 requests with a stream of events.
+// Its state is plain JSON, and whatever comes before a question runs again in every round.
 
 import { once } from "node:events";
 import { z } from "zod";

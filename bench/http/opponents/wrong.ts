@@ -1,4 +1,4 @@
-// For the test of the bench: right a few times, then not.
+// For the test of the benchmark: a server that responds correctly a few times, and then wrongly.
 
 import { createServer } from "node:http";
 import { implementation, listening } from "./opponent.ts";
