@@ -1,5 +1,5 @@
-// An app with a handler for every way a call can go. Nothing in it changes from one call to the next, so that the
-// same request can be sent twice, each time to another entry.
+// An app with a handler for every kind of outcome. Nothing in it changes between calls, so that the same request can be
+// sent to both entries.
 
 import { fromJsonSchema, ProtocolError, requireScopes } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
@@ -10,7 +10,7 @@ import { keys } from "../interop/errands.ts";
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** The bearer tokens that are good, and what for. */
+/** The valid bearer tokens and their scopes. */
 const bearers = { ada: ["read", "write"], bob: ["read"] } as const;
 
 type Verify = (token: string) => Promise<AuthInfo>;
@@ -142,7 +142,7 @@ function addTools(app: App): void {
 const image = { type: "image", data: "aGVsbG8=", mimeType: "image/png" } as const;
 const text = { type: "text", text: "text" } as const;
 
-/** Full results: what an author can return, and some that no type would let through. */
+/** Full results: those an author can return, and some that the types forbid. */
 export const fullResults: Readonly<Record<string, unknown>> = {
   texts: { content: [text, text] },
   none: { content: [] },
@@ -234,7 +234,7 @@ function addPrompts(app: App): void {
   });
 }
 
-/** Nothing that Parley's types offer, but the SDK takes it. */
+/** Options that Parley's types do not have, but the SDK accepts. */
 const kept = (cacheHint: object): object => ({ cacheHint });
 
 function addResources(app: App): void {
@@ -265,7 +265,7 @@ function addResources(app: App): void {
   });
 }
 
-/** The same with what is not Parley's: the SDK serves that, whatever comes in. */
+/** The same app with handlers of the author's own on the official server, which only the SDK serves. */
 export function withForeign(app: App): App {
   app.onServer((server) => {
     server.registerTool("foreign", { inputSchema: z.object({ a: z.string() }) }, ({ a }) => ({

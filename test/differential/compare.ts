@@ -1,11 +1,11 @@
-// Two responses to the same request, without what may differ.
+// Two responses to the same request, without the parts that may differ.
 
 import type { Came } from "./raw.ts";
 
-/** How a response is framed, and when it was sent, says nothing about what it is. */
+/** Headers about framing and time, which may differ. */
 const framing = new Set(["content-length", "transfer-encoding", "date", "keep-alive"]);
 
-/** What is random or a time, by the name of its member. */
+/** The names of members that are random or a time. */
 const chance: Readonly<Record<string, string>> = {
   requestState: "a token",
   taskId: "an id",
@@ -30,6 +30,6 @@ function masked(value: unknown): unknown {
   );
 }
 
-/** The SDK streams what it sends, the fast entry knows its length. */
+/** The SDK streams its response, and the fast entry sends its length. */
 export const isFast = (came: Came | string): boolean =>
   typeof came !== "string" && came.headers["content-length"] !== undefined;

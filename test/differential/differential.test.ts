@@ -1,4 +1,4 @@
-// One behaviour: the same bytes to the fast entry and to the SDK's, and the same comes back.
+// Both entries behave the same: the fast entry and the SDK's get the same bytes and send the same response.
 
 import fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
@@ -13,7 +13,7 @@ import type { Sent } from "./raw.ts";
 import { draftOf, finished, prompt, resource, task, tool } from "./requests.ts";
 import type { Request } from "./requests.ts";
 
-/** One app, served both ways. */
+/** One app behind both entries. */
 async function servedTwice(app: App): Promise<{ readonly fast: number; readonly sdk: number }> {
   const [fast, sdk] = await Promise.all([app.listen(0), app.listen(0, { fast: false })]);
   return { fast: portOf(fast.url), sdk: portOf(sdk.url) };
@@ -39,7 +39,7 @@ type Where = keyof typeof places;
 interface Compared {
   readonly what: string;
   readonly wasFast: boolean;
-  /** Undefined: there is none. */
+  /** Undefined if there is none. */
   readonly difference: { readonly fast: unknown; readonly sdk: unknown } | undefined;
 }
 
@@ -57,7 +57,7 @@ const madeOf = (request: Request, changes: readonly Mutation[]): Sent => {
   return finished(draft);
 };
 
-/** A few at a time. */
+/** Sends a few requests at a time. */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += 8) {
@@ -71,11 +71,11 @@ const differing = (all: readonly Compared[]) =>
     difference === undefined ? [] : [{ what, ...difference }],
   );
 
-// ---------------------------------------------------------------- as they should be
+// ---------------------------------------------------------------- valid requests
 
 const errorCodes = [-32_602, -32_603, -32_042, -32_002, -32_021, -32_000, 7];
 
-/** Served here: nothing about them is for the SDK. */
+/** Requests that the fast entry serves by itself. */
 const ours: readonly Request[] = [
   tool("echo", { text: "a" }),
   tool("echo", { text: "a", times: 3 }, { capabilities: {} }),
@@ -136,7 +136,7 @@ const ours: readonly Request[] = [
   { ...task("get", { taskId: "nobody's" }), capabilities: {} },
 ];
 
-/** Streams: neither entry knows their length. */
+/** Requests whose response is a stream, so that neither entry sends a length. */
 const streams: readonly Request[] = [
   tool("progress", {}, { meta: { progressToken: "p" } }),
   tool("progress", {}, { meta: { progressToken: 0 } }),
@@ -147,7 +147,7 @@ const streams: readonly Request[] = [
   tool("progress_then_odd", {}, { meta: { progressToken: "p" } }),
 ];
 
-/** Of the SDK's: foreign handlers, none at all, checks that only it makes. */
+/** Requests that only the SDK serves: handlers of other code, unknown ones, and checks that only it makes. */
 const theirs: readonly Request[] = [
   tool("nobody"),
   tool("foreign", { a: "x" }),
@@ -192,7 +192,7 @@ describe("as it should be", () => {
   });
 });
 
-// ---------------------------------------------------------------- broken
+// ---------------------------------------------------------------- broken requests
 
 const broken: readonly Request[] = [
   tool("echo", { text: "a" }),

@@ -1,5 +1,5 @@
-// What takes more than one request: calls that go on at the other entry, tasks, connections that carry several, and
-// the few things in which the entries differ on purpose.
+// Flows of more than one request: calls that continue at the other entry, tasks, connections with several requests, and
+// the few differences between the entries that are intended.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -263,7 +263,7 @@ test("in a host of its own, what runs when the app is closed is ended", async ()
   expect((await answer).status).toBe(499);
 });
 
-/** Where the entries are not alike, and why. */
+/** The intended differences between the entries. */
 describe("on purpose", () => {
   test("a body that turns out too large is told so; the SDK cuts the connection before its 413 is out", async () => {
     const ports = await both(everything());

@@ -1,4 +1,4 @@
-// Clients that go away, at every moment at which they can: nothing goes on for them, and nothing waits for them.
+// Clients that disconnect at every possible moment: their work stops, and nothing waits for them.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { bytesOf, sent } from "./raw.ts";
 import { draftOf, finished, tool } from "./requests.ts";
 import type { Request } from "./requests.ts";
 
-/** As bytes, on a connection that stays. */
+/** The request as bytes, on a connection that stays open. */
 function kept(request: Request): Buffer {
   const { headers, ...rest } = finished(draftOf(request));
   return bytesOf({ ...rest, headers: headers.filter(([name]) => name !== "connection") });
@@ -30,7 +30,7 @@ async function portOf(app: App, fast: boolean): Promise<number> {
   return Number(new URL((await app.listen(0, { fast })).url).port);
 }
 
-/** A tool that waits until it is ended, and who has called it so far. */
+/** An app with a tool that waits until it is stopped, and a record of its calls. */
 function waiting(app: App, count = 1) {
   const signals: AbortSignal[] = [];
   const begun = deferred();
@@ -151,7 +151,7 @@ describe("in a host of its own", () => {
     await over.promise;
   });
 
-  /** An app whose callers wait to be verified until they are let in. */
+  /** An app that verifies callers only when the test says so. */
   function guarded() {
     const [asked, letIn] = [deferred(), deferred()];
     let runs = 0;

@@ -1,4 +1,4 @@
-// The fast entry in hosts that have looked at a request before: what they hand over is served as by the SDK.
+// The fast entry in hosts that have already processed a request: it serves what they hand over as the SDK does.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -53,7 +53,7 @@ const hosts: readonly (readonly [name: string, serve: (app: App) => Promise<numb
   ],
 ];
 
-/** What the SDK makes of the same, told to read it itself. */
+/** The response of the SDK to the same request, which it reads itself. */
 function overSdk(app: App): Promise<number> {
   const handle = toNodeHandler({ fetch: (request) => app.fetch(request) });
   return portOf(createServer((req, res) => void handle(req as Parameters<typeof handle>[0], res)));
@@ -104,14 +104,14 @@ test("a host that has read the body and kept nothing of it is told so, too", asy
 describe("what would make a promise of ours reject is answered, since a host need not wait for it", () => {
   const hostNames = ["[", "a b", "ada:secret@127.0.0.1", "127.0.0.1:99999", "1.2.3.4.5"];
 
-  /** Another Host, for a request that the SDK has a say in. */
+  /** Another Host header, for a request that goes to the SDK. */
   function from(host: string, request: Request): Sent {
     const draft = draftOf(request);
     draft.headers = draft.headers.map(([name, value]) => [name, name === "host" ? host : value]);
     return finished(draft);
   }
 
-  /** The response, and what came of the promise. */
+  /** The response, and how the handler's promise settled. */
   async function served(app: App, request: Sent): Promise<readonly [Came | string, unknown]> {
     let outcome: Promise<unknown> = Promise.resolve("not asked");
     const port = await portOf(
@@ -177,7 +177,7 @@ describe("HTTP/2", () => {
     return { status, isFast: length !== undefined, text: Buffer.concat(chunks).toString() };
   }
 
-  /** Its requests and responses do what Node's others do. */
+  /** HTTP/2 requests and responses have the same interface as Node's others. */
   const over = (app: App) =>
     portOf(createHttp2Server(app.node as unknown as Parameters<typeof createHttp2Server>[1]));
 

@@ -1,4 +1,4 @@
-// Ways in which a request can differ from what it should be: odd but right, broken, hostile.
+// Ways in which a request can differ from the usual: odd but valid, broken, hostile.
 
 import { inBase64 } from "./requests.ts";
 import type { Draft } from "./requests.ts";
@@ -15,14 +15,14 @@ const logLevel = "io.modelcontextprotocol/logLevel";
 
 const mutation = (name: string, apply: Mutation["apply"]): Mutation => ({ name, apply });
 
-/** Sets a header, or several of the same name, or none. */
+/** Sets a header, sets several of the same name, or removes it. */
 const header = (name: string, ...values: readonly string[]): Mutation =>
   mutation(`header ${name}: ${values.join(" | ") || "(none)"}`, (draft) => {
     draft.headers = draft.headers.filter(([other]) => other !== name);
     for (const value of values) draft.headers.push([name, value]);
   });
 
-/** Sets a member of the message, or removes it. */
+/** Sets or removes a member of the message. */
 const member = (path: string, ...value: readonly unknown[]): Mutation =>
   mutation(`${path} = ${short(value)}`, ({ message }) => {
     const names = path.split(".");
@@ -56,7 +56,7 @@ const meta = (name: string, ...value: readonly unknown[]): Mutation =>
 
 const short = ([value]: readonly unknown[]) => JSON.stringify(value)?.slice(0, 60) ?? "(none)";
 
-/** Gives it a body of its own, made of the right one. */
+/** Replaces the body by one made from the valid one. */
 const body = (name: string, make: (text: string) => string | Buffer): Mutation =>
   mutation(`body ${name}`, (draft) => {
     draft.body = make(JSON.stringify(draft.message));
@@ -71,7 +71,7 @@ const named = (name: string, make: (subject: string) => string): Mutation =>
     draft.headers.push(["mcp-name", make(subject(draft))]);
   });
 
-/** In the message and its headers alike. */
+/** Changes the message and its headers alike. */
 const renamed = (name: string): Mutation =>
   mutation(`renamed ${JSON.stringify(name)}`, (draft) => {
     const params = draft.message?.params;
@@ -93,7 +93,7 @@ const deep = (levels: number): unknown =>
 
 const deepList = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
 
-/** By what is before it and after it. */
+/** Wraps the body in text before and after it. */
 const deepPlaces = [
   ["arguments", '"arguments":{"text":"a","x":', "}"],
   ["an answer", '"inputResponses":{"name":{"action":"accept","content":{"name":', "}}}"],
@@ -157,7 +157,7 @@ const http: readonly Mutation[] = [
   header("cookie", "a=1", "b=2"),
 ];
 
-/** Of what Node's parser makes one request, and another server two. */
+/** Bytes that Node's parser reads as one request, and another server as two. */
 const smuggled: readonly Mutation[] = [
   ["content-length", "0"],
   ["transfer-encoding", "xchunked"],
@@ -436,7 +436,7 @@ const envelopes: readonly Mutation[] = [
   meta("__proto__", { x: 1 }),
 ];
 
-/** As it is, first. */
+/** The unchanged request comes first. */
 export const mutations: readonly Mutation[] = [
   mutation("as it is", () => {}),
   ...http,

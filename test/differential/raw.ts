@@ -1,4 +1,4 @@
-// A request as bytes, and the response as it came over the wire.
+// Sends a request as bytes and reads the response from the socket.
 
 import { connect } from "node:net";
 
@@ -6,23 +6,23 @@ export interface Sent {
   verb: string;
   target: string;
   version: string;
-  /** In their order; a name may come twice. */
+  /** In order. A name may occur twice. */
   headers: [name: string, value: string][];
   body: string | Buffer;
-  /** Sent in chunks of so many bytes, without a length. */
+  /** Sends the body in chunks of this many bytes, without a length. */
   chunkBytes?: number;
 }
 
 export interface Came {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON, the data of its events, or what else it was. */
+  /** The parsed JSON, the data of the events, or the text. */
   readonly body: unknown;
 }
 
 const patienceMs = 10_000;
 
-/** The response, or what came instead of one. */
+/** The response, or the reason why there is none. */
 export async function sent(port: number, request: Sent): Promise<Came | string> {
   const came = await exchanged(port, bytesOf(request), 1);
   return typeof came === "string" ? came : (came[0] ?? "nothing");
@@ -54,7 +54,7 @@ function chunked(bytes: Buffer, size: number): Buffer {
   return Buffer.concat([...parts, Buffer.from("0\r\n\r\n")]);
 }
 
-/** The responses to what was written over one connection: so many, or as many as came before it ended. */
+/** The responses on one connection: this many, or fewer if the connection ends first. */
 export function exchanged(port: number, bytes: Buffer, count: number): Promise<Came[] | string> {
   return new Promise((resolve) => {
     let all = Buffer.alloc(0);
@@ -75,7 +75,7 @@ export function exchanged(port: number, bytes: Buffer, count: number): Promise<C
   });
 }
 
-/** Those that are there as a whole. */
+/** The responses that are complete. */
 function responsesIn(bytes: Buffer, isEnd: boolean): Came[] {
   const found: Came[] = [];
   let rest = bytes;
@@ -93,7 +93,7 @@ function responsesIn(bytes: Buffer, isEnd: boolean): Came[] {
     const after = rest.subarray(at + 4);
     const parts = status < 200 ? ([Buffer.alloc(0), after] as const) : split(after, headers, isEnd);
     if (parts === undefined) break;
-    // "100 Continue" comes before the response, and is none.
+    // "100 Continue" comes before the response and is not one.
     if (status >= 200) found.push({ status, headers, body: read(parts[0], headers) });
     rest = parts[1];
   }

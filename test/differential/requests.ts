@@ -1,9 +1,9 @@
-// Requests that are as they should be, one for each handler and method.
+// Valid requests, one for each handler and method.
 
 import type { Sent } from "./raw.ts";
 
 export interface Request {
-  /** What it is, in a test's name. */
+  /** For the name of a test. */
   readonly name: string;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -46,13 +46,13 @@ export const task = (verb: string, params: Readonly<Record<string, unknown>>): R
   params,
 });
 
-/** What is sent of a request: its message, and the bytes around it. */
+/** A request to be sent: its message, and the bytes around it. */
 export interface Draft extends Sent {
   // oxlint-disable-next-line typescript/no-explicit-any -- to be broken in any way
   message: any;
 }
 
-/** Of any request by POST. */
+/** The headers of every POST request. */
 export const usualHeaders: readonly [name: string, value: string][] = [
   ["host", "127.0.0.1"],
   ["connection", "close"],
@@ -94,7 +94,7 @@ function headerSafe(value: string): string {
 
 export const inBase64 = (value: string) => `=?base64?${Buffer.from(value).toString("base64")}?=`;
 
-/** Unless something has given it a body of its own. */
+/** The body, unless a mutation has replaced it. */
 export function finished({ message, ...sent }: Draft): Sent {
   return { ...sent, body: sent.body === "" ? JSON.stringify(message) : sent.body };
 }

@@ -1,4 +1,4 @@
-// Our client and our server in the draft, over every way there is; and the client with servers of another make.
+// Our client and our server in the draft, over every transport; and our client with other servers.
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import type { App } from "mcp-parley";
@@ -93,7 +93,7 @@ describe.each(ways)("over %s", (_, way) => {
     expect(bread.text).toBe("rye with a thin crust");
     const order = await connection.call("order", { loaf: "rye" }, { task: { ttlMs: 60_000 } });
     expect(order.text).toBe("rye for Ada in 9 slices");
-    // One that is nothing else is asked for without being told.
+    // A tool that runs only as a task is called as one, even if the caller does not say so.
     expect((await connection.call("two")).text).toBe("Ada and Ada");
     expect((await connection.call("weigh", {}, { task: true })).data).toEqual({ grams: 500 });
     const burnt = await connection.call("burn", {}, { task: true });
@@ -142,7 +142,7 @@ describe.each<[Era, Era]>([
   [draft, "2026-07-28"],
   ["2026-07-28", draft],
 ])("a call that was begun over %s goes on over %s", (era, other) => {
-  /** The reference of the first question, and a connection of the other kind. */
+  /** Leaves a call at its first question and resumes it over a connection of the other kind. */
   async function left(served: App, tool: string, given: Record<string, unknown>) {
     const { url } = await served.listen(0);
     onTestFinished(() => served.close());
@@ -169,12 +169,12 @@ describe.each<[Era, Era]>([
   test("in a round, and becomes a task there", async () => {
     const { app, ran } = oven({ drafts: drafts() });
     expect((await left(app, "order", { loaf: "rye" })).text).toBe("rye for Ada in 9 slices");
-    // It is the same call: nothing was done again.
+    // It is the same call, so no step ran again.
     expect(ran).toEqual(["price", "bake"]);
   });
 });
 
-// ---------------------------------------------------------------- what is on the wire
+// ---------------------------------------------------------------- messages
 
 interface Sent {
   readonly version: string | null;
@@ -182,7 +182,7 @@ interface Sent {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What a client sends to an app. */
+/** An app that records what a client sends to it. */
 function overheard(app: { readonly fetch: (request: Request) => Promise<Response> }) {
   const sent: Sent[] = [];
   return {
@@ -223,7 +223,7 @@ test("the draft is spoken as it is written", async () => {
     ]),
   );
   const calls = spoken.filter(({ method }) => method === "tools/call");
-  // Its questions are answered without sending it again.
+  // The questions of a task are answered without sending the call again.
   expect(calls).toHaveLength(1);
   expect(calls[0]?.params).toMatchObject({
     name: "bake",
@@ -232,7 +232,7 @@ test("the draft is spoken as it is written", async () => {
   });
   const [answered] = spoken.filter(({ method }) => method === "tasks/input_response");
   expect(Object.keys(answered?.params ?? {})).toEqual(["inputResponses", "_meta"]);
-  // Nothing of the other form.
+  // No message has members of the 2026-07-28 form.
   expect(JSON.stringify(spoken)).not.toMatch(/io.modelcontextprotocol\/(client|protocol)/);
 });
 
@@ -295,7 +295,7 @@ describe("who agrees on what", () => {
         'era: "2026-06-XX" is a draft and needs a plug-in: import { drafts } from "mcp-parley/drafts" and pass drafts: drafts().',
       ),
     );
-    // @ts-expect-error -- as it was before the plug-in
+    // @ts-expect-error -- the option before it was a plug-in
     await expect(connect(app, { drafts: true })).rejects.toThrow(
       new TypeError(
         'drafts is a plug-in: import { drafts } from "mcp-parley/drafts" and pass drafts: drafts().',
@@ -331,7 +331,7 @@ describe("who agrees on what", () => {
   });
 });
 
-// ---------------------------------------------------------------- servers of another make
+// ---------------------------------------------------------------- other servers
 
 const time = "2026-01-27T03:32:48.314Z";
 const task = (status: string) => ({
@@ -383,7 +383,7 @@ describe("a server of another make", () => {
       ["echo_input"],
       ["echo_input"],
     ]);
-    // Of a tool that cannot be one no task is asked for.
+    // A tool that cannot run as a task is called without one.
     await connection.call("plain", {}, { task: true }).catch(() => {});
     expect(
       server.heard.findLast(({ method }) => method === "tools/call")?.params,

@@ -1,4 +1,4 @@
-// A server that speaks the draft, or says that it does, and answers whatever it is told to.
+// A server that speaks the draft, or claims to, and responds as the test says.
 
 import { draftVersion } from "./peer.ts";
 
@@ -8,16 +8,16 @@ interface Message {
   readonly params: { readonly [name: string]: unknown };
 }
 
-/** A result; an error as one. */
+/** What the server responds with: a result, or an error. */
 export type Saying = (message: Message) => object;
 
 export interface DraftServer {
   readonly fetch: (request: Request) => Promise<Response>;
-  /** What it was asked after the opening. */
+  /** The requests after `initialize`. */
   readonly heard: Message[];
 }
 
-/** `version` is what it agrees to. */
+/** `version` is the protocol version that the server agrees to. */
 export function draftServer(say: Saying, version = draftVersion): DraftServer {
   const heard: Message[] = [];
   const opening = {

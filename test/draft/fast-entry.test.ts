@@ -1,5 +1,5 @@
-// With the fast entry before it: whatever is of the draft is handed over, however much it looks like 2026-07-28; and
-// whatever is of 2026-07-28 is served there, however much it looks like the draft.
+// The draft behind the fast entry. Requests of the draft are handed over, however much they look like 2026-07-28, and
+// requests of 2026-07-28 are served by the fast entry, however much they look like the draft.
 
 import { expect, onTestFinished, test } from "vitest";
 import { drafts } from "mcp-parley/drafts";
@@ -12,7 +12,7 @@ import { draftVersion, everything as canDoAll } from "./peer.ts";
 
 const portOf = ({ url }: { url: string }) => Number(new URL(url).port);
 
-/** One app that knows the draft, over both entries. */
+/** One app that speaks the draft, behind both entries. */
 async function served(options = {}) {
   const app = everything({ drafts: drafts(), ...options });
   onTestFinished(() => app.close());
@@ -36,7 +36,7 @@ const ofTheDraft: Headers = [
   ["mcp-session-id", session],
 ];
 
-/** What 2026-07-28 has in a request, and the draft has no use for. */
+/** The members and headers of a 2026-07-28 request that the draft does not use. */
 const looks = (method: string, name: string): Headers => [
   ["mcp-method", method],
   ["mcp-name", name],
@@ -107,7 +107,7 @@ test("2026-07-28 is served by the fast entry all the same, with a session of the
   for (const [request, isServedThere] of [
     [tool("echo", { text: "a" }), true],
     [task("get", { taskId: "nobody's" }), true],
-    // A member that 2026-07-28 does not know is for the SDK to pass over.
+    // The SDK ignores a member that 2026-07-28 does not know.
     [wish, false],
   ] as const) {
     const final = draftOf(request);

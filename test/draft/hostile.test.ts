@@ -1,4 +1,4 @@
-// Peers of the draft that do not behave.
+// Peers of the draft that misbehave.
 
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { McpServer } from "@modelcontextprotocol/server";
@@ -193,7 +193,7 @@ describe("over HTTP", () => {
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tasks/result", params: { taskId } }),
       signal: gone.signal,
     });
-    // It waits: whoever asks meanwhile is answered first.
+    // The request waits, and a later one is served first.
     await peer.ask("tasks/get", { taskId });
     gone.abort();
     await expect(coming).rejects.toThrow("abort");
@@ -258,7 +258,7 @@ describe("with callers", () => {
   });
 });
 
-/** As the app has it. */
+/** The tasks, as the app passes them to the plug-in. */
 const tasksOf = ({ proof }: Oven): DraftTasks => ({
   support: () => undefined,
   changes: (id, signal) => registeredAs(proof).core.tasks?.watch(id, 0, signal) ?? [],
@@ -332,7 +332,7 @@ describe("over one channel", () => {
         await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
       },
     });
-    // In the place of the SDK: a task that is never done.
+    // Stands in for the SDK, with a task that is never over.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
     transport.onmessage = (message) => {
       if (!("id" in message) || !("method" in message)) return;

@@ -1,4 +1,4 @@
-// Without `drafts` there is no draft; and with it nothing is different for those who have not agreed to it.
+// Without the plug-in there is no draft, and with it nothing changes for peers that have not agreed to the draft.
 
 import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
@@ -125,7 +125,7 @@ test.each([true, false])(
   60_000,
 );
 
-/** But for the one of which both wait for the rest. */
+/** Without the mutation that makes both entries wait for the rest of the body. */
 const ended = mutations.filter(({ name }) => name !== "header content-length: 999999999");
 
 const broken = [
@@ -143,11 +143,11 @@ test("in 2026-07-28 nothing is guessed from a message's shape", async () => {
   const { app: to } = oven({ drafts: drafts() });
   await to.work();
   onTestFinished(() => to.close());
-  // A wish for a task, of a client that does not say that it can follow one, is none.
+  // `task` has no effect for a client that does not declare that it can follow tasks.
   const bake = { name: "bake", arguments: { loaf: "rye" }, task: { ttl: 5_000 } };
   const inline = await exchange(to, envelope("tools/call", bake));
   expect(inline.result).toMatchObject({ resultType: "input_required" });
-  // Of one that does, its `ttl` is not heard.
+  // For a client that does, its `ttl` has no effect.
   const two = { name: "two", task: { ttl: 5_000 } };
   const { result } = await exchange(to, envelope("tools/call", two, { capabilities: follows }));
   expect(result).toMatchObject({ resultType: "task", ttlMs: 7 * 24 * 3_600_000 });

@@ -1,4 +1,4 @@
-// A peer of the draft by hand: over HTTP, and over standard input and output of a process.
+// A hand-written client of the draft, over HTTP and over the standard streams of a process.
 
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -16,17 +16,17 @@ export interface Answer {
   readonly id?: unknown;
   readonly result?: Members;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Members };
-  /** What came before it. */
+  /** The notifications that came before the response. */
   readonly notifications?: readonly Members[];
 }
 
 export interface DraftPeer {
   readonly ask: (method: string, params?: object) => Promise<Answer>;
-  /** The answer to `initialize`. */
+  /** The response to `initialize`. */
   readonly opened: Answer;
 }
 
-/** Of a client that can be asked anything. */
+/** The capabilities of a client that can be asked anything. */
 export const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
 const hello = (capabilities: object) => ({
@@ -43,7 +43,7 @@ export interface Posted {
   readonly text: string;
 }
 
-/** One message, with the headers of the draft unless others are given; undefined leaves one out. */
+/** Posts one message with the headers of the draft. Pass others to replace them, or undefined to leave one out. */
 export async function postDraft(
   to: To,
   message: unknown,
@@ -115,7 +115,7 @@ interface StdioPeer extends DraftPeer {
   readonly close: () => Promise<void>;
 }
 
-/** One process for all tests of a file that say the same of themselves. */
+/** One process for all tests of a file whose clients declare the same. */
 export function draftOverStdio(
   app: "till" | "oven",
   capabilities: object = everything,
@@ -126,7 +126,7 @@ export function draftOverStdio(
   return peer;
 }
 
-/** To be called when all tests are over. Killed before, they end all the same, because their input does. */
+/** Call this after all tests. If the tests are killed first, the processes end with their input. */
 export async function endStdio(): Promise<void> {
   for (const peer of started.values()) await (await peer).close();
 }
@@ -158,7 +158,7 @@ async function startPeer(app: "till" | "oven", capabilities: object): Promise<St
   return { opened, ask, send, close: () => transport.close() };
 }
 
-/** The result of a tool that says this. */
+/** The result of a tool that returns this text. */
 export const said = (text: string) => ({ content: [{ type: "text", text }], isError: false });
 
 // ---------------------------------------------------------------- tasks
@@ -168,7 +168,7 @@ export interface Task extends Members {
   readonly status: string;
 }
 
-/** Asks for it until it is so; at most ten seconds. */
+/** Polls the task until it has this status, for at most ten seconds. */
 export function untilTask({ ask }: DraftPeer, taskId: string, status: string): Promise<Task> {
   return vi.waitFor(
     async () => {
@@ -193,6 +193,6 @@ export function taskIn({ result, error }: Answer): Task {
 
 export const about = (taskId: string) => ({ [relatedTask]: { taskId } });
 
-/** `tasks/input_response`. */
+/** Sends `tasks/input_response`. */
 export const respond = ({ ask }: DraftPeer, taskId: string, inputResponses: unknown) =>
   ask("tasks/input_response", { inputResponses, _meta: about(taskId) });

@@ -1,4 +1,4 @@
-// Rounds as the draft has them: an incomplete result has no `resultType`, and the retry its answers in `params`.
+// Rounds in the draft: an incomplete result has no `resultType`, and the retry has its answers in `params`.
 
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { drafts } from "mcp-parley/drafts";
@@ -145,7 +145,7 @@ describe.each(ways)("over %s", (_, open) => {
         inputRequests: { age: { method: "elicitation/create" } },
       });
     }
-    // Also without the state: then it is a call of its own.
+    // Without the state, the retry is a new call.
     const { result } = await ask("tools/call", {
       name: "age",
       inputResponses: { not_requested_info: accept() },
@@ -194,14 +194,14 @@ describe.each(ways)("over %s", (_, open) => {
     const forms = saying({ elicitation: {} });
     const first = await ask("tools/call", { name, ...forms });
     expect(first.result).toMatchObject({ inputRequests: { name: {} } });
-    // What the session has is there as well.
+    // What the session declared still counts.
     const inputResponses = { name: accept({ name: "Ada" }) };
     const retry = { name, inputResponses, requestState: stateIn(first), ...forms };
     expect((await ask("tools/call", retry)).result).toMatchObject({
       inputRequests: { motto: { method: "sampling/createMessage" } },
     });
     expect((await ask("tools/call", { name: "age" })).error?.code).toBe(-32021);
-    // A kind that is declared anew counts as it is declared now.
+    // A kind that the request declares replaces the one of the session.
     const other = await open({ elicitation: { form: {} } });
     const pages = saying({ elicitation: { url: {} } });
     expect((await other.ask("tools/call", { name: "age", ...pages })).error?.code).toBe(-32021);

@@ -1,4 +1,4 @@
-// The till, or the oven, over standard input and output, for peers of the draft as for all others.
+// The till, or the oven, over stdio, for peers of the draft and all others.
 
 import { drafts } from "mcp-parley/drafts";
 import { oven } from "../wire/oven.ts";

@@ -1,5 +1,5 @@
-// Tasks as the draft has them: asked for with `task`, told in a `task` of their own, questioned through
-// `tasks/result`, answered through `tasks/input_response`.
+// Tasks in the draft: a client requests one with `task`, gets a result with a `task` member, fetches questions with
+// `tasks/result` and answers them with `tasks/input_response`.
 
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { drafts } from "mcp-parley/drafts";
@@ -38,7 +38,7 @@ const sampled = { role: "assistant", content: { type: "text", text: "onwards" },
 const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
 const rye = { name: "bake", arguments: { loaf: "rye" } };
 
-/** A task that asks, and its questions. */
+/** Starts a task that asks, and fetches its questions. */
 async function asking(peer: DraftPeer, call: object) {
   const { taskId } = taskIn(await peer.ask("tools/call", { ...call, task: { ttl: 60_000 } }));
   await untilTask(peer, taskId, "input_required");
@@ -246,7 +246,7 @@ describe.each(ways)("over %s", (_, open) => {
       code: -32602,
       message: "The task was cancelled",
     });
-    // An answer that comes too late does no harm.
+    // A late answer has no effect.
     expect((await respond(peer, taskId, { crust: accept({ crust: "thin" }) })).result).toEqual({
       _meta: about(taskId),
     });
@@ -272,7 +272,7 @@ describe.each(ways)("over %s", (_, open) => {
     }
     const { taskId } = await asking(peer, rye);
     const inputResponses = { crust: accept({ crust: "thin" }) };
-    // In `_meta` and nowhere else.
+    // The task is named in `_meta` and nowhere else.
     expect((await peer.ask("tasks/input_response", { taskId, inputResponses })).error?.code).toBe(
       -32602,
     );
@@ -320,7 +320,7 @@ test("who waits for a result when the server closes is told so, and is not waite
   const peer = await draftOverHttp(url);
   const { taskId } = taskIn(await peer.ask("tools/call", { name: "proof", task: {} }));
   const coming = peer.ask("tasks/result", { taskId });
-  // It waits: whoever asks meanwhile is answered first.
+  // The request waits, and a later one is served first.
   await peer.ask("tasks/get", { taskId });
   const from = performance.now();
   await app.close();
@@ -329,7 +329,7 @@ test("who waits for a result when the server closes is told so, and is not waite
     code: -32603,
     message: "The server is shutting down, and the task goes on: request its result again",
   });
-  // It is served anew, and the task has gone on.
+  // The app serves again after close, and the task has gone on.
   await app.work();
   done.resolve();
   const again = await draftOverHttp(app);

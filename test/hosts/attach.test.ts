@@ -1,4 +1,4 @@
-// app.attach: beside the tools of a server that is there already.
+// app.attach: an app on a server that already has tools of its own.
 
 import { createMcpHandler, InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
@@ -21,7 +21,7 @@ function own(): McpServer {
   return server;
 }
 
-/** As an author serves it: a new server for each request. */
+/** Served as an author would: with a new server for each request. */
 function attached() {
   const { app, stamped } = desk();
   const handler = createMcpHandler(() => app.attach(own()));

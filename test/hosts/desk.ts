@@ -1,4 +1,4 @@
-// A small app for every host: one tool that asks, one that tells who is calling.
+// A small app for every host: one tool asks, another returns the caller.
 
 import { parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";
@@ -7,7 +7,7 @@ import { keys, quiet } from "../interop/errands.ts";
 
 export interface Desk {
   readonly app: App;
-  /** How often the body of the tool that asks has run. */
+  /** How many times the body of the tool that asks has run. */
   readonly stamped: () => number;
 }
 

@@ -1,4 +1,4 @@
-// @hono/node-server, typed by hand: its declarations need the browser's library, which this project does not use.
+// @hono/node-server with types written by hand, because its own need the DOM library, which this project does not use.
 
 import type { Server } from "node:http";
 
@@ -10,7 +10,7 @@ interface HonoNodeServer {
   }) => Server;
 }
 
-// A variable, because the compiler follows a literal.
+// The name is in a variable because the compiler would resolve a literal.
 const name: string = "@hono/node-server";
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as its documentation has it
 export const { serve } = (await import(name)) as HonoNodeServer;

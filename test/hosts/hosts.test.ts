@@ -1,4 +1,4 @@
-// The same small app in every host an author is likely to have: what a client sees is the same.
+// The same small app in every likely host: the client sees the same in each.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -19,10 +19,10 @@ import { invokedAsLambda } from "./lambda.ts";
 
 interface Host {
   readonly name: string;
-  /** Ends when the test does. */
+  /** The host ends with the test. */
   readonly serve: (desk: Desk) => Place | Promise<Place>;
   readonly principal?: string;
-  /** A host that hands over whole responses can hold no session. */
+  /** A host that sends only whole responses cannot hold a session. */
   readonly isBuffered?: boolean;
 }
 
@@ -140,12 +140,12 @@ async function listening(server: Server): Promise<Place> {
 const urlOf = ({ port }: AddressInfo) => `http://127.0.0.1:${port}/mcp`;
 
 describe.each(hosts)("in $name", ({ serve: host, principal = "nobody", isBuffered = false }) => {
-  /** Connects to the app in this host; all of it ends with the test. */
+  /** Connects to the app in this host. Everything ends with the test. */
   async function at(
     connect: (place: Place, people: People) => Promise<Connected>,
   ): Promise<{ client: Connected; people: People; stamped: () => number }> {
     const served = desk();
-    // In this order: who is called last is registered first.
+    // Registered in this order because the callbacks run in reverse.
     onTestFinished(() => served.app.close());
     const place = await host(served);
     const people = new People();
@@ -183,7 +183,7 @@ describe.each(hosts)("in $name", ({ serve: host, principal = "nobody", isBuffere
   });
 });
 
-// Some hosts (Next.js) look at the response then, and complain, or freeze the process.
+// Some hosts, such as Next.js, check the response then, and complain or freeze the process.
 test("when app.node is over, the response has been sent", async () => {
   const { app } = desk();
   onTestFinished(() => app.close());

@@ -16,7 +16,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** What an author writes in the function's file. */
+/** The code that an author writes in the function's file. */
 const lambda =
   (app: App) =>
   async (event: Event): Promise<Answer> => {
@@ -34,7 +34,7 @@ const lambda =
     };
   };
 
-/** The gateway: a request becomes an event, the answer a response. */
+/** The gateway: it turns a request into an event, and the function's return value into a response. */
 export function invokedAsLambda(app: App): typeof fetch {
   const handler = lambda(app);
   return async (input, init) => {

@@ -1,4 +1,4 @@
-// app.listen: what it lets in, what it does not, and how it ends.
+// app.listen: which requests it accepts, which it refuses, and how it closes.
 
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
@@ -21,7 +21,7 @@ async function listening(app: App = desk().app, ...args: Parameters<App["listen"
   return { url, close, port: Number(new URL(url).port) };
 }
 
-/** A request with headers that fetch would not let through. */
+/** A request with headers that fetch would not send. */
 async function raw(url: string, headers: Record<string, string>, method = "POST") {
   const request = httpRequest(url, { method, headers });
   request.end(method === "POST" ? "{}" : undefined);
@@ -98,7 +98,7 @@ describe("what it answers", () => {
       method: "POST",
       headers: { "content-type": "application/json", "transfer-encoding": "chunked" },
     });
-    // The server may hang up while it is being sent.
+    // The server may close the connection while the request is being sent.
     request.on("error", () => {});
     const answered = once(request, "response") as Promise<[IncomingMessage]>;
     const chunk = Buffer.alloc(256 * 1024, 0x20);
@@ -148,7 +148,7 @@ describe("where it listens", () => {
 });
 
 describe("how it ends", () => {
-  /** An app whose one tool tells of its progress and is under way until it is let go. */
+  /** An app whose one tool reports progress and runs until the test releases it. */
   function slow() {
     const app = parley({ name: "slow", version: "1.0.0", keys, logger: quiet });
     const begun = deferred<AbortSignal>();
@@ -188,7 +188,7 @@ describe("how it ends", () => {
     const closed = app.close();
     letGo();
     await answer;
-    // Node keeps one for five seconds.
+    // Node keeps an idle connection for five seconds.
     const began = performance.now();
     await closed;
     expect(performance.now() - began).toBeLessThan(2_000);

@@ -4,13 +4,13 @@ import type { IncomingMessage } from "node:http";
 import { DEFAULT_MAX_REQUEST_BODY_SIZE, isJsonContentType } from "@modelcontextprotocol/server";
 import { modernVersion } from "../../protocol/versions.ts";
 import { isMethod, subjectOf } from "./message.ts";
-import type { Message, Method } from "./message.ts";
+import type { FastMethod, Message } from "./message.ts";
 
 /** The largest body that is read, in bytes: the same limit as the SDK's. */
 export const mostBytes: number = DEFAULT_MAX_REQUEST_BODY_SIZE;
 
 /** The MCP method that the headers name, if the fast entry can serve it. */
-export function methodIn({ method: verb, url, headers }: IncomingMessage): Method | undefined {
+export function methodIn({ method: verb, url, headers }: IncomingMessage): FastMethod | undefined {
   const { "mcp-method": method, "content-type": type, "content-length": length } = headers;
   // HTTP/2 has ":authority" instead of "host".
   const host = headers.host ?? headers[":authority"];

@@ -20,7 +20,7 @@ import type { Members } from "../../util/objects.ts";
 /** A request that the fast entry can serve. */
 export interface Message {
   readonly id: string | number;
-  readonly method: Method;
+  readonly method: FastMethod;
   readonly params: Params;
 }
 
@@ -35,9 +35,9 @@ const methods = {
 } as const;
 
 /** A method that the fast entry can serve. */
-export type Method = keyof typeof methods;
+export type FastMethod = keyof typeof methods;
 /** A method of the tasks extension. */
-export type TaskMethod = Extract<Method, `tasks/${string}`>;
+export type TaskMethod = Extract<FastMethod, `tasks/${string}`>;
 
 const membersOf = new Map<string, ReadonlySet<string>>(
   Object.entries(methods).map(([method, { about, others }]) => [
@@ -47,7 +47,7 @@ const membersOf = new Map<string, ReadonlySet<string>>(
 );
 
 /** Whether the fast entry can serve a method. */
-export const isMethod = (method: string): method is Method => membersOf.has(method);
+export const isMethod = (method: string): method is FastMethod => membersOf.has(method);
 
 interface Params {
   readonly _meta: Envelope;
@@ -73,7 +73,7 @@ export interface Envelope {
 }
 
 /** Whether a body is a request for this method, in exactly the known shape. */
-export function isMessage(body: unknown, method: Method): body is Message {
+export function isMessage(body: unknown, method: FastMethod): body is Message {
   return (
     isObject(body) &&
     body["jsonrpc"] === "2.0" &&
@@ -86,7 +86,7 @@ export function isMessage(body: unknown, method: Method): body is Message {
 
 const messageMembers = new Set(["jsonrpc", "id", "method", "params"]);
 
-function isParams(params: unknown, method: Method): boolean {
+function isParams(params: unknown, method: FastMethod): boolean {
   return (
     isObject(params) &&
     hasOnly(params, membersOf.get(method)) &&
@@ -99,7 +99,7 @@ function isParams(params: unknown, method: Method): boolean {
 }
 
 /** The SDK accepts only strings as the arguments of a prompt. */
-function areArguments(args: unknown, method: Method): boolean {
+function areArguments(args: unknown, method: FastMethod): boolean {
   if (args === undefined) return true;
   if (!isObject(args) || Object.hasOwn(args, "__proto__")) return false;
   return method !== "prompts/get" || Object.values(args).every((one) => typeof one === "string");

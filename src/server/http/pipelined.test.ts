@@ -8,7 +8,7 @@ import { closeWithConnection } from "./pipelined.ts";
 
 const count = 20;
 
-/** So many requests at once, both ends of their connection, and their responses, which nobody has written yet. */
+/** This many pipelined requests, both ends of their connection, and their unwritten responses. */
 async function pipelined() {
   const responses: ServerResponse[] = [];
   const closed: number[] = [];
@@ -37,7 +37,7 @@ test.each([0, 10_000_000])(
   async (bytes) => {
     const { client, connection, responses, closed } = await pipelined();
     if (bytes > 0) responses[0]?.end(Buffer.alloc(bytes));
-    // Written before its turn has come, which makes it no less lost.
+    // A response that was written before its turn is lost all the same.
     responses[1]?.end("one");
     responses[5]?.end("five");
     client.destroy();

@@ -118,14 +118,17 @@ export class TaskStreams {
   }
 }
 
-type Refusal = Pick<typeof notDeclared, "code" | "message" | "data">;
+type StreamRefusal = Pick<typeof notDeclared, "code" | "message" | "data">;
 
-const tooManyStreams: Refusal = { code: internalError, message: "Subscription limit reached" };
+const tooManyStreams: StreamRefusal = {
+  code: internalError,
+  message: "Subscription limit reached",
+};
 
 async function refused(
   { id }: TaskListen,
   served: ReadableStream<Uint8Array>,
-  { code, message, data }: Refusal,
+  { code, message, data }: StreamRefusal,
   status: number,
 ): Promise<Response> {
   await served.cancel();
