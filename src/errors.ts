@@ -1,33 +1,57 @@
-// The three errors an author can meet. Everything else in the library is below this file: it imports nothing.
+// The three errors that the author of a handler meets. Every layer may import this file, so it imports nothing.
 
-/** Every way in which a handler or the set-up can be wrong, one literal each. */
+/** What is wrong with a handler or with the configuration of an app. */
 export type ParleyErrorCode =
+  /** A question or step was not awaited. */
   | "not_awaited"
+  /** A key is not a string, is empty or too long, or contains "~". */
   | "bad_key"
+  /** An option has a value that is not allowed. */
   | "bad_option"
+  /** A handler returned something that does not fit its kind or its `outputSchema`. */
   | "bad_result"
+  /** Two operations of one run have the same key. */
   | "duplicate_key"
+  /** A question or a sleep is inside a step. */
   | "ask_in_step"
+  /** A step, `background()` or `checkpoint()` is inside a step. */
   | "step_in_step"
+  /** A value that has to be stored would not survive JSON. */
   | "not_json"
+  /** A schema cannot be shown as a form. */
   | "not_askable"
+  /** A handler uses both `ctx` operations and `inputRequired()`. */
   | "mixed_styles"
+  /** `ctx` was used after the handler had ended. */
   | "ctx_after_return"
+  /** The handler does not do what it did earlier in the same call. */
   | "history_changed"
+  /** The wording of a question keeps changing within a call. */
   | "unstable_question"
+  /** The app has no key to seal state with. */
   | "no_keys"
+  /** The app needs a store and has none. */
   | "no_store"
+  /** A task was created, but no worker runs on its store. */
   | "no_worker"
+  /** The verified authorization of a request does not name a user. */
   | "no_principal"
+  /** The state of a call does not fit into its token. */
   | "token_too_large"
+  /** A call has more rounds than `limits` allows. */
   | "too_many_rounds"
+  /** A principal would have more live tasks than `limits` allows. */
   | "too_many_tasks"
+  /** A task has more questions open at a time than `limits` allows. */
   | "too_many_questions"
+  /** The journal of a task is larger than `limits` allows. */
   | "log_too_large"
+  /** The ticket in a link is invalid or has expired. */
   | "bad_ticket";
 
-/** A mistake in a handler or in the set-up. The message says what happened and what to write instead. */
+/** A mistake in a handler or in the configuration. The message says what happened and what to write instead. */
 export class ParleyError extends Error {
+  /** What is wrong, for programs. */
   readonly code: ParleyErrorCode;
 
   constructor(code: ParleyErrorCode, message: string, options?: ErrorOptions) {
@@ -37,35 +61,54 @@ export class ParleyError extends Error {
   }
 }
 
+/**
+ * Why a question has no answer: the person declined it, cancelled it or did not answer in time, or this client cannot be
+ * asked it.
+ */
 export type UnansweredReason = "declined" | "cancelled" | "timed_out" | "unsupported";
 
-/** What a question throws when there is no answer. Uncaught, it becomes a result that says so. */
-export class Unanswered extends Error {
+/**
+ * A question has no answer. `ctx.ask` and the other questions reject with it. If the handler does not catch it, the call
+ * ends with a result that says so.
+ */
+export class UnansweredError extends Error {
+  /** The key of the question. */
   readonly key: string;
+  /** Why there is no answer. */
   readonly reason: UnansweredReason;
 
   constructor(key: string, reason: UnansweredReason) {
     super(`Question "${key}" was ${sentence[reason]}.`);
-    this.name = "Unanswered";
+    this.name = "UnansweredError";
     this.key = key;
     this.reason = reason;
   }
 }
 
+/** @deprecated Use `UnansweredError`. */
+export const Unanswered: typeof UnansweredError = UnansweredError;
+
+/** @deprecated Use `UnansweredError`. */
+export type Unanswered = UnansweredError;
+
 const sentence: Record<UnansweredReason, string> = {
   declined: "declined",
   cancelled: "cancelled without an answer",
   timed_out: "not answered in time",
-  unsupported: "not put, because this client cannot be asked it",
+  unsupported: "not asked, because this client does not support it",
 };
 
 /**
- * What a step throws when its body did. The body's own error exists on the first run only; this is
- * what is left of it after JSON, on the first run as on every later one.
+ * A step failed: its body threw, and so did all of its retries. The error that the body threw exists only while the body
+ * runs. This one has what JSON preserves of it, so that the handler sees the same in every run. Its `name` and `message` are
+ * those of the body's error.
  */
 export class StepError extends Error {
+  /** The key of the step. */
   readonly key: string;
+  /** The `code` of the error that the body threw, if it had one. */
   readonly code: string | number | undefined;
+  /** The `data` of the error that the body threw, if JSON can hold it. */
   readonly data: unknown;
 
   constructor(

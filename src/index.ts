@@ -40,5 +40,5 @@ export type {
 } from "./server/forms/schema.ts";
 
 // errors
-export { ParleyError, StepError, Unanswered } from "./errors.ts";
+export { ParleyError, StepError, Unanswered, UnansweredError } from "./errors.ts";
 export type { ParleyErrorCode, UnansweredReason } from "./errors.ts";

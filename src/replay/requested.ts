@@ -1,6 +1,6 @@
 // The operations that the handler has requested in this run, and what can settle each of them.
 
-import { StepError, Unanswered } from "../errors.ts";
+import { StepError, UnansweredError } from "../errors.ts";
 import { copyJson } from "../util/json.ts";
 import * as authorErrors from "./author-errors.ts";
 import type { NamedOperation } from "./author-errors.ts";
@@ -189,7 +189,7 @@ export function accepts(operation: Operation | undefined, event: InboxEvent): bo
 export function settleWith({ key, resolve, reject }: Operation, entry: Entry): void {
   switch (entry.kind) {
     case "expired":
-      return reject(new Unanswered(key, "timed_out"));
+      return reject(new UnansweredError(key, "timed_out"));
     case "step":
       return resolve(entry.value === undefined ? undefined : copyJson(entry.value));
     case "threw":

@@ -1,7 +1,7 @@
 // A test or more for each rule of the engine. Each was seen to fail with its rule broken.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ParleyError, StepError, Unanswered } from "../errors.ts";
+import { ParleyError, StepError, UnansweredError } from "../errors.ts";
 import type { Carrier } from "./carrier.ts";
 import type { Operations } from "./operations.ts";
 import type { Outcome } from "./outcome.ts";
@@ -1010,7 +1010,7 @@ describe("R7 questions", () => {
         try {
           return await ops.ask("q", plain("Q?", { timeoutMs: 10 }));
         } catch (error) {
-          return error instanceof Unanswered ? error.reason : "another error";
+          return error instanceof UnansweredError ? error.reason : "another error";
         }
       },
       { entries: [], out: [out("q", "Q?")] },
@@ -2117,7 +2117,7 @@ describe("the handler's own ways out", () => {
 
   test("a question that has become impossible does not get past what was recorded", async () => {
     const handler = async (ops: Operations) => {
-      const impossible = new Unanswered("q", "unsupported");
+      const impossible = new UnansweredError("q", "unsupported");
       await ops.ask("q", plain("New?", { impossible })).catch(() => {});
       await ops.step("pay", () => {});
       return "past it";
@@ -2133,9 +2133,9 @@ describe("the handler's own ways out", () => {
   test("an impossible question rejects at once and leaves no entry", async () => {
     const outcome = await runOnce(async (ops) => {
       try {
-        await ops.ask("q", plain("Q?", { impossible: new Unanswered("q", "unsupported") }));
+        await ops.ask("q", plain("Q?", { impossible: new UnansweredError("q", "unsupported") }));
       } catch (error) {
-        return error instanceof Unanswered && error.reason;
+        return error instanceof UnansweredError && error.reason;
       }
       return "not reached";
     });

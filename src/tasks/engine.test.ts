@@ -105,7 +105,7 @@ describe("a task", () => {
     now += 120_000;
     await engine.answer(id, { quick: "late" });
     expect((await engine.over(id)).result).toBe(
-      'Unanswered: Question "quick" was not answered in time.',
+      'UnansweredError: Question "quick" was not answered in time.',
     );
   });
 

@@ -72,7 +72,7 @@ describe("play", () => {
     expect((await play(able, {})).text).toBe("true");
     expect((await play(able, {}, {}, { as: "no-elicitation" })).text).toBe("false");
     await expect(play(everything, {}, script, { as: "no-sampling" })).rejects.toThrow(
-      "cannot be asked it",
+      "this client does not support it",
     );
   });
 

@@ -1,6 +1,6 @@
 // What a handler can be told, as a text: the same for the handler that heard it and for the log that has it.
 
-import { StepError, Unanswered } from "../../src/errors.ts";
+import { StepError, UnansweredError } from "../../src/errors.ts";
 import type { Entry } from "../../src/replay/journal.ts";
 
 export const told = {
@@ -12,7 +12,7 @@ export const told = {
 };
 
 export function errorTold(error: unknown): string {
-  if (error instanceof Unanswered) return told.expired;
+  if (error instanceof UnansweredError) return told.expired;
   if (error instanceof StepError) return told.threw(error.message);
   return `unexpected ${String(error)}`;
 }

@@ -171,7 +171,7 @@ test("a consumer compiles with library checks on, and runs", () => {
 test("it can be required from CommonJS", () => {
   const code = 'console.log(Object.keys(require("mcp-parley")).sort().join(" "))';
   expect(run("node", ["--no-warnings", "-e", code], folder).trim()).toBe(
-    "ParleyError StepError Unanswered inputRequired memoryStore parley",
+    "ParleyError StepError Unanswered UnansweredError inputRequired memoryStore parley",
   );
 });
 
@@ -180,6 +180,7 @@ test("each entry exports exactly these names", async () => {
     "ParleyError",
     "StepError",
     "Unanswered",
+    "UnansweredError",
     "inputRequired",
     "memoryStore",
     "parley",

@@ -6,7 +6,7 @@ import type {
   CreateMessageResultWithTools,
   Root,
 } from "@modelcontextprotocol/server";
-import { ParleyError, Unanswered } from "../../errors.ts";
+import { ParleyError, UnansweredError } from "../../errors.ts";
 import { elicitAnswer, rootsAnswer, sampleAnswer } from "../../protocol/answers.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
 import type { QuestionSpec, Reading } from "../../replay/operations.ts";
@@ -19,7 +19,7 @@ import type { Schema } from "../forms/schema.ts";
 import { tenYearsMs } from "../../util/timers.ts";
 
 export interface QuestionOptions {
-  /** Throws `Unanswered` ("timed_out") when no answer came by then. */
+  /** Throws `UnansweredError` ("timed_out") when no answer came by then. */
   readonly timeoutMs?: number | undefined;
   /** Also take an answer that was sent before the question was put (no sealed state). Off: an answer proves nothing then. */
   readonly unsolicited?: boolean | undefined;
@@ -122,7 +122,7 @@ function refused(key: string, action: "decline" | "cancel", refusal: Refusal): R
     case "throws":
       return {
         kind: "refused",
-        error: new Unanswered(key, action === "decline" ? "declined" : "cancelled"),
+        error: new UnansweredError(key, action === "decline" ? "declined" : "cancelled"),
       };
     case "is no":
       return { kind: "value", value: false };
@@ -334,7 +334,7 @@ function timeLimit({ key, timeoutMs }: Put): number | undefined {
 }
 
 /** Knows what the client lacks, for the error it becomes when nobody catches it. */
-export class Unsupported extends Unanswered {
+export class Unsupported extends UnansweredError {
   readonly needs: Ability;
 
   constructor(key: string, needs: Ability) {

@@ -1,7 +1,7 @@
 // What the client is told when a handler did not come to a result.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
-import { ParleyError, StepError, Unanswered } from "../../errors.ts";
+import { ParleyError, StepError, UnansweredError } from "../../errors.ts";
 import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
 import { capabilitiesFor } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
@@ -35,7 +35,7 @@ export function failureResponse(core: Core, definition: Definition, error: unkno
       cause: error,
     };
   }
-  if (error instanceof Unanswered) return said(definition, error.message);
+  if (error instanceof UnansweredError) return said(definition, error.message);
   if (error instanceof ParleyError) return mistake(core, definition, error);
   const where = error instanceof StepError ? ` in step "${error.key}"` : "";
   core.logger.error(`"${definition.name}" failed${where}: ${textOf(error)}`, {
