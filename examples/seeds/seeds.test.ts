@@ -186,7 +186,7 @@ describe("mishaps", () => {
 
   test("work in the first round is repeated under a new key when its response is lost, and the kit says so", async () => {
     await expect(crashTest(made(deferred), {})).rejects.toThrow(
-      'response 1 lost: step "first half" ran 2 times, again under a new idempotency key. Ask before it, or list it in mayRepeat if it only reads.',
+      'response 1 lost: step "first half" ran 2 times, under different idempotency keys. Ask a question before it, or add it to mayRepeat if it only reads.',
     );
     await expect(
       crashTest(made(deferred), {}, {}, { mayRepeat: ["first half"] }),

@@ -1,140 +1,168 @@
-// Plays a call again for every point at which a round can be lost, repeated, doubled or delayed, and tells
-// which bodies ran more than once.
+// Plays a call again for every point at which a round can be lost, repeated, doubled or delayed, and reports which bodies
+// ran more than once.
 
 import { isDeepStrictEqual } from "node:util";
 import { registeredAs } from "../server/app.ts";
 import type { WireResult } from "../server/define/definition.ts";
-import { answer, requiredOf, resultOf } from "./play.ts";
-import type { ArgsOf, Handler, PlayOptions } from "./play.ts";
+import { answerFrom, requiredOf, resultOf } from "./play.ts";
+import type { PlayArguments, Playable } from "./play.ts";
 import { playTask } from "./play-task.ts";
 import type { Script } from "./script.ts";
-import { Table } from "./table.ts";
-import type { Death, Execution, Leg, Served } from "./table.ts";
+import { InProcessServer } from "./in-process-server.ts";
+import type {
+  BodyExecution,
+  Crash,
+  PlayOptions,
+  RoundInput,
+  ServedRound,
+} from "./in-process-server.ts";
 
+/** How `crashTest` plays a call. */
 export interface CrashTestOptions extends PlayOptions {
-  /** Called before each play: set what the handler touches back to how it was. */
+  /** Called before each play. Use it to restore everything that the handler changes. */
   readonly reset?: (() => void | Promise<void>) | undefined;
-  /** Steps whose body may run again under a new idempotency key, because that does no harm: it only reads. */
+  /** The keys of steps that may run again under a new idempotency key, because they only read. Default: none. */
   readonly mayRepeat?: readonly string[] | undefined;
 }
 
+/** What `crashTest` found in a handler that survives everything. */
 export interface CrashTestReport {
+  /** How many times the call was played. */
   readonly plays: number;
-  /** Bodies that ran more than once, under the same idempotency key. */
+  /** The bodies that ran more than once under the same idempotency key, one entry for each mishap. */
   readonly repeats: readonly Repeat[];
 }
 
+/** A step whose body ran more than once in one call. */
 export interface Repeat {
+  /** The key of the step. */
   readonly step: string;
-  /** What had happened. */
+  /** The mishap after which it ran again, such as "response 2 lost". */
   readonly when: string;
+  /** How many times it ran. */
   readonly times: number;
-  /** "same": the service that is given the key can tell. "new": nobody can. */
+  /** "same" if the idempotency key was the same each time, so that a service can detect the repetition. */
   readonly key: "same" | "new";
-  /** Whether the body looked at its idempotency key. */
+  /** Whether the body read its idempotency key each time. If not, no service can detect the repetition. */
   readonly usesKey: boolean;
 }
 
-/** Rejects with a table of what went wrong: another result, an error, or a body that ran again under a new key. */
-export async function crashTest<H extends Handler>(
+/**
+ * Plays a call once for every mishap that can happen to it: a response is lost, a process is killed before or after a step, a
+ * request is sent twice or again later, an answer comes after the token expired. Rejects with a list of what went wrong: a
+ * different result, an error, or a step that ran again under a new idempotency key.
+ *
+ * @example
+ * ```ts
+ * const { repeats } = await crashTest(deploy, { service: "web" }, { confirm: true }, { reset: () => cluster.clear() });
+ * expect(repeats.every(({ usesKey }) => usesKey)).toBe(true);
+ * ```
+ *
+ * @param handler What `app.tool`, `app.prompt` or `app.resource` returned.
+ * @param args The arguments, or the URI of a resource.
+ * @param script The answers, by key or as a function. Not needed if the handler asks nothing.
+ * @param options Who makes the call, and how to restore what it changes.
+ */
+export async function crashTest<H extends Playable>(
   handler: H,
-  args: ArgsOf<H>,
+  args: PlayArguments<H>,
   script: Script = {},
   options: CrashTestOptions = {},
 ): Promise<CrashTestReport> {
   const { core, definition } = registeredAs(handler);
   const start = async () => {
     await options.reset?.();
-    return new Game(new Table(core, definition, args, options), script);
+    return new Playthrough(new InProcessServer(core, definition, args, options), script);
   };
   const model = await start();
   const expected = await model.finish();
   const repeats: Repeat[] = [];
   const problems: string[] = [];
-  const mishaps = [...allMishaps(model.rounds), ...taskDeaths(model.taskRuns)];
+  const mishaps = [...allMishaps(model.rounds), ...taskCrashes(model.taskRuns)];
   for (const mishap of mishaps) {
-    const game = await start();
+    const playthrough = await start();
     try {
-      const result = await mishap.play(game);
+      const result = await mishap.play(playthrough);
       if (result !== undefined && !isDeepStrictEqual(result, expected)) {
-        problems.push(`${mishap.when}: ended differently: ${JSON.stringify(result)}`);
+        problems.push(`${mishap.when}: the call ended differently: ${JSON.stringify(result)}`);
       }
     } catch (error) {
       problems.push(`${mishap.when}: ${error instanceof Error ? error.message : String(error)}`);
     }
-    repeats.push(...game.repeats(mishap.when));
+    repeats.push(...playthrough.repeats(mishap.when));
   }
   const isFine = ({ key, step }: Repeat) =>
     key === "same" || options.mayRepeat?.includes(step) === true;
   problems.push(...repeats.filter((repeat) => !isFine(repeat)).map(inWords));
-  if (problems.length > 0) throw new CrashTestFailure(definition.name, mishaps.length, problems);
+  if (problems.length > 0) throw new CrashTestError(definition.name, mishaps.length, problems);
   return { plays: mishaps.length + 1, repeats: repeats.filter(({ key }) => key === "same") };
 }
 
-class CrashTestFailure extends Error {
+/** What `crashTest` rejects with. The message lists every problem. */
+class CrashTestError extends Error {
   constructor(name: string, plays: number, problems: readonly string[]) {
     super(
       `"${name}" does not survive ${problems.length} of ${plays} mishaps:\n` +
         problems.map((problem) => `  ${problem}`).join("\n"),
     );
-    this.name = "CrashTestFailure";
+    this.name = "CrashTestError";
   }
 }
 
 function inWords({ step, when, times, key }: Repeat): string {
   return (
-    `${when}: step "${step}" ran ${times} times, again under ${key === "new" ? "a new" : "the same"} idempotency key.` +
-    (key === "new" ? " Ask before it, or list it in mayRepeat if it only reads." : "")
+    `${when}: step "${step}" ran ${times} times, under ${key === "new" ? "different idempotency keys" : "the same idempotency key"}.` +
+    (key === "new" ? " Ask a question before it, or add it to mayRepeat if it only reads." : "")
   );
 }
 
 // ---------------------------------------------------------------- one play
 
-interface Round {
-  readonly leg: Leg;
+interface PlayedRound {
+  readonly input: RoundInput;
   readonly executions: number;
 }
 
-class Game {
-  readonly table: Table;
-  readonly rounds: Round[] = [];
-  /** How many bodies each run of the task has executed. */
+class Playthrough {
+  readonly server: InProcessServer;
+  readonly rounds: PlayedRound[] = [];
+  /** How many bodies each run of the task executed. */
   readonly taskRuns: number[] = [];
-  deathInTask: { readonly run: number; readonly death: Death } | undefined;
+  crashInTask: { readonly run: number; readonly crash: Crash } | undefined;
   readonly #script: Script;
-  readonly #executions: Execution[] = [];
-  #next: Leg = {};
+  readonly #executions: BodyExecution[] = [];
+  #next: RoundInput = {};
 
-  constructor(table: Table, script: Script) {
-    this.table = table;
+  constructor(server: InProcessServer, script: Script) {
+    this.server = server;
     this.#script = script;
   }
 
-  get next(): Leg {
+  get next(): RoundInput {
     return this.#next;
   }
 
-  async send(leg: Leg, death?: Death): Promise<Served> {
-    const served = await this.table.send(leg, death);
+  async send(input: RoundInput, crash?: Crash): Promise<ServedRound> {
+    const served = await this.server.send(input, crash);
     this.#executions.push(...served.executions);
     return served;
   }
 
-  /** Takes an answer: the call goes on from there. */
-  async take(served: Served): Promise<WireResult | undefined> {
-    this.rounds.push({ leg: this.#next, executions: served.executions.length });
-    if (served.answer.kind === "task") return this.#work(served.answer.task.id);
+  /** Continues the call from this response. */
+  async take(served: ServedRound): Promise<WireResult | undefined> {
+    this.rounds.push({ input: this.#next, executions: served.executions.length });
+    if (served.response.kind === "task") return this.#work(served.response.task.id);
     const result = resultOf(served);
     if (result === undefined) {
-      this.#next = await answer(requiredOf(served), this.rounds.length, this.#script);
+      this.#next = await answerFrom(requiredOf(served), this.rounds.length, this.#script);
     }
     return result;
   }
 
   async #work(id: string): Promise<WireResult> {
     this.taskRuns.length = 0;
-    return playTask(this.table, id, this.#script, {
-      deathIn: (run) => (run === this.deathInTask?.run ? this.deathInTask.death : undefined),
+    return playTask(this.server, id, this.#script, {
+      crashIn: (run) => (run === this.crashInTask?.run ? this.crashInTask.crash : undefined),
       onRun: ({ executions }) => {
         this.taskRuns.push(executions.length);
         this.#executions.push(...executions);
@@ -142,7 +170,7 @@ class Game {
     });
   }
 
-  /** Plays on, until so many rounds are over or the call is. */
+  /** Continues until this many rounds or the whole call are over. */
   async until(rounds: number): Promise<WireResult | undefined> {
     let result: WireResult | undefined;
     while (result === undefined && this.rounds.length < rounds) {
@@ -153,7 +181,7 @@ class Game {
 
   async finish(): Promise<WireResult> {
     const result = await this.until(Number.POSITIVE_INFINITY);
-    if (result === undefined) throw new Error("The call has no end.");
+    if (result === undefined) throw new Error("The call has not finished.");
     return result;
   }
 
@@ -174,18 +202,18 @@ class Game {
 
 interface Mishap {
   readonly when: string;
-  /** Undefined where the call cannot end as usual. */
-  readonly play: (game: Game) => Promise<WireResult | undefined>;
+  /** The result. Undefined if the mishap ends the call. */
+  readonly play: (playthrough: Playthrough) => Promise<WireResult | undefined>;
 }
 
-function allMishaps(rounds: readonly Round[]): Mishap[] {
-  return rounds.flatMap(({ executions, leg }, index) => {
+function allMishaps(rounds: readonly PlayedRound[]): Mishap[] {
+  return rounds.flatMap(({ executions, input }, index) => {
     const round = index + 1;
     return [
       lostResponse(round),
-      ...deaths(round, executions),
+      ...crashes(round, executions),
       sentTwice(round),
-      sentAgainLater(round, leg),
+      sentAgainLater(round, input),
       ...(round === 1 ? [] : [answeredTooLate(round)]),
     ];
   });
@@ -194,24 +222,24 @@ function allMishaps(rounds: readonly Round[]): Mishap[] {
 function lostResponse(round: number): Mishap {
   return {
     when: `response ${round} lost`,
-    play: async (game) => {
-      await game.until(round - 1);
-      await game.send(game.next);
-      return game.finish();
+    play: async (playthrough) => {
+      await playthrough.until(round - 1);
+      await playthrough.send(playthrough.next);
+      return playthrough.finish();
     },
   };
 }
 
-function deaths(round: number, executions: number): Mishap[] {
+function crashes(round: number, executions: number): Mishap[] {
   const mishaps: Mishap[] = [];
   for (let body = 1; body <= executions; body += 1) {
     for (const when of ["before", "after"] as const) {
       mishaps.push({
         when: `process killed ${when} body ${body} of round ${round}`,
-        play: async (game) => {
-          await game.until(round - 1);
-          await game.send(game.next, { body, when });
-          return game.finish();
+        play: async (playthrough) => {
+          await playthrough.until(round - 1);
+          await playthrough.send(playthrough.next, { body, when });
+          return playthrough.finish();
         },
       });
     }
@@ -219,15 +247,15 @@ function deaths(round: number, executions: number): Mishap[] {
   return mishaps;
 }
 
-/** A worker killed at each body of the task. */
-function taskDeaths(runs: readonly number[]): Mishap[] {
+/** Kills the worker at each body of the task. */
+function taskCrashes(runs: readonly number[]): Mishap[] {
   return runs.flatMap((executions, index) =>
     Array.from({ length: executions }, (_, place) => place + 1).flatMap((body) =>
       (["before", "after"] as const).map((when) => ({
         when: `worker killed ${when} body ${body} of run ${index + 1} of the task`,
-        play: (game: Game) => {
-          game.deathInTask = { run: index + 1, death: { body, when } };
-          return game.finish();
+        play: (playthrough: Playthrough) => {
+          playthrough.crashInTask = { run: index + 1, crash: { body, when } };
+          return playthrough.finish();
         },
       })),
     ),
@@ -237,21 +265,24 @@ function taskDeaths(runs: readonly number[]): Mishap[] {
 function sentTwice(round: number): Mishap {
   return {
     when: `round ${round} sent twice at once`,
-    play: async (game) => {
-      await game.until(round - 1);
-      const [, second] = await Promise.all([game.send(game.next), game.send(game.next)]);
-      return (await game.take(second)) ?? game.finish();
+    play: async (playthrough) => {
+      await playthrough.until(round - 1);
+      const [, second] = await Promise.all([
+        playthrough.send(playthrough.next),
+        playthrough.send(playthrough.next),
+      ]);
+      return (await playthrough.take(second)) ?? playthrough.finish();
     },
   };
 }
 
-function sentAgainLater(round: number, { requestState }: Leg): Mishap {
+function sentAgainLater(round: number, { requestState }: RoundInput): Mishap {
   const what = requestState === undefined ? "first request" : `token of round ${round}`;
   return {
     when: `${what} sent again after the end`,
-    play: async (game) => {
-      const result = await game.finish();
-      await game.send(game.rounds[round - 1]?.leg ?? {});
+    play: async (playthrough) => {
+      const result = await playthrough.finish();
+      await playthrough.send(playthrough.rounds[round - 1]?.input ?? {});
       return result;
     },
   };
@@ -260,13 +291,15 @@ function sentAgainLater(round: number, { requestState }: Leg): Mishap {
 function answeredTooLate(round: number): Mishap {
   return {
     when: `answers of round ${round} sent after the token expired`,
-    play: async (game) => {
-      await game.until(round - 1);
-      // Well over any time limit a question may have had.
-      game.table.clock.skip(game.table.limits.tokenTtlMs + 10 * 365 * 24 * 3_600_000);
-      const { answer: refusal, executions } = await game.send(game.next);
+    play: async (playthrough) => {
+      await playthrough.until(round - 1);
+      // Later than any time limit that a question can have.
+      playthrough.server.clock.skip(
+        playthrough.server.limits.tokenTtlMs + 10 * 365 * 24 * 3_600_000,
+      );
+      const { response: refusal, executions } = await playthrough.send(playthrough.next);
       if (refusal.kind !== "error" || executions.length > 0) {
-        throw new Error("an expired token was taken");
+        throw new Error("An expired token was accepted.");
       }
       return undefined;
     },

@@ -1,4 +1,4 @@
-// The kit's own behaviour, beside what the examples show.
+// The behaviour of the test kit itself. The examples show how it is used.
 
 import { parley } from "mcp-parley";
 import { cancelled, crashTest, declined, play } from "mcp-parley/testing";
@@ -44,7 +44,7 @@ describe("play", () => {
     expect(call.rounds).toBe(7);
   });
 
-  test("takes refusals, and functions of the question", async () => {
+  test("accepts refusals, and functions that answer the question", async () => {
     const name = app.tool(
       "name",
       {},
@@ -61,13 +61,13 @@ describe("play", () => {
     );
   });
 
-  test("says which answer is not taken, and why", async () => {
+  test("says which answer is refused, and why", async () => {
     await expect(play(everything, {}, { ...script, form: { n: "three" } })).rejects.toThrow(
       /The script's answer to question "form" was refused 2 times by round 4: Form\?\s+The last answer did not fit: "n"/,
     );
   });
 
-  test("acts as a client that cannot be asked", async () => {
+  test("acts as a client that lacks a capability", async () => {
     const able = app.tool("able", {}, async (ctx) => String(ctx.can("form")));
     expect((await play(able, {})).text).toBe("true");
     expect((await play(able, {}, {}, { as: "no-elicitation" })).text).toBe("false");
@@ -92,7 +92,7 @@ describe("play", () => {
     expect((await play(note, "notes://7", { sure: true })).text).toBe("7 true");
   });
 
-  test("does not mind fake timers, and skips what a handler waits for", async () => {
+  test("works with fake timers, and skips the time that a handler waits", async () => {
     vi.useFakeTimers();
     const retried = app.tool("retried", {}, async (ctx) => {
       let tries = 0;
@@ -110,7 +110,7 @@ describe("play", () => {
 });
 
 describe("crashTest", () => {
-  test("finds a handler that does something else each time", async () => {
+  test("finds a handler that does something different each time", async () => {
     let n = 0;
     const unsteady = app.tool(
       "unsteady",
@@ -120,13 +120,13 @@ describe("crashTest", () => {
     await expect(crashTest(unsteady, {}, { go: true })).rejects.toThrow(/ended differently/);
   });
 
-  test("finds a question whose wording hangs on a clock", async () => {
+  test("finds a question whose wording depends on a clock", async () => {
     let clock = 0;
     const drifting = app.tool("drifting", {}, async (ctx) => ctx.ask("q", `At ${(clock += 1)}?`));
     await expect(crashTest(drifting, {}, () => "now")).rejects.toThrow(/changed twice/);
   });
 
-  test("does not count a step's own tries as repeats", async () => {
+  test("does not count the retries of a step as repeats", async () => {
     let calls = 0;
     const retried = app.tool("retrying", {}, async (ctx) => {
       await ctx.confirm("go", "Go?");
@@ -139,7 +139,7 @@ describe("crashTest", () => {
     expect(repeats.every(({ times }) => times === 2)).toBe(true);
   });
 
-  test("sets back what the handler touches before each play", async () => {
+  test("calls reset before each play", async () => {
     const reset = vi.fn();
     const plain = app.tool("plain", {}, async (ctx) => String(await ctx.confirm("go", "Go?")));
     const { plays } = await crashTest(plain, {}, { go: true }, { reset });
@@ -164,7 +164,7 @@ describe("a call that goes to the background", () => {
   );
   const answers = { ok: true, name: "vm-1", boss: true };
 
-  test("is played as a task: steps once, sleeps in no time, questions and deliveries from the script", async () => {
+  test("is played as a task, with steps that run once, sleeps that take no time, and answers from the script", async () => {
     const played = await play(rent, { size: "XL" }, answers, { as: "task" });
     expect(played.text).toBe("vm-1 true");
     expect(played.rounds).toBe(2);
@@ -179,25 +179,25 @@ describe("a call that goes to the background", () => {
       "rent {"size":"XL"}
       round 1
         asks    ok: Rent a XL?
-        told    {"action":"accept","content":{}}
+        gets    {"action":"accept","content":{}}
       round 2
       in the background
         runs    rent
       in the background
         replays rent
         asks    name: What is it called?
-        told    {"action":"accept","content":{"name":"vm-1"}}
+        gets    {"action":"accept","content":{"name":"vm-1"}}
       in the background
         replays rent
         asks    boss (external): Waits for a delivery
-        told    true
+        gets    true
       in the background
         replays rent
       done: vm-1 true"
     `);
   });
 
-  test("an answer that does not fit is asked for again, under the same key for the script", async () => {
+  test("asks again after an invalid answer, under the same key for the script", async () => {
     const names = ["far too long", "vm-2"];
     const played = await play(
       rent,
@@ -208,13 +208,13 @@ describe("a call that goes to the background", () => {
     expect(played.text).toBe("vm-2 true");
   });
 
-  test("to a client that cannot follow it, it is played in rounds", async () => {
+  test("is played in rounds for a client that cannot follow tasks", async () => {
     const played = await play(rent, { size: "XL" }, { ...answers, ok: false });
     expect(played.text).toBe("not rented");
     expect(played.task).toBeUndefined();
   });
 
-  test("crashTest kills its worker at every body, and finds one that is not safe to repeat", async () => {
+  test("crashTest kills its worker at every body and reports the repeats", async () => {
     const { plays, repeats } = await crashTest(rent, { size: "XL" }, answers, { as: "task" });
     expect(plays).toBe(10);
     expect(
@@ -222,7 +222,7 @@ describe("a call that goes to the background", () => {
     ).toBe(true);
   });
 
-  test("a tool that is a task or nothing is played as one by itself", async () => {
+  test("a tool with task: required is played as a task by default", async () => {
     const only = background.tool("only", { task: "required" }, async (ctx) => {
       await ctx.background();
       return ctx.task === undefined ? "no" : "yes";

@@ -1,52 +1,54 @@
-// Plays a task to its end: runs what is due, answers from the script what it asks.
+// Plays a task to its end: runs it whenever it is due and answers its questions from the script.
 
 import type { InputRequest } from "../protocol/input-required.ts";
 import type { WireResult } from "../server/define/definition.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import { isLive } from "../tasks/task.ts";
-import { asked, externalValue, responseTo } from "./script.ts";
-import type { Asked, Script } from "./script.ts";
-import type { Death, Served, Table } from "./table.ts";
-import { resultOfTask } from "./task-table.ts";
+import { askedQuestion, externalValue, responseTo } from "./script.ts";
+import type { AskedQuestion, Script } from "./script.ts";
+import type { Crash, ServedRound, InProcessServer } from "./in-process-server.ts";
+import { resultOfTask } from "./in-process-tasks.ts";
 
+/** What happens while a task is played. */
 export interface TaskEvents {
-  readonly onRun?: (run: Omit<Served, "answer">) => void;
+  readonly onRun?: (run: Omit<ServedRound, "response">) => void;
   readonly onStatus?: (status: TaskSnapshot["status"]) => void;
-  readonly onAnswer?: (question: Asked, response: unknown) => void;
-  /** Where the process dies in this run, counted from 1. */
-  readonly deathIn?: (run: number) => Death | undefined;
+  readonly onAnswer?: (question: AskedQuestion, response: unknown) => void;
+  /** Where the process is killed in this run. Runs are counted from 1. */
+  readonly crashIn?: (run: number) => Crash | undefined;
 }
 
 const mostRuns = 10_000;
 
+/** Plays the task and returns its result. */
 export async function playTask(
-  table: Table,
+  server: InProcessServer,
   id: string,
   script: Script,
-  { onRun, onStatus, onAnswer, deathIn }: TaskEvents = {},
+  { onRun, onStatus, onAnswer, crashIn }: TaskEvents = {},
 ): Promise<WireResult> {
   for (let run = 1; run <= mostRuns;) {
-    const task = await table.tasks.read(id);
+    const task = await server.tasks.read(id);
     onStatus?.(task.status);
     if (!isLive(task)) return resultOfTask(task);
-    const parked = await table.tasks.parked(id);
+    const parked = await server.tasks.parked(id);
     if (parked === undefined) {
-      onRun?.(await table.runTask(id, deathIn?.(run)));
+      onRun?.(await server.runTask(id, crashIn?.(run)));
       run += 1;
       continue;
     }
     const answers = new Map<string, object>();
     for (const [wire, request] of parked.questions) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine has sealed it
-      const question = asked(keyOf(wire), request as unknown as InputRequest, run);
+      const question = askedQuestion(keyOf(wire), request as unknown as InputRequest, run);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- likewise
       const response = await responseTo(question, request as unknown as InputRequest, script);
       onAnswer?.(question, response);
       answers.set(wire, response);
     }
-    if (answers.size > 0) await table.tasks.answer(id, answers);
+    if (answers.size > 0) await server.tasks.answer(id, answers);
     for (const key of parked.external) {
-      const question: Asked = {
+      const question: AskedQuestion = {
         key,
         kind: "external",
         message: "Waits for a delivery",
@@ -54,11 +56,11 @@ export async function playTask(
       };
       const value = await externalValue(question, script);
       onAnswer?.(question, value);
-      await table.tasks.deliver(id, key, value);
+      await server.tasks.deliver(id, key, value);
     }
   }
-  throw new Error(`The task has no end: it was run ${mostRuns} times.`);
+  throw new Error(`The task has not finished after ${mostRuns} runs.`);
 }
 
-/** The author's key: what comes after it tells apart how often it was asked. */
+/** The key in the handler. On the wire, a number follows it if the question is asked again. */
 const keyOf = (wire: string) => wire.replace(/~\d+$/, "");

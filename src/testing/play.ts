@@ -1,4 +1,4 @@
-// Plays a call with a script, and tells how it went.
+// Plays a call in this process, with a script that answers its questions.
 
 import type {
   CallToolResult,
@@ -12,69 +12,99 @@ import type { Prompt } from "../server/define/prompt.ts";
 import type { Resource } from "../server/define/resource.ts";
 import type { Tool } from "../server/define/tool.ts";
 import { playTask } from "./play-task.ts";
-import { asked, responseTo } from "./script.ts";
-import type { Asked, Script } from "./script.ts";
-import { Table } from "./table.ts";
-import type { Execution, Leg, Player, Served } from "./table.ts";
+import { askedQuestion, responseTo } from "./script.ts";
+import type { AskedQuestion, Script } from "./script.ts";
+import { InProcessServer } from "./in-process-server.ts";
+import type { BodyExecution, PlayOptions, RoundInput, ServedRound } from "./in-process-server.ts";
 import { Transcript } from "./transcript.ts";
 
-export type PlayOptions = Player;
-
+/** How a played call went. */
 export interface Played<R, D> {
+  /** The result, as the client gets it. */
   readonly result: R;
-  /** The text of the result's content, messages or contents. */
+  /** All text of the result: of a tool's content, a prompt's messages or a resource's contents, joined by line breaks. */
   readonly text: string;
-  /** Its structured content. */
+  /** The structured content of the result. Undefined if the tool has no `outputSchema`. */
   readonly data: D;
+  /** Whether the result reports an error, such as a handler that threw. */
   readonly isError: boolean;
+  /** How many requests the client sent for this call. */
   readonly rounds: number;
-  readonly asked: readonly Asked[];
-  /** How often the body of this step was executed. */
+  /** Every question of the call, in the order in which they were asked. One that was asked again is in the list twice. */
+  readonly asked: readonly AskedQuestion[];
+  /** How many times the body of this step was executed. Retries of one execution do not count. */
   readonly ran: (step: string) => number;
-  /** How large the token was after each round that asked, in bytes. */
+  /** The size of the token after each round that ended with a question, in bytes. */
   readonly tokenBytes: readonly number[];
-  /** What the call has become, if it went to the background. */
-  readonly task: { readonly id: string; readonly statuses: readonly string[] } | undefined;
-  /** The call as text, for a snapshot. */
+  /** The task that the call became. Undefined if it stayed in the foreground. */
+  readonly task: PlayedTask | undefined;
+  /** The whole call as text, for a snapshot. */
   readonly transcript: string;
 }
 
+/** The task that a played call became. */
+export interface PlayedTask {
+  /** Its id, as the client sees it. */
+  readonly id: string;
+  /** The statuses that the task went through, such as `["working", "input_required", "working", "completed"]`. */
+  readonly statuses: readonly string[];
+}
+
+/** What can be played: a tool, a prompt or a resource, as `app.tool` and its siblings return it. */
 // oxlint-disable-next-line typescript/no-explicit-any -- of any type
-export type Handler = Tool<any, any> | Prompt<any> | Resource;
-/** A resource takes its URI in place of the arguments. */
-export type ArgsOf<H> =
+export type Playable = Tool<any, any> | Prompt<any> | Resource;
+/** What to call a handler with: the arguments of a tool or prompt, the URI of a resource. */
+export type PlayArguments<H> =
   H extends Tool<infer In, infer _Out> ? In : H extends Prompt<infer In> ? In : string;
-export type PlayedOf<H> =
+/** How the call of a handler went, typed after its kind and its `outputSchema`. */
+export type PlayedCall<H> =
   H extends Tool<infer _In, infer Out>
     ? Played<CallToolResult, Out>
     : H extends Prompt
       ? Played<GetPromptResult, undefined>
       : Played<ReadResourceResult, undefined>;
 
-/** Plays a call in this process. A resource takes the URI in place of the arguments. */
-export async function play<H extends Handler>(
+/**
+ * Plays a call from its first request to its result. Every round is served by a new instance of the app through a real
+ * token, sleeps take no time, and the script answers the questions. Rejects with the `ParleyError` if the handler has a
+ * mistake.
+ *
+ * @example
+ * ```ts
+ * const call = await play(deploy, { service: "web" }, { confirm: true });
+ * expect(call.text).toBe("web is deployed.");
+ * expect(call.asked.map(({ message }) => message)).toEqual(["Deploy web?"]);
+ * expect(call.ran("deploy")).toBe(1);
+ * ```
+ *
+ * @param handler What `app.tool`, `app.prompt` or `app.resource` returned.
+ * @param args The arguments, or the URI of a resource.
+ * @param script The answers, by key or as a function. Not needed if the handler asks nothing.
+ * @param options Who makes the call.
+ */
+export async function play<H extends Playable>(
   handler: H,
-  args: ArgsOf<H>,
+  args: PlayArguments<H>,
   script: Script = {},
   options: PlayOptions = {},
-): Promise<PlayedOf<H>> {
+): Promise<PlayedCall<H>> {
   const { core, definition } = registeredAs(handler);
-  const table = new Table(core, definition, args, options);
+  const server = new InProcessServer(core, definition, args, options);
   const transcript = new Transcript(definition.name, args);
-  const questions: Asked[] = [];
-  const executions: Execution[] = [];
+  const questions: AskedQuestion[] = [];
+  const executions: BodyExecution[] = [];
   const tokenBytes: number[] = [];
-  let leg: Leg = {};
+  let input: RoundInput = {};
   for (let round = 1; ; round += 1) {
-    const served = await table.send(leg);
+    const served = await server.send(input);
     executions.push(...served.executions);
     transcript.round(round, served);
-    const task = served.answer.kind === "task" ? { id: served.answer.task.id } : undefined;
+    const task = served.response.kind === "task" ? { id: served.response.task.id } : undefined;
     const statuses: string[] = [];
     const result =
       task === undefined
         ? resultOf(served)
-        : await playTask(table, task.id, script, {
+        : await playTask(server, task.id, script, {
             onRun: (run) => {
               executions.push(...run.executions);
               transcript.run(run);
@@ -101,23 +131,23 @@ export async function play<H extends Handler>(
         transcript: transcript.text,
       };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this kind of handler
-      return played as PlayedOf<H>;
+      return played as PlayedCall<H>;
     }
     const required = requiredOf(served);
     tokenBytes.push(required.requestState.length);
-    const next = await answer(required, round, script, (question, response) => {
+    const next = await answerFrom(required, round, script, (question, response) => {
       refuseRepetition(question, questions, script);
       questions.push(question);
       transcript.answered(question, response);
     });
-    leg = next;
+    input = next;
   }
 }
 
-/** A script says the same thing again and again; a question that did not take it once never will. */
+/** Refuses to give the same answer for ever, because a question that did not accept it once will not accept it later. */
 function refuseRepetition(
-  { key, message, round }: Asked,
-  earlier: readonly Asked[],
+  { key, message, round }: AskedQuestion,
+  earlier: readonly AskedQuestion[],
   script: Script,
 ): void {
   const times = earlier.filter((question) => question.key === key).length;
@@ -127,16 +157,16 @@ function refuseRepetition(
   );
 }
 
-/** The next request of the call: the token unchanged, every question answered from the script. */
-export async function answer(
+/** The next request of the call, with the token unchanged and every question answered from the script. */
+export async function answerFrom(
   required: InputRequired,
   round: number,
   script: Script,
-  onAnswer: (question: Asked, response: object) => void = () => {},
-): Promise<Leg> {
+  onAnswer: (question: AskedQuestion, response: object) => void = () => {},
+): Promise<RoundInput> {
   const responses: [string, object][] = [];
   for (const [key, request] of Object.entries(required.inputRequests ?? {})) {
-    const question = asked(key, request, round);
+    const question = askedQuestion(key, request, round);
     const response = await responseTo(question, request, script);
     onAnswer(question, response);
     responses.push([key, response]);
@@ -147,20 +177,21 @@ export async function answer(
   };
 }
 
-/** The result, if the call has come to one. Throws where it ended in an error. */
-export function resultOf({ answer: given }: Served): WireResult | undefined {
-  if (given.kind === "complete") return given.result;
-  if (given.kind !== "error") return undefined;
-  const { code, message, cause } = given;
-  // The author's own mistake says more than its shape on the wire.
+/** The result, if the call has one. Throws if the call ended in an error. */
+export function resultOf({ response }: ServedRound): WireResult | undefined {
+  if (response.kind === "complete") return response.result;
+  if (response.kind !== "error") return undefined;
+  const { code, message, cause } = response;
+  // The original error says more than what the client would see of it.
   if (cause instanceof Error) throw cause;
   throw Object.assign(new Error(message), { code });
 }
 
-export function requiredOf({ answer: given }: Served): InputRequired {
-  if (given.kind !== "input_required")
-    throw new Error(`The round was answered with ${given.kind}.`);
-  return given.result;
+/** What the round asked for. Throws if it asked for nothing. */
+export function requiredOf({ response }: ServedRound): InputRequired {
+  if (response.kind !== "input_required")
+    throw new Error(`The round ended with "${response.kind}" instead of a question.`);
+  return response.result;
 }
 
 function summaryOf(
@@ -174,7 +205,7 @@ function summaryOf(
   };
 }
 
-/** Whatever texts a tool's content, a prompt's messages or a resource's contents have. */
+/** The texts in a tool's content, a prompt's messages or a resource's contents. */
 function textsOf({ content, messages, contents }: WireResult): string[] {
   const parts: unknown = content ?? contents ?? messages;
   if (!Array.isArray(parts)) return [];

@@ -1,8 +1,9 @@
-// A call as text: who asked what, what was answered, what was run and what came from the token.
+// Writes a played call as text: what it asked and got, which steps it ran and which it replayed.
 
-import type { Asked } from "./script.ts";
-import type { Served } from "./table.ts";
+import type { AskedQuestion } from "./script.ts";
+import type { ServedRound } from "./in-process-server.ts";
 
+/** The lines of one call. */
 export class Transcript {
   readonly #lines: string[] = [];
 
@@ -14,27 +15,30 @@ export class Transcript {
     return this.#lines.join("\n");
   }
 
-  round(round: number, { answer, executions, replayed }: Served): void {
+  /** A round of the call. */
+  round(round: number, { response, executions, replayed }: ServedRound): void {
     this.#lines.push(`round ${round}`);
     for (const step of replayed) this.#line("replays", step);
     for (const { step } of executions) this.#line("runs", step);
-    if (answer.kind === "input_required" && answer.result.inputRequests === undefined) {
+    if (response.kind === "input_required" && response.result.inputRequests === undefined) {
       this.#line("yields", "and is called again");
     }
   }
 
-  /** Of a task. */
-  run({ executions, replayed }: Omit<Served, "answer">): void {
+  /** A run in the background. */
+  run({ executions, replayed }: Omit<ServedRound, "response">): void {
     this.#lines.push("in the background");
     for (const step of replayed) this.#line("replays", step);
     for (const { step } of executions) this.#line("runs", step);
   }
 
-  answered({ key, message, kind }: Asked, response: unknown): void {
+  /** A question and its answer. */
+  answered({ key, message, kind }: AskedQuestion, response: unknown): void {
     this.#line("asks", kind === "form" ? `${key}: ${message}` : `${key} (${kind}): ${message}`);
-    this.#line("told", JSON.stringify(response));
+    this.#line("gets", JSON.stringify(response));
   }
 
+  /** How the call ended. */
   end({ text, isError }: { readonly text: string; readonly isError: boolean }): void {
     this.#lines.push(`${isError ? "error" : "done"}: ${text}`);
   }

@@ -1,6 +1,6 @@
-// What was thrown, in words.
+// Describes anything that was thrown.
 
-/** Never throws, whatever the value does when it is read: a getter or a `toString` may throw itself. */
+/** The message of what was thrown. It never throws itself, even if a getter or `toString` of the value does. */
 export function errorText(thrown: unknown): string {
   try {
     const hasMessage = typeof thrown === "object" && thrown !== null && "message" in thrown;

@@ -1,5 +1,6 @@
-// What JSON brings back, and what it does not.
+// What survives a round trip through JSON, and what does not.
 
+/** A value that JSON can hold. */
 export type Json =
   | string
   | number
@@ -8,10 +9,13 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json | undefined };
 
-/** A value JSON would lose or change. `path` starts at the value itself: `result.byId[2]`. */
+/** A value that JSON would lose or change. */
 export class NotJson extends Error {
+  /** Where it is, such as `result.byId[2]`. */
   readonly path: string;
+  /** What it is, such as "a Map". */
   readonly what: string;
+  /** What to return instead. */
   readonly advice: string;
 
   constructor(path: string, what: string, advice: string) {
@@ -23,13 +27,13 @@ export class NotJson extends Error {
   }
 }
 
-// Deeper than any data people keep, and far from the depth at which JSON.stringify overflows the stack.
+// Deeper than any real data, and far from the depth at which JSON.stringify overflows the stack.
 const maxDepth = 200;
 
 /**
- * The value as it will be read back, checked and copied in one pass. Refuses what JSON.stringify would
- * silently change (a Map becomes `{}`, NaN becomes null); leaves out what a reader of `Stored<T>` expects
- * to be gone (methods, `undefined` members).
+ * Checks and copies a value in one pass; the copy is what reading the JSON would give. Refuses what JSON.stringify would
+ * silently change (a Map becomes `{}`, NaN becomes null). Leaves out what the type `Stored<T>` leaves out (methods,
+ * `undefined` members).
  */
 export function toJson(value: unknown, path = "result"): Json | undefined {
   if (value === undefined) return undefined;
@@ -37,12 +41,12 @@ export function toJson(value: unknown, path = "result"): Json | undefined {
     return convert(value, path, new Set(), 0);
   } catch (error) {
     if (error instanceof NotJson) throw error;
-    // A getter, a proxy or a toJSON that throws.
+    // A getter, a proxy or a toJSON has thrown.
     throw new NotJson(path, "a value that cannot be read", "a plain copy of what is needed");
   }
 }
 
-/** A copy of a JSON value: what the handler does to it reaches neither the log nor another run. */
+/** Copies a JSON value, so that changes to the copy reach neither the journal nor another run. */
 export function copyJson(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   if (isArray(value)) return value.map(copyJson);
@@ -50,7 +54,7 @@ export function copyJson(value: Json): Json {
   for (const name of Object.keys(value)) {
     const member = value[name];
     const copied = member === undefined ? undefined : copyJson(member);
-    // Assigned, it would be the copy's prototype.
+    // An assignment would set the prototype of the copy.
     if (name === "__proto__") Object.defineProperty(copy, name, { ...asData, value: copied });
     else copy[name] = copied;
   }
@@ -97,7 +101,7 @@ function convertMembers(value: object, path: string, above: Set<object>, depth: 
   }
   if (hasToJson(value)) return convert(value.toJSON(), path, above, depth);
   if (Array.isArray(value)) {
-    // Array.from, not map: map skips the holes of a sparse array, which JSON turns into null.
+    // `map` would skip the holes of a sparse array, which JSON turns into null.
     return Array.from(value, (item, index) => convert(item, `${path}[${index}]`, above, depth));
   }
   if (value instanceof String || value instanceof Number || value instanceof Boolean) {
@@ -112,7 +116,7 @@ function convertMembers(value: object, path: string, above: Set<object>, depth: 
     members.push([name, convert(member, memberPath(path, name), above, depth)]);
   }
   if (members.length === 0 && !isPlain(value)) {
-    // A Response, a Blob, an iterator: all they have is behind methods, and `{}` would be all that is left.
+    // The data of a Response, a Blob or an iterator is behind methods, so only `{}` would be left of it.
     throw new NotJson(
       path,
       `a ${value.constructor?.name ?? "class instance"}`,
@@ -127,7 +131,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-// Object.fromEntries defines members, so a member called "__proto__" stays data.
+// Object.fromEntries defines members, so a member named "__proto__" stays data.
 const fromMembers = (members: [string, Json][]): Json => Object.fromEntries(members);
 
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);

@@ -1,6 +1,6 @@
-// Telling a promise from a value.
+// Tells promises from other values.
 
-/** Not `instanceof Promise`, because a promise of another realm or another library counts as well. */
+/** Whether the value can be awaited. Unlike `instanceof Promise`, this includes promises of other realms and libraries. */
 export function isThenable<V>(value: V | PromiseLike<V>): value is PromiseLike<V> {
   const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
   return isObject && "then" in value;

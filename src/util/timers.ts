@@ -1,19 +1,19 @@
-// How long to wait. One limit for every timer, one way to back off.
+// How long to wait: the limits of a timer, and the pause between retries.
 
-/** Node keeps a timer's length in 31 bits and fires at once for anything longer: about 24.8 days. */
+/** The longest timer of Node, about 24.8 days. A longer one fires at once, because Node keeps the length in 31 bits. */
 export const longestTimerMs: number = 2 ** 31 - 1;
 
-/** Longer than any wait a program can mean. An option above this is a mistake, usually of units. */
+/** Longer than any wait that makes sense. An option above this is a mistake, usually of units. */
 export const tenYearsMs: number = 10 * 366 * 24 * 3_600_000;
 
-/** A length that `setTimeout` takes at its word. */
+/** The nearest length that `setTimeout` accepts. */
 export function timerMs(ms: number): number {
   return Math.min(longestTimerMs, Math.max(0, Math.ceil(ms)));
 }
 
 /**
- * How long to wait before the next try: twice as long after each failed one, up to a limit. Half of it is random, so
- * that many processes that failed together do not all come back together.
+ * How long to wait before the next attempt. The wait doubles after each failure, up to a limit. Half of it is random, so
+ * that processes that failed together do not all retry together.
  */
 export function backOff(
   tries: number,

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import { cancelled, declined, play } from "mcp-parley/testing";
-import type { Asked, Scripted } from "mcp-parley/testing";
+import type { AskedQuestion, ScriptedAnswer } from "mcp-parley/testing";
 import { program } from "../programs.ts";
 import { connectV1, connectV2, legacy, modern } from "./clients.ts";
 import type { Connected, Place, Told } from "./clients.ts";
@@ -113,7 +113,7 @@ function closing(connected: Connected, close: () => Promise<unknown>): Connected
 
 /** The kit plays handles, not names. */
 function played({ app, tools, prompts, resources }: Errands, people: People): Connected {
-  const script = ({ kind, message, schema }: Asked): Scripted => {
+  const script = ({ kind, message, schema }: AskedQuestion): ScriptedAnswer => {
     switch (kind) {
       case "form": {
         const { action, content } = people.form(message);

@@ -1,5 +1,5 @@
-// Where a call is played that has become a task: every run of it on an instance of its own, one claim at a time.
-// No worker and no waiting: what is due next is run next, and time passes at once.
+// Runs the tasks that played calls become, one claim at a time, each run on its own instance of the app. There is no worker
+// and no waiting: what is due next runs next, and the clock jumps to that time.
 
 import type { WireResult } from "../server/define/definition.ts";
 import type { Core } from "../server/core.ts";
@@ -28,14 +28,15 @@ const silent: TaskObserver = {
   storeBack: () => {},
 };
 
-/** What a parked task waits for. */
+/** What a task waits for. */
 export interface ParkedTask {
   readonly questions: TaskSnapshot["questions"];
-  /** Keys of what someone else is to deliver. */
+  /** The keys of the values that `app.deliver` would bring. */
   readonly external: readonly string[];
 }
 
-export class TaskTable {
+/** The tasks of one server. */
+export class InProcessTasks {
   readonly #store: MemoryStore;
   readonly #definition: Definition;
   readonly #core: () => Core;
@@ -53,7 +54,7 @@ export class TaskTable {
     this.#skip = skip;
   }
 
-  /** For an instance that serves: it creates tasks, and leaves running them to us. */
+  /** The task runtime of an instance that serves rounds. It creates tasks but does not run them. */
   runtime(core: Core): TaskRuntime {
     return new TaskRuntime({
       store: this.#store,
@@ -67,27 +68,28 @@ export class TaskTable {
 
   async read(id: string): Promise<TaskSnapshot> {
     const task = await this.#runtime().get(id);
-    if (task === undefined) throw new Error("The task is gone.");
+    if (task === undefined) throw new Error("The task is no longer in the store.");
     return task;
   }
 
-  /** Undefined: it is due, and has yet to be run. */
+  /** What the task waits for. Undefined if it is due and has yet to run. */
   async parked(id: string): Promise<ParkedTask | undefined> {
     const { dueAt, waits } = await this.#record(id);
     const { questions } = await this.read(id);
     const external = waits.flatMap(({ kind, key }) => (kind === "external" ? [key] : []));
-    // A timer is waited for only where nobody could answer anything first.
+    // The clock jumps to a timer only if there is nothing to answer first.
     if (questions.size === 0 && external.length === 0 && dueAt !== undefined) return undefined;
     const isDue = dueAt !== undefined && dueAt <= this.#core().environment.now();
     return isDue ? undefined : { questions, external };
   }
 
-  /** One run, from the claim to its end. Time is moved on to when it is due. */
+  /** Runs the task once, from its claim to the end of the run. The clock jumps to the time at which it is due. */
   async run(id: string, watch: Watch, onStop: (stop: () => void) => void): Promise<void> {
     const { dueAt } = await this.#record(id);
     const core = this.#core();
     const { environment } = core;
-    if (dueAt === undefined) throw new Error("The task waits for nothing that could be played.");
+    if (dueAt === undefined)
+      throw new Error("The task waits for something that play() cannot provide.");
     this.#skip(Math.max(0, dueAt - environment.now()));
     const { leaseMs } = this.#store;
     const tools = [this.#definition.name];
@@ -131,12 +133,12 @@ export class TaskTable {
 
   async #record(id: string): Promise<TaskRecord> {
     const task = await this.#store.read(id);
-    if (task === undefined) throw new Error("The task is gone.");
+    if (task === undefined) throw new Error("The task is no longer in the store.");
     return task;
   }
 }
 
-/** The result of a task that is over. Throws where it ended in an error. */
+/** The result of a finished task. Throws if it ended in an error. */
 export function resultOfTask({ status, result, error }: TaskSnapshot): WireResult {
   if (error !== undefined) throw Object.assign(new Error(error.message), { code: error.code });
   if (status === "cancelled") throw new Error("The task was cancelled.");

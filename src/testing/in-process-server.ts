@@ -1,5 +1,4 @@
-// Where a call is played: requests are served in this process, each on an instance of its own, through
-// real tokens.
+// Serves the rounds of a call in this process, each on its own instance of the app, with real tokens.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { tasksExtension } from "../protocol/task.ts";
@@ -19,63 +18,71 @@ import { needsStore } from "../server/tasks/store-needed.ts";
 import type { RoundResponse } from "../server/round/request.ts";
 import { newKey, parseKeys } from "../token/keyring.ts";
 import type { Keyring } from "../token/keyring.ts";
-import { TaskTable } from "./task-table.ts";
+import { InProcessTasks } from "./in-process-tasks.ts";
 
-/** What differs from one request of a call to the next. */
-export interface Leg {
+/** The part of a request that differs from one round of a call to the next. */
+export interface RoundInput {
   readonly requestState?: string;
   readonly inputResponses?: Readonly<Record<string, object>>;
 }
 
 /** One execution of a step's body. */
-export interface Execution {
+export interface BodyExecution {
   readonly step: string;
   readonly idempotencyKey: string;
-  /** Whether the body looked at its key, as one does to make a second execution harmless. */
+  /** Whether the body read its idempotency key, which a body does to make a second execution harmless. */
   usedKey: boolean;
 }
 
-export interface Served {
-  readonly answer: RoundResponse;
-  readonly executions: readonly Execution[];
-  /** Steps whose outcome came from the token. */
+/** The response to one round, and what the round did. */
+export interface ServedRound {
+  readonly response: RoundResponse;
+  readonly executions: readonly BodyExecution[];
+  /** The keys of the steps whose outcome came from the journal. */
   readonly replayed: readonly string[];
 }
 
-/** A moment at which the process that serves a request dies. */
-export interface Death {
-  /** The how manieth execution of a body in this request. */
+/** A moment at which the process that serves a round is killed. */
+export interface Crash {
+  /** Which execution of a body in this round, counted from 1. */
   readonly body: number;
   readonly when: "before" | "after";
 }
 
-export interface Player {
-  /** "task": one that can follow a task. The default for a tool that is one or nothing. */
+/** Who makes the call in `play` and `crashTest`, and how it is served. */
+export interface PlayOptions {
+  /**
+   * The kind of client that makes the call. "modern" can be asked everything but cannot follow tasks; "task" can follow them
+   * as well. "no-elicitation" cannot show forms or pages, and "no-sampling" has no model. Default: "task" for a tool with
+   * `task: "required"`, otherwise "modern".
+   */
   readonly as?: "modern" | "task" | "no-elicitation" | "no-sampling" | undefined;
+  /** Who is calling, as `ctx.principal` shows it. Default: undefined, as on a server without authorization. */
   readonly principal?: string | undefined;
-  /** Run every round on a fresh instance that shares only the keys. Default true. */
+  /** Whether each round runs on a new instance of the app that shares only the keys and the store. Default: true. */
   readonly fresh?: boolean | undefined;
 }
 
-export class Table {
+/** One server for one call. */
+export class InProcessServer {
   readonly #core: Core;
   readonly #definition: Definition;
   readonly #args: unknown;
-  readonly #player: Player;
+  readonly #options: PlayOptions;
   readonly #keyring: Keyring;
   readonly #clock = new SkippingClock();
-  /** What becomes of a call that goes to the background. */
-  readonly tasks: TaskTable;
+  /** The tasks that calls have become. */
+  readonly tasks: InProcessTasks;
   readonly #store = new MemoryStore({ now: () => this.#clock.environment.now() });
   #instance: Core | undefined;
 
-  constructor(core: Core, definition: Definition, args: unknown, player: Player) {
+  constructor(core: Core, definition: Definition, args: unknown, options: PlayOptions) {
     this.#core = core;
     this.#definition = definition;
     this.#args = args;
-    this.#player = player;
+    this.#options = options;
     this.#keyring = parseKeys(newKey("test"));
-    this.tasks = new TaskTable(
+    this.tasks = new InProcessTasks(
       this.#store,
       definition,
       () => this.#serving(),
@@ -91,45 +98,46 @@ export class Table {
     return this.#core.limits;
   }
 
-  async send(leg: Leg, death?: Death): Promise<Served> {
-    const executions: Execution[] = [];
+  /** Serves one round, which may be cut off by a crash. */
+  async send(input: RoundInput, crash?: Crash): Promise<ServedRound> {
+    const executions: BodyExecution[] = [];
     const reached: string[] = [];
     const stop = new Stop();
-    const answer = await serveRound(this.#serving(), this.#definition, {
+    const response = await serveRound(this.#serving(), this.#definition, {
       ...targetOf(this.#definition, this.#args),
-      requestState: leg.requestState,
-      inputResponses: leg.inputResponses,
+      requestState: input.requestState,
+      inputResponses: input.inputResponses,
       capabilities: capabilitiesOf(
-        this.#player.as ?? (this.#definition.task === "required" ? "task" : "modern"),
+        this.#options.as ?? (this.#definition.task === "required" ? "task" : "modern"),
       ),
-      principal: this.#player.principal,
+      principal: this.#options.principal,
       facts: { meta: {} },
       stop,
-      watch: watching(executions, reached, death, () => stop.stop("Draining")),
+      watch: watchBodies(executions, reached, crash, () => stop.stop("Draining")),
     });
-    return { answer, ...told(executions, reached) };
+    return { response, ...summary(executions, reached) };
   }
 
-  /** The next run of a task, whose process may die in it: then its lease has to run out. */
-  async runTask(id: string, death?: Death): Promise<Omit<Served, "answer">> {
-    const executions: Execution[] = [];
+  /** Runs a task once. If its process is killed, the lease has to run out before the next run. */
+  async runTask(id: string, crash?: Crash): Promise<Omit<ServedRound, "response">> {
+    const executions: BodyExecution[] = [];
     const reached: string[] = [];
     let stop: (() => void) | undefined;
-    const watch = watching(executions, reached, death, () => stop?.());
+    const watch = watchBodies(executions, reached, crash, () => stop?.());
     await this.tasks.run(id, watch, (end) => {
       stop = end;
     });
-    return told(executions, reached);
+    return summary(executions, reached);
   }
 
   #serving(): Core {
     const hasStore = this.#core.store !== undefined || needsStore(this.#definition);
-    if (this.#player.fresh !== false || this.#instance === undefined) {
+    if (this.#options.fresh !== false || this.#instance === undefined) {
       const instance = anotherInstance(this.#core, {
         environment: this.#clock.environment,
         keyring: this.#keyring,
         logger,
-        // With a store a state that is too large for a token is no mistake: only where the app would have one.
+        // With a store, a state may be too large for its token. So there is one only if the app has one or needs one.
         store: hasStore ? this.#store : undefined,
       });
       this.#instance = { ...instance, tasks: hasStore ? this.tasks.runtime(instance) : undefined };
@@ -138,7 +146,7 @@ export class Table {
   }
 }
 
-/** As a request would bring them: nothing of the test's own objects reaches the handler. */
+/** The target and arguments as a request has them. They are copied, so that no object of the test reaches the handler. */
 function targetOf(
   { method, name }: Definition,
   args: unknown,
@@ -147,7 +155,7 @@ function targetOf(
   return { target: name, arguments: JSON.parse(JSON.stringify(args ?? {})) };
 }
 
-/** Refused tokens are what a crash test is made of, and most mistakes are what `play` rejects with. */
+/** Mostly silent, because a crash test provokes refused tokens, and `play` rejects with the mistakes of a handler. */
 const logger: Logger = {
   ...stderrLogger,
   warn: () => {},
@@ -156,7 +164,7 @@ const logger: Logger = {
   },
 };
 
-/** Time that passes at once when something waits for it, and otherwise when it is told to. */
+/** A clock that jumps ahead when something waits for a timer, and when a test says so. */
 export class SkippingClock {
   #skippedMs = 0;
 
@@ -165,7 +173,7 @@ export class SkippingClock {
     now: () => Date.now() + this.#skippedMs,
     after: (ms, callback) => {
       let isOff = false;
-      // Through the engine's own turns: a test may have put fake timers in place of the real ones.
+      // The engine's own turns work even if a test has replaced the timers with fake ones.
       nodeEnvironment.turns.full(() => {
         if (isOff) return;
         this.skip(ms);
@@ -179,19 +187,20 @@ export class SkippingClock {
     stallMs: 0,
   };
 
+  /** Moves the clock ahead. */
   skip(ms: number): void {
     this.#skippedMs += ms;
   }
 }
 
-/** Notes which bodies run, and lets the process die at one of them. */
-function watching(
-  executions: Execution[],
+/** Notes which bodies run, and kills the process at one of them. */
+function watchBodies(
+  executions: BodyExecution[],
   reached: string[],
-  death: Death | undefined,
+  crash: Crash | undefined,
   stop: () => void,
 ): Watch {
-  // What is left of a process that dies: nobody records and nobody answers.
+  // A killed process records nothing and sends no response.
   const die = (): Promise<never> => {
     stop();
     return new Promise(() => {});
@@ -200,27 +209,27 @@ function watching(
     onStep: (key) => void reached.push(key),
     runBody: (step, info, body) => {
       const count = executions.length + 1;
-      if (death?.when === "before" && death.body === count) return die();
-      const execution = watched(step, info);
-      // A further try of its own is part of the same execution.
+      if (crash?.when === "before" && crash.body === count) return die();
+      const execution = withWatchedKey(step, info);
+      // A retry is part of the same execution.
       if (info.attempt === 1) executions.push(execution.record);
-      if (death?.body !== count) return body(execution.info);
+      if (crash?.body !== count) return body(execution.info);
       return new Promise((resolve) => resolve(body(execution.info))).then(die, die);
     },
   };
 }
 
-function told(
-  executions: readonly Execution[],
+function summary(
+  executions: readonly BodyExecution[],
   reached: readonly string[],
-): Pick<Served, "executions" | "replayed"> {
+): Pick<ServedRound, "executions" | "replayed"> {
   const ran = new Set(executions.map(({ step }) => step));
   return { executions, replayed: reached.filter((key) => !ran.has(key)) };
 }
 
-function watched(step: string, info: StepInfo): { record: Execution; info: StepInfo } {
+function withWatchedKey(step: string, info: StepInfo): { record: BodyExecution; info: StepInfo } {
   const { idempotencyKey, attempt } = info;
-  const record: Execution = { step, idempotencyKey, usedKey: false };
+  const record: BodyExecution = { step, idempotencyKey, usedKey: false };
   return {
     record,
     info: {
@@ -236,7 +245,7 @@ function watched(step: string, info: StepInfo): { record: Execution; info: StepI
   };
 }
 
-function capabilitiesOf(as: Player["as"] = "modern"): ClientCapabilities {
+function capabilitiesOf(as: PlayOptions["as"] = "modern"): ClientCapabilities {
   const everything: ClientCapabilities = {
     elicitation: { form: {}, url: {} },
     sampling: { tools: {}, context: {} },
