@@ -299,7 +299,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
   test("an object, in the words of the documentation", () => {
     const Shipping = z.object({ name: z.string(), address: z.object({ street: z.string() }) });
     expect(refused(Shipping, "shipping")).toBe(
-      'Question "shipping" cannot be shown as a form: "address" is an object. A form has one level of strings, numbers, booleans and choices: make its members fields of their own, or ask a second question.',
+      'Question "shipping" cannot be shown as a form, because "address" is an object. A form has one level of strings, numbers, booleans and choices. Make its members fields of their own, or ask a second question.',
     );
   });
 
@@ -310,12 +310,12 @@ describe("what a form cannot show is refused with what to write instead", () => 
   ])[] = [
     [
       "is an object",
-      "make its members fields of their own, or ask a second question",
+      "Make its members fields of their own, or ask a second question",
       [{ '"next"': Cyclic }, { '"a"': type({ a: { b: "string" } }) }],
     ],
     [
       "is a record",
-      "name its members and make them fields of their own, or ask for one at a time",
+      "Name its members and make them fields of their own, or ask for one at a time",
       [
         { '"r"': z.object({ r: z.record(z.string(), z.string()) }) },
         { it: z.record(z.string(), z.string()) },
@@ -324,12 +324,12 @@ describe("what a form cannot show is refused with what to write instead", () => 
     ],
     [
       "is a tuple",
-      "make its places fields of their own",
+      "Make its elements fields of their own",
       [{ '"t"': z.object({ t: z.tuple([z.string()]) }) }, { it: type(["string", "number"]) }],
     ],
     [
       "is a list of free values",
-      "make it a list of an enum to choose from, or ask for one line of text and split it",
+      "Make it a list of an enum to choose from, or ask for one line of text and split it",
       [
         { '"l"': z.object({ l: z.array(z.boolean()) }) },
         { it: z.array(z.string()) },
@@ -340,12 +340,12 @@ describe("what a form cannot show is refused with what to write instead", () => 
     ],
     [
       "is a list of objects",
-      "ask for them one at a time, each under a key of its own",
+      "Ask for them one at a time, each under a key of its own",
       [{ it: z.array(z.object({ a: z.string() })) }],
     ],
     [
       "is a union of different types",
-      "ask first which it is, then ask for that one",
+      "Ask for the type first, then for the value",
       [
         { '"u"': z.object({ u: z.union([z.string(), z.number()]) }) },
         { it: type("string | number") },
@@ -355,7 +355,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
     ],
     [
       "is of any type, or of one that JSON does not have (a Date, a Set)",
-      "ask for a string and turn the answer into the value",
+      "Ask for a string and turn the answer into the value",
       [
         { '"when"': z.object({ when: z.date() }) },
         { '"when"': toStandardJsonSchema(v.object({ when: v.date() })) },
@@ -367,17 +367,17 @@ describe("what a form cannot show is refused with what to write instead", () => 
     ],
     [
       "is a choice of objects or lists",
-      "give each a name, ask for the name and look up what it stands for",
+      "Give each a name, ask for the name and look up what it stands for",
       [{ it: fromJsonSchema({ enum: [{ a: 1 }] }) }],
     ],
     [
       'has two choices that read "1"',
-      "make every choice a string of its own",
+      "Make every choice a string of its own",
       [{ it: z.literal(["1", 1]) }],
     ],
     [
       "can have no value",
-      "leave it out",
+      "Leave it out",
       [
         { '"n"': z.object({ n: z.null() }) },
         { '"f"': fromJsonSchema({ type: "object", properties: { f: false } }) },
@@ -387,12 +387,12 @@ describe("what a form cannot show is refused with what to write instead", () => 
     ],
     [
       "is required, but is not one of the fields",
-      "add it to the properties, or do not require it",
+      "Add it to the properties, or do not require it",
       [{ '"a"': fromJsonSchema({ type: "object", properties: {}, required: ["a"] }) }],
     ],
     [
       "is a reference that leads nowhere or in a circle",
-      "write its schema out in its place",
+      "Write its schema out in its place",
       [
         { it: withJson({ $ref: "#/$defs/gone" }) },
         { it: withJson({ $ref: "other.json/$defs/a", $defs: { a: { type: "string" } } }) },
@@ -405,14 +405,14 @@ describe("what a form cannot show is refused with what to write instead", () => 
   test.each(wrong)("what %s", (is, advice, schemas) => {
     for (const [subject, schema] of schemas.flatMap(Object.entries)) {
       expect(refused(schema)).toBe(
-        `Question "q" cannot be shown as a form: ${subject} ${is}. ${form}: ${advice}.`,
+        `Question "q" cannot be shown as a form, because ${subject} ${is}. ${form}. ${advice}.`,
       );
     }
   });
 
   test("a valibot schema that was not wrapped, in the words of the documentation", () => {
     expect(refused(v.string(), "size")).toBe(
-      'Question "size" cannot be shown as a form: this valibot schema carries no JSON Schema, which the form is made from. Wrap it: toStandardJsonSchema(schema) from @valibot/to-json-schema.',
+      'Question "size" cannot be shown as a form, because this valibot schema has no JSON Schema, which the form is made from. Wrap it: toStandardJsonSchema(schema) from @valibot/to-json-schema.',
     );
   });
 
@@ -422,7 +422,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
   ])("a schema of %s without JSON Schema", (vendor, remedy) => {
     const schema = { "~standard": { version: 1, vendor, validate } };
     expect(refused(schema, "size")).toBe(
-      `Question "size" cannot be shown as a form: this ${vendor} schema carries no JSON Schema, which the form is made from. ${remedy}`,
+      `Question "size" cannot be shown as a form, because this ${vendor} schema has no JSON Schema, which the form is made from. ${remedy}`,
     );
   });
 
@@ -434,7 +434,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
     const jsonSchema = { input, output: input };
     const schema = { "~standard": { version: 1, vendor: "acme", validate, jsonSchema } } as const;
     expect(refused(schema, "when")).toBe(
-      `Question "when" cannot be shown as a form: acme gives no JSON Schema for it ("Date cannot be represented in JSON Schema"). ${form}: ask for a string and turn the answer into the value.`,
+      `Question "when" cannot be shown as a form, because acme gives no JSON Schema for it ("Date cannot be represented in JSON Schema"). ${form}. Ask for a string and turn the answer into the value.`,
     );
     expect(() => formOf("when", schema)).toThrow(expect.objectContaining({ cause: thrown }));
   });
@@ -443,7 +443,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
     "%j is no schema",
     (schema) => {
       expect(refused(schema)).toBe(
-        'Question "q" cannot be shown as a form: its schema is neither a Standard Schema nor a form, { type: "object", properties: … }. Pass a schema of zod, arktype or valibot, or JSON Schema through fromJsonSchema() from @modelcontextprotocol/server.',
+        'Question "q" cannot be shown as a form, because its schema is neither a Standard Schema nor a form, { type: "object", properties: … }. Pass a schema of zod, arktype or valibot, or pass JSON Schema through fromJsonSchema() from @modelcontextprotocol/server.',
       );
     },
   );

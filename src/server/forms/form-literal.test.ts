@@ -166,13 +166,13 @@ describe("a form written out", () => {
   test("is refused where it has structure that a form has not", () => {
     const form = "A form has one level of strings, numbers, booleans and choices";
     expect(refused({ type: "object", properties: { a: { type: "object" } } })).toBe(
-      `Question "q" cannot be shown as a form: "a" is an object. ${form}: make its members fields of their own, or ask a second question.`,
+      `Question "q" cannot be shown as a form, because "a" is an object. ${form}. Make its members fields of their own, or ask a second question.`,
     );
     expect(refused({ type: "object", properties: { a: { type: "array" } } })).toBe(
-      `Question "q" cannot be shown as a form: "a" is a list of free values. ${form}: make it a list of an enum to choose from, or ask for one line of text and split it.`,
+      `Question "q" cannot be shown as a form, because "a" is a list of free values. ${form}. Make it a list of an enum to choose from, or ask for one line of text and split it.`,
     );
     expect(refused({ type: "object", properties: {}, required: ["a"] })).toBe(
-      `Question "q" cannot be shown as a form: "a" is required, but is not one of the fields. ${form}: add it to the properties, or do not require it.`,
+      `Question "q" cannot be shown as a form, because "a" is required, but is not one of the fields. ${form}. Add it to the properties, or do not require it.`,
     );
   });
 
@@ -191,13 +191,13 @@ describe("a form written out", () => {
     ["constructor", { type: "string", constructor: "b" }],
   ])("is refused where nothing would check its %s", (keyword, a) => {
     expect(refused({ type: "object", properties: { a } })).toBe(
-      `Question "q" cannot be shown as a form: "a" has a "${keyword}" that a form cannot have. Leave it out, or pass the schema through fromJsonSchema() from @modelcontextprotocol/server.`,
+      `Question "q" cannot be shown as a form, because "a" uses "${keyword}" in a way that a form cannot show. Leave it out, or pass the schema through fromJsonSchema() from @modelcontextprotocol/server.`,
     );
   });
 
   test("is refused where its root says more than a form", () => {
     expect(refused({ type: "object", properties: {}, minProperties: 1 })).toBe(
-      'Question "q" cannot be shown as a form: it has a "minProperties" that a form cannot have. Leave it out, or pass the schema through fromJsonSchema() from @modelcontextprotocol/server.',
+      'Question "q" cannot be shown as a form, because it uses "minProperties" in a way that a form cannot show. Leave it out, or pass the schema through fromJsonSchema() from @modelcontextprotocol/server.',
     );
   });
 

@@ -1,21 +1,22 @@
-// A form written out as it goes over the wire, and answers checked with nothing but that.
+// A form that the author writes out as it goes over the wire. Answers are checked against that literal alone.
 //
-// Checked here and not with the SDK's fromJsonSchema(): a literal stands inside the handler, so every
-// run makes a new one, and each new one costs 0.75 ms there and 7.6 KiB that are never freed (a compiled
-// validator), against 10 µs here. It also applies no defaults and does not say which field is wrong.
+// The SDK's fromJsonSchema() is not used here. A literal stands inside the handler, so each run makes a new one, for which the
+// SDK would compile a validator: 0.75 ms and 7.6 KiB that are never freed, against 10 µs here. That validator also applies no
+// defaults and does not say which field is wrong.
 
 import type { StandardSchemaV1 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
 import { expectation, fits, isFormat, type FormField, type FormJson } from "../../protocol/form.ts";
-import { isNode, membersOf, type Field } from "./form-field.ts";
+import { isObject } from "../../util/objects.ts";
+import { membersOf, type Field } from "./form-field.ts";
 
-type Checked = StandardSchemaV1.Result<unknown>;
+type FormCheck = StandardSchemaV1.Result<unknown>;
 
-/** The fields of a literal. What it says beyond the language of forms is refused: nothing would check it. */
+/** The fields of a literal. A keyword that forms do not have is refused, because nothing would check it. */
 export function literalFields(key: string, literal: FormJson): readonly Field[] {
-  if (!isNode(literal) || literal.type !== "object" || !isNode(literal.properties)) {
+  if (!isObject(literal) || literal.type !== "object" || !isObject(literal.properties)) {
     const form = '{ type: "object", properties: … }';
-    const advice = "Pass a schema of zod, arktype or valibot, or JSON Schema through";
+    const advice = "Pass a schema of zod, arktype or valibot, or pass JSON Schema through";
     throw refusal(key, `its schema is neither a Standard Schema nor a form, ${form}`, advice);
   }
   const beyond = unknownIn(literal, rootKeywords);
@@ -33,16 +34,18 @@ export function literalFields(key: string, literal: FormJson): readonly Field[] 
   });
 }
 
-/** Nested objects and the like have words of their own. */
+/** Nested objects, lists and other structures have their own error messages. */
 function refuseStructure(key: string, literal: FormJson): void {
   membersOf({ key, name: undefined, root: literal }, { ...literal }, true);
 }
 
-export function checkField(wire: FormField, value: unknown): Checked {
+/** Checks the value of a form with one field. */
+export function checkField(wire: FormField, value: unknown): FormCheck {
   return fits(wire, value) ? { value } : { issues: [issueOf(wire)] };
 }
 
-export function checkFields(fields: readonly Field[], members: object): Checked {
+/** Checks the members of a form with several fields. */
+export function checkFields(fields: readonly Field[], members: object): FormCheck {
   const issues = fields
     .filter(({ name, wire, required }) =>
       Object.hasOwn(members, name) ? !fits(wire, Reflect.get(members, name)) : required,
@@ -62,9 +65,9 @@ type Keywords = ReadonlyMap<string, (value: unknown) => boolean>;
 const rootKeywords: Keywords = new Map(
   Object.entries({
     type: isText,
-    properties: isNode,
+    properties: isObject,
     required: (value: unknown) => Array.isArray(value) && value.every(isText),
-    // These say nothing about a field, and are not sent.
+    // These do not concern a field, and are not sent.
     additionalProperties: isAny,
     $schema: isAny,
     $id: isAny,
@@ -73,7 +76,7 @@ const rootKeywords: Keywords = new Map(
   }),
 );
 
-// `default` is known too, and is checked once the rest is known to be sound.
+// `default` is checked after the other keywords, because it must fit them.
 const fieldKeywords: Record<FormField["type"], Keywords> = {
   string: keywords({
     enum: areTexts,
@@ -97,10 +100,10 @@ function keywords(own: Record<string, (value: unknown) => boolean>): Keywords {
   return new Map(Object.entries({ ...common, ...own }));
 }
 
-/** The first keyword of a field that no form has, or not like this. */
+/** The first keyword of a field that forms do not have, or whose value they do not allow. */
 function beyondField(wire: FormField): string | undefined {
-  if (!isNode(wire) || !Object.hasOwn(fieldKeywords, wire.type)) return "type";
-  if (wire.type === "array" && !isNode(wire.items)) return "items";
+  if (!isObject(wire) || !Object.hasOwn(fieldKeywords, wire.type)) return "type";
+  if (wire.type === "array" && !isObject(wire.items)) return "items";
   const unknown = unknownIn(wire, fieldKeywords[wire.type]);
   if (unknown !== undefined) return unknown;
   return wire.default === undefined || fits(wire, wire.default) ? undefined : "default";
@@ -113,14 +116,14 @@ function unknownIn(given: object, known: Keywords): string | undefined {
 }
 
 function beyondForms(key: string, subject: string, keyword: string): ParleyError {
-  const wrong = `${subject} has a "${keyword}" that a form cannot have`;
+  const wrong = `${subject} uses "${keyword}" in a way that a form cannot show`;
   return refusal(key, wrong, "Leave it out, or pass the schema through");
 }
 
 function refusal(key: string, wrong: string, advice: string): ParleyError {
   return new ParleyError(
     "not_askable",
-    `Question "${key}" cannot be shown as a form: ${wrong}. ${advice} fromJsonSchema() from @modelcontextprotocol/server.`,
+    `Question "${key}" cannot be shown as a form, because ${wrong}. ${advice} fromJsonSchema() from @modelcontextprotocol/server.`,
   );
 }
 
@@ -138,11 +141,11 @@ function areTexts(value: unknown): boolean {
 
 function areTitled(value: unknown): boolean {
   if (!Array.isArray(value) || value.length === 0) return false;
-  return value.every((choice) => isNode(choice) && isText(choice.const) && isText(choice.title));
+  return value.every((choice) => isObject(choice) && isText(choice.const) && isText(choice.title));
 }
 
 function isChoice(items: unknown): boolean {
-  if (!isNode(items)) return false;
+  if (!isObject(items)) return false;
   return items.anyOf === undefined
     ? items.type === "string" && areTexts(items.enum)
     : areTitled(items.anyOf);

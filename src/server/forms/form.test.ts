@@ -324,13 +324,13 @@ describe("choose", () => {
     expect(() => choiceForm("where", [])).toThrow(
       new ParleyError(
         "not_askable",
-        'Question "where" cannot be shown as a form: it has no choices. Where a list may be empty, look before you ask.',
+        'Question "where" cannot be shown as a form, because it has no choices. If the list may be empty, check that before you ask.',
       ),
     );
     expect(() => choiceForm("where", ["eu", { value: "eu", title: "Europe" }])).toThrow(
       new ParleyError(
         "not_askable",
-        'Question "where" cannot be shown as a form: the choice "eu" is there twice. Give every choice its own value.',
+        'Question "where" cannot be shown as a form, because the choice "eu" occurs twice. Give each choice its own value.',
       ),
     );
   });

@@ -1,38 +1,44 @@
-// How a schema becomes an elicitation form, and how what a client sends back is read with it.
+// Turns a schema into an elicitation form, and reads the client's answer with that schema.
 //
 // Invariants:
-//   Q1. Only what the form asked for is read: a member that was not a field never reaches a schema, so
-//       "__proto__" does not, and no answer holds more than it was asked for.
-//   Q2. read() neither throws nor rejects, whatever the client sent and whatever the schema does.
+//   Q1. Only the fields of the form are read. No other member reaches a schema, so "__proto__" does not, and no answer
+//       contains more than was asked for.
+//   Q2. read() neither throws nor rejects, whatever the client sends and whatever the schema does.
 
 import type { StandardSchemaV1 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
 import type { FormField, FormJson } from "../../protocol/form.ts";
-import { notAskable, shapeOf, type Field } from "./form-field.ts";
+import { shapeOf, type Field } from "./form-field.ts";
 import { checkField, checkFields, literalFields } from "./form-literal.ts";
+import { errorText } from "../../util/error-text.ts";
+import { isObject } from "../../util/objects.ts";
 import { cut, reasonOf } from "./issues.ts";
+import { notAskable } from "./not-askable.ts";
 import type { Schema } from "./schema.ts";
 
+/** A form, and how its answer is read. */
 export interface Form {
-  /** What goes on the wire: a flat object of the permitted kinds of field. */
+  /** What goes on the wire: a flat object with the kinds of field that the specification permits. */
   readonly requestedSchema: FormJson;
   /** Reads the `content` of an accepted answer with the author's own schema, defaults applied. */
   readonly read: (content: unknown) => Read | Promise<Read>;
 }
 
+/** The value of an answer, or why it does not fit. */
 export type Read =
   | { readonly ok: true; readonly value: unknown }
   | {
       readonly ok: false;
-      /** Names the field, for the person who is asked again. */
+      /** Names the field. The person sees it when the question is asked again. */
       readonly reason: string;
-      /** What the schema threw, for the log alone: a mistake of the author's and not of the person's. */
+      /** What the schema threw. It is only logged, because the mistake is the author's and not the person's. */
       readonly thrown?: unknown;
     };
 
 /**
- * A schema whose JSON form is an object gives a form of its members and an object; any other gives a
- * form of one field named by the key, and that field's value. Without a schema: one line of text.
+ * The form for a schema. A schema that describes an object gives a form of its members, and the answer is the object. Any
+ * other schema gives a form of one field, named after the key, and the answer is its value. Without a schema the form is one
+ * line of text.
  */
 export function formOf(key: string, schema: Schema | FormJson | undefined): Form {
   if (schema === undefined) return lineOfText(key);
@@ -43,7 +49,7 @@ export function formOf(key: string, schema: Schema | FormJson | undefined): Form
   return made(key);
 }
 
-/** Keeps the order given, and shows titles where there are any. */
+/** The form of `ctx.choose`. The choices keep their order. */
 export function choiceForm(
   key: string,
   choices: readonly (string | { readonly value: string; readonly title: string })[],
@@ -52,15 +58,12 @@ export function choiceForm(
   for (const choice of choices) {
     const { value, title } = typeof choice === "string" ? { value: choice, title: choice } : choice;
     if (titles.has(value)) {
-      throw cannotShow(
-        key,
-        `the choice "${value}" is there twice. Give every choice its own value`,
-      );
+      throw cannotShow(key, `the choice "${value}" occurs twice. Give each choice its own value`);
     }
     titles.set(value, title);
   }
   if (titles.size === 0) {
-    throw cannotShow(key, "it has no choices. Where a list may be empty, look before you ask");
+    throw cannotShow(key, "it has no choices. If the list may be empty, check that before you ask");
   }
   const isTitled = choices.some((choice) => typeof choice !== "string");
   return textForm(key, {
@@ -71,7 +74,7 @@ export function choiceForm(
   });
 }
 
-/** Accepting is the answer, so the form is empty: a box to tick would be a second way to say no. */
+/** The form of `ctx.confirm`. It is empty, because accepting is the answer. A checkbox would be a second way to say no. */
 export const confirmForm: Form = {
   requestedSchema: { type: "object", properties: {} },
   read: () => ({ ok: true, value: true }),
@@ -79,11 +82,11 @@ export const confirmForm: Form = {
 
 // ---------------------------------------------------------------- from a schema
 
-type Result = StandardSchemaV1.Result<unknown>;
-type Check<T = unknown> = (value: T) => Result | Promise<Result>;
+type FormResult = StandardSchemaV1.Result<unknown>;
+type Check<T = unknown> = (value: T) => FormResult | Promise<FormResult>;
 
-// Questions are asked again on every run, mostly with the schema objects of the run before. A literal
-// inside a handler is a new object each time, and goes with it.
+// Questions are asked again in each run, usually with the same schema objects as before. A literal inside a handler is a new
+// object each time, and its form is collected with it.
 const forms = new WeakMap<object, (key: string) => Form>();
 
 function isStandard(schema: Schema | FormJson): schema is Schema {
@@ -93,7 +96,7 @@ function isStandard(schema: Schema | FormJson): schema is Schema {
 
 function fromStandard(key: string, schema: Schema): (key: string) => Form {
   const standard = schema["~standard"];
-  // The SDK's validator of plain JSON Schema leaves defaults to others.
+  // The SDK's validator for plain JSON Schema does not apply defaults.
   const shape = shapeOf(key, jsonSchemaOf(key, standard), standard.vendor === "mcp");
   const check: Check = (value) => standard.validate(value);
   if (shape.kind === "value") return perKey((name) => valueForm(shape.field(name), check));
@@ -110,21 +113,20 @@ function fromLiteral(key: string, literal: FormJson): (key: string) => Form {
 function jsonSchemaOf(key: string, standard: Partial<Schema["~standard"]>): unknown {
   const { vendor = "unknown", jsonSchema } = standard;
   if (jsonSchema === undefined) {
-    const carries = `this ${vendor} schema carries no JSON Schema, which the form is made from`;
-    throw cannotShow(key, `${carries}. ${remedies[vendor] ?? anyRemedy}`);
+    const missing = `this ${vendor} schema has no JSON Schema, which the form is made from`;
+    throw cannotShow(key, `${missing}. ${remedies[vendor] ?? anyRemedy}`);
   }
   try {
-    // The input side: what has a default need not be answered.
+    // The input side, so that a member with a default need not be answered.
     return jsonSchema.input({ target: "draft-2020-12", libraryOptions: leniency[vendor] });
   } catch (cause) {
-    const words = cause instanceof Error ? cause.message : String(cause);
-    const wrong = `${vendor} gives no JSON Schema for it ("${cut(words)}")`;
-    throw notAskable(key, wrong, "ask for a string and turn the answer into the value", { cause });
+    const wrong = `${vendor} gives no JSON Schema for it ("${cut(errorText(cause))}")`;
+    throw notAskable(key, wrong, "Ask for a string and turn the answer into the value", { cause });
   }
 }
 
-// A field that has no JSON form becomes one of any type, which is then refused by its name. Unasked,
-// both libraries throw without saying where; valibot does for a mere trim() or check() as well.
+// A field that JSON Schema cannot express becomes one of any type, which is then refused by its name. Without these options
+// both libraries throw without naming the field, and valibot throws even for a trim() or check().
 const leniency: Readonly<Record<string, Record<string, unknown>>> = {
   zod: { unrepresentable: "any" },
   valibot: { errorMode: "ignore" },
@@ -136,7 +138,7 @@ const remedies: Readonly<Record<string, string>> = {
 };
 const anyRemedy = "Pass its JSON Schema through fromJsonSchema() from @modelcontextprotocol/server";
 
-// A key may be computed, so a schema that lives for ever must not keep a form for every key it met.
+// A key may be computed, so a schema that lives as long as the process must not keep a form for each key.
 const maxKeys = 100;
 
 function perKey(make: (key: string) => Form): (key: string) => Form {
@@ -190,21 +192,20 @@ function requestedSchemaOf(fields: readonly Field[]): FormJson {
   return { type: "object", properties, ...(required.length > 0 && { required }) };
 }
 
-const notAForm: Result = {
+const notAForm: FormResult = {
   issues: [{ message: "expected an object with the fields of the form" }],
 };
 
-/** An accepted form without content is one in which nothing was filled in. */
+/** The members of an accepted form. A form without content is one in which nothing was filled in. */
 function sentIn(content: unknown): object | undefined {
   if (content === undefined) return {};
-  const isObject = typeof content === "object" && content !== null && !Array.isArray(content);
-  return isObject ? content : undefined;
+  return isObject(content) ? content : undefined;
 }
 
 function valueIn(sent: object, { name, empty, meanings }: Field): unknown {
   const value: unknown = Object.hasOwn(sent, name) ? Reflect.get(sent, name) : empty;
   const meant = (text: unknown) => meanings?.get(text) ?? text;
-  // A list is copied: the default of a literal is the author's own object.
+  // A list is copied, because the default of a literal is the author's own object.
   return Array.isArray(value) ? value.map(meant) : meant(value);
 }
 
@@ -217,7 +218,7 @@ function read(check: () => ReturnType<Check>, name?: string): Read | Promise<Rea
   }
 }
 
-async function readLater(result: Promise<Result>, name: string | undefined): Promise<Read> {
+async function readLater(result: Promise<FormResult>, name: string | undefined): Promise<Read> {
   try {
     return readOf(await result, name);
   } catch (thrown) {
@@ -225,16 +226,19 @@ async function readLater(result: Promise<Result>, name: string | undefined): Pro
   }
 }
 
-function readOf(result: Result, name: string | undefined): Read {
+function readOf(result: FormResult, name: string | undefined): Read {
   if (result.issues === undefined) return { ok: true, value: result.value };
   return { ok: false, reason: reasonOf(result.issues, name) };
 }
 
-// Words of an exception are the author's affair: they may hold anything.
+// The exception's message is not shown to the person, because it may contain anything.
 function uncheckable(thrown: unknown): Read {
   return { ok: false, reason: "it could not be checked", thrown };
 }
 
 function cannotShow(key: string, why: string): ParleyError {
-  return new ParleyError("not_askable", `Question "${key}" cannot be shown as a form: ${why}.`);
+  return new ParleyError(
+    "not_askable",
+    `Question "${key}" cannot be shown as a form, because ${why}.`,
+  );
 }

@@ -1,4 +1,4 @@
-// The types of a question's schema: what it takes, what the answer will be, whether a form can show it.
+// The types of a schema: what it accepts, what the answer will be, and whether a form can show it.
 
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import type { FormField, FormJson } from "../../protocol/form.ts";
@@ -6,14 +6,16 @@ import type { Json } from "../../util/json.ts";
 
 export type { FormField, FormJson, Json };
 
-/** zod 4 and arktype as they are; valibot through `toStandardJsonSchema()`; plain JSON Schema through the SDK's `fromJsonSchema()`. */
+/** A schema of any library that implements Standard Schema with JSON Schema. zod 4 and arktype fit as they are; wrap valibot with `toStandardJsonSchema()` and plain JSON Schema with the SDK's `fromJsonSchema()`. */
 export type Schema<In = unknown, Out = In> = StandardSchemaWithJSON<In, Out>;
 
+/** What a schema accepts. */
 export type InputOf<S> = S extends Schema ? StandardSchemaWithJSON.InferInput<S> : never;
 
+/** What a schema gives after it has parsed a value. */
 export type OutputOf<S> = S extends Schema ? StandardSchemaWithJSON.InferOutput<S> : never;
 
-/** What an answer to a question with this schema is, once it has been read. */
+/** The type of the answer to a question with this schema. */
 export type AnswerOf<S> = S extends FormJson ? FormValue<S> : OutputOf<S>;
 
 type FormValue<S extends FormJson> = Flat<
@@ -57,16 +59,17 @@ type FieldValue<F> = F extends
 type Flat<T> = { [K in keyof T]: T[K] };
 
 /**
- * `unknown` where a form can show the schema, else a type that no schema has and that says why. It
- * sees TypeScript's types only: `string[]` passes, because the choices of a list may be computed, and
- * is refused when the question is asked if it has none.
+ * `unknown` if a form can show the schema. Otherwise a type that no schema has and that says why, for the compiler's message.
+ *
+ * It sees TypeScript types only. So `string[]` passes, because the choices of a list may be computed; if the list has none,
+ * the question fails when it is asked.
  */
 export type Askable<S> = S extends Schema ? AskableInput<InputOf<S>> : unknown;
 
 type AskableInput<T> =
   IsField<T> extends true
     ? unknown
-    : [T] extends [Whole]
+    : [T] extends [Opaque]
       ? NotAskable<"it is not a string, number, boolean, enum, list of enum strings or object of these">
       : [BadField<T>] extends [never]
         ? unknown
@@ -78,8 +81,8 @@ type IsField<T> = [T] extends [string | number | boolean | null | undefined]
     ? true
     : false;
 
-/** Objects to TypeScript, but not objects with members a form could show. */
-type Whole =
+/** Types that are objects to TypeScript, but have no members that a form could show. */
+type Opaque =
   | readonly unknown[]
   | Date
   | ReadonlyMap<unknown, unknown>
@@ -98,8 +101,8 @@ interface NotAskable<Why extends string> {
   readonly "a form cannot show this schema": Why;
 }
 
-/** What is left of T after JSON, on the first run as on every other. */
-export type Stored<T> = [T] extends [Json | undefined | void] // recursive JSON types and any end here
+/** What is left of `T` after JSON: the type of a step's value, in the first run as in each later one. */
+export type Stored<T> = [T] extends [Json | undefined | void] // ends the recursion for JSON types and any
   ? T
   : T extends string | number | boolean | null | undefined | void
     ? T
