@@ -1,7 +1,7 @@
 // "mcp-parley": the public list. A name here is a promise.
 
 // the app
-export { parley } from "./server/app.ts";
+export { parley } from "./server/parley.ts";
 export type { App, ParleyOptions } from "./server/app.ts";
 export type { Drafts } from "./protocol/drafts.ts";
 export type { Logger } from "./server/ops/logger.ts";
@@ -13,8 +13,13 @@ export type { Resource } from "./server/define/resource.ts";
 export type { FullResult, Tool, ToolConfig, ToolContext } from "./server/define/tool.ts";
 
 // what a handler has
-export type { Context, TaskContext } from "./server/context/context.ts";
-export type { QuestionOptions, Sample, SampleParams } from "./server/context/questions.ts";
+export type {
+  Context,
+  QuestionOptions,
+  Sample,
+  SampleParams,
+  TaskContext,
+} from "./server/context/context.ts";
 export type { Question } from "./replay/promises.ts";
 export type { BackgroundOptions, StepInfo, StepOptions } from "./replay/operations.ts";
 

@@ -73,8 +73,8 @@ test("not_askable, where the types could not see it", async () => {
   });
   expect(error.code).toBe("not_askable");
   expect(error.message).toBe(
-    'Question "shipping" cannot be shown as a form: "address" is an object. A form has one level of strings, numbers, booleans and choices: ' +
-      "make its members fields of their own, or ask a second question.",
+    'Question "shipping" cannot be shown as a form, because "address" is an object. A form has one level of strings, numbers, booleans and choices. ' +
+      "Make its members fields of their own, or ask a second question.",
   );
 });
 
@@ -84,7 +84,7 @@ test("not_askable, for valibot without its JSON Schema", async () => {
   const error = await mistake("order", async (ctx) => ctx.ask("size", "Which size?", raw));
   expect(error.code).toBe("not_askable");
   expect(error.message).toBe(
-    'Question "size" cannot be shown as a form: this valibot schema carries no JSON Schema, which the form is made from. ' +
+    'Question "size" cannot be shown as a form, because this valibot schema has no JSON Schema, which the form is made from. ' +
       "Wrap it: toStandardJsonSchema(schema) from @valibot/to-json-schema.",
   );
 });
@@ -112,8 +112,8 @@ test("token_too_large", async () => {
   );
   expect(error.code).toBe("token_too_large");
   expect(error.message).toBe(
-    'The state of "release_notes" is 38 KiB, over the limit of 32 KiB: step "commits" 29 KiB. ' +
-      "Keep ids instead of contents in step results, or give parley() a store, which then holds it.",
+    'The state of "release_notes" is 38 KiB, and the limit is 32 KiB. The largest parts: step "commits" 29 KiB. ' +
+      "Return ids instead of contents from steps, or pass parley() a store, which then holds the state.",
   );
 });
 
@@ -139,7 +139,7 @@ test("bad_option, from JavaScript: what only a task can do, in a tool that never
     });
     expect(error.code).toBe("bad_option");
     expect(error.message).toBe(
-      `ctx.${verb}() is for tools that may become tasks: give this one task: "optional" in its config.`,
+      `ctx.${verb}() works only in tools that may become tasks. Add task: "optional" to this tool's config.`,
     );
   }
 });
@@ -158,7 +158,7 @@ test("from JavaScript: a question without its key, an app without a name, a port
     return String(await confirm("Go?"));
   });
   expect(error.message).toBe(
-    'ctx.confirm("Go?") has no message for the person: write ctx.confirm(key, message, …).',
+    'ctx.confirm("Go?") has no message to show. Write ctx.confirm(key, message, …).',
   );
   const make = parley as unknown as (options?: object) => void;
   for (const options of [undefined, {}, { name: "" }]) {

@@ -93,7 +93,12 @@ const sequential = (entries: number) => async (_: unknown, ops: Operations) => {
 };
 
 async function replay(entries: number, journal: Journal): Promise<void> {
-  const outcome = await run(sequential(entries), undefined, { journal, inbox: new Inbox() }, carrier);
+  const outcome = await run(
+    sequential(entries),
+    undefined,
+    { journal, inbox: new Inbox() },
+    carrier,
+  );
   if (outcome.kind !== "done" || outcome.value !== "end")
     throw new Error(`The run ended as ${outcome.kind}.`);
 }

@@ -21,22 +21,26 @@ const read = (value: Json) => ({ kind: "value" as const, value });
 
 /** Asks one question if its input says so, and returns its input and the answer. */
 const program: Program = {
-  prepare: ({ input }) => ({
+  prepare: ({ callId, input }) => ({
     handler: async (given, ops) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `inputOf` made it
       if (!(given as Input).asks) return { given };
       return { given, answer: await ops.ask(key, { digest: key, shown: key, read }) };
     },
     input,
-    hooks: {
+    carrier: (recording) => ({
+      ...recording,
       name: tool,
+      callId,
       turns: nodeTurns,
       after: (ms, callback) => {
         const timer = setTimeout(callback, ms);
         return () => clearTimeout(timer);
       },
       stallMs: 5_000,
-    },
+      canDetach: false,
+      canYield: false,
+    }),
     shown: () => ({
       kind: "question",
       request: { message: "Go on?", properties: { go: "string" } },

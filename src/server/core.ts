@@ -1,49 +1,63 @@
-// What a round needs of the app that serves it, without the app's ways in.
+// What rounds and tasks need of the app that serves them, without the ways in which it is served.
 
 import { defaultTaskLimits } from "../tasks/limits.ts";
 import type { TaskRuntime } from "../tasks/runtime.ts";
 import type { TaskStore } from "../tasks/store.ts";
+import type { Sealer } from "../tasks/sealing.ts";
 import type { Keyring } from "../token/keyring.ts";
+import { openRecord, sealRecord } from "../token/sealed-record.ts";
 import type { Environment } from "./ops/environment.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { Telemetry } from "./ops/telemetry.ts";
 import { tenYearsMs } from "../util/timers.ts";
 
+/** The app as its rounds and tasks see it. */
 export interface Core {
-  /** The server's name: the audience of its tokens. */
+  /** The server's name, which is the audience of its tokens. */
   readonly name: string;
-  /** Throws ParleyError "no_keys" where there are none to be had. */
+  /** Throws ParleyError "no_keys" if no keys are configured. */
   readonly keyring: () => Keyring;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly environment: Environment;
   readonly telemetry: Telemetry;
-  /** Where there is a store. */
+  /** Undefined without a store. */
   readonly tasks: TaskRuntime | undefined;
+  /** Undefined if the app has no store. */
   readonly store: TaskStore | undefined;
 }
 
+/** Seals what the task engine stores. The server's name is part of each place, so another server on the same store cannot open it. */
+export function sealerOf(core: Core): Sealer {
+  return {
+    seal: (text, place) => sealRecord(text, `${core.name}/${place}`, core.keyring()),
+    open: (sealed, place) => openRecord(sealed, `${core.name}/${place}`, core.keyring()),
+  };
+}
+
+/** How much a call or a task may use. Pass the ones to change to `parley({ limits })`. */
 export interface Limits {
-  /** Rounds a call may take. Enforced by the token itself. */
+  /** How many rounds a call may take. Default: 50. */
   readonly rounds: number;
+  /** The longest `requestState`, in bytes. A longer state goes to the store, if there is one. Default: 32 KiB. */
   readonly tokenBytes: number;
-  /** How long a client may take to come back. A question with a longer time limit makes it longer. */
+  /** How long a client may take to come back, in milliseconds. A question with a longer `timeoutMs` extends it. Default: 11 minutes. */
   readonly tokenTtlMs: number;
-  /** Smaller tokens, at the price that their length tells something of what is in them. */
+  /** Compresses the state in a token. The token's length then reveals something about its contents. Default: false. */
   readonly deflate: boolean;
-  /** How long a call goes on in its request that would be in the background, for a client that cannot follow a task. */
+  /** How long a call that asked for the background may run within its request, in milliseconds, if the client cannot follow a task. Default: 50 seconds. */
   readonly inlineMs: number;
-  /** Live tasks of one caller. */
+  /** How many unfinished tasks one caller may have. Default: 1,000. */
   readonly tasksPerPrincipal: number;
-  /** How long a task may last, and lasts where `background({ ttlMs })` says nothing else. */
+  /** The longest a task may last, in milliseconds. It is also the default of `background({ ttlMs })`. Default: 7 days. */
   readonly taskTtlMs: number;
-  /** What a task may remember, sealed; also a call whose state is too large for a token. */
+  /** How much a task may record, in bytes after sealing. It also limits a state that is too large for a token. Default: 16 MiB. */
   readonly taskLogBytes: number;
-  /** Questions a task may have open at once. */
+  /** How many questions a task may have open at once. Default: 100. */
   readonly taskQuestions: number;
 }
 
-/** Throws a RangeError that names the limit. */
+/** The limits with defaults. Throws a RangeError that names a limit that is out of range. */
 export function checkedLimits(given: Partial<Limits>): Limits {
   const limits = { ...defaultLimits, ...given };
   const bounds = {
@@ -59,7 +73,9 @@ export function checkedLimits(given: Partial<Limits>): Limits {
   for (const name of boundedLimits) {
     const value = limits[name];
     if (Number.isInteger(value) && value >= 1 && value <= bounds[name]) continue;
-    throw new RangeError(`limits.${name} is ${value}: a whole number from 1 to ${bounds[name]}`);
+    throw new RangeError(
+      `limits.${name} is ${value}. Pass a whole number from 1 to ${bounds[name]}.`,
+    );
   }
   return limits;
 }
@@ -78,10 +94,10 @@ const boundedLimits = [
 const defaultLimits: Limits = {
   rounds: 50,
   tokenBytes: 32 * 1024,
-  // A minute over the ten in which the official client gives up on a person.
+  // One minute more than the ten after which the official client gives up on a person.
   tokenTtlMs: 11 * 60_000,
   deflate: false,
-  // Ten seconds under the minute in which the official client gives up on a request.
+  // Ten seconds less than the minute after which the official client gives up on a request.
   inlineMs: 50_000,
   tasksPerPrincipal: defaultTaskLimits.tasksPerPrincipal,
   taskTtlMs: defaultTaskLimits.taskTtlMs,

@@ -32,18 +32,22 @@ const textOf = (error: unknown) => (error instanceof Error ? error.message : Str
 
 function programOf(name: string, handler: Handler, stallMs: number): Program {
   return {
-    prepare: ({ input, report }) => ({
+    prepare: ({ callId, input, report }) => ({
       handler: (given, ops) => handler(given as Json, ops, report),
       input,
-      hooks: {
+      carrier: (recording) => ({
+        ...recording,
         name,
+        callId,
         turns: nodeTurns,
         after: (ms, callback) => {
           const timer = setTimeout(callback, ms);
           return () => clearTimeout(timer);
         },
         stallMs,
-      },
+        canDetach: false,
+        canYield: false,
+      }),
       shown: ({ key, shown }) =>
         shown === "external" ? { kind: "external" } : { kind: "question", request: { ask: key } },
     }),

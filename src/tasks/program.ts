@@ -28,10 +28,10 @@ export interface TaskFacts {
 export interface Prepared {
   readonly handler: Handler<unknown, unknown>;
   readonly input: unknown;
-  readonly hooks: Pick<
-    Carrier,
-    "name" | "turns" | "after" | "stallMs" | "place" | "capture" | "nesting" | "report" | "onIdle"
-  >;
+  /** The carrier of this run, which passes on what the task engine does itself: it records entries and stops the run. */
+  readonly carrier: (
+    recording: Pick<Carrier, "append" | "cut" | "publish" | "mayStart" | "onBody" | "stop">,
+  ) => Carrier;
   /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */
   readonly shown: (open: Open) => Shown;
 }

@@ -8,7 +8,7 @@ import { StoreClock } from "./clock.ts";
 import { tooManyTasks, ttlTooLong } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
 import { entryRecord } from "./execution/log.ts";
-import { snapshotOf } from "./snapshot.ts";
+import { questionKeys, snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
 import type { Arrival, NewTask, TaskRecord, Wait } from "./task.ts";
@@ -148,13 +148,21 @@ export class TaskRuntime {
     answers: ReadonlyMap<string, Json>,
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
     await this.ready();
+    const task = await this.#options.store.read(id);
+    return task && this.answer({ ...task, questionKeys: questionKeys(task) }, answers);
+  }
+
+  /** The same for a task that has just been read. A wire key is used once, so what was read cannot be out of date. */
+  async answer(
+    { id, callId, questionKeys: keys }: Pick<TaskSnapshot, "id" | "callId" | "questionKeys">,
+    answers: ReadonlyMap<string, Json>,
+  ): Promise<{ readonly accepted: readonly string[] } | undefined> {
     const { store, sealer } = this.#options;
-    const task = await store.read(id);
-    if (task === undefined) return undefined;
-    const given = task.waits.flatMap(({ kind, key, wire }) => {
+    // In the order in which the questions were asked.
+    const given = [...keys].flatMap(([wire, key]) => {
       const value = answers.get(wire);
-      if (kind !== "question" || value === undefined) return [];
-      return [{ wire, value: sealJson(sealer, value, places.answer(task.callId, key)) }];
+      if (value === undefined) return [];
+      return [{ wire, value: sealJson(sealer, value, places.answer(callId, key)) }];
     });
     if (given.length === 0) return { accepted: [] };
     const answered = await store.answer(id, given);

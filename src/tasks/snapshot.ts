@@ -17,6 +17,8 @@ export interface TaskSnapshot {
   readonly statusMessage: string | undefined;
   /** The questions that the client is asked, by wire key. */
   readonly questions: ReadonlyMap<string, Json>;
+  /** The handler's own key of each of these questions, by wire key. */
+  readonly questionKeys: ReadonlyMap<string, string>;
   /** The result of a completed task. */
   readonly result: Json | undefined;
   /** The error of a failed task. */
@@ -52,10 +54,18 @@ export function snapshotOf(sealer: Sealer, task: TaskRecord): TaskSnapshot {
     statusMessage:
       statusMessage === undefined ? undefined : sealer.open(statusMessage, places.message(callId)),
     questions: new Map(questions),
+    questionKeys: questionKeys(task),
     result: status === "completed" ? ended : undefined,
     error: status === "failed" ? errorOf(ended) : undefined,
     isRemoved: task.rest === "removed",
   };
+}
+
+/** The key of each question that the client may answer, by wire key. */
+export function questionKeys({ waits }: TaskRecord): ReadonlyMap<string, string> {
+  return new Map(
+    waits.flatMap(({ kind, wire, key }) => (kind === "question" ? [[wire, key] as const] : [])),
+  );
 }
 
 /** An expired task has lost its contents, so its error is made here. */

@@ -5,8 +5,8 @@ import { tasksExtension } from "../protocol/task.ts";
 import type { StepInfo } from "../replay/operations.ts";
 import { Stop } from "../replay/stop.ts";
 import { MemoryStore } from "../tasks/stores/memory.ts";
-import { anotherInstance } from "../server/app.ts";
-import type { Watch } from "../server/context/context.ts";
+import { anotherInstance } from "../server/handles.ts";
+import type { StepObserver } from "../server/context/handler-context.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/define/definition.ts";
 import { nodeEnvironment } from "../server/ops/environment.ts";
@@ -113,7 +113,7 @@ export class InProcessServer {
       principal: this.#options.principal,
       facts: { meta: {} },
       stop,
-      watch: watchBodies(executions, reached, crash, () => stop.stop("Draining")),
+      stepObserver: watchBodies(executions, reached, crash, () => stop.stop("Draining")),
     });
     return { response, ...summary(executions, reached) };
   }
@@ -199,7 +199,7 @@ function watchBodies(
   reached: string[],
   crash: Crash | undefined,
   stop: () => void,
-): Watch {
+): StepObserver {
   // A killed process records nothing and sends no response.
   const die = (): Promise<never> => {
     stop();

@@ -2,12 +2,12 @@
 // and no waiting: what is due next runs next, and the clock jumps to that time.
 
 import type { WireResult } from "../server/define/definition.ts";
+import { sealerOf } from "../server/core.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/define/definition.ts";
 import { externalDigest } from "../server/context/questions.ts";
-import type { Watch } from "../server/context/context.ts";
+import type { StepObserver } from "../server/context/handler-context.ts";
 import { programOf } from "../server/tasks/program.ts";
-import { vaultOf } from "../server/tasks/vault.ts";
 import { limitsOf } from "../server/tasks/work.ts";
 import { Execution } from "../tasks/execution/execution.ts";
 import { Lease } from "../tasks/execution/lease.ts";
@@ -58,7 +58,7 @@ export class InProcessTasks {
   runtime(core: Core): TaskRuntime {
     return new TaskRuntime({
       store: this.#store,
-      sealer: vaultOf(core),
+      sealer: sealerOf(core),
       programs: { names: () => [], get: () => undefined },
       limits: limitsOf(core),
       observer: silent,
@@ -84,7 +84,7 @@ export class InProcessTasks {
   }
 
   /** Runs the task once, from its claim to the end of the run. The clock jumps to the time at which it is due. */
-  async run(id: string, watch: Watch, onStop: (stop: () => void) => void): Promise<void> {
+  async run(id: string, observer: StepObserver, onStop: (stop: () => void) => void): Promise<void> {
     const { dueAt } = await this.#record(id);
     const core = this.#core();
     const { environment } = core;
@@ -99,11 +99,11 @@ export class InProcessTasks {
     const { eventually } = environment;
     const execution = new Execution(
       claim,
-      programOf(core, this.#definition, watch),
+      programOf(core, this.#definition, observer),
       new Lease([() => performance.now()], leaseMs),
       {
         store: this.#store,
-        sealer: vaultOf(core),
+        sealer: sealerOf(core),
         clock: {
           now: environment.now,
           after: eventually,

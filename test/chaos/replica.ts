@@ -50,7 +50,16 @@ function programOf(tool: string, handler: ChaosHandler): Program {
           return act.heard;
         },
         input: facts.input,
-        hooks: { name: tool, turns: nodeTurns, after, stallMs: 500 },
+        carrier: (recording) => ({
+          ...recording,
+          name: tool,
+          callId: facts.callId,
+          turns: nodeTurns,
+          after,
+          stallMs: 500,
+          canDetach: false,
+          canYield: false,
+        }),
         shown: ({ key, shown }) =>
           shown === "external" ? { kind: "external" } : { kind: "question", request: { key } },
       };

@@ -93,7 +93,7 @@ test("it comes before connect", async () => {
   const [, far] = InMemoryTransport.createLinkedPair();
   const server = own();
   await server.connect(far);
-  expect(() => desk().app.attach(server)).toThrow("app.attach comes before connect");
+  expect(() => desk().app.attach(server)).toThrow("Call app.attach before the server connects.");
   await server.close();
 });
 

@@ -21,7 +21,10 @@ export interface Carrier {
 
 /** The official client has a limit of its own; in a session there is only the server's, of fifty rounds. */
 const ofClient = { mostRounds: 10, refusal: "still required input after 10 rounds" };
-const ofServer = { mostRounds: 49, refusal: "has taken 50 rounds and asks again" };
+const ofServer = {
+  mostRounds: 49,
+  refusal: "has taken 50 rounds, which is the limit, and asks again",
+};
 
 export const carriers: readonly Carrier[] = [
   {

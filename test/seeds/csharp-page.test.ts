@@ -454,7 +454,7 @@ describe("the limit of rounds", () => {
       },
     });
     await expect(old.call("forever")).rejects.toThrow(
-      '"forever" has taken 12 rounds and asks again.',
+      '"forever" has taken 12 rounds, which is the limit, and asks again.',
     );
     expect(asked).toBe(11);
   });

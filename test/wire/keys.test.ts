@@ -25,7 +25,7 @@ describe("app.fetch without keys", () => {
     expect(logged).toContainEqual({
       level: "error",
       message: expect.stringMatching(
-        /^No key to seal state with\. Set PARLEY_KEYS [^]* app\.fetch[^]* with NODE_ENV test\.$/,
+        /^There is no key to seal state with\. Set PARLEY_KEYS [^]* app\.fetch[^]* with NODE_ENV test\.$/,
       ) as string,
       fields: { handler: "ask", code: "no_keys" },
     });

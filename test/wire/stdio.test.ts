@@ -156,7 +156,7 @@ describe("its keys", () => {
   test("are not made up in production: it does not start, and says why [D6]", async () => {
     const production = { ...env, NODE_ENV: "production" };
     const { says, exit } = started(keyless, { cwd: folder(), env: production });
-    await says(/No key to seal state with\. Set PARLEY_KEYS/);
+    await says(/There is no key to seal state with\. Set PARLEY_KEYS/);
     await says(/this is app\.stdio with NODE_ENV production\.$/);
     expect(await exit).toBe(1);
   });

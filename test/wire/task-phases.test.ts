@@ -242,7 +242,7 @@ describe("for a client that follows no tasks", () => {
     const { result } = await call(to, "nap", { ms: 3_600_000 }, bare);
     expect(result).toMatchObject({ resultType: "complete", isError: true });
     expect(JSON.stringify(result)).toMatch(
-      /goes on in the background, where this client cannot follow it.*io\.modelcontextprotocol\/tasks/,
+      /needs to run in the background, and this client cannot follow a task\..*io\.modelcontextprotocol\/tasks/,
     );
     expect(performance.now() - began).toBeLessThan(900);
   });

@@ -480,7 +480,7 @@ describe("a task", () => {
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
       expect((await ask(to, method, task, { inputResponses: {} })).error).toEqual({
         code: -32602,
-        message: "The task's time is over, and its result is deleted",
+        message: "The task has expired, and its result is deleted.",
         data: { reason: "task_expired" },
       });
     }

@@ -20,7 +20,7 @@ afterEach(() => vi.restoreAllMocks());
 /** All that a token was refused for, as the log has it. */
 const reasons = ({ logged }: Awaited<ReturnType<typeof served>>) =>
   logged
-    .filter(({ message }) => message.startsWith("requestState refused"))
+    .filter(({ message }) => message.startsWith("A requestState was refused"))
     .map(({ fields }) => fields?.["reason"]);
 
 interface Misuse {
@@ -197,7 +197,7 @@ test("neither tokens nor answers nor credentials reach the log, whatever happens
     headers: { "mcp-name": "another", authorization: "Bearer hush" },
   });
   const log = JSON.stringify(till.logged);
-  expect(log).toContain("requestState refused");
+  expect(log).toContain("A requestState was refused");
   expect(log).not.toContain("Ada-the-secret");
   expect(log).not.toContain("hush");
   expect(log).not.toContain(requestState.slice(-40, -5));

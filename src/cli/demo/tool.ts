@@ -1,7 +1,7 @@
 // Creating a VM: the price is confirmed while the caller waits, the rest goes on in the background, and asks once more.
 
 import { fromJsonSchema } from "@modelcontextprotocol/server";
-import { parley } from "../../server/app.ts";
+import { parley } from "../../server/parley.ts";
 import type { App } from "../../server/app.ts";
 import { stderrLogger } from "../../server/ops/logger.ts";
 import type { Logger } from "../../server/ops/logger.ts";

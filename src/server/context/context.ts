@@ -1,42 +1,40 @@
-// `ctx`: what a handler has.
+// `ctx` as authors see it: the types of everything a handler can do.
 
 import type {
   AuthInfo,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
   Implementation,
   InputResponses,
   LoggingLevel,
   Root,
 } from "@modelcontextprotocol/server";
-import { ParleyError } from "../../errors.ts";
-import { OperationPromise } from "../../replay/promises.ts";
-import type { Question } from "../../replay/promises.ts";
-import type {
-  QuestionSpec,
-  BackgroundOptions,
-  Operations,
-  StepInfo,
-  StepOptions,
-} from "../../replay/operations.ts";
-import type { Ticket } from "../../token/ticket.ts";
 import type { FormJson } from "../../protocol/form.ts";
-import type { Ability } from "../../protocol/capabilities.ts";
-import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
-import type { Form } from "../forms/form.ts";
-import {
-  externalQuestion,
-  formQuestion,
-  rootsQuestion,
-  sampleQuestion,
-  urlQuestion,
-} from "./questions.ts";
-import type { Put, QuestionOptions, Refusal, Sample, SampleParams } from "./questions.ts";
-import { reasonOf } from "../forms/issues.ts";
-import type { Askable, AnswerOf, Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
-import { tenYearsMs } from "../../util/timers.ts";
+import type { BackgroundOptions, StepInfo, StepOptions } from "../../replay/operations.ts";
+import type { Question } from "../../replay/promises.ts";
+import type { AnswerOf, Askable, OutputOf, Schema, Stored } from "../forms/schema.ts";
 
-/** Prompts and resources have this, and so has every tool: write helpers against it. Every member may be destructured. */
+/**
+ * What every handler gets as `ctx`: tools, prompts and resources. Write helper functions against this type.
+ *
+ * Each operation has a key, which must be unique within the call. A handler runs again from its beginning in each round, and
+ * the key is how an operation finds its recorded outcome. Every member can be destructured.
+ */
 export interface Context {
-  /** A form. Without a schema: one line of text. A schema of one value (enum, number, string, list) gives that value; an object schema gives the object. */
+  /**
+   * Asks the person with a form. Without a schema the form is one line of text, and the answer is a string. A schema of one
+   * value (enum, number, string, list) gives that value; an object schema gives the object.
+   *
+   * Throws `UnansweredError` if the person declines or cancels, if the time limit passes, or if the client cannot show forms. An
+   * answer that does not fit the schema is asked for again.
+   *
+   * @example
+   * ```ts
+   * const name = await ctx.ask("name", "What is the new server called?");
+   * const of = await ctx.ask("of", "Of which bug is it a duplicate?", z.int().positive());
+   * ```
+   */
   readonly ask: {
     (key: string, message: string, schema?: undefined, options?: QuestionOptions): Question<string>;
     <const S extends Schema | FormJson>(
@@ -46,20 +44,31 @@ export interface Context {
       options?: QuestionOptions,
     ): Question<AnswerOf<S>>;
   };
-  /** True only if the person said yes; decline and cancel are no. */
-  readonly confirm: (
-    key: string,
-    message: string,
-    options?: Omit<QuestionOptions, "unsolicited">,
-  ) => Question<boolean>;
-  /** One of these. Values may be shown under titles, and may be computed. */
+  /**
+   * Asks for a yes. True only if the person accepts; declining and cancelling are false.
+   *
+   * @example
+   * ```ts
+   * if (!(await ctx.confirm("sure", `Delete ${name} and its backups?`))) return "Nothing was deleted.";
+   * ```
+   */
+  readonly confirm: (key: string, message: string, options?: ConfirmOptions) => Question<boolean>;
+  /**
+   * Asks for one of several values. The list may be computed, and each value can have a title to show in its place. Throws
+   * `UnansweredError` as `ask` does.
+   *
+   * @example
+   * ```ts
+   * const how = await ctx.choose("how", `How was #${id} resolved?`, ["Fixed", "Duplicate"]);
+   * ```
+   */
   readonly choose: <const V extends string>(
     key: string,
     message: string,
     choices: readonly (V | { readonly value: V; readonly title: string })[],
     options?: QuestionOptions,
   ) => Question<V>;
-  /** The same form with the SDK's parameters and the raw outcome, for code that treats decline and cancel apart. */
+  /** Asks with a form, and returns the action with the content instead of throwing when the person declines or cancels. */
   readonly elicit: <const S extends Schema | FormJson>(
     key: string,
     params: { readonly message: string; readonly requestedSchema: S & Askable<S> },
@@ -68,365 +77,188 @@ export interface Context {
     | { readonly action: "accept"; readonly content: AnswerOf<S> }
     | { readonly action: "decline" | "cancel" }
   >;
-  /** Sends the person to a page. A function gets a ticket for the page's URL (OAuth's `state`). Accept means "I will open it": `until` says when it is done. */
+  /**
+   * Sends the person to a web page. Accepting only means "I will open it"; pass `until` to wait until the person is done there.
+   * If the URL is a function, it gets a ticket to put into the address, such as OAuth's `state`. The page's route opens the
+   * ticket with `app.readTicket`.
+   */
   readonly openUrl: (
     key: string,
     message: string,
-    url: string | URL | ((ticket: string) => string | URL),
-    options?: QuestionOptions & {
-      readonly until?: (() => boolean | Promise<boolean>) | undefined;
-    },
+    url: PageUrl,
+    options?: PageOptions,
   ) => Question<void>;
-  /** The client's model. (The specification has deprecated sampling and roots; clients serve them until at least 2027-07-28.) */
+  /**
+   * Asks the client's language model. A string is sent as one user message.
+   *
+   * The specification has deprecated sampling; clients support it until at least 2027-07-28.
+   */
   readonly sample: (
     key: string,
     prompt: string | SampleParams,
     options?: QuestionOptions,
   ) => Question<Sample>;
+  /**
+   * Asks the client for its root folders. The key defaults to "roots".
+   *
+   * The specification has deprecated roots; clients support them until at least 2027-07-28.
+   */
   readonly roots: (key?: string, options?: QuestionOptions) => Question<Root[]>;
 
-  /** Runs once per call and is remembered as JSON. Use `idempotencyKey` with services that take one: a crash inside the body repeats it. */
+  /**
+   * Runs the body once in a call and records what it returned or threw. Later rounds get the recorded outcome and do not run
+   * the body. The value passes through JSON, on the first run as well. A body that throws makes the step throw a `StepError`.
+   *
+   * If the process dies before the outcome is recorded, the body runs again under the same `idempotencyKey`. Pass that key to
+   * services that accept one.
+   *
+   * @example
+   * ```ts
+   * const order = await ctx.step("order", ({ idempotencyKey, signal }) =>
+   *   shop.order({ sku, idempotencyKey }, { signal }),
+   * );
+   * ```
+   */
   readonly step: <T>(
     key: string,
     body: (step: StepInfo) => T | Promise<T>,
     options?: StepOptions,
   ) => Promise<Stored<T>>;
-  /** Ends this round if it ran a step body, so that any instance goes on from here; else does nothing. */
+  /**
+   * Ends this round if it has run a step, so that the recorded steps are safe with the client and any instance can continue.
+   * Otherwise it does nothing. With `afterMs`, it also does nothing before the round has taken that many milliseconds.
+   */
   readonly checkpoint: (options?: { readonly afterMs?: number | undefined }) => Promise<void>;
 
-  /** Both are silent while a run replays what has happened already. */
+  /** Reports progress to the client. Does nothing while the run replays what has happened already. */
   readonly progress: (done: number, total?: number, message?: string) => void;
+  /** Sends a log message to the client. Does nothing while the run replays what has happened already. */
   readonly log: (level: LoggingLevel, data: unknown) => void;
-  /** May this client be asked this? */
+  /** Whether this client can be asked this. The answer is the same in every round of a call. */
   readonly can: (what: "form" | "url" | "sampling" | "roots" | "task") => boolean;
-  /** Who is calling: the same string in every round, and in the task. */
+  /** The user who is calling, or undefined without credentials. It is the same string in each round, and in the task. */
   readonly principal: string | undefined;
+  /** The id of this call: 32 hexadecimal digits, the same in each round and in the task. */
   readonly callId: string;
+  /** Aborts when the run is stopped from outside: the client cancels, or the server shuts down. It does not abort when the call waits for an answer. */
   readonly signal: AbortSignal;
-  /** Runs when this run ends, suspended or not: release what it holds. `signal` does not abort on suspend. */
+  /** Registers a function that runs when this run ends, whether it returned, failed or waits for an answer. Release connections and locks there. */
   readonly onRunEnd: (release: () => void) => void;
-  /** This round's request. Absent inside a task: what a task needs from it must be taken before `background()`. */
+  /** The request of this round. Undefined in a task, so read what the task needs from it before `background()`. */
   readonly request: RequestFacts | undefined;
 
-  /** Low-level form: all answers so far, for the SDK's `acceptedContent` and `inputResponse`; the state returned last, checked. */
+  /** For handlers that return `inputRequired(…)`: all answers so far, in the form that the SDK's `acceptedContent` and `inputResponse` read. */
   readonly answers: InputResponses;
+  /** For handlers that return `inputRequired(…)`: the state they returned last, checked with the schema. Undefined in the first round. */
   readonly state: <S extends Schema>(schema: S) => OutputOf<S> | undefined;
 }
 
-/** A tool with `task` in its config has this. */
+/** What the handler of a tool with `task` in its config gets as `ctx`. */
 export interface TaskContext extends Context {
-  /** From here on this call is a task, if the client can follow one; otherwise it goes on as it is. */
+  /**
+   * Turns the call into a task, if the client can follow one. From here on a worker runs it, and the client may disconnect.
+   * For other clients the call continues within its request, for at most `limits.inlineMs`.
+   *
+   * @example
+   * ```ts
+   * await ctx.background();
+   * const vm = await ctx.step("create", ({ idempotencyKey }) => cloud.create(size, idempotencyKey));
+   * ```
+   */
   readonly background: (options?: BackgroundOptions) => Promise<void>;
-  /** A timer that outlives this process. */
+  /**
+   * Waits for a number of milliseconds, from 0 to ten years. A task keeps no process busy meanwhile, and the timer survives a
+   * restart.
+   *
+   * @example
+   * ```ts
+   * await ctx.sleep("cool-down", 15 * 60_000);
+   * ```
+   */
   readonly sleep: (key: string, ms: number) => Promise<void>;
-  /** Waits for someone who is not the caller. `notify` runs once with a ticket; `app.deliver(ticket, value)` answers. */
+  /**
+   * Waits for someone other than the caller. `notify` runs once, with a ticket to pass on; `app.deliver(ticket, value)` then
+   * answers. Throws `UnansweredError` if the time limit passes.
+   *
+   * @example
+   * ```ts
+   * const Decision = z.object({ isApproved: z.boolean(), by: z.string() });
+   * const { isApproved, by } = await ctx.waitFor("approval", Decision, {
+   *   notify: (ticket) => mail.send("ops@example.com", `https://example.com/approve?ticket=${ticket}`),
+   *   timeoutMs: 24 * 3_600_000,
+   * });
+   * ```
+   */
   readonly waitFor: <S extends Schema>(
     key: string,
     schema: S,
-    options: {
-      readonly notify: (ticket: string) => void | Promise<void>;
-      readonly timeoutMs?: number | undefined;
-    },
+    options: WaitOptions,
   ) => Question<OutputOf<S>>;
-  /** The task this call has become, once it has. */
+  /** The task that this call has become. Undefined before that. */
   readonly task: { readonly id: string } | undefined;
 }
 
+/** The options of every question. */
+export interface QuestionOptions {
+  /** How long the question waits, in milliseconds. It then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
+  readonly timeoutMs?: number | undefined;
+  /** Also accepts an answer that was sent before the question was asked. Off by default, because such an answer is not bound to the question. */
+  readonly unsolicited?: boolean | undefined;
+}
+
+/** The options of `ctx.confirm`. */
+export interface ConfirmOptions {
+  /** How long the question waits, in milliseconds. It then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The address of a page: an http or https URL, or a function that puts a ticket into one. */
+export type PageUrl = string | URL | ((ticket: string) => string | URL);
+
+/** The options of `ctx.openUrl`. */
+export interface PageOptions extends QuestionOptions {
+  /** Says whether the person is done on the page. It is called for up to 20 seconds in a round; then the question is asked again. Default: accepting is enough. */
+  readonly until?: (() => boolean | Promise<boolean>) | undefined;
+}
+
+/** The options of `ctx.waitFor`. */
+export interface WaitOptions {
+  /** Passes the ticket on to the person or system that answers. It runs once, as a step does. */
+  readonly notify: (ticket: string) => void | Promise<void>;
+  /** How long to wait, in milliseconds. `waitFor` then throws `UnansweredError` with the reason "timed_out". Default: as long as the task lasts. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What `ctx.sample` sends: the SDK's parameters of `sampling/createMessage`, or a prompt. */
+export interface SampleParams extends Omit<CreateMessageRequestParams, "messages" | "maxTokens"> {
+  /** Text that is sent as the last user message. */
+  readonly prompt?: string | undefined;
+  /** The conversation so far. Default: none. */
+  readonly messages?: CreateMessageRequestParams["messages"] | undefined;
+  /** The most tokens the model may write. Default: 1024. */
+  readonly maxTokens?: number | undefined;
+}
+
+/** What the client's model wrote. */
+export interface Sample {
+  /** The text of the message, joined. */
+  readonly text: string;
+  /** The model's name, as the client reports it. */
+  readonly model: string;
+  /** Why the model stopped, as the client reports it. */
+  readonly stopReason?: string | undefined;
+  /** The whole result of `sampling/createMessage`, with tool calls if there are any. */
+  readonly message: CreateMessageResult | CreateMessageResultWithTools;
+}
+
+/** The request of one round. */
 export interface RequestFacts {
+  /** The verified credentials of the caller. Undefined without authentication. */
   readonly authInfo?: AuthInfo | undefined;
+  /** The client's name and version, if it sent them. */
   readonly clientInfo?: Implementation | undefined;
+  /** The `_meta` of the request's parameters. Empty if there is none. */
   readonly meta: Readonly<Record<string, unknown>>;
+  /** The HTTP headers. Undefined over stdio. */
   readonly headers?: Headers | undefined;
-}
-
-type TicketKind = Ticket["kind"];
-
-/** What one round, or one run of a task, knows of its call. */
-export interface CallFacts {
-  readonly callId: string;
-  readonly principal: string | undefined;
-  readonly request: RequestFacts | undefined;
-  readonly task?: { readonly id: string } | undefined;
-  readonly can: (ability: Ability) => boolean;
-  /** A sealed reference to one question of this call. */
-  readonly ticket: (kind: TicketKind, key: string, timeoutMs: number | undefined) => string;
-  readonly wait: (ms: number) => Promise<void>;
-  readonly now: () => number;
-  readonly progress: (done: number, total?: number, message?: string) => void;
-  readonly log: (level: LoggingLevel, data: unknown) => void;
-  readonly onSchemaError: (key: string, error: unknown) => void;
-  readonly answers: () => InputResponses;
-  readonly state: () => Json | undefined;
-  /** The tool's config has `task`. */
-  readonly mayBecomeTask: boolean;
-  /** `background()` was called, replayed or not. */
-  readonly onBackground?: (() => void) | undefined;
-  readonly watch?: Watch | undefined;
-}
-
-/** For the test kit. */
-export interface Watch {
-  /** A step was reached, to be run or replayed. */
-  readonly onStep: (key: string) => void;
-  /** In place of its body. */
-  readonly runBody: (key: string, step: StepInfo, body: (step: StepInfo) => unknown) => unknown;
-}
-
-/**
- * Getters on a class: a handler that takes `({ id }, { ask })` gets plain functions, and one that uses
- * nothing pays for nothing but this object (R15).
- */
-export class HandlerContext implements TaskContext {
-  readonly #operations: Operations;
-  readonly #facts: CallFacts;
-
-  constructor(operations: Operations, facts: CallFacts) {
-    this.#operations = operations;
-    this.#facts = facts;
-  }
-
-  get ask(): Context["ask"] {
-    return (
-      key: string,
-      message: string,
-      schema?: Schema | FormJson,
-      options?: QuestionOptions,
-      // oxlint-disable-next-line typescript/no-explicit-any -- the overloads say what comes out
-    ): any => this.#form("ask", key, message, () => formOf(key, schema), "throws", options);
-  }
-
-  get confirm(): Context["confirm"] {
-    return (key, message, options) =>
-      this.#form("confirm", key, message, () => confirmForm, "is no", {
-        timeoutMs: options?.timeoutMs,
-      });
-  }
-
-  get choose(): Context["choose"] {
-    return (key, message, choices, options) =>
-      this.#form("choose", key, message, () => choiceForm(key, choices), "throws", options);
-  }
-
-  get elicit(): Context["elicit"] {
-    return (key, { message, requestedSchema }, options) =>
-      this.#form(
-        "elicit",
-        key,
-        message,
-        () => formOf(key, requestedSchema),
-        "is an outcome",
-        options,
-      );
-  }
-
-  get openUrl(): Context["openUrl"] {
-    return (key, message, url, { until, ...options } = {}) =>
-      this.#ask(key, () =>
-        urlQuestion(this.#put("openUrl", key, options), message, {
-          url,
-          ticket: () => this.#facts.ticket("url", key, options.timeoutMs),
-          isDone: until && (() => this.#becomesTrue(until)),
-        }),
-      );
-  }
-
-  get sample(): Context["sample"] {
-    return (key, prompt, options) =>
-      this.#ask(key, () => sampleQuestion(this.#put("sample", key, options), prompt));
-  }
-
-  get roots(): Context["roots"] {
-    return (key = "roots", options) =>
-      this.#ask(key, () => rootsQuestion(this.#put("roots", key, options)));
-  }
-
-  get step(): Context["step"] {
-    return <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions) => {
-      const { watch } = this.#facts;
-      watch?.onStep(key);
-      const run = watch === undefined ? body : (step: StepInfo) => watch.runBody(key, step, body);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine puts it through JSON
-      return this.#operations.step(key, run, options) as Promise<Stored<T>>;
-    };
-  }
-
-  get checkpoint(): Context["checkpoint"] {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
-    return (options) => this.#operations.checkpoint(options?.afterMs) as Promise<void>;
-  }
-
-  get background(): TaskContext["background"] {
-    return (options) => {
-      if (!this.#facts.mayBecomeTask) return this.#refuse("background").then(() => {});
-      this.#facts.onBackground?.();
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
-      return this.#operations.background(options) as Promise<void>;
-    };
-  }
-
-  get sleep(): TaskContext["sleep"] {
-    return (key, ms) => {
-      if (!this.#facts.mayBecomeTask) return this.#refuse("sleep", key).then(() => {});
-      if (!(ms >= 0 && ms <= tenYearsMs)) {
-        const range = "a number of milliseconds from 0 to ten years";
-        const mistake = new ParleyError("bad_option", `Sleep "${key}" of ${ms} ms: ${range}.`);
-        return this.#operations.refuse(key, mistake).then(() => {});
-      }
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
-      return this.#operations.sleep(key, ms) as Promise<void>;
-    };
-  }
-
-  get waitFor(): TaskContext["waitFor"] {
-    return (key, schema, { notify, timeoutMs }) => {
-      if (!this.#facts.mayBecomeTask) return this.#refuse("waitFor", key);
-      const wait = this.#ask<OutputOf<typeof schema>>(key, () =>
-        externalQuestion(this.#put("waitFor", key, { timeoutMs }), schema),
-      );
-      const notice = this.#operations.aside(key, () =>
-        notify(this.#facts.ticket("external", key, timeoutMs)),
-      );
-      return together(wait, notice);
-    };
-  }
-
-  get task(): TaskContext["task"] {
-    return this.#facts.task;
-  }
-
-  get progress(): Context["progress"] {
-    return (done, total, message) => {
-      if (this.#operations.isLive()) this.#facts.progress(done, total, message);
-    };
-  }
-
-  get log(): Context["log"] {
-    return (level, data) => {
-      if (this.#operations.isLive()) this.#facts.log(level, data);
-    };
-  }
-
-  get can(): Context["can"] {
-    return (what) => this.#facts.can(what);
-  }
-
-  get principal(): string | undefined {
-    return this.#facts.principal;
-  }
-
-  get callId(): string {
-    return this.#facts.callId;
-  }
-
-  get signal(): AbortSignal {
-    return this.#operations.signal();
-  }
-
-  get onRunEnd(): Context["onRunEnd"] {
-    return (release) => this.#operations.onRunEnd(release);
-  }
-
-  get request(): RequestFacts | undefined {
-    return this.#facts.request;
-  }
-
-  get answers(): InputResponses {
-    return this.#facts.answers();
-  }
-
-  get state(): Context["state"] {
-    return (schema) => stateOf(this.#facts.state(), schema);
-  }
-
-  #form<T>(
-    verb: string,
-    key: string,
-    message: string,
-    form: () => Form,
-    refusal: Refusal,
-    options: QuestionOptions | undefined,
-  ): Question<T> {
-    return this.#ask(key, () =>
-      formQuestion(this.#put(verb, key, options), message, form(), refusal),
-    );
-  }
-
-  /** Types say so; who writes JavaScript would believe that the work outlives the process. */
-  #refuse<T>(verb: string, key: string = verb): Question<T> {
-    const message = `ctx.${verb}() is for tools that may become tasks: give this one task: "optional" in its config.`;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is never settled
-    return this.#operations.refuse(key, new ParleyError("bad_option", message)) as Question<T>;
-  }
-
-  #put(verb: string, key: string, options?: QuestionOptions): Put {
-    const facts = this.#facts;
-    return {
-      ...options,
-      verb,
-      key,
-      can: (ability) => facts.can(ability),
-      onSchemaError: (of, error) => facts.onSchemaError(of, error),
-    };
-  }
-
-  /** A question that cannot be put as it is written is a mistake, which no `catch` of the author's should hide (R10). */
-  #ask<T>(key: string, make: () => QuestionSpec): Question<T> {
-    let question: Question<unknown>;
-    try {
-      question = this.#operations.ask(key, make());
-    } catch (error) {
-      if (!(error instanceof ParleyError)) throw error;
-      question = this.#operations.refuse(key, error);
-    }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `spec.read` gives this type
-    return question as Question<T>;
-  }
-
-  /** Tries for a while: most people are done with a page soon after they say that they will open it. */
-  async #becomesTrue(until: () => boolean | Promise<boolean>): Promise<boolean> {
-    const facts = this.#facts;
-    let isOver = false;
-    this.#operations.onRunEnd(() => {
-      isOver = true;
-    });
-    const giveUpAt = facts.now() + 20_000;
-    let pauseMs = 250;
-    while (!(await until())) {
-      if (isOver || facts.now() + pauseMs > giveUpAt) return false;
-      await facts.wait(pauseMs);
-      pauseMs = Math.min(pauseMs * 2, 2_000);
-    }
-    return true;
-  }
-}
-
-/**
- * A question and the notice that goes with it: over when both are, failed when either is. The question counts as
- * awaited when this one is (R10), no sooner.
- */
-function together<T>(question: Question<T>, notice: Promise<unknown>): Question<T> {
-  let settle: ((both: Promise<T>) => void) | undefined;
-  const both = new Promise<T>((resolve) => {
-    settle = resolve;
-  });
-  let isAwaited = false;
-  // Awaited or not, it is the engine's, not the author's to wait for.
-  notice.catch(() => {});
-  return new OperationPromise(question.key, both, () => {
-    if (isAwaited) return;
-    isAwaited = true;
-    settle?.(Promise.all([question, notice]).then(([value]) => value));
-  });
-}
-
-/** Sealed by us, so it is what was returned last; a deployment may still have changed what is expected. */
-function stateOf<S extends Schema>(state: Json | undefined, schema: S): OutputOf<S> | undefined {
-  if (state === undefined) return undefined;
-  const result = schema["~standard"].validate(state);
-  if (result instanceof Promise) throw new TypeError("ctx.state: the schema must be synchronous");
-  if (result.issues !== undefined) {
-    throw new TypeError(`ctx.state: ${reasonOf(result.issues)}`);
-  }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the schema's output
-  return result.value as OutputOf<S>;
 }

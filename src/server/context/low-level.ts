@@ -1,5 +1,5 @@
-// The low-level form: a handler that drives the rounds itself. It returns `inputRequired(...)` with a state of
-// its own and reads `ctx.answers` and `ctx.state`; the library still seals, binds and accumulates.
+// The low-level form: a handler that drives the rounds itself. It returns `inputRequired(…)` with its own state and reads
+// `ctx.answers` and `ctx.state`. The library still seals the state, binds it to the call and collects the answers.
 
 import type { CreateMessageRequestParams, InputResponses } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
@@ -11,29 +11,54 @@ import { formOf } from "../forms/form.ts";
 import { pageAt } from "./questions.ts";
 import type { Askable, Schema } from "../forms/schema.ts";
 
-/** What a handler returns to be called again. Made by `inputRequired()`. */
+/** What a handler returns to be called again with answers. Make it with `inputRequired()`. */
 export interface InputRequiredResult {
+  /** Tells it from a finished result, as on the wire. */
   readonly resultType: "input_required";
+  /** What the client is asked, by key. */
   readonly inputRequests?: { readonly [key: string]: InputRequest } | undefined;
+  /** The handler's own state. Read it with `ctx.state(schema)`. */
   readonly "~state": unknown;
 }
 
+/** What `inputRequired()` takes. */
 export interface InputRequiredSpec {
+  /** What the client is asked, by key. Make each with `inputRequired.elicit` and its siblings. Default: nothing. */
   readonly inputRequests?: { readonly [key: string]: InputRequest } | undefined;
-  /** Any JSON value. It comes back sealed, through `ctx.state(schema)`. */
+  /** Any JSON value. It travels sealed with the client, and `ctx.state(schema)` reads it in the next round. */
   readonly state?: unknown;
 }
 
-export const inputRequired: {
+/** The type of `inputRequired`: a function, with functions that make each kind of request. */
+export interface InputRequiredMaker {
   (spec: InputRequiredSpec): InputRequiredResult;
+  /** Asks the person with a form. The answer comes as the client sent it; check it with the SDK's `acceptedContent`. */
   readonly elicit: <const S extends Schema | FormJson>(params: {
     readonly message: string;
     readonly requestedSchema: S & Askable<S>;
   }) => InputRequest;
+  /** Sends the person to a page, at an http or https URL. */
   readonly elicitUrl: (params: { readonly message: string; readonly url: string }) => InputRequest;
+  /** Asks the client's language model. */
   readonly createMessage: (params: CreateMessageRequestParams) => InputRequest;
+  /** Asks the client for its root folders. */
   readonly listRoots: () => InputRequest;
-} = Object.assign(
+}
+
+/**
+ * Ends the round and asks the client, for handlers that drive the rounds themselves. The handler is called again with
+ * `ctx.answers` and `ctx.state`. Most handlers are shorter with `ctx.ask` and its siblings; one handler cannot mix both.
+ *
+ * @example
+ * ```ts
+ * const name = acceptedContent(ctx.answers, "name", z.object({ name: z.string() }));
+ * if (name === undefined) {
+ *   const params = { message: "Your name?", requestedSchema: z.object({ name: z.string() }) };
+ *   return inputRequired({ inputRequests: { name: inputRequired.elicit(params) } });
+ * }
+ * ```
+ */
+export const inputRequired: InputRequiredMaker = Object.assign(
   ({ inputRequests, state }: InputRequiredSpec): InputRequiredResult => ({
     resultType: "input_required",
     inputRequests,
@@ -66,6 +91,7 @@ export const inputRequired: {
   },
 );
 
+/** Whether a handler returned `inputRequired(…)`. */
 export function isInputRequired(returned: unknown): returned is InputRequiredResult {
   return (
     typeof returned === "object" &&
@@ -79,10 +105,11 @@ export function isInputRequired(returned: unknown): returned is InputRequiredRes
 export interface LowLevelState {
   readonly answers: { readonly [key: string]: Json };
   readonly state: Json | undefined;
-  /** The keys that are out: only their answers are taken. */
+  /** The keys that were asked last. Answers under other keys are ignored. */
   readonly asked: readonly string[];
 }
 
+/** The state of a call that has not used this form. */
 export const noLowLevelState: LowLevelState = { answers: {}, state: undefined, asked: [] };
 
 /** The answers of this round added to those before it. */
@@ -94,11 +121,11 @@ export function accumulated(
     const answer = fresh.get(key);
     return answer === undefined ? [] : [[key, answer] as const];
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the client sent them; to be looked at
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the client sent them; the handler checks them
   return { ...answers, ...Object.fromEntries(taken) } as unknown as InputResponses;
 }
 
-/** The returned state as it will come back. Throws ParleyError "not_json". */
+/** The returned state as the next round will read it. Throws ParleyError "not_json". */
 export function keptState(
   handler: string,
   { "~state": state }: InputRequiredResult,
@@ -109,7 +136,7 @@ export function keptState(
     if (!(error instanceof NotJson)) throw error;
     throw new ParleyError(
       "not_json",
-      `"${handler}" returned ${error.what} at ${error.path}, which JSON does not bring back. Return plain data, for example ${error.advice}.`,
+      `"${handler}" returned ${error.what} at ${error.path}, which JSON cannot restore. Return plain data, for example ${error.advice}.`,
       { cause: error },
     );
   }

@@ -1,11 +1,6 @@
-// The questions of `ctx`: how each is put to the client, and how its answer is read.
+// The questions of `ctx`: how each is shown to the client, and how its answer is read.
 
-import type {
-  CreateMessageRequestParams,
-  CreateMessageResult,
-  CreateMessageResultWithTools,
-  Root,
-} from "@modelcontextprotocol/server";
+import type { CreateMessageRequestParams, Root } from "@modelcontextprotocol/server";
 import { ParleyError, UnansweredError } from "../../errors.ts";
 import { elicitAnswer, rootsAnswer, sampleAnswer } from "../../protocol/answers.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
@@ -17,63 +12,59 @@ import type { Form, Read } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { Schema } from "../forms/schema.ts";
 import { tenYearsMs } from "../../util/timers.ts";
+import type { PageUrl, QuestionOptions, Sample, SampleParams } from "./context.ts";
 
-export interface QuestionOptions {
-  /** Throws `UnansweredError` ("timed_out") when no answer came by then. */
-  readonly timeoutMs?: number | undefined;
-  /** Also take an answer that was sent before the question was put (no sealed state). Off: an answer proves nothing then. */
-  readonly unsolicited?: boolean | undefined;
-}
-
-/** What a carrier shows. `request` is called when the question goes out, with the reason if it was put before. */
-export interface Shown {
-  readonly kind: "form" | "url" | "sampling" | "roots";
-  readonly needs: Ability;
+/** A question that the client is shown. */
+export interface ShownQuestion {
+  /** Writes the input request when the question goes out, with the reason if it is asked again. */
   readonly request: (reason: string | undefined) => InputRequest;
 }
 
-export function isShown(value: unknown): value is Shown {
+/** Tells a question for the client from one that someone else answers. */
+export function isShown(value: unknown): value is ShownQuestion {
   return typeof value === "object" && value !== null && "request" in value;
 }
 
-export interface Put extends QuestionOptions {
+/** What every kind of question is made from. */
+export interface QuestionParams extends QuestionOptions {
   readonly key: string;
   readonly can: (ability: Ability) => boolean;
-  /** A schema that throws instead of refusing: the author should hear of it, the client not. */
+  /** Reports a schema that throws instead of returning issues. The author hears of it, the client does not. */
   readonly onSchemaError: (key: string, error: unknown) => void;
-  /** The member of `ctx`, for messages. */
+  /** The member of `ctx` that asks, for messages. */
   readonly verb: string;
 }
 
 // ---------------------------------------------------------------- forms
 
-/** What becomes of decline and cancel: an error, a no, or an outcome to look at. */
-export type Refusal = "throws" | "is no" | "is an outcome";
+/** What a declined or cancelled question becomes: an error, the value false, or an outcome with its action. */
+export type OnRefusal = "throws" | "is_no" | "is_outcome";
 
+/** A question with a form. */
 export function formQuestion(
-  put: Put,
+  question: QuestionParams,
   message: string,
   form: Form,
-  refusal: Refusal,
+  onRefusal: OnRefusal,
 ): QuestionSpec {
-  if (typeof message !== "string") throw noMessage(put);
+  if (typeof message !== "string") throw noMessage(question);
   return {
-    // As in `common`, member by member: this is every round, and a spread is dear.
-    digest: formDigest(put.key, message, form),
-    timeoutMs: timeLimit(put),
-    unsolicited: put.unsolicited,
-    verb: put.verb,
-    impossible: impossible(put, "form"),
+    // The members of `common`, one by one, because this runs in every round and a spread is slow.
+    digest: formDigest(question.key, message, form),
+    timeoutMs: timeLimit(question),
+    unsolicited: question.unsolicited,
+    verb: question.verb,
+    impossible: impossible(question, "form"),
     read: (raw) => {
       const answer = elicitAnswer(raw);
       if (answer === undefined) return wrongKind("the answer to a form");
-      if (answer.action !== "accept") return refused(put.key, answer.action, refusal);
+      if (answer.action !== "accept") return refused(question.key, answer.action, onRefusal);
       const read = form.read(answer.content);
       return read instanceof Promise
-        ? read.then((later) => accepted(put, later, refusal))
-        : accepted(put, read, refusal);
+        ? read.then((later) => accepted(question, later, onRefusal))
+        : accepted(question, read, onRefusal);
     },
-    shown: shown("form", "form", (reason) => ({
+    shown: shown((reason) => ({
       method: "elicitation/create",
       params: {
         mode: "form",
@@ -84,16 +75,16 @@ export function formQuestion(
   };
 }
 
-/** For JavaScript, where the key is easily forgotten. */
-function noMessage({ key, verb }: Put): ParleyError {
+/** For JavaScript authors, who easily forget the key. */
+function noMessage({ key, verb }: QuestionParams): ParleyError {
   const written = verb === "elicit" ? "key, { message, requestedSchema }" : "key, message, …";
   return new ParleyError(
     "bad_option",
-    `ctx.${verb}("${key}") has no message for the person: write ctx.${verb}(${written}).`,
+    `ctx.${verb}("${key}") has no message to show. Write ctx.${verb}(${written}).`,
   );
 }
 
-/** A form that is made once is put in every run of every call, mostly with the same words. */
+/** Cached, because one form is asked in every run of every call, usually with the same message. */
 function formDigest(key: string, message: string, form: Form): string {
   const { requestedSchema } = form;
   const known = formDigests.get(requestedSchema);
@@ -105,71 +96,78 @@ function formDigest(key: string, message: string, form: Form): string {
 
 const formDigests = new WeakMap<object, { readonly message: string; readonly digest: string }>();
 
-function accepted(put: Put, read: Read, refusal: Refusal): Reading {
+function accepted(question: QuestionParams, read: Read, onRefusal: OnRefusal): Reading {
   if (!read.ok) {
-    if (read.thrown !== undefined) put.onSchemaError(put.key, read.thrown);
+    if (read.thrown !== undefined) question.onSchemaError(question.key, read.thrown);
     return { kind: "invalid", reason: read.reason };
   }
   const { value } = read;
   return {
     kind: "value",
-    value: refusal === "is an outcome" ? { action: "accept", content: value } : value,
+    value: onRefusal === "is_outcome" ? { action: "accept", content: value } : value,
   };
 }
 
-function refused(key: string, action: "decline" | "cancel", refusal: Refusal): Reading {
-  switch (refusal) {
+function refused(key: string, action: "decline" | "cancel", onRefusal: OnRefusal): Reading {
+  switch (onRefusal) {
     case "throws":
       return {
         kind: "refused",
         error: new UnansweredError(key, action === "decline" ? "declined" : "cancelled"),
       };
-    case "is no":
+    case "is_no":
       return { kind: "value", value: false };
-    case "is an outcome":
+    case "is_outcome":
       return { kind: "value", value: { action } };
   }
 }
 
 // ---------------------------------------------------------------- pages
 
-export interface UrlOptions {
-  readonly url: string | URL | ((ticket: string) => string | URL);
+/** A page as `ctx.openUrl` describes it. */
+export interface PageParams {
+  readonly url: PageUrl;
+  /** Seals a ticket for the page. */
   readonly ticket: () => string;
-  /** Accepting means "I will open it". Whether it is done, `isDone` says; absent: it is. */
+  /** Says whether the person is done there. Absent, accepting is enough. */
   readonly isDone?: (() => Promise<boolean>) | undefined;
 }
 
-export function urlQuestion(put: Put, message: string, options: UrlOptions): QuestionSpec {
-  const { url, ticket, isDone } = options;
-  // A ticket is sealed anew each time; the rest of the URL is what must not change.
-  const fixed = pageAt(put.key, typeof url === "function" ? url("ticket") : url);
+/** A question that sends the person to a page. */
+export function urlQuestion(
+  question: QuestionParams,
+  message: string,
+  page: PageParams,
+): QuestionSpec {
+  const { url, ticket, isDone } = page;
+  // A ticket is sealed anew each time, so only the rest of the URL takes part in the digest.
+  const fixed = pageAt(question.key, typeof url === "function" ? url("ticket") : url);
   const read = (raw: unknown): Reading => {
     const answer = elicitAnswer(raw);
     if (answer === undefined) return wrongKind("the answer to a URL question");
-    if (answer.action !== "accept") return refused(put.key, answer.action, "throws");
+    if (answer.action !== "accept") return refused(question.key, answer.action, "throws");
     return { kind: "value", value: undefined };
   };
   return {
-    ...common(put, "url", [message, fixed]),
+    ...common(question, "url", [message, fixed]),
     read,
     admit: async (raw) => {
       const reading = read(raw);
       if (reading.kind !== "value" || isDone === undefined || (await isDone())) return reading;
       return { kind: "invalid", reason: "Not finished yet" };
     },
-    shown: shown("url", "url", (reason) => ({
+    shown: shown((reason) => ({
       method: "elicitation/create",
       params: {
         mode: "url",
         message: reason === undefined ? message : `${reason}: ${message}`,
-        url: typeof url === "function" ? pageAt(put.key, url(ticket())) : fixed,
+        url: typeof url === "function" ? pageAt(question.key, url(ticket())) : fixed,
       },
     })),
   };
 }
 
-/** A page for a browser: nothing else is worth a person's click. */
+/** Only addresses that a browser can open. Throws ParleyError "bad_option" for anything else. */
 export function pageAt(key: string, url: string | URL): string {
   const text = String(url);
   if (/^https?:/i.test(text) && URL.canParse(text)) return text;
@@ -178,26 +176,27 @@ export function pageAt(key: string, url: string | URL): string {
 
 // ---------------------------------------------------------------- someone else
 
-/** What is shown of it: nothing, to nobody. */
+/** Marks a question that the client is not shown, because someone else answers it. */
 export const external = "external";
 
-/** The same whatever the schema: who delivers knows only the ticket, and a value that does not fit is left aside. */
+/** Depends on the key alone: a delivery knows only the ticket, and a value that does not fit the schema is left aside. */
 export const externalDigest = (key: string): string => shortDigest([external, key]);
 
-export function externalQuestion(put: Put, schema: Schema): QuestionSpec {
+/** A question that someone other than the caller answers, through `app.deliver`. */
+export function externalQuestion(question: QuestionParams, schema: Schema): QuestionSpec {
   const check = (raw: unknown): Reading | Promise<Reading> => {
     const result = schema["~standard"].validate(raw);
     return result instanceof Promise ? result.then(delivered) : delivered(result);
   };
   return {
-    digest: externalDigest(put.key),
-    timeoutMs: timeLimit(put),
-    verb: put.verb,
-    impossible: put.can("task") ? undefined : new Unsupported(put.key, "task"),
+    digest: externalDigest(question.key),
+    timeoutMs: timeLimit(question),
+    verb: question.verb,
+    impossible: question.can("task") ? undefined : new Unsupported(question.key, "task"),
     read: check,
     admit: async (raw) => {
       const read = await check(raw);
-      if (read.kind === "invalid") put.onSchemaError(put.key, new Error(read.reason));
+      if (read.kind === "invalid") question.onSchemaError(question.key, new Error(read.reason));
       return read;
     },
     shown: external,
@@ -213,32 +212,23 @@ function delivered(result: StandardResult): Reading {
 
 // ---------------------------------------------------------------- the client's model and roots
 
-export interface SampleParams extends Omit<CreateMessageRequestParams, "messages" | "maxTokens"> {
-  readonly prompt?: string | undefined;
-  readonly messages?: CreateMessageRequestParams["messages"] | undefined;
-  readonly maxTokens?: number | undefined;
-}
-
-export interface Sample {
-  readonly text: string;
-  readonly model: string;
-  readonly stopReason?: string | undefined;
-  readonly message: CreateMessageResult | CreateMessageResultWithTools;
-}
-
-export function sampleQuestion(put: Put, prompt: string | SampleParams): QuestionSpec {
+/** A question for the client's language model. */
+export function sampleQuestion(
+  question: QuestionParams,
+  prompt: string | SampleParams,
+): QuestionSpec {
   const { includeContext, ...asked } = samplingParams(
     typeof prompt === "string" ? { prompt } : prompt,
   );
-  // A wish that goes only to clients that know it.
+  // `includeContext` is a hint, so it is sent only to clients that support it.
   const params =
-    includeContext === undefined || !put.can("sampling.context")
+    includeContext === undefined || !question.can("sampling.context")
       ? asked
       : { ...asked, includeContext };
-  checkHistory(put.key, params.messages);
+  checkHistory(question.key, params.messages);
   const needs = capabilityNeededBy({ method: "sampling/createMessage", params });
   return {
-    ...common(put, needs, [params]),
+    ...common(question, needs, [params]),
     read: (raw) => {
       const answer = sampleAnswer(raw);
       if (answer === undefined) return wrongKind("a completion");
@@ -246,7 +236,7 @@ export function sampleQuestion(put: Put, prompt: string | SampleParams): Questio
       const message = raw as unknown as Sample["message"];
       return { kind: "value", value: { ...answer, message } satisfies Sample };
     },
-    shown: shown("sampling", needs, () => ({ method: "sampling/createMessage", params })),
+    shown: shown(() => ({ method: "sampling/createMessage", params })),
   };
 }
 
@@ -259,7 +249,7 @@ function samplingParams(params: SampleParams): CreateMessageRequestParams {
   return { ...rest, messages: [...messages, ...asked], maxTokens };
 }
 
-/** What every model's interface insists on: a call of tools is followed by their results and nothing else. */
+/** Model APIs require that a message with tool calls is followed by their results and nothing else. */
 function checkHistory(key: string, messages: CreateMessageRequestParams["messages"]): void {
   for (const [index, { content }] of messages.entries()) {
     const calls = [content]
@@ -277,21 +267,22 @@ function checkHistory(key: string, messages: CreateMessageRequestParams["message
     if (isAnswered) continue;
     throw new ParleyError(
       "not_askable",
-      `Question "${key}" has a message that calls tools and is not followed by a user message made of their results alone. Add one tool_result for each tool_use.`,
+      `Question "${key}" has a message that calls tools, and the next message is not a user message with their results alone. Add one tool_result for each tool_use.`,
     );
   }
 }
 
-export function rootsQuestion(put: Put): QuestionSpec {
+/** A question for the client's root folders. */
+export function rootsQuestion(question: QuestionParams): QuestionSpec {
   return {
-    ...common(put, "roots", []),
+    ...common(question, "roots", []),
     read: (raw) => {
       const roots: Root[] | undefined = rootsAnswer(raw);
       return roots === undefined
         ? wrongKind("a list of file:// roots")
         : { kind: "value", value: roots };
     },
-    shown: shown("roots", "roots", () => ({ method: "roots/list" })),
+    shown: shown(() => ({ method: "roots/list" })),
   };
 }
 
@@ -299,41 +290,44 @@ export function rootsQuestion(put: Put): QuestionSpec {
 
 type Common = Pick<QuestionSpec, "digest" | "timeoutMs" | "unsolicited" | "impossible" | "verb">;
 
-/** The digest covers all the client is shown but the reason for asking again (R7). */
-function common(put: Put, needs: Ability, wording: readonly unknown[]): Common {
+/** The digest covers everything the client is shown, except the reason for asking again (R7). */
+function common(question: QuestionParams, needs: Ability, wording: readonly unknown[]): Common {
   return {
-    digest: digestOf(put.key, [needs, ...wording]),
-    timeoutMs: timeLimit(put),
-    unsolicited: put.unsolicited,
-    verb: put.verb,
-    impossible: impossible(put, needs),
+    digest: digestOf(question.key, [needs, ...wording]),
+    timeoutMs: timeLimit(question),
+    unsolicited: question.unsolicited,
+    verb: question.verb,
+    impossible: impossible(question, needs),
   };
 }
 
-function impossible(put: Put, needs: Ability): Unsupported | undefined {
-  return put.can(needs) ? undefined : new Unsupported(put.key, needs);
+function impossible(question: QuestionParams, needs: Ability): Unsupported | undefined {
+  return question.can(needs) ? undefined : new Unsupported(question.key, needs);
 }
 
 function digestOf(key: string, wording: readonly unknown[]): string {
   try {
     return shortDigest(wording);
   } catch (cause) {
-    const why = "has a message or parameters that are not text and plain data";
-    throw new ParleyError("bad_option", `Question "${key}" ${why}.`, { cause });
+    throw new ParleyError(
+      "bad_option",
+      `Question "${key}" has a message or parameters that are not plain data. Pass text, numbers, booleans, lists and objects.`,
+      { cause },
+    );
   }
 }
 
-/** None for Infinity: so people write "no limit". */
-function timeLimit({ key, timeoutMs }: Put): number | undefined {
+/** `Infinity` means no limit. */
+function timeLimit({ key, timeoutMs }: QuestionParams): number | undefined {
   if (timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY) return undefined;
   if (timeoutMs > 0 && timeoutMs <= tenYearsMs) return Math.ceil(timeoutMs);
   throw new ParleyError(
     "bad_option",
-    `Question "${key}" has timeoutMs ${timeoutMs}: a number of milliseconds from 1 to ten years, or Infinity.`,
+    `Question "${key}" has timeoutMs ${timeoutMs}. Pass a number of milliseconds from 1 to ten years, or Infinity.`,
   );
 }
 
-/** Knows what the client lacks, for the error it becomes when nobody catches it. */
+/** Names what the client lacks, for the error response if the handler does not catch it. */
 export class Unsupported extends UnansweredError {
   readonly needs: Ability;
 
@@ -343,9 +337,7 @@ export class Unsupported extends UnansweredError {
   }
 }
 
-function shown(kind: Shown["kind"], needs: Ability, request: Shown["request"]): Shown {
-  return { kind, needs, request };
-}
+const shown = (request: ShownQuestion["request"]): ShownQuestion => ({ request });
 
 function wrongKind(expected: string): Reading {
   return { kind: "invalid", reason: `expected ${expected}` };

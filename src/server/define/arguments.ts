@@ -1,14 +1,14 @@
-// The arguments of a request, checked with the author's schema.
+// The arguments of a request, checked with the author's schema and passed to the handler.
 
 import type { StandardSchemaV1 } from "@modelcontextprotocol/server";
 import type { Parsed } from "./definition.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { OutputOf, Schema } from "../forms/schema.ts";
 
-/** As in the SDK: without a schema the handler gets `ctx` alone. */
+/** The parameters of a handler. As in the SDK, a handler without a schema gets `ctx` alone. */
 export type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
 
-/** For JavaScript: the SDK's older `tool(name, description, shape, handler)` would be taken and fail later. */
+/** For JavaScript authors. The SDK's older `tool(name, description, shape, handler)` would otherwise fail at the first call. */
 export function checkHandler(call: string, handler: unknown): void {
   if (typeof handler === "function") return;
   throw new TypeError(
@@ -16,11 +16,11 @@ export function checkHandler(call: string, handler: unknown): void {
   );
 }
 
-/** For JavaScript, where the types do not say it: a schema that is none would fail every request later. */
+/** For JavaScript authors. A value that is not a schema would otherwise fail at each request. */
 export function checkSchema(owner: string, member: string, schema: unknown): void {
   if (schema === undefined || isSchema(schema)) return;
   throw new TypeError(
-    `${owner}: its ${member} is not a Standard Schema with JSON Schema. Write z.object({ … }); valibot: toStandardJsonSchema(schema); plain JSON Schema: fromJsonSchema(schema) of the official SDK.`,
+    `${owner}: its ${member} is not a Standard Schema with JSON Schema. With zod, write z.object({ … }). With valibot, use toStandardJsonSchema(schema). For plain JSON Schema, use fromJsonSchema(schema) from @modelcontextprotocol/server.`,
   );
 }
 
@@ -31,16 +31,17 @@ function isSchema(value: unknown): boolean {
   return typeof standard === "object" && standard !== null && "jsonSchema" in standard;
 }
 
+/** Validates the arguments. Without a schema there is nothing to validate. */
 export function parseArguments(
   schema: Schema | undefined,
   args: unknown,
 ): Parsed | Promise<Parsed> {
-  if (schema === undefined) return nothing;
+  if (schema === undefined) return noArguments;
   const result = schema["~standard"].validate(args ?? {});
   return result instanceof Promise ? result.then(parsedAs) : parsedAs(result);
 }
 
-const nothing: Parsed = { ok: true, input: undefined };
+const noArguments: Parsed = { ok: true, input: undefined };
 
 function parsedAs(result: StandardSchemaV1.Result<unknown>): Parsed {
   if (result.issues === undefined) return { ok: true, input: result.value };

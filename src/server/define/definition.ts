@@ -1,33 +1,36 @@
-// What the author has registered, as the rounds see it: tools, prompts and resources behind one shape, so
-// that a round need not know which it serves.
+// What the author has registered, as rounds see it. Tools, prompts and resources share one shape, so that a round need not
+// know which of them it serves.
 
-import type { HandlerContext } from "../context/context.ts";
+import type { HandlerContext } from "../context/handler-context.ts";
 
-type Method = "tools/call" | "prompts/get" | "resources/read";
+type DefinitionMethod = "tools/call" | "prompts/get" | "resources/read";
 
-/** "required": only for clients that can follow a task. */
+/** Whether a tool may become a task. "optional": any client can call the tool. "required": only clients that can follow a task. */
 export type TaskMode = "optional" | "required";
 
+/** A registered tool, prompt or resource. */
 export interface Definition {
-  readonly method: Method;
+  readonly method: DefinitionMethod;
   readonly name: string;
-  /** May become a task. */
+  /** Set if calls may become tasks. */
   readonly task?: TaskMode | undefined;
-  /** A round sent again gets the recorded response (R14). */
+  /** A round that is sent again gets the recorded response (R14). */
   readonly once?: boolean | undefined;
-  /** Checks and parses what the request names and brings along. */
+  /** Checks and parses the target and the arguments of a request. */
   readonly parse: (target: string, args: unknown) => Parsed | Promise<Parsed>;
   readonly invoke: (input: unknown, ctx: HandlerContext) => unknown;
-  /** The wire result for what the handler returned. Throws ParleyError "bad_result" if it is none. */
+  /** Turns what the handler returned into a wire result. Throws ParleyError "bad_result" for anything else. */
   readonly toResult: (returned: unknown, target: string) => WireResult | Promise<WireResult>;
-  /** The wire result that says that it could not be done; undefined where the method has no such thing. */
+  /** A wire result that reports a failure. Undefined if the method has no such result. */
   readonly toFailure: (message: string) => WireResult | undefined;
 }
 
+/** The parsed arguments, or why they do not fit. */
 export type Parsed =
   | { readonly ok: true; readonly input: unknown }
   | { readonly ok: false; readonly reason: string };
 
+/** The members of a result on the wire. */
 export interface WireResult {
   readonly [member: string]: unknown;
 }

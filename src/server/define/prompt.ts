@@ -1,4 +1,4 @@
-// A prompt: as a tool, but that it gives messages.
+// A prompt: like a tool, but it returns messages.
 
 import type { GetPromptResult, Icon, ScopeChallengeHandler } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
@@ -9,26 +9,41 @@ import type { Definition, WireResult } from "./definition.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { Schema } from "../forms/schema.ts";
 
+/** The configuration of a prompt: that of the SDK's `registerPrompt`. */
 export interface PromptConfig<In> {
+  /** A name to show to people. Default: the prompt's name. */
   readonly title?: string | undefined;
+  /** What the prompt is for. */
   readonly description?: string | undefined;
+  /** The schema of the arguments: an object of strings. Without it the handler gets `ctx` alone. */
   readonly argsSchema?: In | undefined;
+  /** Icons to show to people. */
   readonly icons?: Icon[] | undefined;
+  /** The scopes that a caller needs, as the SDK defines them. */
   readonly scopeChallenge?: ScopeChallengeHandler | undefined;
+  /** Metadata that is sent with the prompt in the list. */
   readonly _meta?: Record<string, unknown> | undefined;
 }
 
+/** A registered prompt. Pass it to `play` of the test kit. */
 export interface Prompt<In = unknown> {
+  /** Tells a prompt from a tool and a resource. */
   readonly kind: "prompt";
+  /** The name it is registered under. */
   readonly name: string;
+  /** For TypeScript only. It is never set. */
   readonly "~types"?: { readonly in: In };
 }
 
-type PromptReturn = string | GetPromptResult | InputRequiredResult;
+/** What the handler of a prompt returns: text for one user message, or a whole result. */
+export type PromptReturn = string | GetPromptResult | InputRequiredResult;
+
+/** The handler of a prompt. */
 export type PromptHandler<In> = (
   ...args: HandlerArgs<In, Context>
 ) => PromptReturn | Promise<PromptReturn>;
 
+/** The definition behind `app.prompt`. */
 export function definePrompt<In extends Schema | undefined>(
   name: string,
   { argsSchema }: PromptConfig<In>,
@@ -54,6 +69,6 @@ function promptResult(name: string, returned: unknown): WireResult {
   }
   throw new ParleyError(
     "bad_result",
-    `Prompt "${name}" returned neither a text nor a result with messages.`,
+    `Prompt "${name}" returned neither a string nor a result with messages. Return one of these.`,
   );
 }

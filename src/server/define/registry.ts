@@ -1,4 +1,4 @@
-// What has been registered with an app, in order.
+// The tools, prompts and resources of an app, in the order in which they were registered.
 
 import type { Definition } from "./definition.ts";
 import type { PromptConfig } from "./prompt.ts";
@@ -20,6 +20,7 @@ interface RegisteredPrompt {
   readonly definition: Definition;
 }
 
+/** A registered resource. */
 export interface RegisteredResource {
   readonly kind: "resource";
   readonly name: string;
@@ -29,15 +30,19 @@ export interface RegisteredResource {
   readonly definition: Definition;
 }
 
+/** A registered tool, prompt or resource with its configuration. */
 export type Registration = RegisteredTool | RegisteredPrompt | RegisteredResource;
 
+/** Keeps what is registered, by kind and name. */
 export class Registry {
   readonly #byName = new Map<string, Registration>();
 
   add(registration: Registration): void {
     const key = `${registration.kind} ${registration.name}`;
     if (this.#byName.has(key)) {
-      throw new TypeError(`${registration.kind} "${registration.name}" is registered twice.`);
+      throw new TypeError(
+        `The ${registration.kind} "${registration.name}" is registered twice. Each needs its own name.`,
+      );
     }
     this.#byName.set(key, registration);
   }

@@ -1,4 +1,4 @@
-// A resource: a fixed URI or a template. Reading it may ask, too.
+// A resource: a fixed URI or a URI template. Its handler may ask questions as well.
 
 import { UriTemplate } from "@modelcontextprotocol/server";
 import type {
@@ -11,8 +11,8 @@ import type { Context } from "../context/context.ts";
 import type { Definition, Parsed, WireResult } from "./definition.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 
-/** The names in a URI template: `test://{id}/data{?page,size}` has "id", "page" and "size". */
-type TemplateNames<U extends string> = U extends `${string}{${infer E}}${infer R}`
+/** The names of the variables in a URI template. `test://{id}/data{?page,size}` has "id", "page" and "size". */
+export type TemplateNames<U extends string> = U extends `${string}{${infer E}}${infer R}`
   ?
       | Names<E extends `${"+" | "#" | "." | "/" | ";" | "?" | "&"}${infer N}` ? N : E>
       | TemplateNames<R>
@@ -23,18 +23,20 @@ type Names<E extends string> = E extends `${infer A},${infer B}`
     ? A
     : E;
 
-type ResourceArgs<U extends string> = [TemplateNames<U>] extends [never]
+/** The parameters of a resource's handler. Only a template has variables. */
+export type ResourceArgs<U extends string> = [TemplateNames<U>] extends [never]
   ? [uri: URL, ctx: Context]
   : [uri: URL, variables: { readonly [K in TemplateNames<U>]: string }, ctx: Context];
 
+/** The configuration of a resource: the SDK's metadata, and more for templates. */
 export type ResourceConfig<U extends string> = ResourceMetadata & {
-  /** Templates: which URIs there are. */
+  /** For templates: lists the URIs that exist. Default: none are listed. */
   readonly list?:
     | (() =>
         | readonly { readonly uri: string; readonly name: string }[]
         | Promise<readonly { readonly uri: string; readonly name: string }[]>)
     | undefined;
-  /** Templates: values for a variable that start as typed so far. */
+  /** For templates: completes a variable. Each function gets what is typed so far, and returns the values that begin with it. */
   readonly complete?:
     | {
         readonly [K in TemplateNames<U>]?:
@@ -42,19 +44,27 @@ export type ResourceConfig<U extends string> = ResourceMetadata & {
           | undefined;
       }
     | undefined;
+  /** The scopes that a caller needs, as the SDK defines them. */
   readonly scopeChallenge?: ScopeChallengeHandler | undefined;
 };
 
+/** A registered resource. Pass it to `play` of the test kit. */
 export interface Resource {
+  /** Tells a resource from a tool and a prompt. */
   readonly kind: "resource";
+  /** The name it is registered under. */
   readonly name: string;
 }
 
-type ResourceReturn = string | Uint8Array | ReadResourceResult | InputRequiredResult;
+/** What the handler of a resource returns: text, bytes, or a whole result. */
+export type ResourceReturn = string | Uint8Array | ReadResourceResult | InputRequiredResult;
+
+/** The handler of a resource. */
 export type ResourceHandler<U extends string> = (
   ...args: ResourceArgs<U>
 ) => ResourceReturn | Promise<ResourceReturn>;
 
+/** The definition behind `app.resource`. */
 export function defineResource<U extends string>(
   name: string,
   uri: U,
@@ -101,6 +111,6 @@ function resourceResult(
   }
   throw new ParleyError(
     "bad_result",
-    `Resource "${name}" returned neither a text, nor bytes, nor a result with contents.`,
+    `Resource "${name}" returned neither a string, nor a Uint8Array, nor a result with contents. Return one of these.`,
   );
 }

@@ -1,4 +1,4 @@
-// A tool: its configuration, and what its handler may return.
+// A tool: its configuration, its handler, and how what the handler returns becomes a result.
 
 import type {
   CallToolResult,
@@ -16,59 +16,87 @@ import { reasonOf } from "../forms/issues.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { InputOf, Schema } from "../forms/schema.ts";
 
-/** The SDK's `registerTool` config, plus `task` and `once`. */
+/** The configuration of a tool: that of the SDK's `registerTool`, with `task` and `once`. */
 export interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode | undefined> {
+  /** A name to show to people. Default: the tool's name. */
   readonly title?: string | undefined;
+  /** What the tool does, for the model that calls it. */
   readonly description?: string | undefined;
+  /** The schema of the arguments. It is applied in every round, so it must depend on the arguments alone. Without it the handler gets `ctx` alone. */
   readonly inputSchema?: In | undefined;
+  /** The schema of the structured result: an object. With it the handler returns that object instead of text. */
   readonly outputSchema?: Out | undefined;
+  /** Hints for clients, such as `readOnlyHint`. */
   readonly annotations?: ToolAnnotations | undefined;
+  /** Icons to show to people. */
   readonly icons?: Icon[] | undefined;
+  /** The scopes that a caller needs, as the SDK defines them. */
   readonly scopeChallenge?: ScopeChallengeHandler | undefined;
+  /** Metadata that is sent with the tool in the list. */
   readonly _meta?: Record<string, unknown> | undefined;
-  /** May become a task. Gives the handler `background`, `sleep` and `waitFor`; needs a store. "required": -32021 for a client that cannot follow one. */
+  /**
+   * Whether a call may become a task. The handler then has `ctx.background`, `ctx.sleep` and `ctx.waitFor`, and the app needs
+   * a store. With "required", clients that cannot follow a task get error -32021. Default: calls never become tasks.
+   */
   readonly task?: T | undefined;
-  /** A repeated round gets the recorded response, never a second execution. Needs a store. */
+  /** Runs each round once, even if its request is sent twice: the second request gets the recorded response. Needs a store. Default: false. */
   readonly once?: boolean | undefined;
 }
 
-/** A tool without `task` in its config: the names are there so that the error can say what is missing. */
+/** What the handler of a tool without `task` in its config gets as `ctx`. The members that need `task` are typed so that the compiler says what to add. */
 export interface ToolContext extends Context {
+  /** Needs `task: "optional"` in the tool's config. */
   readonly background: Missing<"task: 'optional' in this tool's config">;
+  /** Needs `task: "optional"` in the tool's config. */
   readonly sleep: Missing<"task: 'optional' in this tool's config">;
+  /** Needs `task: "optional"` in the tool's config. */
   readonly waitFor: Missing<"task: 'optional' in this tool's config">;
 }
-interface Missing<What extends string> {
+
+/** The type of a member that this handler cannot use. It cannot be called, and the error names what to add. */
+export interface Missing<What extends string> {
+  /** What to add. */
   readonly "~add": What;
 }
 
-type ContextFor<T> = [T] extends [TaskMode] ? TaskContext : ToolContext;
+/** The `ctx` of a tool with this `task` in its config. */
+export type ContextFor<T> = [T] extends [TaskMode] ? TaskContext : ToolContext;
 
-/** Text, or a full result; with an `outputSchema` the structured content itself, or a full result. (Only the last part may be conditional: else `type: "text"` widens.) */
-type ToolReturn<Out> =
+/** What the handler of a tool returns: text or a full result. With an `outputSchema`, the structured content or a full result. */
+// Only the last part may be conditional, because otherwise `type: "text"` in a full result widens to `string`.
+export type ToolReturn<Out> =
   | FullResult
   | InputRequiredResult
   | (Out extends Schema ? InputOf<Out> : string);
 
-/** The SDK's CallToolResult without its index signature, for readable errors. */
+/** A full result of a tool: the SDK's `CallToolResult` without its index signature, which gives readable compiler errors. */
 export interface FullResult {
+  /** What the model reads: text, images and other blocks. */
   content: ContentBlock[];
+  /** The structured content, which the `outputSchema` checks. */
   structuredContent?: unknown;
+  /** True if the call failed. Default: false. */
   isError?: boolean | undefined;
+  /** Metadata that is sent with the result. */
   _meta?: Record<string, unknown> | undefined;
 }
 
-/** A registered tool: what the test kit plays, and types the arguments and the result of. */
+/** A registered tool. Pass it to `play` and `crashTest` of the test kit, which take the types of its arguments and result from it. */
 export interface Tool<In = unknown, Out = unknown> {
+  /** Tells a tool from a prompt and a resource. */
   readonly kind: "tool";
+  /** The name it is registered under. */
   readonly name: string;
+  /** For TypeScript only. It is never set. */
   readonly "~types"?: { readonly in: In; readonly out: Out };
 }
 
+/** The handler of a tool. It runs from its beginning in each round, so effects belong in `ctx.step`. */
 export type ToolHandler<In, Out, T> = (
   ...args: HandlerArgs<In, ContextFor<T>>
 ) => ToolReturn<Out> | Promise<ToolReturn<Out>>;
 
+/** The definition behind `app.tool`. */
 export function defineTool<
   In extends Schema | undefined,
   Out extends Schema | undefined,
@@ -99,11 +127,11 @@ function textResult(name: string, returned: unknown): ToolResult {
   if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
   if (isFullResult(returned)) return { ...returned };
   throw badResult(
-    `Tool "${name}" returned ${described(returned)}. Without an outputSchema it returns a text or a full result ({ content: […] }).`,
+    `Tool "${name}" returned ${described(returned)}. Without an outputSchema, return a string or a full result, { content: […] }.`,
   );
 }
 
-/** An object with `structuredContent` or `isError: true` is a full result, every other one the structured content. */
+/** A result with `structuredContent` or `isError: true` is a full result. Any other object is the structured content. */
 async function structuredResult(
   name: string,
   schema: Schema,
@@ -119,10 +147,12 @@ async function structuredResult(
   }
   const structuredContent = isObject(result.value) ? { ...result.value } : undefined;
   if (structuredContent === undefined) {
-    throw badResult(`Tool "${name}" has an outputSchema that is not an object.`);
+    throw badResult(
+      `Tool "${name}" has an outputSchema that does not describe an object. Use an object schema.`,
+    );
   }
   if (isFull) return { ...returned, structuredContent };
-  // Clients that do not know structured content read the text.
+  // The text is for clients that do not know structured content.
   return {
     content: [{ type: "text", text: JSON.stringify(structuredContent) }],
     structuredContent,
@@ -135,6 +165,7 @@ function isFullResult(value: unknown): value is FullResult {
   return isObject(value) && "content" in value && Array.isArray(value.content);
 }
 
+// Arrays count as well, so util's `isObject` does not fit.
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 function described(value: unknown): string {

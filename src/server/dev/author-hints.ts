@@ -1,32 +1,32 @@
-// What development says once about a tool, before it becomes a problem.
+// Hints for the author of a handler, logged in development: once for each handler and topic, before it becomes a problem.
 
 import { packEntry } from "../../replay/journal.ts";
 import type { Entry } from "../../replay/journal.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 
-const given = new WeakMap<Definition, Set<string>>();
+const givenTopics = new WeakMap<Definition, Set<string>>();
 
 function hint(core: Core, definition: Definition, topic: string, message: () => string): void {
   if (!core.environment.isDevelopment) return;
-  const topics = given.get(definition) ?? new Set();
+  const topics = givenTopics.get(definition) ?? new Set();
   if (topics.has(topic)) return;
-  given.set(definition, topics.add(topic));
+  givenTopics.set(definition, topics.add(topic));
   core.logger.warn(message(), { handler: definition.name });
 }
 
-/** Legal, but easily a mistake: it is repeated in every round, and in parallel with a question it costs one. */
+/** The handler awaits something that is not an operation of `ctx`. That is legal, but it is repeated in every round. */
 export function hintAtIdling(core: Core, definition: Definition): void {
   hint(
     core,
     definition,
     "idle",
     () =>
-      `"${definition.name}" waits for something that is not an operation of ctx. It is done again in every round: put it in a ctx.step.`,
+      `"${definition.name}" awaits something that is not an operation of ctx. It runs again in every round. Put it in a ctx.step.`,
   );
 }
 
-/** The tool was edited, or uses something that changes, while a call was between two rounds (R7). */
+/** A question's text has changed between two rounds of a call: the code was edited, or the text contains something that changes (R7). */
 export function hintAtChange(
   core: Core,
   definition: Definition,
@@ -42,16 +42,17 @@ export function hintAtChange(
       definition,
       `changed ${key}`,
       () =>
-        `Question "${key}" of "${definition.name}" reads otherwise than when it was put: it is put again. ` +
-        "Where nobody has changed the code, its text holds something that changes (a time, data from outside): get that in a ctx.step first.",
+        `Question "${key}" of "${definition.name}" has changed since it was asked, so it is asked again. ` +
+        "If you did not edit the code, its text contains something that changes, such as a time or data from outside. Get that in a ctx.step first.",
     );
   }
 }
 
 const largeJournal = 8 * 1024;
-// The official client stops at 10 rounds, its shim for older sessions at 8.
+// The official client stops after 10 rounds, and the SDK's shim for 2025-11-25 sessions after 8.
 const manyRounds = 8;
 
+/** The call takes many rounds, or its state has grown large. */
 export function hintAtSize(
   core: Core,
   definition: Definition,
@@ -65,7 +66,7 @@ export function hintAtSize(
       definition,
       "rounds",
       () =>
-        `"${definition.name}" asks for the ${round}th time in one call. The official client gives up after 10 rounds, and after 8 in a 2025-11-25 session: ask together what can be asked together (Promise.all).`,
+        `"${definition.name}" asks for the ${round}th time in one call. The official client gives up after 10 rounds, and after 8 in a 2025-11-25 session. Ask several questions at once with Promise.all.`,
     );
   }
   const sizes = largestEntries(entries);
@@ -77,11 +78,12 @@ export function hintAtSize(
       definition,
       "size",
       () =>
-        `"${definition.name}" remembers ${kib(total)} between rounds, most of it in ${largest.title} (${kib(largest.bytes)}). It travels twice a round: keep ids instead of contents.`,
+        `"${definition.name}" keeps ${kib(total)} between rounds, most of it in ${largest.title} (${kib(largest.bytes)}). It travels twice in each round. Return ids instead of contents.`,
     );
   }
 }
 
+/** The entries by size, largest first. */
 export function largestEntries(
   entries: readonly Entry[],
 ): { readonly title: string; readonly bytes: number }[] {
@@ -93,4 +95,5 @@ export function largestEntries(
     .toSorted((one, other) => other.bytes - one.bytes);
 }
 
+/** A size in words, such as "12 KiB". */
 export const kib = (bytes: number): string => `${Math.ceil(bytes / 1024)} KiB`;

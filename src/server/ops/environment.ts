@@ -1,37 +1,38 @@
-// The world as the server sees it: time, chance and the kind of process. Passed in, so that a test can
-// move the clock and play every round on another instance.
+// The process around the server: its clock, its timers, random ids, and whether it runs in development. It is passed in, so
+// that a test can move the clock and serve each round on another instance.
 
 import { nodeTurns } from "../../replay/turns.ts";
 import type { Turns } from "../../replay/turns.ts";
 import { randomBytes } from "../../token/random.ts";
+import { longestTimerMs } from "../../util/timers.ts";
 
+/** What the server needs of its process. */
 export interface Environment {
+  /** The time in milliseconds since 1970. */
   readonly now: () => number;
-  /** Calls back after a while; returns the function that calls it off. */
+  /** Calls back after a number of milliseconds. Returns the function that cancels it. */
   readonly after: (ms: number, callback: () => void) => () => void;
-  /** The same, but no reason for the process to stay. */
+  /** The same, but the timer does not keep the process alive. */
   readonly eventually: (ms: number, callback: () => void) => () => void;
-  /** 128 random bits, safe in a URL, in a header, and as a word of a command line: none begins with a dash. */
+  /** 128 random bits as text that is safe in a URL, in a header and on a command line, where it never begins with a dash. */
   readonly newId: () => string;
   readonly turns: Turns;
-  /** More is looked at and told, at the price of some speed. */
+  /** In development more is checked and reported, which costs some speed. */
   readonly isDevelopment: boolean;
-  /** How long a replaying handler may do nothing before it counts as changed. */
+  /** How long a replaying handler may do nothing before it counts as changed, in milliseconds (R6). */
   readonly stallMs: number;
 }
 
-// Timers take no more than 31 bits, and fire at once beyond.
-const longestTimer = 2 ** 31 - 1;
-
+/** The environment of a Node process. */
 export const nodeEnvironment: Environment = {
-  // Looked up each time: a test may have put another clock in its place.
+  // `Date.now` is looked up each time, because a test may replace it.
   now: () => Date.now(),
   after: (ms, callback) => {
-    const timer = setTimeout(callback, Math.min(ms, longestTimer));
+    const timer = setTimeout(callback, Math.min(ms, longestTimerMs));
     return () => clearTimeout(timer);
   },
   eventually: (ms, callback) => {
-    const timer = setTimeout(callback, Math.min(ms, longestTimer));
+    const timer = setTimeout(callback, Math.min(ms, longestTimerMs));
     timer.unref();
     return () => clearTimeout(timer);
   },

@@ -1,36 +1,44 @@
-// Whether this process can do its work, and how the tasks stand.
+// Whether this process can serve requests, and the state of the tasks, for health checks and metrics.
 
 import type { Core } from "../core.ts";
-import { textOf } from "../round/failure.ts";
+import { errorText } from "../../util/error-text.ts";
 import type { Work } from "../tasks/work.ts";
 
+/** What `app.health()` reports. */
 export interface Health {
-  /** Fit to be sent requests: there are keys, and the store, if any, answers. */
+  /** Whether to send requests here: keys are configured, and the store, if there is one, works. */
   readonly ready: boolean;
-  /** What is wrong, in words; some of it does not keep requests from being served. */
+  /** What is wrong, in sentences. Some problems, such as a missing worker, do not make the process unready. */
   readonly problems: readonly string[];
+  /** The state of the tasks. Undefined without a store, or if it cannot be read. */
   readonly tasks: TaskHealth | undefined;
 }
 
+/** The state of all tasks in the store, and of the worker in this process. */
 export interface TaskHealth {
+  /** Tasks that have not ended. */
   readonly live: number;
-  /** Waiting for an answer, a delivery or a time: they cost nothing. */
+  /** Tasks that wait for an answer, a delivery or a timer. They use no process. */
   readonly parked: number;
-  /** Of these, how many wait for an answer of the client. */
+  /** How many of the parked tasks wait for an answer from the client. */
   readonly inputRequired: number;
-  /** In the hands of a worker, here or elsewhere. */
+  /** Tasks that a worker holds, in this process or another. */
   readonly held: number;
+  /** Tasks that are ready to run and that no worker has claimed yet. */
   readonly due: number;
-  /** How long the longest of these has been due: what grows when there are too few workers. */
+  /** How long the oldest of the due tasks has been due, in milliseconds. It grows when there are too few workers. */
   readonly oldestDueMs: number;
-  /** When any worker was last seen on this store. */
+  /** How long ago any worker was seen on this store, in milliseconds. Undefined if none ever was. */
   readonly workerSeenMsAgo: number | undefined;
-  /** In this process: tasks being run, leases lost and failures of the store since it started. */
+  /** Tasks that this process is running. */
   readonly runningHere: number;
+  /** How many leases this process has lost since it started. */
   readonly leaseLosses: number;
+  /** How many times the store has failed since this process started. */
   readonly storeErrors: number;
 }
 
+/** Checks the keys and the store. Never rejects. */
 export async function healthOf(core: Core, work: Work | undefined): Promise<Health> {
   const problems: string[] = [];
   let isReady = true;
@@ -38,7 +46,7 @@ export async function healthOf(core: Core, work: Work | undefined): Promise<Heal
     core.keyring();
   } catch (error) {
     isReady = false;
-    problems.push(textOf(error));
+    problems.push(errorText(error));
   }
   if (work === undefined) return { ready: isReady, problems, tasks: undefined };
   try {
@@ -46,12 +54,12 @@ export async function healthOf(core: Core, work: Work | undefined): Promise<Heal
     const { workerSeenMsAgo = Infinity } = tasks;
     if (work.hasTools && workerSeenMsAgo > work.silenceMs) {
       problems.push(
-        "No worker has been seen on this store lately: tasks are created, but not run.",
+        "No worker has been seen on this store lately, so tasks are created but not run.",
       );
     }
     return { ready: isReady, problems, tasks };
   } catch (error) {
-    problems.push(`The ${work.store["~store"]} store cannot be used: ${textOf(error)}`);
+    problems.push(`The ${work.store["~store"]} store cannot be used: ${errorText(error)}`);
     return { ready: false, problems, tasks: undefined };
   }
 }

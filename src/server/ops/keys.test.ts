@@ -40,14 +40,14 @@ test("without any, it says how to make one and why none was made up", () => {
   expect(error).toMatchObject({
     code: "no_keys",
     message:
-      "No key to seal state with. Set PARLEY_KEYS to the same value on every instance (make one: npx mcp-parley keys new), or pass parley({ keys }).\n" +
-      "A key is made up only in development on this machine; this is app.fetch with NODE_ENV unset.",
+      "There is no key to seal state with. Set PARLEY_KEYS to the same value on every instance, or pass parley({ keys }). To make a key, run npx mcp-parley keys new.\n" +
+      "A key is generated only in development on this machine. This is app.fetch with NODE_ENV unset.",
   });
 });
 
 test("in production none is made up on this machine either", () => {
   vi.stubEnv("NODE_ENV", "production");
-  expect(() => resolveKeys(local)).toThrow("this is app.listen with NODE_ENV production");
+  expect(() => resolveKeys(local)).toThrow("This is app.listen with NODE_ENV production");
   expect(existsSync(join(folder, ".parley"))).toBe(false);
 });
 
@@ -60,7 +60,7 @@ test("the option wins over PARLEY_KEYS, which wins over a made-up one", () => {
 
 test("an empty PARLEY_KEYS is none", () => {
   vi.stubEnv("PARLEY_KEYS", "  ");
-  expect(() => resolveKeys(remote)).toThrow("No key to seal state with");
+  expect(() => resolveKeys(remote)).toThrow("There is no key to seal state with");
 });
 
 test("a made-up key is kept for the next start, and for nobody else to read", () => {
@@ -80,5 +80,5 @@ test("where it cannot be kept, it is good for this process", () => {
   vi.spyOn(process, "cwd").mockReturnValue(noFolder);
   const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   expect(resolveKeys(local).sealing.id).toBe("dev");
-  expect(String(stderr.mock.calls[0]?.[0])).toContain("the development key cannot be kept");
+  expect(String(stderr.mock.calls[0]?.[0])).toContain("the development key cannot be saved");
 });

@@ -1,20 +1,25 @@
-// Where the keys come from.
+// Where the keys come from: the `keys` option, the PARLEY_KEYS variable, or a key for development.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ParleyError } from "../../errors.ts";
 import { newKey, parseKeys } from "../../token/keyring.ts";
 import type { Keyring } from "../../token/keyring.ts";
+import { errorText } from "../../util/error-text.ts";
 
+/** What decides which keys an app uses. */
 export interface KeySource {
   readonly keys: string | readonly string[] | undefined;
   /** How the app is served, for the message: `app.fetch`, `app.listen on 0.0.0.0`. */
   readonly way: string;
-  /** One process on this machine serves it, and in development: a made-up key does no harm. */
+  /** Only this machine can reach the app, so a generated key is safe in development. */
   readonly isLocal: boolean;
 }
 
-/** The option, PARLEY_KEYS, or a key that is made up once and kept; anything else would break every second round on two instances. */
+/**
+ * Throws ParleyError "no_keys" if there is no key. A key that each instance generated for itself would not do, because an
+ * instance could not open the tokens of another.
+ */
 export function resolveKeys({
   keys = process.env["PARLEY_KEYS"],
   way,
@@ -25,12 +30,12 @@ export function resolveKeys({
   if (isLocal && environment !== "production") return parseKeys(developmentKey());
   throw new ParleyError(
     "no_keys",
-    "No key to seal state with. Set PARLEY_KEYS to the same value on every instance (make one: npx mcp-parley keys new), or pass parley({ keys }).\n" +
-      `A key is made up only in development on this machine; this is ${way} with NODE_ENV ${environment ?? "unset"}.`,
+    "There is no key to seal state with. Set PARLEY_KEYS to the same value on every instance, or pass parley({ keys }). To make a key, run npx mcp-parley keys new.\n" +
+      `A key is generated only in development on this machine. This is ${way} with NODE_ENV ${environment ?? "unset"}.`,
   );
 }
 
-/** Kept, so that calls under way survive a restart of the server that is being worked on. */
+/** Kept in a file, so that unfinished calls survive a restart of the server. */
 function developmentKey(): string {
   const file = join(process.cwd(), ".parley/keys");
   try {
@@ -38,21 +43,22 @@ function developmentKey(): string {
     const key = newKey("dev");
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(join(dirname(file), ".gitignore"), "*\n");
-    return kept(file, key);
+    return savedKey(file, key);
   } catch (cause) {
-    // Started from a folder that is not its own, as desktop clients do: good for as long as this process lives.
-    const why = cause instanceof Error ? cause.message : String(cause);
-    process.stderr.write(`parley warn: the development key cannot be kept (${why})\n`);
+    // Desktop clients start a server in a folder that it may not write to. The key then lives as long as this process.
+    process.stderr.write(
+      `parley warn: the development key cannot be saved (${errorText(cause)})\n`,
+    );
     return newKey("dev");
   }
 }
 
-function kept(file: string, key: string): string {
+function savedKey(file: string, key: string): string {
   try {
     writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
     return key;
   } catch (error) {
-    // Another process was faster: its key is the one.
+    // Another process has just written its key, which then counts.
     if (existsSync(file)) return readFileSync(file, "utf8");
     throw error;
   }

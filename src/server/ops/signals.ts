@@ -1,23 +1,26 @@
-// SIGTERM and SIGINT in a process that runs tasks: hand them over first.
+// SIGTERM and SIGINT in a process that runs tasks: the tasks are released to other workers before the process ends.
 
-/** Returns the function that takes it off again. The second signal finds no handler of ours, and ends the process. */
-export function beforeEnd(
+/**
+ * Calls `close` on the first signal, then lets the process end. A second signal ends it at once. Returns the function that
+ * removes the handlers.
+ */
+export function closeOnSignal(
   close: () => Promise<void>,
   onError: (error: unknown) => void,
 ): () => void {
   const signals = ["SIGTERM", "SIGINT"] as const;
-  const takeOff = () => {
+  const remove = () => {
     for (const signal of signals) process.off(signal, end);
   };
   const end = (signal: NodeJS.Signals) => {
-    takeOff();
+    remove();
     void close()
       .catch(onError)
       .finally(() => {
-        // Where the program has handlers of its own, when to end is for them to say.
+        // If the program has its own handlers, they decide when it ends.
         if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
       });
   };
   for (const signal of signals) process.on(signal, end);
-  return takeOff;
+  return remove;
 }

@@ -15,7 +15,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { afterAll, expect, test } from "vitest";
 import { play } from "../../testing/play.ts";
-import { parley } from "../app.ts";
+import { parley } from "../parley.ts";
 
 const spans = new InMemorySpanExporter();
 trace.setGlobalTracerProvider(

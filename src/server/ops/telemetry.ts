@@ -1,13 +1,14 @@
-// Traces and metrics through @opentelemetry/api, where it is installed. A span a round; rounds after the first
-// are linked to it through the sealed state, since each comes as a request of its own.
+// Traces and metrics through @opentelemetry/api, if it is installed. Each round is a span. Later rounds link to the first
+// one through the sealed state, because each comes as its own request.
 //
-// The types say what is used of the API: it is an optional peer, and a project without it must compile.
+// The API is an optional peer, and a project without it must compile, so its types are declared here as far as they are used.
 
 import { createRequire } from "node:module";
 import type { RequestFacts } from "../context/context.ts";
 import type { Definition } from "../define/definition.ts";
 import type { RoundResponse } from "../round/request.ts";
 
+/** Identifies a span, as OpenTelemetry defines it. */
 export interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -71,44 +72,45 @@ interface BatchResult {
 const serverKind = 1;
 const errorStatus = 2;
 
-/** What one round tells of itself. */
+/** The trace of one round. */
 interface RoundTrace {
-  /** Runs the round in its span, so that what it calls is found under it. */
+  /** Runs the round in its span, so that the spans of what it calls become children. */
   readonly within: <T>(run: () => T) => T;
-  /** The span of the call's first round, for those to come. */
+  /** The span of the call's first round, for the rounds to come. */
   readonly first: SpanContext | undefined;
-  readonly answered: (answer: RoundResponse) => void;
+  readonly end: (response: RoundResponse) => void;
 }
 
+/** What the server measures. */
 export interface Telemetry {
   readonly begin: (
     definition: Definition,
     round: number,
     first: SpanContext | undefined,
-    /** Not its `meta` alone: that is made when it is looked at. */
+    /** Not `meta` alone, because that is made on first use. */
     facts: Pick<RequestFacts, "meta">,
   ) => RoundTrace;
-  /** A token was refused: there is no round. */
+  /** A token was refused, so there is no round. */
   readonly refused: (definition: Definition, reason: string) => void;
   readonly task: (event: "created" | "completed" | "failed" | "lease_lost", tool: string) => void;
   readonly storeFailed: (store: string) => void;
-  /** Asked whenever metrics are collected. Returns the function that ends it. */
+  /** Reads the gauges each time metrics are collected. Returns the function that ends this. */
   readonly gauges: (read: () => Promise<Readonly<Record<Gauge, number>> | undefined>) => () => void;
 }
 
 type Gauge = "live" | "parked" | "held" | "due" | "oldestDueMs";
 
 const gauges: Record<Gauge, readonly [name: string, description: string]> = {
-  live: ["parley.tasks.live", "Tasks that are not over"],
-  parked: ["parley.tasks.parked", "Tasks that wait for an answer, a delivery or a time"],
-  held: ["parley.tasks.held", "Tasks in the hands of a worker"],
-  due: ["parley.tasks.due", "Tasks that no worker has taken up yet"],
-  oldestDueMs: ["parley.tasks.oldest_due", "For how long the oldest of these has been due, in ms"],
+  live: ["parley.tasks.live", "Tasks that have not ended"],
+  parked: ["parley.tasks.parked", "Tasks that wait for an answer, a delivery or a timer"],
+  held: ["parley.tasks.held", "Tasks that a worker holds"],
+  due: ["parley.tasks.due", "Tasks that are ready to run and not claimed by a worker"],
+  oldestDueMs: ["parley.tasks.oldest_due", "How long the oldest due task has been due, in ms"],
 };
 
 const unwrapped = <T>(run: () => T): T => run();
 
-const silent: RoundTrace = { within: unwrapped, first: undefined, answered: () => {} };
+const silent: RoundTrace = { within: unwrapped, first: undefined, end: () => {} };
 
 const noTelemetry: Telemetry = {
   begin: () => silent,
@@ -118,7 +120,7 @@ const noTelemetry: Telemetry = {
   gauges: () => () => {},
 };
 
-/** With the API that is installed, or without any. */
+/** Uses the API if it is installed, and does nothing otherwise. */
 export function telemetry(): Telemetry {
   const api = installedApi();
   if (api === undefined) return noTelemetry;
@@ -143,27 +145,27 @@ export function telemetry(): Telemetry {
     gauges: (read) => observe(meter, read),
     refused: (definition, reason) => refusals.add(1, { ...labels(definition).attributes, reason }),
     begin: (definition, round, first, facts) => {
-      const { title, attributes, outcomes, opening } = labels(definition);
+      const { title, attributes, outcomes, firstRound } = labels(definition);
       const isFirst = round === 1 && first === undefined;
       const span = tracer.startSpan(
         title,
-        isFirst ? opening : openingOf(attributes, round, [first, linkedIn(facts.meta)]),
+        isFirst ? firstRound : spanOptions(attributes, round, [first, linkedIn(facts.meta)]),
       );
       const own = span.spanContext();
-      const answered = (answer: RoundResponse) => {
-        rounds.add(1, outcomes[answer.kind]);
-        if (answer.kind === "complete") perCall.record(round, attributes);
+      const end = (response: RoundResponse) => {
+        rounds.add(1, outcomes[response.kind]);
+        if (response.kind === "complete") perCall.record(round, attributes);
       };
-      // The API alone is there, and nobody who takes spans.
-      if (!api.trace.isSpanContextValid(own)) return { within: unwrapped, first, answered };
+      // The API is installed, but no SDK that collects spans.
+      if (!api.trace.isSpanContextValid(own)) return { within: unwrapped, first, end };
       return {
         within: (run) => api.context.with(api.trace.setSpan(api.context.active(), span), run),
         first: first ?? own,
-        answered: (answer) => {
-          answered(answer);
-          span.setAttribute("parley.outcome", answer.kind);
-          if (answer.kind === "error") {
-            span.setStatus({ code: errorStatus, message: String(answer.code) });
+        end: (response) => {
+          end(response);
+          span.setAttribute("parley.outcome", response.kind);
+          if (response.kind === "error") {
+            span.setStatus({ code: errorStatus, message: String(response.code) });
           }
           span.end();
         },
@@ -172,15 +174,15 @@ export function telemetry(): Telemetry {
   };
 }
 
-type Opening = Parameters<ReturnType<Api["trace"]["getTracer"]>["startSpan"]>[1];
+type SpanOptions = Parameters<ReturnType<Api["trace"]["getTracer"]>["startSpan"]>[1];
 
-/** What is said of every round of a handler, made once for each. */
+/** The labels of all rounds of a handler, made once. */
 interface Labels {
   readonly title: string;
   readonly attributes: Attributes;
   readonly outcomes: Readonly<Record<RoundResponse["kind"], Attributes>>;
-  /** Of a first round. */
-  readonly opening: Opening;
+  /** The span options of a first round. */
+  readonly firstRound: SpanOptions;
 }
 
 const known = new WeakMap<Definition, Labels>();
@@ -201,18 +203,18 @@ function labels(definition: Definition): Labels {
         error: outcome("error"),
         none: outcome("none"),
       },
-      opening: openingOf(attributes, 1, []),
+      firstRound: spanOptions(attributes, 1, []),
     };
     known.set(definition, found);
   }
   return found;
 }
 
-function openingOf(
+function spanOptions(
   attributes: Attributes,
   round: number,
   earlier: readonly (SpanContext | undefined)[],
-): Opening {
+): SpanOptions {
   return {
     kind: serverKind,
     attributes: { ...attributes, "parley.round": round },
@@ -220,7 +222,7 @@ function openingOf(
   };
 }
 
-/** What a client of mcpkit's says of its first round. The prefix is the protocol's own: it is read, never written. */
+/** Clients built with mcpkit send the span of their first round under this key. The prefix is reserved for the protocol, so it is only read. */
 const tracelinkKey = "io.modelcontextprotocol/tracelink";
 const traceparent = /^[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)([\da-f]{16})-([\da-f]{2})$/;
 
@@ -230,7 +232,7 @@ function linkedIn(meta: Readonly<Record<string, unknown>>): SpanContext | undefi
   return { traceId, spanId, traceFlags: Number.parseInt(flags ?? "", 16) };
 }
 
-/** One look at the store for all of them. */
+/** Reads the store once for all gauges. */
 function observe(meter: Meter, read: Parameters<Telemetry["gauges"]>[0]): () => void {
   const made = Object.entries(gauges).map(([key, [name, description]]) => ({
     key,

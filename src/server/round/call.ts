@@ -1,4 +1,4 @@
-// A call as one of its rounds sees it: what the token brought, what the request added.
+// A call as one round sees it: the state that the token brought, and the answers that the request added.
 
 import { ParleyError } from "../../errors.ts";
 import { answerMap } from "../../protocol/answers.ts";
@@ -19,31 +19,32 @@ import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
 import type { RoundRequest } from "./request.ts";
 import { unpackState } from "./state.ts";
-import type { CallState, PackedState, PutOut } from "./state.ts";
+import type { CallState, OpenWait, PackedState } from "./state.ts";
 import type { SpanContext } from "../ops/telemetry.ts";
 
+/** What a round needs to know of its call. */
 export interface Call {
-  /** Made when it is first needed: a call that neither asks nor steps has no use for one. */
+  /** Made on first use, because a call without a question or a step needs none. */
   readonly id: () => string;
   readonly round: number;
   readonly roundsLeft: number;
-  /** Of the token that brought it here. Undefined in the first round. */
+  /** When the token of this request expires. Undefined in the first round. */
   readonly tokenExpiresAt: number | undefined;
-  /** What a token is good for: this request of this caller to this server. Made when a token is. */
+  /** What a token is bound to: this request of this caller to this server. Made on first use. */
   readonly binding: () => Binding;
   readonly abilities: readonly Ability[];
   readonly journal: Pick<CallState, "entries" | "out">;
   readonly inbox: Inbox;
-  /** What this request answers, by key. */
+  /** The answers of this request, by key. */
   readonly answers: ReadonlyMap<string, object>;
   readonly lowLevel: LowLevelState;
-  /** Of what the schema made of the arguments, where JSON can hold it. Made when a token is. */
+  /** The digest of the parsed arguments. Undefined if JSON cannot hold them. Made on first use. */
   readonly inputDigest: () => string | undefined;
-  /** The span of the call's first round. Set by `serveRound`, once that is traced. */
+  /** The span of the call's first round. `serveRound` sets it once the round is traced. */
   firstSpan: SpanContext | undefined;
 }
 
-/** Throws TokenError for a requestState that does not belong here, BadArguments for arguments no token can be bound to. */
+/** Throws TokenError for a `requestState` that was not made for this request, and BadArguments for arguments that cannot be digested. */
 export function openCall(
   core: Core,
   definition: Definition,
@@ -102,18 +103,20 @@ async function laterRound(
   };
 }
 
-/** Arguments no honest client sends: they cannot be digested, so no token could be bound to them. */
+/** The arguments cannot be digested, so a token cannot be bound to them. Ordinary clients do not send such arguments. */
 export class BadArguments extends Error {
   constructor(cause: unknown) {
-    super("The arguments are nested too deep, or hold a number that is none", { cause });
+    super("The arguments are nested too deeply, or contain a number that is not finite.", {
+      cause,
+    });
     this.name = "BadArguments";
   }
 }
 
-/** Of the wrong structure altogether; an answer that merely does not fit is asked for again. */
+/** `inputResponses` does not have the structure of answers. An answer that merely does not fit its schema is asked for again. */
 export class MalformedAnswers extends Error {
   constructor() {
-    super("Malformed inputResponses: expected an object whose members are results");
+    super("Malformed inputResponses: expected an object whose members are results.");
     this.name = "MalformedAnswers";
   }
 }
@@ -136,7 +139,7 @@ function digestOf(args: unknown): string {
   }
 }
 
-/** Most calls neither ask nor step: what it takes to do so is made when it is looked at. */
+/** Most calls have no question and no step, so what those need is made on first use. */
 class FirstRound implements Call {
   readonly answers: ReadonlyMap<string, object>;
   firstSpan: SpanContext | undefined;
@@ -161,8 +164,8 @@ class FirstRound implements Call {
     this.#request = request;
     this.answers = answers;
     this.#input = input;
-    // What cannot be digested is refused before anything runs, not when the first question comes up; and what
-    // the handler could write to (nested objects are not copied for it) is digested before it does.
+    // Arguments that cannot be digested are refused before anything runs, not at the first question. Nested arguments are
+    // not copied for the handler, so they are digested before it can write to them.
     if (!isSimple(request.arguments)) this.binding();
     if (!isSimple(input)) this.#inputDigest = { value: digestOfInput(input) };
   }
@@ -192,7 +195,7 @@ class FirstRound implements Call {
   }
 
   get journal(): Call["journal"] {
-    return nothingTold;
+    return noJournal;
   }
 
   get inbox(): Inbox {
@@ -209,9 +212,9 @@ class FirstRound implements Call {
   }
 }
 
-const nothingTold: Call["journal"] = { entries: [], out: [] };
+const noJournal: Call["journal"] = { entries: [], out: [] };
 
-/** Undefined for what is no JSON (a Date, a Map): it is not compared. */
+/** Undefined for values that JSON cannot hold, such as a Date or a Map. They are not compared. */
 export function digestOfInput(input: unknown): string | undefined {
   try {
     return input === undefined ? undefined : shortDigest(input);
@@ -220,20 +223,20 @@ export function digestOfInput(input: unknown): string | undefined {
   }
 }
 
-/** A default that is a time or a random number, or a lookup, made it something else than in the round before. */
+/** The schema has a default or a transform that depends on the time, on chance or on a lookup. */
 function inputChanged(handler: string): ParleyError {
   return new ParleyError(
     "history_changed",
-    `The schema of "${handler}" makes something else of the same arguments than it did earlier in this call. Nothing was run again.\n` +
-      "It is applied in every round: let it depend on the arguments alone, and take times, random values and lookups in a step.",
+    `The schema of "${handler}" gives a different result for the same arguments than it did earlier in this call. Nothing was run again.\n` +
+      "The schema is applied in every round, so it must depend on the arguments alone. Get times, random values and lookups in a step.",
   );
 }
 
-/** An object of texts, numbers and booleans, or nothing at all. */
+/** Undefined, or an object of strings, finite numbers and booleans. */
 function isSimple(value: unknown): boolean {
   if (value === undefined) return true;
   if (!isObject(value)) return false;
-  // Not by Object.values: this is done for every call, and makes no list.
+  // Not with Object.values, which makes a list: this runs for every call.
   for (const name in value) {
     const member = value[name];
     const isFit = typeof member === "number" ? Number.isFinite(member) : typeof member !== "object";
@@ -250,9 +253,9 @@ function readState(packed: PackedState): CallState {
   }
 }
 
-/** In the order in which the questions were asked; an expired one expires before its late answer (R7). */
+/** In the order in which the questions were asked. A time limit that has passed comes before a late answer (R7). */
 function events(
-  out: readonly PutOut[],
+  out: readonly OpenWait[],
   answers: ReadonlyMap<string, object>,
   now: number,
 ): InboxEvent[] {
@@ -270,6 +273,6 @@ function events(
   return found;
 }
 
-// It was parsed from a request's JSON.
+// The value was parsed from a request's JSON.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const json = (value: object): Json => value as Json;

@@ -1,32 +1,41 @@
-// What the client is told when a handler did not come to a result.
+// The response to the client when a handler did not come to a result.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { ParleyError, StepError, UnansweredError } from "../../errors.ts";
-import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
 import { capabilitiesFor } from "../../protocol/capabilities.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
+import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
+import { tasksExtension } from "../../protocol/task.ts";
+import { errorText } from "../../util/error-text.ts";
+import { Unsupported } from "../context/questions.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
-import { Unsupported } from "../context/questions.ts";
-import type { RoundResponse } from "./request.ts";
 import { StoreTrouble } from "../tasks/store-needed.ts";
+import type { RoundResponse } from "./request.ts";
 
+/** What to do when a token or a record does not open because its key is unknown. */
+export const checkKeys = "Check that PARLEY_KEYS is the same on every instance.";
+
+/** Turns what a handler threw into a response, and logs what the operator should know. */
 export function failureResponse(core: Core, definition: Definition, error: unknown): RoundResponse {
   if (error instanceof Unsupported) {
     return {
       kind: "error",
       code: missingClientCapability,
-      message: `"${definition.name}" needs something this client has not declared: ${error.message}`,
+      message: `"${definition.name}" cannot ask question "${error.key}", because this client has not declared ${declarations[error.needs]}.`,
       data: { requiredCapabilities: capabilitiesFor(error.needs) },
       cause: error,
     };
   }
-  // The author means an error of the protocol, not a result that says so.
+  // The author chose a protocol error over a result with `isError`.
   if (error instanceof ProtocolError) {
     const { code, message, data } = error;
     return { kind: "error", code, message, ...(isRecord(data) ? { data } : {}), cause: error };
   }
   if (error instanceof StoreTrouble) {
-    core.logger.error(`The task store fails: ${textOf(error.cause)}`, { handler: definition.name });
+    core.logger.error(`The task store failed: ${errorText(error.cause)}`, {
+      handler: definition.name,
+    });
     return {
       kind: "error",
       code: internalError,
@@ -35,31 +44,32 @@ export function failureResponse(core: Core, definition: Definition, error: unkno
       cause: error,
     };
   }
-  if (error instanceof UnansweredError) return said(definition, error.message);
-  if (error instanceof ParleyError) return mistake(core, definition, error);
+  if (error instanceof UnansweredError) return failedResult(definition, error.message);
+  if (error instanceof ParleyError) return authorError(core, definition, error);
   const where = error instanceof StepError ? ` in step "${error.key}"` : "";
-  core.logger.error(`"${definition.name}" failed${where}: ${textOf(error)}`, {
+  core.logger.error(`"${definition.name}" failed${where}: ${errorText(error)}`, {
     handler: definition.name,
     ...(error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {}),
   });
-  return said(definition, textOf(error));
+  return failedResult(definition, errorText(error));
 }
 
+const declarations: Record<Ability, string> = {
+  form: "the elicitation.form capability",
+  url: "the elicitation.url capability",
+  sampling: "the sampling capability",
+  "sampling.tools": "the sampling.tools capability",
+  "sampling.context": "the sampling.context capability",
+  roots: "the roots capability",
+  task: `the tasks extension (${tasksExtension})`,
+};
+
+// Arrays count as well: the author's data is passed on as it is.
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** What was thrown, in words. Never throws, whatever the thing does when it is looked at. */
-export function textOf(thrown: unknown): string {
-  try {
-    const hasMessage = typeof thrown === "object" && thrown !== null && "message" in thrown;
-    return String(hasMessage ? thrown.message : thrown);
-  } catch {
-    return "Something was thrown that cannot be shown.";
-  }
-}
-
-/** A mistake of the author's. It is told whole where the author is likely to be the one who reads it. */
-function mistake(core: Core, definition: Definition, error: ParleyError): RoundResponse {
+/** A mistake in the handler or the set-up. In development the client gets the whole message, because the author is likely to read it there. */
+function authorError(core: Core, definition: Definition, error: ParleyError): RoundResponse {
   const { code } = error;
   core.logger.error(error.message, { handler: definition.name, code });
   return {
@@ -67,14 +77,17 @@ function mistake(core: Core, definition: Definition, error: ParleyError): RoundR
     code: internalError,
     message: core.environment.isDevelopment
       ? error.message
-      : `"${definition.name}" cannot be run (${code}); its server's log says why.`,
+      : `"${definition.name}" cannot be run (${code}). The server's log has the details.`,
     data: { reason: code },
     cause: error,
   };
 }
 
-function said(definition: Definition, message: string): RoundResponse {
+/** A result that says what went wrong, or an error if the method has no such result. */
+function failedResult(definition: Definition, message: string): RoundResponse {
   const result = definition.toFailure(message);
   if (result !== undefined) return { kind: "complete", result };
   return { kind: "error", code: internalError, message };
 }
+
+export { errorText as textOf } from "../../util/error-text.ts";

@@ -1,5 +1,5 @@
-// A call that would go on in the background, for a client that cannot follow it there: it goes on in its request,
-// for a while.
+// A call that asked for the background, from a client that cannot follow a task. It continues within its request, for at most
+// `limits.inlineMs`.
 
 import type { Carrier } from "../../replay/carrier.ts";
 import type { Open, Outcome } from "../../replay/outcome.ts";
@@ -15,11 +15,12 @@ import { waitsForOthers } from "./promote.ts";
 import { Unsupported } from "../context/questions.ts";
 import type { RoundResponse } from "./request.ts";
 
+/** Runs such a call, and stops it when its time is up. */
 export class Inline {
   readonly #core: Core;
   readonly stop: Stop;
   readonly #startedAt: number;
-  /** When each sleep is over. */
+  /** When each sleep ends, by key. */
   readonly #dueAt = new Map<string, number>();
   #callOff: (() => void) | undefined;
 
@@ -29,9 +30,9 @@ export class Inline {
     this.#startedAt = core.environment.now();
   }
 
-  /** The handler believes itself in the background: from here on time counts. */
+  /** The handler has called `background()`. From now on the time limit counts. */
   begin(): void {
-    // Not a time that a handler waits for, which a test would skip.
+    // `eventually`, not `after`: the handler does not wait for this timer, so the test kit must not skip to it.
     this.#callOff ??= this.#core.environment.eventually(this.#leftMs(), () =>
       this.stop.stop("Deadline"),
     );
@@ -41,29 +42,29 @@ export class Inline {
     this.#callOff?.();
   }
 
-  /** As the engine's `run`; where only sleeps are left, which a client could do nothing about, it sleeps itself. */
+  /** Does what the engine's `run` does. If only sleeps are left, which a client cannot end, it waits for them here. */
   async run(
     handler: Handler<unknown, unknown>,
     input: unknown,
     call: Pick<Call, "journal" | "inbox">,
-    hooks: Carrier,
+    carrier: Carrier,
   ): Promise<Outcome<unknown>> {
-    // What was asleep while a question was out has slept on.
+    // A sleep that began in an earlier round continues.
     for (const { key, dueAt } of call.journal.out) {
       if (dueAt !== undefined) this.#dueAt.set(key, dueAt);
     }
-    let outcome = await run(handler, input, call, hooks);
+    let outcome = await run(handler, input, call, carrier);
     while (outcome.kind === "waiting" && isAsleep(outcome.open)) {
       const due = await this.#sleep(outcome.open);
       if (due === undefined) return { kind: "stopped", reason: this.stop.reason ?? "Deadline" };
       const { entries, unused } = outcome;
-      const told = { journal: { entries, out: [] }, inbox: new Inbox([...unused, ...due]) };
-      outcome = await run(handler, input, told, hooks);
+      const resumed = { journal: { entries, out: [] }, inbox: new Inbox([...unused, ...due]) };
+      outcome = await run(handler, input, resumed, carrier);
     }
     return outcome.kind === "waiting" && waitsForOthers(outcome) ? stranded(outcome) : outcome;
   }
 
-  /** Those that are over first. Undefined: that would take too long, or somebody has ended it. */
+  /** Waits for the first sleeps to end, and returns them. Undefined if that takes too long or the call is stopped. */
   async #sleep(open: readonly Open[]): Promise<readonly InboxEvent[] | undefined> {
     const { environment } = this.#core;
     const { now, after } = environment;
@@ -101,7 +102,10 @@ export class Inline {
   }
 }
 
-/** Whom it waits for may take days. It could follow a task when the call began, or this would not have been asked. */
+/**
+ * The call waits for someone else, which may take days. This happens only if the client declared the tasks extension at the
+ * beginning of the call and no longer does: otherwise the question would have failed when it was asked.
+ */
 function stranded({
   open,
   entries,
@@ -113,10 +117,10 @@ function stranded({
 const isAsleep = (open: readonly Open[]) =>
   open.length > 0 && open.every(({ kind }) => kind === "timer");
 
-/** What a client is told that could not be kept waiting any longer. */
+/** The response when the time is up. */
 export function tookTooLong({ limits }: Core, definition: Definition): RoundResponse {
   const message =
-    `"${definition.name}" goes on in the background, where this client cannot follow it, and was stopped after ${limits.inlineMs / 1_000} s. ` +
+    `"${definition.name}" was stopped after ${limits.inlineMs / 1_000} s. It needs to run in the background, and this client cannot follow a task. ` +
     "Call it with a client that declares the tasks extension (io.modelcontextprotocol/tasks).";
   return { kind: "complete", result: definition.toFailure(message) ?? {} };
 }

@@ -1,5 +1,5 @@
-// `once: true` (R14): a round that is sent again, by an impatient client or a retrying proxy, runs once. The store
-// says who runs it, keeps what it has recorded so far, and its response for whoever sends the same round again.
+// `once: true` (R14): a round that is sent again, by an impatient client or a retrying proxy, runs once. The store decides
+// which request runs it, and keeps its entries and its response for the other requests.
 
 import { invalidParams } from "../../protocol/error-codes.ts";
 import { Inbox } from "../../replay/inbox.ts";
@@ -15,24 +15,25 @@ import { openJson, sealJson } from "../../tasks/sealing.ts";
 import type { Json } from "../../util/json.ts";
 import { shortDigest } from "../../token/canonical.ts";
 import type { Call } from "./call.ts";
-import type { RecordHooks } from "./carrier.ts";
+import type { Recording } from "../call-carrier.ts";
+import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore, storeTrouble } from "../tasks/store-needed.ts";
-import { vaultOf } from "../tasks/vault.ts";
 
-type Run = (call: Call, request: RoundRequest, hooks: RecordHooks) => Promise<RoundResponse>;
+type RunRound = (call: Call, request: RoundRequest, recording: Recording) => Promise<RoundResponse>;
 
-const margin = 60_000;
+const ttlMarginMs = 60_000;
 
+/** Runs the round, or waits for the response of the request that runs it. */
 export async function runOnce(
   core: Core,
   store: TaskStore,
   call: Call,
   request: RoundRequest,
-  run: Run,
+  run: RunRound,
 ): Promise<RoundResponse> {
-  // A first request carries nothing to know it by: sent again it is another call. So no body starts in it.
+  // A first request has no token to identify it, so a copy of it is another call. Therefore no body starts in it.
   if (call.tokenExpiresAt === undefined) return run(call, request, { mayStart: () => "later" });
   const patience = core.environment.now() + core.limits.tokenTtlMs;
   for (;;) {
@@ -41,7 +42,7 @@ export async function runOnce(
       case "run":
         return runClaimed(core, store, call, request, run, claim);
       case "ended":
-        return openAnswer(core, call, claim.response);
+        return openResponse(core, call, claim.response);
       case "superseded":
         return superseded;
       case "running":
@@ -56,7 +57,7 @@ const superseded: RoundResponse = {
   kind: "error",
   code: invalidParams,
   message:
-    "This round was answered before, with other answers, or a later one has begun. Go on from the newest requestState.",
+    "This round was sent before with other answers, or a later round has begun. Continue from the newest requestState.",
   data: { reason: "superseded_round" },
 };
 
@@ -73,8 +74,8 @@ function claimOf(
     round: call.round,
     answers: shortDigest(request.inputResponses ?? {}),
     leaseMs: store.leaseMs,
-    // As long as any token of this call may come back.
-    ttlMs: Math.max(tokenExpiresAt - environment.now(), limits.tokenTtlMs) + margin,
+    // For as long as any token of this call is valid.
+    ttlMs: Math.max(tokenExpiresAt - environment.now(), limits.tokenTtlMs) + ttlMarginMs,
   });
 }
 
@@ -83,7 +84,7 @@ async function runClaimed(
   store: TaskStore,
   call: Call,
   request: RoundRequest,
-  run: Run,
+  run: RunRound,
   { ref, log }: Extract<RoundClaimResult, { kind: "run" }>,
 ): Promise<RoundResponse> {
   const stop = new Stop();
@@ -92,15 +93,15 @@ async function runClaimed(
   const round = new ClaimedRound(core, store, call, ref, log.length, stop);
   const endRenewal = round.renew();
   try {
-    const answer = await run(round.goneOn(log), { ...request, stop }, round.hooks);
-    // What came of it because the store failed is no answer: the round can be sent again.
+    const response = await run(round.resumed(log), { ...request, stop }, round.recording);
+    // A response that comes from a failing store does not count. The client can send the round again.
     if (round.trouble !== undefined) throw storeTrouble(round.trouble);
-    if (answer.kind === "none") {
+    if (response.kind === "none") {
       await store.releaseRound(ref);
-      return answer;
+      return response;
     }
-    if (await fromStore(store.endRound(ref, sealAnswer(core, call, answer)))) return answer;
-    // Somebody else has it: what they make of it is the response.
+    if (await fromStore(store.endRound(ref, sealResponse(core, call, response)))) return response;
+    // Another request has claimed the round meanwhile, so its response counts.
     return await runOnce(core, store, call, request, run);
   } catch (error) {
     await store.releaseRound(ref).catch(() => {});
@@ -112,7 +113,7 @@ async function runClaimed(
 }
 
 class ClaimedRound {
-  /** What the store said last when it did not take a record. */
+  /** The last error of the store, if it did not accept a record. */
   trouble: unknown;
   readonly #core: Core;
   readonly #store: TaskStore;
@@ -134,18 +135,18 @@ class ClaimedRound {
     this.#events = [...call.inbox.unused()];
   }
 
-  /** The call with what an attempt that died has recorded in this round. */
-  goneOn(log: readonly string[]): Call {
+  /** The call with the entries that an earlier attempt at this round has recorded before it died. */
+  resumed(log: readonly string[]): Call {
     const call = this.#call;
     const { journal } = call;
-    const entries = readEntries(vaultOf(this.#core), this.#place(call.id()), log, journal.entries);
-    // A fresh inbox: should the round be taken over and come back, its answers are there again.
+    const entries = readEntries(sealerOf(this.#core), this.#place(call.id()), log, journal.entries);
+    // A fresh inbox, so that the answers are there again if the round is taken over and comes back.
     const inbox = new Inbox(this.#events);
-    // All its members are its own: it is no first round.
+    // A spread copies all of it: a first round, whose members are on its prototype, never gets here.
     return { ...call, inbox, journal: { ...journal, entries } };
   }
 
-  get hooks(): RecordHooks {
+  get recording(): Recording {
     return {
       append: (entry) => this.#append(entry),
       cut: (from, back) => this.#cut(from, back),
@@ -153,7 +154,7 @@ class ClaimedRound {
     };
   }
 
-  /** While it runs. Returns the function that ends it. */
+  /** Renews the lease while the round runs. Returns the function that ends the renewals. */
   renew(): () => void {
     const { environment } = this.#core;
     const { leaseMs } = this.#store;
@@ -167,7 +168,7 @@ class ClaimedRound {
       const isOurs = await this.#store.renewRound(this.#ref, leaseMs).catch(() => undefined);
       if (isOver) return;
       if (isOurs === true) this.#lease.renew(mark, leaseMs);
-      // Not to be reached: good until the lease is over.
+      // If the store cannot be reached, the round stays ours until the lease ends.
       if (isOurs === false || this.#lease.isOver) this.#stop.stop("LostLease");
       else again();
     };
@@ -180,16 +181,16 @@ class ClaimedRound {
 
   async #append(entry: Entry): Promise<void> {
     const place = this.#place(this.#call.id());
-    await this.#write(entryRecord(vaultOf(this.#core), place, this.#length, entry));
+    await this.#write(entryRecord(sealerOf(this.#core), place, this.#length, entry));
   }
 
-  /** The answers it gives back are in the token, which comes again with the round. */
+  /** The answers that go back to the inbox are not stored here, because they are in the token. */
   async #cut(from: number, _back: readonly InboxEvent[]): Promise<void> {
     const place = this.#place(this.#call.id());
-    await this.#write(cutRecord(vaultOf(this.#core), place, this.#length, from));
+    await this.#write(cutRecord(sealerOf(this.#core), place, this.#length, from));
   }
 
-  /** Tries for as long as the lease lasts: a record that is lost is a body run again. */
+  /** Retries for as long as the lease lasts, because a lost record means that a body runs again. */
   async #write(record: string): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -212,15 +213,16 @@ class ClaimedRound {
   }
 }
 
-const answerPlace = (call: Call) => `${call.id()}/round-${call.round}/answer`;
+// The name in the path stays: responses that are in a store were sealed under it.
+const responsePlace = (call: Call) => `${call.id()}/round-${call.round}/answer`;
 
-function sealAnswer(core: Core, call: Call, answer: RoundResponse): string {
-  const { cause: _cause, ...kept } = { cause: undefined, ...answer };
+function sealResponse(core: Core, call: Call, response: RoundResponse): string {
+  const { cause: _cause, ...kept } = { cause: undefined, ...response };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire is JSON
-  return sealJson(vaultOf(core), kept as unknown as Json, answerPlace(call));
+  return sealJson(sealerOf(core), kept as unknown as Json, responsePlace(call));
 }
 
-function openAnswer(core: Core, call: Call, response: string): RoundResponse {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `sealAnswer`
-  return openJson(vaultOf(core), response, answerPlace(call)) as unknown as RoundResponse;
+function openResponse(core: Core, call: Call, response: string): RoundResponse {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `sealResponse`
+  return openJson(sealerOf(core), response, responsePlace(call)) as unknown as RoundResponse;
 }

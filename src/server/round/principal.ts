@@ -1,13 +1,14 @@
-// Who is calling, from verified credentials.
+// The caller of a request, from verified credentials.
 
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
 
+/** Names the user behind verified credentials. The string must be the same in each request of that user, and not empty. */
 export type PrincipalOf = (authInfo: AuthInfo) => string;
 
 /**
- * Without credentials everybody is the same nobody. With them there has to be a user: `clientId` is the
- * application, the same for all its users, and a token bound to it would serve any of them.
+ * Undefined without credentials: all such callers count as one. With credentials there must be a user. `clientId` does not
+ * do, because it names the application: a token bound to it would work for all users of that application.
  */
 export function principalOf(
   authInfo: AuthInfo | undefined,
@@ -18,11 +19,11 @@ export function principalOf(
   if (typeof principal === "string" && principal !== "") return principal;
   throw new ParleyError(
     "no_principal",
-    "The verified token names no user (authInfo.extra.sub is missing; clientId is the application). Say who is calling: parley({ principal: (auth) => … }).",
+    "The verified token does not name a user: authInfo.extra.sub is missing, and clientId is the application. Pass parley({ principal: (auth) => … }) to name the caller.",
   );
 }
 
-// An issuer is a URL and has no space in it, so two pairs never share a text.
+// An issuer is a URL without spaces, so two different pairs never give the same text.
 function issuerAndSubject({ extra }: AuthInfo): string | undefined {
   const { iss, sub } = extra ?? {};
   if (typeof sub !== "string" || sub === "") return undefined;

@@ -1,4 +1,4 @@
-// From rounds to a task: what the call has been told becomes the task's log, in the transaction that creates it.
+// From rounds to a task: the call's journal becomes the task's log, in the transaction that creates the task.
 
 import type { BackgroundOptions } from "../../replay/operations.ts";
 import type { Outcome } from "../../replay/outcome.ts";
@@ -11,11 +11,11 @@ import type { Definition } from "../define/definition.ts";
 import { external } from "../context/questions.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore } from "../tasks/store-needed.ts";
-import type { TaskInput } from "../tasks/program.ts";
+import type { TaskInput } from "../tasks/task-carrier.ts";
 
-type Suspended = Extract<Outcome<unknown>, { kind: "waiting" | "detached" }>;
+type SuspendedOutcome = Extract<Outcome<unknown>, { kind: "waiting" | "detached" }>;
 
-/** Whether this call may become a task: its tool, this server and this very request all say so. */
+/** The task runtime, if this call may become a task: its tool has `task`, this server has a store, and this request declares the extension. */
 export function runtimeFor(
   core: Core,
   definition: Definition,
@@ -24,21 +24,22 @@ export function runtimeFor(
   return definition.task !== undefined && canFollowTasks(capabilities) ? core.tasks : undefined;
 }
 
-/** Waits for nothing that the client could bring: sent back to it, it could only ask again and again. */
-export function waitsForOthers({ open }: Suspended): boolean {
+/** Whether the run waits only for timers and other people. The client could do nothing about that but send the request again. */
+export function waitsForOthers({ open }: SuspendedOutcome): boolean {
   return open.length > 0 && open.every(({ kind, shown }) => kind === "timer" || shown === external);
 }
 
+/** Creates the task. */
 export async function promote(
   runtime: TaskRuntime,
   definition: Definition,
   call: Pick<Call, "id" | "tokenExpiresAt" | "abilities" | "inputDigest">,
   request: RoundRequest,
-  { entries, unused }: Suspended,
+  { entries, unused }: SuspendedOutcome,
   { ttlMs }: BackgroundOptions,
 ): Promise<RoundResponse> {
   const input: TaskInput = {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it came as a request's JSON
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments came from a request's JSON
     arguments: (request.arguments ?? {}) as Json,
     abilities: call.abilities,
     inputDigest: call.inputDigest(),
@@ -54,7 +55,8 @@ export async function promote(
       ttlMs: ttlMs ?? request.taskTtlMs,
     }),
   );
-  // Nobody is there to hear its id. A round with a token can be sent again and gets the same task; a first one cannot.
+  // The client has gone and does not know the task's id. A round with a token can be sent again and gets the same task, but a
+  // first request cannot, so its task is cancelled.
   if (request.stop?.reason !== undefined && call.tokenExpiresAt === undefined) {
     await runtime.cancel(task.id);
     return { kind: "none" };

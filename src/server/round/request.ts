@@ -1,48 +1,53 @@
-// What a round is given and what it gives back, whichever transport carries it. Types only, so that every part of a
-// round can name them without importing the round itself.
+// What goes into a round and what comes out of it, on every transport. Types only, so that each part of a round can name
+// them without importing the round itself.
 
 import type { ClientCapabilities, LoggingLevel } from "@modelcontextprotocol/server";
 import type { InputRequired } from "../../protocol/input-required.ts";
 import type { Stop } from "../../replay/stop.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
-import type { RequestFacts, Watch } from "../context/context.ts";
+import type { RequestFacts } from "../context/context.ts";
+import type { StepObserver } from "../context/handler-context.ts";
 import type { WireResult } from "../define/definition.ts";
 
+/** One request for a tool, a prompt or a resource. */
 export interface RoundRequest {
-  /** A tool's or prompt's name, or a resource's URI. */
+  /** The name of the tool or prompt, or the URI of the resource. */
   readonly target: string;
   readonly arguments: unknown;
   readonly requestState?: unknown;
   readonly inputResponses?: unknown;
-  /** As this very request declares them. */
+  /** What this request declares. Later requests of the same call may declare something else. */
   readonly capabilities: ClientCapabilities;
-  /** Who is calling, from verified credentials. */
+  /** The caller, from verified credentials. */
   readonly principal: string | undefined;
-  /** How long the client would have a task last, where its handler does not say. Within the limits. */
+  /** How long the client asks a task to last, within the limits. A handler that sets `ttlMs` overrides it. */
   readonly taskTtlMs?: number | undefined;
   readonly facts: RequestFacts;
   readonly stop?: Stop | undefined;
   readonly notify?: Notify | undefined;
-  readonly watch?: Watch | undefined;
+  /** Set by the test kit. */
+  readonly stepObserver?: StepObserver | undefined;
 }
 
+/** Sends notifications to the client while its request is served. */
 interface Notify {
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
 }
 
+/** How a round ends. */
 export type RoundResponse =
   | { readonly kind: "complete"; readonly result: WireResult }
   | { readonly kind: "input_required"; readonly result: InputRequired }
-  /** From here on it is a task. */
+  /** The call has become a task. */
   | { readonly kind: "task"; readonly task: TaskSnapshot }
   | {
       readonly kind: "error";
       readonly code: number;
       readonly message: string;
       readonly data?: Readonly<Record<string, unknown>>;
-      /** What was thrown, for whoever runs in the same process. Never sent. */
+      /** What was thrown, for the test kit. It is never sent. */
       readonly cause?: unknown;
     }
-  /** Nobody waits for an answer any more. */
+  /** The client has cancelled or gone, so no response is sent. */
   | { readonly kind: "none" };

@@ -1,242 +1,121 @@
-// Rounds as a carrier: what the engine and the handler get from the request that is being served.
+// The carrier of a round: what the engine and `ctx` get from the request that is being served.
 
-import { AsyncResource } from "node:async_hooks";
 import type { InputResponses } from "@modelcontextprotocol/server";
-import { ParleyError } from "../../errors.ts";
-import type { Carrier } from "../../replay/carrier.ts";
-import type { Json } from "../../util/json.ts";
-import { sealTicket } from "../../token/ticket.ts";
 import type { Ability } from "../../protocol/capabilities.ts";
-import type { Call } from "./call.ts";
-import type { CallFacts } from "../context/context.ts";
+import type { Carrier } from "../../replay/carrier.ts";
+import { errorText } from "../../util/error-text.ts";
+import type { Json } from "../../util/json.ts";
+import { CallCarrier } from "../call-carrier.ts";
+import type { Recording } from "../call-carrier.ts";
+import type { CallFacts } from "../context/handler-context.ts";
+import { accumulated } from "../context/low-level.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
-import { bodyNesting, callerPlace, isNestingFree } from "../dev/development.ts";
-import { textOf } from "./failure.ts";
-import { hintAtIdling } from "../dev/warnings.ts";
-import { accumulated } from "../context/low-level.ts";
+import type { Call } from "./call.ts";
 import type { Inline } from "./inline.ts";
-import { runtimeFor } from "./promote.ts";
 import type { RoundRequest } from "./request.ts";
 
-/** What the engine gets of every carrier: the process, and whom to tell of mistakes. */
-export function handlerHooks(
-  core: Core,
-  definition: Definition,
-): Pick<
-  Carrier,
-  "name" | "turns" | "after" | "stallMs" | "place" | "capture" | "nesting" | "onIdle" | "report"
-> {
-  const { isDevelopment, turns, after, stallMs } = core.environment;
-  return {
-    name: definition.name,
-    turns,
-    after,
-    stallMs,
-    place: isDevelopment ? callerPlace : undefined,
-    capture: captureContext,
-    nesting: isDevelopment || isNestingFree ? bodyNesting() : undefined,
-    onIdle: isDevelopment ? () => hintAtIdling(core, definition) : undefined,
-    report: (mistake) => reportTo(core, definition.name, mistake),
-  };
-}
-
-/** As `AsyncLocalStorage.snapshot()`, which in Node 20 makes an accessor for every one. */
-function captureContext(): <T>(call: () => T) => T {
-  const context = new AsyncResource("parley.step", { requireManualDestroy: true });
-  return (call) => context.runInAsyncScope(call);
-}
-
-function reportTo({ logger }: Core, handler: string, mistake: unknown): void {
-  const code = mistake instanceof ParleyError ? { code: mistake.code } : {};
-  logger.error(textOf(mistake), { handler, ...code });
-}
-
-/** Of a round that is recorded while it runs (once.ts). */
-export type RecordHooks = Pick<Carrier, "append" | "cut" | "mayStart">;
-
-/**
- * For the engine and for `ctx`. Rounds keep no log of their own: the token does.
- *
- * Nearly all of it is looked up when somebody asks: a handler that asks nothing needs none of it (R15). On a class, since
- * V8 gives every object whose literal has a getter a shape of its own, which keeps the whole request until the next
- * full collection.
- */
-export class RoundCarrier implements Carrier, CallFacts {
-  readonly #core: Core;
+/** A round keeps no log of its own, because the token does. With `once: true` the store records it (once.ts). */
+export class RoundCarrier extends CallCarrier {
   readonly #call: Call;
-  readonly #definition: Definition;
   readonly #request: RoundRequest;
-  readonly #record: RecordHooks;
   readonly #inline: Inline | undefined;
   readonly #startedAt: number;
-  #nesting: Carrier["nesting"];
-  #canDetach: boolean | undefined;
+  /** `background()` ends this round, because the call can become a task. */
+  readonly canDetach: boolean;
 
   constructor(
     core: Core,
-    call: Call,
     definition: Definition,
+    call: Call,
     request: RoundRequest,
-    record: RecordHooks,
-    /** Where it would go to the background, and the client could not follow. */
+    recording: Recording,
+    canDetach: boolean,
+    /** Set if the handler may call `background()` and the client cannot follow a task. */
     inline: Inline | undefined,
   ) {
-    this.#core = core;
+    super(core, definition, recording);
     this.#call = call;
-    this.#definition = definition;
     this.#request = request;
-    this.#record = record;
+    this.canDetach = canDetach;
     this.#inline = inline;
     this.#startedAt = core.environment.now();
   }
 
-  get callId(): string {
+  override get callId(): string {
     return this.#call.id();
   }
 
   // ---------------------------------------------------------------- for the engine
 
-  get name(): string {
-    return this.#definition.name;
-  }
-
-  get turns(): Carrier["turns"] {
-    return this.#core.environment.turns;
-  }
-
-  get after(): Carrier["after"] {
-    return this.#core.environment.after;
-  }
-
-  get stallMs(): number {
-    return this.#core.environment.stallMs;
-  }
-
-  get stop(): Carrier["stop"] {
-    return this.#request.stop;
-  }
-
-  /** As at the first look: an app that is closed has no tasks any more. */
-  get canDetach(): boolean {
-    return (this.#canDetach ??=
-      runtimeFor(this.#core, this.#definition, this.#request) !== undefined);
-  }
-
-  /** In the last round there is no later one to hand the work to. */
-  get canYield(): boolean {
+  /** False in the last round, because no later round could continue the work. */
+  override get canYield(): boolean {
     return this.#call.roundsLeft > 0;
   }
 
-  get append(): Carrier["append"] {
-    return this.#record.append;
-  }
-
-  get cut(): Carrier["cut"] {
-    return this.#record.cut;
-  }
-
-  get mayStart(): Carrier["mayStart"] {
-    return this.#record.mayStart;
-  }
-
-  get place(): Carrier["place"] {
-    return this.#core.environment.isDevelopment ? callerPlace : undefined;
-  }
-
-  get nesting(): Carrier["nesting"] {
-    if (this.#core.environment.isDevelopment || isNestingFree) this.#nesting ??= bodyNesting();
-    return this.#nesting;
-  }
-
-  get onIdle(): Carrier["onIdle"] {
-    if (!this.#core.environment.isDevelopment) return undefined;
-    return () => hintAtIdling(this.#core, this.#definition);
-  }
-
-  capture(): ReturnType<typeof captureContext> {
-    return captureContext();
+  override get stop(): Carrier["stop"] {
+    return this.#request.stop;
   }
 
   elapsedMs(): number {
     return this.now() - this.#startedAt;
   }
 
-  report(mistake: unknown): void {
-    reportTo(this.#core, this.name, mistake);
-  }
-
   // ---------------------------------------------------------------- for `ctx`
 
-  get principal(): string | undefined {
+  override get principal(): string | undefined {
     return this.#request.principal;
   }
 
-  get request(): CallFacts["request"] {
+  override get request(): CallFacts["request"] {
     return this.#request.facts;
   }
 
-  get watch(): CallFacts["watch"] {
-    return this.#request.watch;
+  override get stepObserver(): CallFacts["stepObserver"] {
+    return this.#request.stepObserver;
   }
 
-  get mayBecomeTask(): boolean {
-    return this.#definition.task !== undefined;
+  override get mayBecomeTask(): boolean {
+    return this.definition.task !== undefined;
   }
 
-  onBackground(): void {
+  override get task(): undefined {
+    return undefined;
+  }
+
+  override onBackground(): void {
     this.#inline?.begin();
   }
 
-  can(ability: Ability): boolean {
+  override can(ability: Ability): boolean {
     return this.#call.abilities.includes(ability);
   }
 
-  ticket(...[kind, key, timeoutMs = 0]: Parameters<CallFacts["ticket"]>): string {
-    const { environment, limits, name, keyring } = this.#core;
-    return sealTicket(
-      {
-        kind,
-        callId: this.callId,
-        key,
-        principal: this.principal,
-        audience: name,
-        // As long as the question itself, and at least as long as a token.
-        expiresAt:
-          environment.now() +
-          Math.max(limits.tokenTtlMs, Number.isFinite(timeoutMs) ? timeoutMs : 0),
-      },
-      keyring(),
-    );
-  }
-
-  wait(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#core.environment.after(ms, resolve));
-  }
-
-  now(): number {
-    return this.#core.environment.now();
-  }
-
-  progress(...update: Parameters<CallFacts["progress"]>): void {
+  override progress(...update: Parameters<CallFacts["progress"]>): void {
     this.#request.notify?.progress(...update);
   }
 
-  log(...line: Parameters<CallFacts["log"]>): void {
+  override log(...line: Parameters<CallFacts["log"]>): void {
     this.#request.notify?.log(...line);
   }
 
-  onSchemaError(key: string, error: unknown): void {
-    this.#core.logger.error(`The schema of question "${key}" threw: ${textOf(error)}`, {
+  override onSchemaError(key: string, error: unknown): void {
+    this.core.logger.error(`The schema of question "${key}" threw: ${errorText(error)}`, {
       handler: this.#request.target,
     });
   }
 
-  answers(): InputResponses {
+  override answers(): InputResponses {
     return accumulated(this.#call.lowLevel, this.#call.answers);
   }
 
-  state(): Json | undefined {
+  override state(): Json | undefined {
     return this.#call.lowLevel.state;
+  }
+
+  /** As long as the question itself, and at least as long as a token. */
+  protected override ticketTtlMs(timeoutMs = 0): number {
+    const { tokenTtlMs } = this.core.limits;
+    return Math.max(tokenTtlMs, Number.isFinite(timeoutMs) ? timeoutMs : 0);
   }
 }

@@ -7,7 +7,8 @@ import { newKey, parseKeys } from "../../token/keyring.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import { openTicket } from "../../token/ticket.ts";
 import { play } from "../../testing/play.ts";
-import { anotherInstance, parley, registeredAs } from "../app.ts";
+import { anotherInstance, registeredAs } from "../handles.ts";
+import { parley } from "../parley.ts";
 import type { Core } from "../core.ts";
 import { nodeEnvironment } from "../ops/environment.ts";
 import type { Logger } from "../ops/logger.ts";
@@ -267,7 +268,7 @@ describe("a token", () => {
     expect(await serve(instance(), leg)).toEqual(refused);
     expect(runs).toBe(0);
     expect(logged).toEqual([
-      { message: "requestState refused", fields: { handler: leg.target, reason } },
+      { message: "A requestState was refused.", fields: { handler: leg.target, reason } },
     ]);
   });
 
@@ -545,7 +546,7 @@ describe("what else can come of a round", () => {
     const { requestState } = await asked(request);
     const leg = { ...request, requestState, inputResponses: { go: { action: "accept" } } };
     expect(await serve(instance(), leg)).toMatchObject({ data: { reason: "history_changed" } });
-    expect(logged[0]?.message).toContain("makes something else of the same arguments");
+    expect(logged[0]?.message).toContain("gives a different result for the same arguments");
   });
 
   test.each([{ id: 1 }, { id: 1, tags: ["a"] }])(
@@ -615,7 +616,7 @@ describe("what else can come of a round", () => {
   test("limits are checked when the app is made", () => {
     const limits = { rounds: Number.POSITIVE_INFINITY };
     expect(() => parley({ name: "x", version: "1", limits })).toThrow(
-      "limits.rounds is Infinity: a whole number from 1 to 1000000",
+      "limits.rounds is Infinity. Pass a whole number from 1 to 1000000.",
     );
   });
 

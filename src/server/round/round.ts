@@ -1,9 +1,10 @@
-// One round of a call: open the token, run the handler, seal what it was told. READ THIS FIRST.
+// One round of a call: open the token, run the handler, seal what it has learned. Read this file first.
 //
-// This is where wire, token and engine meet. It knows no transport: whoever received the request, the
-// official SDK, an HTTP server or a test, brings it here and takes the answer away.
+// Wire, token and engine meet here. A round knows no transport: the official SDK, the HTTP server or a test passes the request
+// in and sends the response.
 
 import { invalidParams, missingClientCapability } from "../../protocol/error-codes.ts";
+import { tasksExtension } from "../../protocol/task.ts";
 import type { Outcome } from "../../replay/outcome.ts";
 import { run } from "../../replay/run.ts";
 import type { Handler } from "../../replay/run.ts";
@@ -12,21 +13,24 @@ import { TokenError } from "../../token/errors.ts";
 import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts";
 import { BadArguments, MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
-import { RoundCarrier } from "./carrier.ts";
-import type { RecordHooks } from "./carrier.ts";
-import { HandlerContext } from "../context/context.ts";
+import { noRecording } from "../call-carrier.ts";
+import type { Recording } from "../call-carrier.ts";
+import { HandlerContext } from "../context/handler-context.ts";
 import type { Core } from "../core.ts";
 import type { Definition, WireResult } from "../define/definition.ts";
-import { failureResponse } from "./failure.ts";
+import type { TaskRuntime } from "../../tasks/runtime.ts";
+import { checkKeys, failureResponse } from "./failure.ts";
 import { Inline, tookTooLong } from "./inline.ts";
 import { isInputRequired } from "../context/low-level.ts";
 import { runOnce } from "./once.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
+import { RoundCarrier } from "./round-carrier.ts";
 import { fromStore, needsStore, noStore } from "../tasks/store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
-import { wantsSteps, withSteps } from "../dev/step-trace.ts";
+import { wantsSteps, withSteps } from "../dev/steps-in-result.ts";
 
+/** Serves one round. Never rejects: what goes wrong becomes an error response. */
 export async function serveRound(
   core: Core,
   definition: Definition,
@@ -36,7 +40,7 @@ export async function serveRound(
     if (definition.task === "required" && !canFollowTasks(request.capabilities)) {
       return needsTasks(definition);
     }
-    // Awaited only where there is something to wait for: here a turn of the queue is a share of the whole.
+    // Awaited only if it is a promise: for a short call, one turn of the microtask queue is a measurable share of its cost.
     const parsing = definition.parse(request.target, request.arguments);
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     if (!parsed.ok) return refuseArguments(definition, parsed.reason);
@@ -47,20 +51,20 @@ export async function serveRound(
     const call = opening instanceof Promise ? await opening : opening;
     const trace = core.telemetry.begin(definition, call.round, call.firstSpan, request.facts);
     call.firstSpan = trace.first;
-    const input = handedOver(parsed.input);
-    const answer = await trace.within(() => runOrRepeat(core, definition, call, request, input));
-    trace.answered(answer);
-    return answer;
+    const input = inputForHandler(parsed.input);
+    const response = await trace.within(() => runOrRepeat(core, definition, call, request, input));
+    trace.end(response);
+    return response;
   } catch (error) {
     return refusal(core, definition, error);
   }
 }
 
 /**
- * What the handler gets: it may write to it, and the call is known by what it was. Flat arguments are copied; others are
- * digested before it runs (call.ts).
+ * A handler may write to its arguments, and a call is identified by their original value. So flat arguments are copied, and
+ * nested ones are digested before the handler runs (call.ts).
  */
-function handedOver(input: unknown): unknown {
+function inputForHandler(input: unknown): unknown {
   return isPlainObject(input) ? { ...input } : input;
 }
 
@@ -70,7 +74,7 @@ function isPlainObject(value: unknown): value is object {
   );
 }
 
-/** Never rejects: whoever traces the round wants to hear how it ended. */
+/** Never rejects, because the trace of the round records how it ended. */
 function runOrRepeat(
   core: Core,
   definition: Definition,
@@ -84,8 +88,8 @@ function runOrRepeat(
   }
   return fromStore(core.tasks?.ready() ?? Promise.resolve())
     .then(() =>
-      runOnce(core, store, call, request, (resumed, stoppable, record) =>
-        runCall(core, definition, resumed, stoppable, input, record),
+      runOnce(core, store, call, request, (resumed, stoppable, recording) =>
+        runCall(core, definition, resumed, stoppable, input, recording),
       ),
     )
     .catch((error: unknown) => refusal(core, definition, error));
@@ -97,11 +101,18 @@ function runCall(
   call: Call,
   request: RoundRequest,
   parsed: unknown,
-  record: RecordHooks = recordsNothing,
+  recording: Recording = noRecording,
 ): Promise<RoundResponse> {
-  const inline = inlineFor(core, definition, request);
+  // Once for the whole round: an app that closes while the handler runs has no task runtime any more.
+  const runtime = runtimeFor(core, definition, request);
+  // For a tool that may go to the background and a client that cannot follow it there.
+  const inline =
+    definition.task === undefined || runtime !== undefined
+      ? undefined
+      : new Inline(core, request.stop ?? new Stop());
   const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
-  const carrier = new RoundCarrier(core, call, definition, stoppable, record, inline);
+  const canDetach = runtime !== undefined;
+  const carrier = new RoundCarrier(core, definition, call, stoppable, recording, canDetach, inline);
   const handler: Handler<unknown, unknown> = (input, operations) =>
     definition.invoke(input, new HandlerContext(operations, carrier));
   const running =
@@ -109,26 +120,18 @@ function runCall(
       ? run(handler, parsed, call, carrier)
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
   return running
-    .then((outcome) => answerTo(core, definition, call, request, outcome))
+    .then((outcome) => responseTo(core, definition, call, request, runtime, outcome))
     .catch((error: unknown) => failureResponse(core, definition, error));
 }
 
-const recordsNothing: RecordHooks = {};
-
-/** For a tool that may go to the background and a client that cannot follow it there. */
-function inlineFor(core: Core, definition: Definition, request: RoundRequest): Inline | undefined {
-  if (definition.task === undefined || runtimeFor(core, definition, request)) return undefined;
-  return new Inline(core, request.stop ?? new Stop());
-}
-
-function answerTo(
+function responseTo(
   core: Core,
   definition: Definition,
   call: Call,
   request: RoundRequest,
+  runtime: TaskRuntime | undefined,
   outcome: Outcome<unknown>,
 ): RoundResponse | Promise<RoundResponse> {
-  const runtime = runtimeFor(core, definition, request);
   switch (outcome.kind) {
     case "done":
       return isInputRequired(outcome.value)
@@ -144,7 +147,7 @@ function answerTo(
     case "yielded":
       return suspend(core, definition, call, outcome);
     case "detached":
-      if (runtime === undefined) throw new Error("only what can become a task is detached");
+      if (runtime === undefined) throw new Error("only a call that can become a task is detached");
       return promote(runtime, definition, call, request, outcome, outcome.options);
     case "stopped":
       return outcome.reason === "Deadline" ? tookTooLong(core, definition) : { kind: "none" };
@@ -175,7 +178,7 @@ function needsTasks(definition: Definition): RoundResponse {
   return {
     kind: "error",
     code: missingClientCapability,
-    message: `"${definition.name}" runs as a task, and needs a client that declares the tasks extension`,
+    message: `"${definition.name}" runs only as a task. Call it with a client that declares the tasks extension (${tasksExtension}).`,
     data: { requiredCapabilities: capabilitiesFor("task") },
   };
 }
@@ -189,12 +192,12 @@ function refuseArguments(definition: Definition, reason: string): RoundResponse 
   return result === undefined ? badParams(reason) : { kind: "complete", result };
 }
 
-/** Outwards every refused token looks the same; the log knows why. */
+/** To the client all refused tokens look alike. The log has the reason. */
 function refusal(core: Core, definition: Definition, error: unknown): RoundResponse {
   if (error instanceof TokenError) {
     const { reason } = error;
-    const hint = reason === "unknown_key" ? ": is PARLEY_KEYS the same on every instance?" : "";
-    core.logger.warn(`requestState refused${hint}`, { handler: definition.name, reason });
+    const hint = reason === "unknown_key" ? ` ${checkKeys}` : "";
+    core.logger.warn(`A requestState was refused.${hint}`, { handler: definition.name, reason });
     core.telemetry.refused(definition, reason);
     return {
       kind: "error",

@@ -1,16 +1,16 @@
-// A state too large for its token is kept in the store; the token holds a sealed pointer to it.
+// A state that is too large for its token is kept in the store, and the token holds a sealed pointer to it.
 
 import { openJson, sealJson } from "../../tasks/sealing.ts";
 import type { Json } from "../../util/json.ts";
 import { TokenError } from "../../token/errors.ts";
+import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import type { PackedState } from "./state.ts";
 import { fromStore } from "../tasks/store-needed.ts";
-import { vaultOf } from "../tasks/vault.ts";
 
 const placeOf = (callId: string, pointer: string) => `${callId}/spill/${pointer}`;
 
-/** Undefined: there is no store, or it is too large even for that. */
+/** Stores the state and returns the pointer. Undefined without a store, or if the state is too large even for that. */
 export function spill(
   core: Core,
   callId: string,
@@ -21,7 +21,7 @@ export function spill(
   if (store === undefined) return undefined;
   const pointer = environment.newId();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a packed state is made of JSON
-  const sealed = sealJson(vaultOf(core), state as unknown as Json, placeOf(callId, pointer));
+  const sealed = sealJson(sealerOf(core), state as unknown as Json, placeOf(callId, pointer));
   if (sealed.length > limits.taskLogBytes) return undefined;
   return write(core, pointer, sealed, expiresAt - environment.now());
 }
@@ -36,7 +36,7 @@ async function write(core: Core, pointer: string, sealed: string, ttlMs: number)
   return pointer;
 }
 
-/** Throws TokenError where it is no longer there. */
+/** Reads the state behind a pointer. Throws TokenError if the store no longer has it. */
 export async function fetchSpilled(
   core: Core,
   callId: string,
@@ -50,5 +50,5 @@ export async function fetchSpilled(
   );
   if (sealed === undefined) throw new TokenError("expired");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `spill`
-  return openJson(vaultOf(core), sealed, placeOf(callId, pointer)) as unknown as PackedState;
+  return openJson(sealerOf(core), sealed, placeOf(callId, pointer)) as unknown as PackedState;
 }

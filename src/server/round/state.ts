@@ -8,25 +8,28 @@ import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
 import type { SpanContext } from "../ops/telemetry.ts";
 
+/** The state of a call after a round. */
 export interface CallState {
   readonly entries: readonly Entry[];
-  readonly out: readonly PutOut[];
+  /** The questions and timers that were open when the round ended. */
+  readonly out: readonly OpenWait[];
   readonly abilities: readonly Ability[];
-  /** Answers that came before the handler asked for them again. */
+  /** Answers that the handler has not asked for yet in this version of its code. */
   readonly unused: readonly InboxEvent[];
   readonly lowLevel: LowLevelState;
-  /** Of what the schema made of the arguments, where JSON can hold it. */
+  /** The digest of the parsed arguments. Undefined if JSON cannot hold them. */
   readonly inputDigest: string | undefined;
-  /** The span of the call's first round, to which the later ones are linked. */
+  /** The span of the call's first round. Later rounds link to it. */
   readonly firstSpan: SpanContext | undefined;
 }
 
-export interface PutOut extends Out {
-  /** When its time is up, if it has a limit. */
+/** An open question or timer. */
+export interface OpenWait extends Out {
+  /** When its time limit passes, or the timer is due. Undefined without a limit. */
   readonly dueAt: number | undefined;
 }
 
-/** Short names: every byte of it travels twice a round. */
+/** The state as the token holds it. The names are short, because each byte travels twice in every round. */
 export interface PackedState {
   readonly e: readonly PackedEntry[];
   readonly o: readonly (readonly [key: string, digest: string | null, dueAt?: number])[];
@@ -37,6 +40,7 @@ export interface PackedState {
   readonly t?: readonly [traceId: string, spanId: string, flags: number];
 }
 
+/** The state as the token holds it. */
 export function packState(state: CallState): PackedState {
   const { entries, out, abilities, unused, lowLevel, inputDigest, firstSpan } = state;
   const kept = unused.flatMap((event) =>
@@ -59,11 +63,11 @@ export function packState(state: CallState): PackedState {
   };
 }
 
-/** Throws a TypeError for a state that another version has written. */
+/** Throws a TypeError for a state in a form that this version does not write. */
 export function unpackState(packed: PackedState): CallState {
   const { e, o, a, u = [], l = noLowLevelState, i, t } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
-    throw new TypeError("state: not one this version has written");
+    throw new TypeError("This version has not written this state.");
   }
   return {
     entries: e.map(unpackEntry),
@@ -78,6 +82,6 @@ export function unpackState(packed: PackedState): CallState {
 
 function unpackUnused(key: string, digest: string, value: unknown): InboxEvent {
   const entry = unpackEntry(["a", key, digest, value]);
-  if (entry.kind !== "answer") throw new TypeError("state: an answer that is none");
+  if (entry.kind !== "answer") throw new TypeError("The state has an answer in an unknown form.");
   return entry;
 }

@@ -1,4 +1,4 @@
-// A run that waits: its questions for the client, and all it was told sealed into the token.
+// The end of a round that waits: its questions go to the client, and everything the handler has learned goes into the token.
 
 import { ParleyError } from "../../errors.ts";
 import { capabilityNeededBy } from "../../protocol/capabilities.ts";
@@ -11,31 +11,32 @@ import { seal } from "../../token/seal.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
-import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/warnings.ts";
+import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/author-hints.ts";
 import { accumulated, keptState } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
 import { isShown, Unsupported } from "../context/questions.ts";
 import type { RoundResponse } from "./request.ts";
 import { spill } from "./spill.ts";
 import { packState } from "./state.ts";
-import type { CallState, PackedState, PutOut } from "./state.ts";
+import type { CallState, OpenWait, PackedState } from "./state.ts";
 
-type Waiting = Extract<Outcome<unknown>, { kind: "waiting" | "yielded" | "detached" }>;
+type WaitingOutcome = Extract<Outcome<unknown>, { kind: "waiting" | "yielded" | "detached" }>;
 
+/** The response of a run that waits for answers, or that ended at a checkpoint. */
 export function suspend(
   core: Core,
   definition: Definition,
   call: Call,
-  { entries, open, unused }: Waiting,
+  { entries, open, unused }: WaitingOutcome,
 ): Promise<RoundResponse> {
   hintAtChange(core, definition, call.journal.entries, entries);
   const now = core.environment.now();
-  const out = open.map((question) => putOut(question, call.journal.out, now));
-  const told = { entries, out, unused, lowLevel: call.lowLevel };
-  return ask(core, definition, call, told, open.flatMap(inputRequest));
+  const out = open.map((wait) => openWait(wait, call.journal.out, now));
+  const state = { entries, out, unused, lowLevel: call.lowLevel };
+  return inputRequiredResponse(core, definition, call, state, open.flatMap(inputRequest));
 }
 
-/** The same for a handler that drives the rounds itself. */
+/** The response of a handler that drives the rounds itself. */
 export function suspendByHand(
   core: Core,
   definition: Definition,
@@ -51,34 +52,35 @@ export function suspendByHand(
   }
   const answers = accumulated(call.lowLevel, call.answers);
   const lowLevel: LowLevelState = {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they came from a request's JSON
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answers came from a request's JSON
     answers: answers as unknown as LowLevelState["answers"],
     state: keptState(definition.name, returned),
     asked: inputRequests.map(([key]) => key),
   };
-  return ask(core, definition, call, { entries, out: [], unused: [], lowLevel }, inputRequests);
+  const state = { entries, out: [], unused: [], lowLevel };
+  return inputRequiredResponse(core, definition, call, state, inputRequests);
 }
 
-async function ask(
+async function inputRequiredResponse(
   core: Core,
   definition: Definition,
   call: Call,
-  told: Pick<CallState, "entries" | "out" | "unused" | "lowLevel">,
+  own: Pick<CallState, "entries" | "out" | "unused" | "lowLevel">,
   inputRequests: readonly (readonly [string, InputRequest])[],
 ): Promise<RoundResponse> {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
-  // Member by member, here and below: spreads are dear, and this is every round.
+  // Written out here and below, because this runs in every round and a spread is slow.
   const state: CallState = {
-    entries: told.entries,
-    out: told.out,
+    entries: own.entries,
+    out: own.out,
     abilities: call.abilities,
-    unused: told.unused,
-    lowLevel: told.lowLevel,
+    unused: own.unused,
+    lowLevel: own.lowLevel,
     inputDigest: call.inputDigest(),
     firstSpan: call.firstSpan,
   };
   const requestState = await sealState(core, definition, call, state);
-  hintAtSize(core, definition, call.round, told.entries);
+  hintAtSize(core, definition, call.round, own.entries);
   const resultType = "input_required";
   return {
     kind: resultType,
@@ -89,8 +91,8 @@ async function ask(
   };
 }
 
-/** A question that is put again, unchanged, keeps the time it had. */
-function putOut({ key, digest, ms }: Open, before: readonly PutOut[], now: number): PutOut {
+/** A question that is asked again unchanged keeps its time limit. */
+function openWait({ key, digest, ms }: Open, before: readonly OpenWait[], now: number): OpenWait {
   const earlier = before.find((one) => one.key === key && one.digest === digest);
   return { key, digest, dueAt: earlier?.dueAt ?? (ms === undefined ? undefined : now + ms) };
 }
@@ -107,7 +109,7 @@ async function sealState(
 ): Promise<string> {
   const { limits, environment } = core;
   const longestWait = Math.max(0, ...state.out.map(({ dueAt = 0 }) => dueAt));
-  // A minute more than the longest question: its answer should meet a timeout, not a refused token.
+  // A minute longer than the longest question, so that a late answer gets a timeout and not a refused token.
   const expiresAt = Math.max(environment.now() + limits.tokenTtlMs, longestWait + 60_000);
   const packed = packState(state);
   const { method, target, argumentsDigest, principal, audience } = call.binding();
@@ -141,14 +143,14 @@ async function sealState(
 function mixedStyles(name: string): ParleyError {
   return new ParleyError(
     "mixed_styles",
-    `"${name}" used ctx.ask, ctx.step or the like and returned inputRequired(…). A handler either awaits its questions, or drives the rounds itself with inputRequired, ctx.answers and ctx.state.`,
+    `"${name}" used an operation such as ctx.ask or ctx.step and returned inputRequired(…). A handler either awaits its questions, or drives the rounds itself with inputRequired, ctx.answers and ctx.state.`,
   );
 }
 
 function tooManyRounds(name: string, limit: number): ParleyError {
   return new ParleyError(
     "too_many_rounds",
-    `"${name}" has taken ${limit} rounds and asks again. Ask together what can be asked together (Promise.all), or raise parley({ limits: { rounds } }).`,
+    `"${name}" has taken ${limit} rounds, which is the limit, and asks again. Ask several questions at once with Promise.all, or raise parley({ limits: { rounds } }).`,
   );
 }
 
@@ -163,10 +165,10 @@ function tooLarge(
     .map(({ title, bytes: size }) => `${title} ${kib(size)}`);
   return new ParleyError(
     "token_too_large",
-    `The state of "${name}" is ${kib(bytes)}, over the limit of ${kib(limit)}: ${largest.join(", ")}. ` +
-      "Keep ids instead of contents in step results, " +
+    `The state of "${name}" is ${kib(bytes)}, and the limit is ${kib(limit)}. The largest parts: ${largest.join(", ")}. ` +
+      "Return ids instead of contents from steps, " +
       (store === undefined
-        ? "or give parley() a store, which then holds it."
-        : "or raise parley({ limits: { taskLogBytes } }): it is too large for the store, too."),
+        ? "or pass parley() a store, which then holds the state."
+        : "or raise parley({ limits: { taskLogBytes } }), because the state is too large for the store as well."),
   );
 }

@@ -1,4 +1,4 @@
-// `tasks/get`, `tasks/update`, `tasks/cancel`, for whatever transport brought them.
+// `tasks/get`, `tasks/update` and `tasks/cancel`, on every transport.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { answerMap, elicitAnswer, rootsAnswer, sampleAnswer } from "../../protocol/answers.ts";
@@ -7,25 +7,30 @@ import {
   invalidParams,
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
+import { tasksExtension } from "../../protocol/task.ts";
 import type { DetailedTask } from "../../protocol/task.ts";
 import type { Json } from "../../util/json.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import { TokenError } from "../../token/errors.ts";
 import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
-import { textOf } from "../round/failure.ts";
+import { errorText } from "../../util/error-text.ts";
+import { isObject } from "../../util/objects.ts";
+import { checkKeys } from "../round/failure.ts";
 import { storeTrouble } from "./store-needed.ts";
 import { detailedTask } from "./wire.ts";
 
+/** One request about a task. */
 export interface TaskRequest {
   readonly method: "tasks/get" | "tasks/update" | "tasks/cancel";
   readonly taskId: unknown;
   readonly inputResponses?: unknown;
-  /** Of this very request. */
+  /** What this request declares. */
   readonly capabilities: ClientCapabilities;
   readonly principal: string | undefined;
 }
 
+/** What the client gets: the result's members, or a JSON-RPC error. */
 export type TaskResponse =
   | { readonly kind: "result"; readonly result: object }
   | {
@@ -35,17 +40,18 @@ export type TaskResponse =
       readonly data?: Readonly<Record<string, unknown>>;
     };
 
+/** Serves one request about a task. Never rejects. */
 export async function serveTask(core: Core, request: TaskRequest): Promise<TaskResponse> {
-  // Before anything is looked up: who cannot follow tasks learns nothing of them.
+  // Checked first, so that a client without the extension learns nothing about tasks.
   if (!canFollowTasks(request.capabilities)) return notDeclared;
   try {
-    return await answerTo(core, request);
+    return await respond(core, request);
   } catch (error) {
     return unreachable(core, request.method, error);
   }
 }
 
-async function answerTo(core: Core, request: TaskRequest): Promise<TaskResponse> {
+async function respond(core: Core, request: TaskRequest): Promise<TaskResponse> {
   const task = await ownTask(core, request.taskId, request.principal);
   if (task === undefined) return unknownTask;
   if (task.isRemoved) return removedTask;
@@ -60,7 +66,7 @@ async function answerTo(core: Core, request: TaskRequest): Promise<TaskResponse>
   }
 }
 
-/** Undefined for a foreign one as for one that never was: an id is no authorisation. */
+/** The caller's task. Undefined for a task of another caller and for one that does not exist, because an id does not authorize. */
 export async function ownTask(
   core: Core,
   id: unknown,
@@ -71,43 +77,47 @@ export async function ownTask(
   return task !== undefined && task.principal === principal ? task : undefined;
 }
 
-/** Of another server on the same store, or sealed with a key that is gone: whoever asks is told what of an unknown one. */
+/** The task belongs to another server on the same store, or its key is gone. The client gets the same response as for an unknown task. */
 function unopened({ logger }: Core, error: unknown): undefined {
   if (!(error instanceof TokenError)) throw error;
   const { reason } = error;
-  const hint = reason === "unknown_key" ? ": is PARLEY_KEYS the same on every instance?" : "";
-  logger.warn(`A task could not be opened${hint}`, { reason });
+  const hint = reason === "unknown_key" ? ` ${checkKeys}` : "";
+  logger.warn(`A task could not be opened.${hint}`, { reason });
 }
 
 const longestId = 200;
 
 async function update(core: Core, task: TaskSnapshot, sent: unknown): Promise<TaskResponse> {
-  if (!isMap(sent)) return malformed("expected an object whose members are results");
-  // Only what is asked now is looked at: a client may well send what is answered already, or nobody's at all.
+  if (!isObject(sent)) return malformed("expected an object whose members are results");
+  // Only open questions count. A client may also send answers that have arrived already, or under unknown keys.
   const outstanding = Object.entries(sent).filter(([key]) => task.questions.has(key));
   const answers = answerMap(Object.fromEntries(outstanding));
-  if (answers === undefined) return malformed("an answer is an object of a decent size");
+  if (answers === undefined) return malformed("each answer must be an object, and not too large");
   for (const [key, answer] of answers) {
     if (!isAnswerTo(task.questions.get(key), answer)) {
-      return malformed(`what came for "${key}" is no answer to what was asked`);
+      return malformed(`the answer to "${key}" is not of the kind that was asked for`);
     }
   }
-  await applyAnswers(core, task.id, answers);
+  await core.tasks?.answer(task, asJson(answers));
   return result({});
 }
 
+/** Answers a task's questions by wire key, for a caller that has not read the task. */
 export async function applyAnswers(
   core: Core,
   taskId: string,
   answers: ReadonlyMap<string, object>,
 ): Promise<void> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they came as JSON
-  await core.tasks?.update(taskId, answers as unknown as ReadonlyMap<string, Json>);
+  await core.tasks?.update(taskId, asJson(answers));
 }
 
-/** Of the right kind. Whether it fits the form is for the handler's schema to say; then it is asked again. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- answers come from a request's JSON
+const asJson = (answers: ReadonlyMap<string, object>) =>
+  answers as unknown as ReadonlyMap<string, Json>;
+
+/** Whether the answer is of the right kind. The handler's schema checks the contents, and the question is asked again if they do not fit. */
 function isAnswerTo(question: unknown, answer: object): boolean {
-  const method = isMap(question) && "method" in question ? question.method : undefined;
+  const method = isObject(question) ? question["method"] : undefined;
   if (method === "elicitation/create") return isElicitResult(answer);
   if (method === "sampling/createMessage") return sampleAnswer(answer) !== undefined;
   return rootsAnswer(answer) !== undefined;
@@ -116,30 +126,27 @@ function isAnswerTo(question: unknown, answer: object): boolean {
 function isElicitResult(answer: object): boolean {
   const given = elicitAnswer(answer);
   if (given?.action !== "accept" || given.content === undefined) return given !== undefined;
-  return isMap(given.content) && Object.values(given.content).every(isField);
+  return isObject(given.content) && Object.values(given.content).every(isField);
 }
 
-/** What a form's field may hold. Null is an empty one, to some clients: that it is missing, the form says. */
+/** Whether a form's field may hold this. Some clients send null for an empty field; the form reports it as missing. */
 function isField(value: unknown): boolean {
   if (Array.isArray(value)) return value.every((one) => typeof one === "string");
   return typeof value !== "object" || value === null;
 }
 
-const isMap = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-// ---------------------------------------------------------------- answers
+// ---------------------------------------------------------------- responses
 
 const result = (members: object | DetailedTask): TaskResponse => ({
   kind: "result",
   result: { resultType: "complete", ...members },
 });
 
-type Refused = Extract<TaskResponse, { kind: "error" }>;
+type TaskErrorResponse = Extract<TaskResponse, { kind: "error" }>;
 
-/** What a store says when it fails is for the log. */
-export function unreachable({ logger }: Core, method: string, error: unknown): Refused {
-  logger.error(`The task store fails: ${textOf(error)}`, { method });
+/** The response when the store fails. The store's own message goes to the log only. */
+export function unreachable({ logger }: Core, method: string, error: unknown): TaskErrorResponse {
+  logger.error(`The task store failed: ${errorText(error)}`, { method });
   return {
     kind: "error",
     code: internalError,
@@ -151,7 +158,7 @@ export function unreachable({ logger }: Core, method: string, error: unknown): R
 const malformed = (why: string): TaskResponse => ({
   kind: "error",
   code: invalidParams,
-  message: `Malformed inputResponses: ${why}. Nothing was applied`,
+  message: `Malformed inputResponses: ${why}. Nothing was applied.`,
 });
 
 const unknownTask: TaskResponse = {
@@ -164,13 +171,14 @@ const unknownTask: TaskResponse = {
 const removedTask: TaskResponse = {
   kind: "error",
   code: invalidParams,
-  message: "The task's time is over, and its result is deleted",
+  message: "The task has expired, and its result is deleted.",
   data: { reason: "task_expired" },
 };
 
-export const notDeclared: Refused = {
+/** The response to a client that does not declare the extension. */
+export const notDeclared: TaskErrorResponse = {
   kind: "error",
   code: missingClientCapability,
-  message: "This needs a client that declares the tasks extension in the request",
+  message: `Requests about tasks must declare the tasks extension (${tasksExtension}).`,
   data: { requiredCapabilities: capabilitiesFor("task") },
 };

@@ -1,39 +1,40 @@
-// Tools that cannot do without a store.
+// Which tools need a store, and the errors for a store that is missing or fails.
 
 import { ParleyError } from "../../errors.ts";
 import { TokenError } from "../../token/errors.ts";
 import type { Definition } from "../define/definition.ts";
 
+/** Whether a tool has `task` or `once` in its config. */
 export function needsStore({ task, once }: Definition): boolean {
   return task !== undefined || once === true;
 }
 
-export function noStore(who: string): ParleyError {
+/** The error for a tool, or a method of the app, that needs a store where there is none. */
+export function noStore(user: string): ParleyError {
   return new ParleyError(
     "no_store",
-    `${who} needs a store. Pass parley({ store: sqliteStore("tasks.db") }) from mcp-parley/sqlite, or postgresStore(url) from mcp-parley/postgres for several machines.\n` +
-      "One is made by default only in development on this machine (app.listen on loopback, app.stdio).",
+    `${user} needs a store. Pass parley({ store: sqliteStore("tasks.db") }) from mcp-parley/sqlite, or postgresStore(url) from mcp-parley/postgres for several machines.\n` +
+      "A store is made by default only in development on this machine (app.listen on a loopback address, or app.stdio).",
   );
 }
 
-/** The store does not answer. What it says is for the log: it names machines. */
+/** The store failed. Its own message is for the log only, because it may name machines. */
 export class StoreTrouble extends Error {
   override readonly name = "StoreTrouble";
 }
 
+/** The error for the client. The cause goes to the log. */
 export function storeTrouble(cause: unknown): StoreTrouble {
   return new StoreTrouble(
     "The task store cannot be reached at the moment. Nothing was lost; try again.",
-    {
-      cause,
-    },
+    { cause },
   );
 }
 
-/** A limit that is reached, or a mistake, is told as it is; anything else is trouble. */
-export async function fromStore<T>(answer: Promise<T>): Promise<T> {
+/** Waits for the store. Errors of our own, such as a limit that is reached, pass; any other error becomes `StoreTrouble`. */
+export async function fromStore<T>(result: Promise<T>): Promise<T> {
   try {
-    return await answer;
+    return await result;
   } catch (error) {
     throw error instanceof ParleyError || error instanceof TokenError ? error : storeTrouble(error);
   }

@@ -1,16 +1,17 @@
-// A task as the extension shows it (SEP-2663).
+// A task as the tasks extension (SEP-2663) shows it on the wire.
 
 import type { CreateTaskResult, DetailedTask, TaskBase } from "../../protocol/task.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 
 const pollIntervalMs = 1_000;
 
+/** The response to a call that has become a task. */
 export function createTaskResult(task: TaskSnapshot): CreateTaskResult {
-  // It has no room for questions or results: whatever has become of it meanwhile, `tasks/get` tells.
+  // This response has no room for questions or results. If the task has moved on meanwhile, `tasks/get` shows it.
   return { resultType: "task", ...baseOf(task), status: "working" };
 }
 
-/** With the questions, the result or the error that its status goes with. */
+/** The response to `tasks/get`, with the questions, the result or the error that belongs to the status. */
 export function detailedTask(task: TaskSnapshot): DetailedTask {
   const base = baseOf(task);
   switch (task.status) {

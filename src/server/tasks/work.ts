@@ -1,4 +1,4 @@
-// The app's durable side: its store, the task engine on it, and the worker in this process, if there is one.
+// The app's durable side: its store, the task engine on that store, and the worker in this process, if there is one.
 
 import { hostname } from "node:os";
 import { ParleyError } from "../../errors.ts";
@@ -9,14 +9,16 @@ import { TaskRuntime } from "../../tasks/runtime.ts";
 import type { Store, TaskStore } from "../../tasks/store.ts";
 import type { TaskObserver } from "../../tasks/observer.ts";
 import { TokenError } from "../../token/errors.ts";
-import { vaultOf } from "./vault.ts";
+import { errorText } from "../../util/error-text.ts";
+import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
-import { textOf } from "../round/failure.ts";
+import { checkKeys } from "../round/failure.ts";
 import type { Registration } from "../define/registry.ts";
 import { programOf } from "./program.ts";
 
+/** The options of `app.work`. */
 export interface WorkOptions {
-  /** Tasks run at once. Default 16. */
+  /** How many tasks run at once in this process. Default: 16. */
   readonly concurrency?: number | undefined;
 }
 
@@ -24,6 +26,7 @@ const pollMs = 1_000;
 const sweepMs = 30_000;
 const leastSilenceMs = 30_000;
 
+/** The task engine of one app. */
 export class Work {
   readonly store: TaskStore;
   readonly runtime: TaskRuntime;
@@ -38,7 +41,7 @@ export class Work {
   constructor(store: Store, core: Core, registrations: Iterable<Registration>) {
     if (!isTaskStore(store)) {
       throw new TypeError(
-        "parley({ store }) takes what sqliteStore(), postgresStore() or memoryStore() returns.",
+        "parley({ store }) takes a store that sqliteStore(), postgresStore() or memoryStore() returned.",
       );
     }
     this.store = store;
@@ -46,7 +49,7 @@ export class Work {
     this.#registrations = registrations;
     this.runtime = new TaskRuntime({
       store,
-      sealer: vaultOf(core),
+      sealer: sealerOf(core),
       programs: { names: () => this.#names(), get: (tool) => this.#program(tool) },
       limits: limitsOf(core),
       observer: this.#observer(),
@@ -55,7 +58,7 @@ export class Work {
     });
   }
 
-  /** A worker is seen every third of a lease: one that was not for so long is gone. */
+  /** How long a worker may stay silent before it counts as gone. Each one reports every third of a lease. */
   get silenceMs(): number {
     return Math.max(leastSilenceMs, this.store.leaseMs);
   }
@@ -68,18 +71,18 @@ export class Work {
     return this.#storeErrors;
   }
 
-  /** Whether there is anything a worker could do. */
+  /** Whether a tool may become a task, so that a worker has something to do. */
   get hasTools(): boolean {
     return this.#names().length > 0;
   }
 
   async start({ concurrency = 16 }: WorkOptions = {}): Promise<void> {
     if (!Number.isInteger(concurrency) || concurrency < 1) {
-      throw new RangeError(`concurrency is ${concurrency}: a whole number from 1`);
+      throw new RangeError(`concurrency is ${concurrency}. Pass a whole number of at least 1.`);
     }
-    // Unlike any other, also after a restart under the same process id.
-    const chance = this.#core.environment.newId().slice(0, 6);
-    const name = `${hostname()}-${process.pid}-${chance}`;
+    // The random part keeps two processes apart that get the same process id, one after the other.
+    const random = this.#core.environment.newId().slice(0, 6);
+    const name = `${hostname()}-${process.pid}-${random}`;
     await this.runtime.start({ name, concurrency, pollMs, sweepMs });
   }
 
@@ -102,7 +105,7 @@ export class Work {
     return program;
   }
 
-  // ---------------------------------------------------------------- what there is to tell
+  // ---------------------------------------------------------------- logs and metrics
 
   #observer(): TaskObserver {
     const { logger, telemetry } = this.#core;
@@ -116,43 +119,37 @@ export class Work {
         this.#leaseLosses += 1;
         telemetry.task("lease_lost", tool);
         logger.warn(
-          "A task's lease was lost: this process was too slow, or paused. It goes on elsewhere.",
-          {
-            task: shortId(id),
-            handler: tool,
-          },
+          "A task's lease was lost because this process was too slow or paused. Another worker continues the task.",
+          { task: shortId(id), handler: tool },
         );
       },
       couldNotRun: ({ id, tool, fruitless }, error) =>
-        logger.error(`A task could not be run here: ${inWords(error)}`, {
+        logger.error(`A task could not be run here: ${causeText(error)}`, {
           task: shortId(id),
           handler: tool,
           attempt: fruitless,
         }),
       gaveUp: ({ id, tool }, cause) =>
         logger.error(
-          `A task was given up: taken up again and again, it got nowhere. The last time: ${cause}`,
-          {
-            task: shortId(id),
-            handler: tool,
-          },
+          `A task was given up, because it was started several times without progress. The last cause: ${cause}`,
+          { task: shortId(id), handler: tool },
         ),
       storeFailed: (error) => {
         this.#storeErrors += 1;
         telemetry.storeFailed(this.store["~store"]);
-        // Once, not with every try.
-        if (!this.#isDown) logger.error(`The task store fails: ${textOf(error)}`);
+        // Logged once, not with each retry.
+        if (!this.#isDown) logger.error(`The task store failed: ${errorText(error)}`);
         this.#isDown = true;
       },
       storeBack: () => {
         if (!this.#isDown) return;
         this.#isDown = false;
-        logger.info("The task store answers again.");
+        logger.info("The task store works again.");
       },
     };
   }
 
-  /** A task that nobody runs is the first thing to go wrong behind `app.fetch`: it should be said. */
+  /** Logs an error if no worker runs the new task. With `app.fetch` that is the most common mistake. */
   async #lookForWorker(id: string): Promise<void> {
     const { environment, logger } = this.#core;
     const now = environment.now();
@@ -165,7 +162,7 @@ export class Work {
       const problem = noWorker(id, this.silenceMs);
       logger.error(problem.message, { code: problem.code });
     } catch (error) {
-      logger.debug(`Whether there is a worker could not be found out: ${textOf(error)}`);
+      logger.debug(`The store could not say whether there is a worker: ${errorText(error)}`);
     }
   }
 }
@@ -174,20 +171,21 @@ function noWorker(id: string, silenceMs: number): ParleyError {
   return new ParleyError(
     "no_worker",
     `Task ${shortId(id)} was created, but no worker has been seen on this store for ${silenceMs / 1_000} s. ` +
-      "Call app.work() in a long-lived process; app.fetch, app.node and app.attach start none.",
+      "Call app.work() in a long-lived process. app.fetch, app.node and app.attach do not start a worker.",
   );
 }
 
-/** What a record that does not open says of itself is written for clients, and so says nothing. */
-function inWords(error: unknown): string {
+/** The message of a record that does not open is written for clients, so it hides the reason. The log shows it. */
+function causeText(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof TokenError ? error.cause : error;
-  if (!(cause instanceof TokenError)) return textOf(error);
-  return `its record cannot be opened (${cause.reason}): is PARLEY_KEYS the same on every instance?`;
+  if (!(cause instanceof TokenError)) return errorText(error);
+  return `its record cannot be opened (${cause.reason}). ${checkKeys}`;
 }
 
-/** A whole one, in a log, is half of what it takes to read the task. */
+/** Logs show only the beginning of an id, because the whole id is half of what it takes to read the task. */
 const shortId = (id: string) => `${id.slice(0, 6)}…`;
 
+/** The limits of the task engine, from those of the app. */
 export function limitsOf({ limits }: Core): TaskLimits {
   return {
     ...defaultTaskLimits,

@@ -167,13 +167,8 @@ export class Execution {
         journal: { entries: journal.entries, out: journal.waits.out },
         inbox: journal.arrivals.inbox,
       },
-      {
-        ...prepared.hooks,
-        callId: this.#claimed.task.callId,
+      prepared.carrier({
         stop: this.#claim.stop,
-        // The call is in the background already, and any worker can continue from any entry.
-        canDetach: false,
-        canYield: false,
         append: (entry) => journal.append(entry),
         cut: (from, back) => journal.cut(from, back),
         publish: async (open) => {
@@ -185,7 +180,7 @@ export class Execution {
           this.#bodies.add(end);
           void end.then(() => this.#bodies.delete(end));
         },
-      },
+      }),
     );
   }
 

@@ -1,0 +1,156 @@
+// What rounds and tasks have in common as carriers of a call: the parts of the process that the engine and `ctx` use.
+
+import { AsyncResource } from "node:async_hooks";
+import type { InputResponses } from "@modelcontextprotocol/server";
+import { ParleyError } from "../errors.ts";
+import type { Ability } from "../protocol/capabilities.ts";
+import type { Carrier } from "../replay/carrier.ts";
+import { sealTicket } from "../token/ticket.ts";
+import { errorText } from "../util/error-text.ts";
+import type { Json } from "../util/json.ts";
+import type { CallFacts } from "./context/handler-context.ts";
+import type { Core } from "./core.ts";
+import type { Definition } from "./define/definition.ts";
+import { hintAtIdling } from "./dev/author-hints.ts";
+import { bodyNesting, isNestingFree } from "./dev/body-nesting.ts";
+import { callerPlace } from "./dev/caller-place.ts";
+
+/** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
+export type Recording = Pick<
+  Carrier,
+  "append" | "cut" | "publish" | "mayStart" | "onBody" | "stop"
+>;
+
+/** A recording that keeps nothing. */
+export const noRecording: Recording = {};
+
+/**
+ * The carrier of one run. The engine sees it as a `Carrier`, `ctx` as `CallFacts`.
+ *
+ * Almost everything is looked up on demand, because a handler that asks nothing needs none of it (R15). It is a class with
+ * accessors on its prototype for a reason: V8 gives each object literal that has a getter its own shape, which keeps the
+ * whole request alive until the next full garbage collection.
+ */
+export abstract class CallCarrier implements Carrier, CallFacts {
+  protected readonly core: Core;
+  protected readonly definition: Definition;
+  protected recording: Recording;
+  #nesting: Carrier["nesting"];
+
+  constructor(core: Core, definition: Definition, recording: Recording) {
+    this.core = core;
+    this.definition = definition;
+    this.recording = recording;
+  }
+
+  abstract get callId(): string;
+
+  // ---------------------------------------------------------------- for the engine
+
+  abstract get canDetach(): boolean;
+  abstract get canYield(): boolean;
+
+  get name(): string {
+    return this.definition.name;
+  }
+
+  get turns(): Carrier["turns"] {
+    return this.core.environment.turns;
+  }
+
+  get after(): Carrier["after"] {
+    return this.core.environment.after;
+  }
+
+  get stallMs(): number {
+    return this.core.environment.stallMs;
+  }
+
+  get stop(): Carrier["stop"] {
+    return this.recording.stop;
+  }
+
+  get append(): Carrier["append"] {
+    return this.recording.append;
+  }
+
+  get cut(): Carrier["cut"] {
+    return this.recording.cut;
+  }
+
+  get publish(): Carrier["publish"] {
+    return this.recording.publish;
+  }
+
+  get mayStart(): Carrier["mayStart"] {
+    return this.recording.mayStart;
+  }
+
+  get onBody(): Carrier["onBody"] {
+    return this.recording.onBody;
+  }
+
+  get place(): Carrier["place"] {
+    return this.core.environment.isDevelopment ? callerPlace : undefined;
+  }
+
+  get nesting(): Carrier["nesting"] {
+    if (this.core.environment.isDevelopment || isNestingFree) this.#nesting ??= bodyNesting();
+    return this.#nesting;
+  }
+
+  get onIdle(): Carrier["onIdle"] {
+    if (!this.core.environment.isDevelopment) return undefined;
+    return () => hintAtIdling(this.core, this.definition);
+  }
+
+  /** Does what `AsyncLocalStorage.snapshot()` does. Node 20 makes an accessor for each of those, which costs more. */
+  capture(): <T>(call: () => T) => T {
+    const context = new AsyncResource("parley.step", { requireManualDestroy: true });
+    return (call) => context.runInAsyncScope(call);
+  }
+
+  report(mistake: unknown): void {
+    const code = mistake instanceof ParleyError ? { code: mistake.code } : {};
+    this.core.logger.error(errorText(mistake), { handler: this.name, ...code });
+  }
+
+  // ---------------------------------------------------------------- for `ctx`
+
+  abstract get principal(): string | undefined;
+  abstract get request(): CallFacts["request"];
+  abstract get stepObserver(): CallFacts["stepObserver"];
+  abstract get mayBecomeTask(): boolean;
+  abstract get task(): CallFacts["task"];
+  abstract onBackground(): void;
+  abstract can(ability: Ability): boolean;
+  abstract progress(...update: Parameters<CallFacts["progress"]>): void;
+  abstract log(...line: Parameters<CallFacts["log"]>): void;
+  abstract onSchemaError(key: string, error: unknown): void;
+  abstract answers(): InputResponses;
+  abstract state(): Json | undefined;
+  /** How long a ticket for a question with this time limit is good. */
+  protected abstract ticketTtlMs(timeoutMs: number | undefined): number;
+
+  ticket(...[kind, key, timeoutMs]: Parameters<CallFacts["ticket"]>): string {
+    return sealTicket(
+      {
+        kind,
+        callId: this.callId,
+        key,
+        principal: this.principal,
+        audience: this.core.name,
+        expiresAt: this.now() + this.ticketTtlMs(timeoutMs),
+      },
+      this.core.keyring(),
+    );
+  }
+
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.core.environment.after(ms, resolve));
+  }
+
+  now(): number {
+    return this.core.environment.now();
+  }
+}

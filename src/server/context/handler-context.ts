@@ -1,0 +1,317 @@
+// `ctx` as a class: each operation builds a question or a step and hands it to the engine.
+
+import type { InputResponses, LoggingLevel } from "@modelcontextprotocol/server";
+import { ParleyError } from "../../errors.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
+import type { FormJson } from "../../protocol/form.ts";
+import type { QuestionSpec, Operations, StepInfo, StepOptions } from "../../replay/operations.ts";
+import { OperationPromise } from "../../replay/promises.ts";
+import type { Question } from "../../replay/promises.ts";
+import type { Ticket } from "../../token/ticket.ts";
+import { tenYearsMs } from "../../util/timers.ts";
+import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
+import type { Form } from "../forms/form.ts";
+import { reasonOf } from "../forms/issues.ts";
+import type { Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
+import type { Context, QuestionOptions, RequestFacts, TaskContext } from "./context.ts";
+import {
+  externalQuestion,
+  formQuestion,
+  rootsQuestion,
+  sampleQuestion,
+  urlQuestion,
+} from "./questions.ts";
+import type { OnRefusal, QuestionParams } from "./questions.ts";
+
+/** What one round, or one run of a task, knows of its call. */
+export interface CallFacts {
+  readonly callId: string;
+  readonly principal: string | undefined;
+  /** The request of this round. Undefined in a task. */
+  readonly request: RequestFacts | undefined;
+  readonly task: { readonly id: string } | undefined;
+  readonly can: (ability: Ability) => boolean;
+  /** Seals a reference to one question of this call. */
+  readonly ticket: (kind: Ticket["kind"], key: string, timeoutMs: number | undefined) => string;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly now: () => number;
+  readonly progress: (done: number, total?: number, message?: string) => void;
+  readonly log: (level: LoggingLevel, data: unknown) => void;
+  /** Reports a schema that threw instead of returning issues, or a delivered value that does not fit. */
+  readonly onSchemaError: (key: string, error: unknown) => void;
+  /** The answers of the low-level form. */
+  readonly answers: () => InputResponses;
+  /** The state of the low-level form. */
+  readonly state: () => Json | undefined;
+  /** The tool's config has `task`. */
+  readonly mayBecomeTask: boolean;
+  /** Called for each `background()`, replayed or not. */
+  readonly onBackground: () => void;
+  readonly stepObserver: StepObserver | undefined;
+}
+
+/** Lets the test kit see steps, and run their bodies in its own way. */
+export interface StepObserver {
+  /** The handler reached this step. Its body runs, or its outcome is replayed. */
+  readonly onStep: (key: string) => void;
+  /** Called in place of the body. */
+  readonly runBody: (key: string, step: StepInfo, body: (step: StepInfo) => unknown) => unknown;
+}
+
+/**
+ * The operations are getters that return functions, so that a handler can destructure them: `({ id }, { ask }) => …`. A
+ * handler that uses none of them pays only for this one object (R15).
+ */
+export class HandlerContext implements TaskContext {
+  readonly #operations: Operations;
+  readonly #facts: CallFacts;
+
+  constructor(operations: Operations, facts: CallFacts) {
+    this.#operations = operations;
+    this.#facts = facts;
+  }
+
+  get ask(): Context["ask"] {
+    return (
+      key: string,
+      message: string,
+      schema?: Schema | FormJson,
+      options?: QuestionOptions,
+      // oxlint-disable-next-line typescript/no-explicit-any -- the overloads say what comes out
+    ): any => this.#form("ask", key, message, () => formOf(key, schema), "throws", options);
+  }
+
+  get confirm(): Context["confirm"] {
+    return (key, message, options) =>
+      this.#form("confirm", key, message, () => confirmForm, "is_no", {
+        timeoutMs: options?.timeoutMs,
+      });
+  }
+
+  get choose(): Context["choose"] {
+    return (key, message, choices, options) =>
+      this.#form("choose", key, message, () => choiceForm(key, choices), "throws", options);
+  }
+
+  get elicit(): Context["elicit"] {
+    return (key, { message, requestedSchema }, options) =>
+      this.#form("elicit", key, message, () => formOf(key, requestedSchema), "is_outcome", options);
+  }
+
+  get openUrl(): Context["openUrl"] {
+    return (key, message, url, { until, ...options } = {}) =>
+      this.#ask(key, () =>
+        urlQuestion(this.#params("openUrl", key, options), message, {
+          url,
+          ticket: () => this.#facts.ticket("url", key, options.timeoutMs),
+          isDone: until && (() => this.#becomesTrue(until)),
+        }),
+      );
+  }
+
+  get sample(): Context["sample"] {
+    return (key, prompt, options) =>
+      this.#ask(key, () => sampleQuestion(this.#params("sample", key, options), prompt));
+  }
+
+  get roots(): Context["roots"] {
+    return (key = "roots", options) =>
+      this.#ask(key, () => rootsQuestion(this.#params("roots", key, options)));
+  }
+
+  get step(): Context["step"] {
+    return <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions) => {
+      const { stepObserver } = this.#facts;
+      stepObserver?.onStep(key);
+      const run =
+        stepObserver === undefined
+          ? body
+          : (step: StepInfo) => stepObserver.runBody(key, step, body);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine puts it through JSON
+      return this.#operations.step(key, run, options) as Promise<Stored<T>>;
+    };
+  }
+
+  get checkpoint(): Context["checkpoint"] {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
+    return (options) => this.#operations.checkpoint(options?.afterMs) as Promise<void>;
+  }
+
+  get background(): TaskContext["background"] {
+    return (options) => {
+      if (!this.#facts.mayBecomeTask) return this.#refuse("background").then(() => {});
+      this.#facts.onBackground();
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
+      return this.#operations.background(options) as Promise<void>;
+    };
+  }
+
+  get sleep(): TaskContext["sleep"] {
+    return (key, ms) => {
+      if (!this.#facts.mayBecomeTask) return this.#refuse("sleep", key).then(() => {});
+      if (!(ms >= 0 && ms <= tenYearsMs)) {
+        const message = `Sleep "${key}" lasts ${ms} ms. Pass a number of milliseconds from 0 to ten years.`;
+        const mistake = new ParleyError("bad_option", message);
+        return this.#operations.refuse(key, mistake).then(() => {});
+      }
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its entry has no value
+      return this.#operations.sleep(key, ms) as Promise<void>;
+    };
+  }
+
+  get waitFor(): TaskContext["waitFor"] {
+    return (key, schema, { notify, timeoutMs }) => {
+      if (!this.#facts.mayBecomeTask) return this.#refuse("waitFor", key);
+      const wait = this.#ask<OutputOf<typeof schema>>(key, () =>
+        externalQuestion(this.#params("waitFor", key, { timeoutMs }), schema),
+      );
+      const notice = this.#operations.aside(key, () =>
+        notify(this.#facts.ticket("external", key, timeoutMs)),
+      );
+      return joined(wait, notice);
+    };
+  }
+
+  get task(): TaskContext["task"] {
+    return this.#facts.task;
+  }
+
+  get progress(): Context["progress"] {
+    return (done, total, message) => {
+      if (this.#operations.isLive()) this.#facts.progress(done, total, message);
+    };
+  }
+
+  get log(): Context["log"] {
+    return (level, data) => {
+      if (this.#operations.isLive()) this.#facts.log(level, data);
+    };
+  }
+
+  get can(): Context["can"] {
+    return (what) => this.#facts.can(what);
+  }
+
+  get principal(): string | undefined {
+    return this.#facts.principal;
+  }
+
+  get callId(): string {
+    return this.#facts.callId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#operations.signal();
+  }
+
+  get onRunEnd(): Context["onRunEnd"] {
+    return (release) => this.#operations.onRunEnd(release);
+  }
+
+  get request(): RequestFacts | undefined {
+    return this.#facts.request;
+  }
+
+  get answers(): InputResponses {
+    return this.#facts.answers();
+  }
+
+  get state(): Context["state"] {
+    return (schema) => stateOf(this.#facts.state(), schema);
+  }
+
+  #form<T>(
+    verb: string,
+    key: string,
+    message: string,
+    form: () => Form,
+    onRefusal: OnRefusal,
+    options: QuestionOptions | undefined,
+  ): Question<T> {
+    return this.#ask(key, () =>
+      formQuestion(this.#params(verb, key, options), message, form(), onRefusal),
+    );
+  }
+
+  /** TypeScript rejects this already. A JavaScript author would otherwise believe that the work outlives the process. */
+  #refuse<T>(verb: string, key: string = verb): Question<T> {
+    const message = `ctx.${verb}() works only in tools that may become tasks. Add task: "optional" to this tool's config.`;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is never settled
+    return this.#operations.refuse(key, new ParleyError("bad_option", message)) as Question<T>;
+  }
+
+  #params(verb: string, key: string, options?: QuestionOptions): QuestionParams {
+    const facts = this.#facts;
+    return {
+      ...options,
+      verb,
+      key,
+      can: (ability) => facts.can(ability),
+      onSchemaError: (of, error) => facts.onSchemaError(of, error),
+    };
+  }
+
+  /** A question that cannot be asked as it is written fails the run, so that no `catch` in the handler hides it (R10). */
+  #ask<T>(key: string, make: () => QuestionSpec): Question<T> {
+    let question: Question<unknown>;
+    try {
+      question = this.#operations.ask(key, make());
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      question = this.#operations.refuse(key, error);
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `spec.read` gives this type
+    return question as Question<T>;
+  }
+
+  /** Checks for up to 20 seconds, because most people finish with a page soon after they agree to open it. */
+  async #becomesTrue(until: () => boolean | Promise<boolean>): Promise<boolean> {
+    const facts = this.#facts;
+    let isOver = false;
+    this.#operations.onRunEnd(() => {
+      isOver = true;
+    });
+    const giveUpAt = facts.now() + 20_000;
+    let pauseMs = 250;
+    while (!(await until())) {
+      if (isOver || facts.now() + pauseMs > giveUpAt) return false;
+      await facts.wait(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, 2_000);
+    }
+    return true;
+  }
+}
+
+/**
+ * Joins a question and its `notify` step: resolves when both have, and rejects when either does. The question counts as
+ * awaited only once this promise is (R10).
+ */
+function joined<T>(question: Question<T>, notice: Promise<unknown>): Question<T> {
+  let settle: ((both: Promise<T>) => void) | undefined;
+  const both = new Promise<T>((resolve) => {
+    settle = resolve;
+  });
+  let isAwaited = false;
+  // The engine waits for the notice, so its rejection is never unhandled, even if the author awaits nothing.
+  notice.catch(() => {});
+  return new OperationPromise(question.key, both, () => {
+    if (isAwaited) return;
+    isAwaited = true;
+    settle?.(Promise.all([question, notice]).then(([value]) => value));
+  });
+}
+
+/** The state was sealed by us, so it is what the handler returned last. A deployment may have changed the schema since. */
+function stateOf<S extends Schema>(state: Json | undefined, schema: S): OutputOf<S> | undefined {
+  if (state === undefined) return undefined;
+  const result = schema["~standard"].validate(state);
+  if (result instanceof Promise)
+    throw new TypeError("ctx.state() takes a schema that validates synchronously.");
+  if (result.issues !== undefined) {
+    throw new TypeError(
+      `ctx.state(): the state does not fit the schema: ${reasonOf(result.issues)}`,
+    );
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the schema's output
+  return result.value as OutputOf<S>;
+}

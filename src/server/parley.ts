@@ -1,0 +1,378 @@
+// `parley()` makes an app: it keeps what is registered, serves it in each way, and closes in order.
+
+import { McpServer, UriTemplate } from "@modelcontextprotocol/server";
+import type { Implementation, ServerNotifier } from "@modelcontextprotocol/server";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { dialectOf } from "../protocol/drafts.ts";
+import type { DraftDialect, DraftTasks } from "../protocol/drafts.ts";
+import type { Store } from "../tasks/store.ts";
+import type { Keyring } from "../token/keyring.ts";
+import { errorText } from "../util/error-text.ts";
+import type { App, ParleyOptions } from "./app.ts";
+import { checkedLimits } from "./core.ts";
+import type { Core } from "./core.ts";
+import { definePrompt } from "./define/prompt.ts";
+import { Registry } from "./define/registry.ts";
+import { defineResource } from "./define/resource.ts";
+import { defineTool } from "./define/tool.ts";
+import { handleTo } from "./handles.ts";
+import { HttpEntry } from "./http/entry.ts";
+import { isLoopback, listen } from "./http/listen.ts";
+import type { Listener } from "./http/listen.ts";
+import { nodeHandler } from "./http/node.ts";
+import { RouteCache } from "./http/route-cache.ts";
+import { Serving } from "./http/web.ts";
+import { nodeEnvironment } from "./ops/environment.ts";
+import { healthOf } from "./ops/health.ts";
+import { resolveKeys } from "./ops/keys.ts";
+import { stderrLogger } from "./ops/logger.ts";
+import { closeOnSignal } from "./ops/signals.ts";
+import { telemetry } from "./ops/telemetry.ts";
+import { install } from "./sdk/install.ts";
+import { TaskListeningTransport } from "./sdk/task-subscriptions/over-stdio.ts";
+import type { RoundResponse } from "./round/request.ts";
+import { needsStore, noStore } from "./tasks/store-needed.ts";
+import { Work } from "./tasks/work.ts";
+import { deliver, readTicket } from "./tickets.ts";
+
+/**
+ * Makes an app: an MCP server on the official SDK, whose tools may ask questions in the middle of a call.
+ *
+ * @example
+ * ```ts
+ * import { parley } from "mcp-parley";
+ *
+ * const app = parley({ name: "tracker", version: "1.0.0" });
+ * app.tool("hello", { description: "Say hello" }, async (ctx) => {
+ *   const name = await ctx.ask("name", "What is your name?");
+ *   return `Hello, ${name}!`;
+ * });
+ * await app.listen(3000);
+ * ```
+ */
+export function parley(options: ParleyOptions): App {
+  // For JavaScript authors. Every token is bound to the name.
+  const { name }: { readonly name?: unknown } = Object(options);
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError(
+      'parley() needs a name and a version. Write parley({ name: "tracker", version: "1.0.0" }).',
+    );
+  }
+  return new ParleyApp(options);
+}
+
+class ParleyApp implements App {
+  readonly #options: ParleyOptions;
+  readonly #registry = new Registry();
+  readonly #core: Core;
+  readonly #dialect: DraftDialect | undefined;
+  readonly #configurations: ((server: McpServer) => void)[] = [];
+  readonly #routes: RouteCache;
+  readonly #listeners = new Set<Listener>();
+  #work: Work | undefined;
+  /** The store for development, which the app makes itself and therefore closes. */
+  #ownStore: Store | undefined;
+  #endGauges: (() => void) | undefined;
+  #removeSignalHandlers: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+  /** Aborts when the app closes, to end requests that wait for a task. */
+  #waits = new AbortController();
+  #keyring: Keyring | undefined;
+  #serving: Serving | undefined;
+  #stdio: ReturnType<typeof serveStdio> | undefined;
+  #entry: HttpEntry | undefined;
+
+  constructor(options: ParleyOptions) {
+    this.#options = options;
+    this.#dialect = dialectOf(options.drafts);
+    const work = () => this.#work;
+    this.#core = {
+      name: options.name,
+      keyring: () => this.#keys("app.fetch, app.node or app.attach", false),
+      limits: checkedLimits(options.limits ?? {}),
+      logger: options.logger ?? stderrLogger,
+      environment: nodeEnvironment,
+      telemetry: telemetry(),
+      get tasks() {
+        return work()?.runtime;
+      },
+      get store() {
+        return work()?.store;
+      },
+    };
+    this.#routes = new RouteCache({
+      core: this.#core,
+      registry: this.#registry,
+      configurations: this.#configurations,
+      newServer: () => this.#bareServer(),
+    });
+    if (options.store !== undefined) this.#use(options.store);
+  }
+
+  readonly tool: App["tool"] = (name, config, handler) => {
+    const definition = defineTool(name, config, handler);
+    this.#registry.add({ kind: "tool", name, config, definition });
+    return handleTo({ kind: "tool", name }, this.#core, definition);
+  };
+
+  readonly prompt: App["prompt"] = (name, config, handler) => {
+    const definition = definePrompt(name, config, handler);
+    this.#registry.add({ kind: "prompt", name, config, definition });
+    return handleTo({ kind: "prompt", name }, this.#core, definition);
+  };
+
+  readonly resource: App["resource"] = (name, uri, config, handler) => {
+    const definition = defineResource(name, uri, config, handler);
+    const isTemplate = UriTemplate.isTemplate(uri);
+    this.#registry.add({ kind: "resource", name, uri, isTemplate, config, definition });
+    return handleTo({ kind: "resource", name }, this.#core, definition);
+  };
+
+  readonly listen: App["listen"] = async (port = 3000, options = {}) => {
+    const { host = "127.0.0.1" } = options;
+    const isLocal = isLoopback(host);
+    this.#keys(
+      isLocal ? "app.listen" : `app.listen on ${host}, which other machines can reach,`,
+      isLocal,
+    );
+    await this.#storeByDefault(isLocal);
+    const { logger } = this.#core;
+    // The worker starts first, so that the app does not listen if the store cannot be used.
+    if (options.worker !== false) await this.#workIfNeeded();
+    const serving = this.#serve();
+    const handle = options.fast === false ? nodeHandler(serving) : this.#entryTo(serving).handleOwn;
+    const listener = await listen(handle, logger, port, options, this.health);
+    this.#listeners.add(listener);
+    return {
+      url: listener.url,
+      close: async () => {
+        this.#listeners.delete(listener);
+        await listener.close();
+      },
+    };
+  };
+
+  readonly stdio: App["stdio"] = async () => {
+    this.#keys("app.stdio", true);
+    await this.#storeByDefault(true);
+    await this.#workIfNeeded();
+    const { logger } = this.#core;
+    // When the client has gone, running tasks are released to other workers, and the process can end.
+    const onClientGone = () =>
+      void this.close().catch((error: unknown) =>
+        logger.error(`Closing failed: ${errorText(error)}`),
+      );
+    process.stdin.once("end", onClientGone).once("close", onClientGone);
+    const input = new StdioServerTransport();
+    const draft = this.#dialect?.wrapTransport(input, this.#draftTasks);
+    this.#stdio = serveStdio(() => this.#newServer(draft?.isDraft), {
+      transport: new TaskListeningTransport(
+        draft ?? input,
+        this.#core,
+        implementationOf(this.#options),
+      ),
+      onerror: ({ message }) => logger.debug(message),
+    });
+  };
+
+  readonly fetch: App["fetch"] = (request) => this.#serve().fetch(request);
+
+  readonly handle: App["handle"] = (request, verified) => this.#serve().handle(request, verified);
+
+  readonly node: App["node"] = (req, res) => this.#entryTo(this.#serve()).handle(req, res);
+
+  readonly attach: App["attach"] = (server) => {
+    if (server.isConnected()) {
+      throw new TypeError(
+        "Call app.attach before the server connects. A connected server has already announced what it offers.",
+      );
+    }
+    this.#install(server);
+    return server;
+  };
+
+  readonly onServer: App["onServer"] = (configure) => void this.#configurations.push(configure);
+
+  get notify(): ServerNotifier {
+    return this.#serve().notify;
+  }
+
+  readonly work: App["work"] = async (options) => {
+    const work = this.#work;
+    if (work === undefined) throw noStore("app.work()");
+    this.#keys("app.work", false);
+    await work.start(options);
+    this.#closeBeforeExit();
+    return { close: this.close };
+  };
+
+  readonly health: App["health"] = () => healthOf(this.#core, this.#work);
+
+  readonly readTicket: App["readTicket"] = (ticket) => {
+    const { callId, key, principal, expiresAt } = readTicket(this.#core, ticket);
+    return { callId, key, principal, expiresAt: new Date(expiresAt) };
+  };
+
+  readonly deliver: App["deliver"] = (ticket, value) => deliver(this.#core, ticket, value);
+
+  /** A second call while the app is closing waits for the same end. */
+  readonly close: App["close"] = () => {
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = undefined;
+    });
+    return this.#closing;
+  };
+
+  async #close(): Promise<void> {
+    const listeners = [...this.#listeners];
+    const serving = this.#serving;
+    this.#listeners.clear();
+    // A request after this is served by a new one.
+    this.#serving = undefined;
+    const entry = this.#entry;
+    this.#entry = undefined;
+    // Otherwise closing would wait for requests that wait for a task.
+    this.#waits.abort();
+    this.#waits = new AbortController();
+    await Promise.all(listeners.map((listener) => listener.drain()));
+    await this.#work?.runtime.drain();
+    entry?.close();
+    const streamsEnd = serving?.close();
+    await Promise.all(listeners.map((listener) => listener.close(async () => streamsEnd)));
+    await streamsEnd;
+    await this.#stdio?.close();
+    this.#removeSignalHandlers?.();
+    this.#removeSignalHandlers = undefined;
+    if (this.#ownStore === undefined) return;
+    await this.#ownStore.close();
+    this.#ownStore = undefined;
+    this.#endGauges?.();
+    this.#work = undefined;
+  }
+
+  #use(store: Store): void {
+    this.#work = new Work(store, this.#core, this.#registry);
+    this.#endGauges = this.#core.telemetry.gauges(async () => (await this.health()).tasks);
+  }
+
+  /** In development on this machine, a tool that needs a store gets one. */
+  async #storeByDefault(isLocal: boolean): Promise<void> {
+    if (this.#work !== undefined) return;
+    const tool = [...this.#registry].find(({ definition }) => needsStore(definition));
+    if (tool === undefined) return;
+    if (!isLocal || process.env["NODE_ENV"] === "production") throw noStore(`Tool "${tool.name}"`);
+    const { sqliteStore } = await import("../tasks/stores/sqlite/index.ts");
+    this.#ownStore = sqliteStore();
+    this.#use(this.#ownStore);
+  }
+
+  async #workIfNeeded(): Promise<void> {
+    const work = this.#work;
+    // Even if no tool can become a task, a worker deletes what rounds leave in the store.
+    if (work === undefined) return;
+    await work.start();
+    this.#closeBeforeExit();
+  }
+
+  /** Once, however many ways the app is served in. */
+  #closeBeforeExit(): void {
+    this.#removeSignalHandlers ??= closeOnSignal(this.close, (error) =>
+      this.#core.logger.error(`Closing failed: ${errorText(error)}`),
+    );
+  }
+
+  #keys(way: string, isLocal: boolean): Keyring {
+    this.#keyring ??= resolveKeys({ keys: this.#options.keys, way, isLocal });
+    return this.#keyring;
+  }
+
+  /** A tool that asks nothing needs no key, so the app serves without one. The operator should know at once, though. */
+  #warnOfMissingKeys(): void {
+    try {
+      this.#core.keyring();
+    } catch (error) {
+      this.#core.logger.error(errorText(error), { code: "no_keys" });
+    }
+  }
+
+  #serve(): Serving {
+    if (this.#serving !== undefined) return this.#serving;
+    this.#warnOfMissingKeys();
+    const { auth, principal } = this.#options;
+    const dialect = this.#dialect;
+    this.#serving = new Serving({
+      newServer: (served) => this.#newServer(false, served),
+      drafts: dialect && {
+        dialect,
+        newServer: () => this.#newServer(true),
+        tasks: this.#draftTasks,
+      },
+      auth,
+      derivePrincipal: principal,
+      core: this.#core,
+      sessions: { most: 1_000, idleMs: 30 * 60_000 },
+    });
+    return this.#serving;
+  }
+
+  readonly #draftTasks: DraftTasks = {
+    support: (tool) =>
+      [...this.#registry].find(({ kind, name }) => kind === "tool" && name === tool)?.definition
+        .task,
+    changes: (id, signal) =>
+      this.#core.tasks?.watch(id, 0, AbortSignal.any([signal, this.#waits.signal])) ?? [],
+  };
+
+  #entryTo(serving: Serving): HttpEntry {
+    this.#entry ??= new HttpEntry({
+      core: this.#core,
+      serving,
+      serverInfo: implementationOf(this.#options),
+      routes: this.#routes.get,
+      overSdk: nodeHandler(serving),
+    });
+    return this.#entry;
+  }
+
+  #newServer(isDraft = false, served?: RoundResponse): McpServer {
+    const server = this.#bareServer(isDraft, served);
+    for (const configure of this.#configurations) configure(server);
+    return server;
+  }
+
+  /** A server with this app's handlers, before the author configures it. */
+  #bareServer(isDraft = false, served?: RoundResponse): McpServer {
+    const { instructions } = this.#options;
+    // In 2025-11-25 sessions the SDK drives the rounds itself, and would stop after eight.
+    const inputRequired = { maxRounds: this.#core.limits.rounds };
+    const server = new McpServer(implementationOf(this.#options), {
+      inputRequired,
+      ...(instructions === undefined ? {} : { instructions }),
+    });
+    this.#install(server, isDraft, served);
+    return server;
+  }
+
+  #install(server: McpServer, isDraft = false, served?: RoundResponse): void {
+    install(server, {
+      core: this.#core,
+      registrations: this.#registry,
+      derivePrincipal: this.#options.principal,
+      isDraft,
+      served,
+    });
+  }
+}
+
+/** What clients learn about this server: the options without our own. */
+function implementationOf(options: ParleyOptions): Implementation {
+  const { name, version, title, description, icons, websiteUrl } = options;
+  return {
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+  };
+}

@@ -1,0 +1,133 @@
+// The carrier of a run in the background: the call as its task has kept it, without a request.
+
+import type { InputResponses } from "@modelcontextprotocol/server";
+import type { Ability } from "../../protocol/capabilities.ts";
+import type { Carrier } from "../../replay/carrier.ts";
+import type { TaskFacts } from "../../tasks/program.ts";
+import { errorText } from "../../util/error-text.ts";
+import type { Json } from "../../util/json.ts";
+import { CallCarrier, noRecording } from "../call-carrier.ts";
+import type { Recording } from "../call-carrier.ts";
+import type { CallFacts, StepObserver } from "../context/handler-context.ts";
+import type { Core } from "../core.ts";
+import type { Definition } from "../define/definition.ts";
+
+/** What a task keeps of the call it was, for each of its runs. */
+export interface TaskInput {
+  readonly arguments: Json;
+  readonly abilities: readonly Ability[];
+  readonly inputDigest?: string | undefined;
+}
+
+export class TaskCarrier extends CallCarrier {
+  readonly #task: TaskFacts;
+  readonly #abilities: readonly Ability[];
+  override readonly stepObserver: StepObserver | undefined;
+
+  constructor(
+    core: Core,
+    definition: Definition,
+    task: TaskFacts,
+    { abilities }: TaskInput,
+    stepObserver: StepObserver | undefined,
+  ) {
+    super(core, definition, noRecording);
+    this.#task = task;
+    this.#abilities = abilities;
+    this.stepObserver = stepObserver;
+  }
+
+  /** Sends the entries of this run to the task engine's recording. */
+  recordingTo(recording: Recording): Carrier {
+    this.recording = recording;
+    return this;
+  }
+
+  override get callId(): string {
+    return this.#task.callId;
+  }
+
+  // ---------------------------------------------------------------- for the engine
+
+  /** It is in the background already. */
+  override get canDetach(): boolean {
+    return false;
+  }
+
+  /** Any worker can continue from any entry, so a checkpoint changes nothing. */
+  override get canYield(): boolean {
+    return false;
+  }
+
+  // ---------------------------------------------------------------- for `ctx`
+
+  override get principal(): string | undefined {
+    return this.#task.principal === "" ? undefined : this.#task.principal;
+  }
+
+  override get request(): undefined {
+    return undefined;
+  }
+
+  override get mayBecomeTask(): boolean {
+    return true;
+  }
+
+  override get task(): CallFacts["task"] {
+    return { id: this.#task.id };
+  }
+
+  override onBackground(): void {}
+
+  override can(ability: Ability): boolean {
+    return this.#abilities.includes(ability);
+  }
+
+  /** Only the task's own status leaves a task, so progress and log lines become its status message. */
+  override progress(...[done, total, message]: Parameters<CallFacts["progress"]>): void {
+    this.#task.report(progressText(done, total, message));
+  }
+
+  override log(...[, data]: Parameters<CallFacts["log"]>): void {
+    this.#task.report(logText(data));
+  }
+
+  override onSchemaError(key: string, error: unknown): void {
+    this.core.logger.warn(`The value for "${key}" was left aside: ${errorText(error)}`, {
+      handler: this.name,
+    });
+  }
+
+  override answers(): InputResponses {
+    return {};
+  }
+
+  override state(): undefined {
+    return undefined;
+  }
+
+  /** Not longer than a task may last. */
+  protected override ticketTtlMs(timeoutMs: number = this.core.limits.taskTtlMs): number {
+    return Math.min(timeoutMs, this.core.limits.taskTtlMs);
+  }
+}
+
+/** A task's status is text, so the numbers are part of it, and a client can draw a progress bar from them. */
+function progressText(
+  done: number,
+  total: number | undefined,
+  message: string | undefined,
+): string {
+  const figures = total === undefined ? `${done}` : `${done}/${total}`;
+  if (message === undefined) return figures;
+  return total === undefined || message.includes(figures) ? message : `${message} (${figures})`;
+}
+
+function logText(data: unknown): string {
+  if (typeof data === "string") return data;
+  try {
+    return JSON.stringify(data) ?? String(data);
+  } catch {
+    return "Something was logged that JSON cannot hold.";
+  }
+}
