@@ -1,45 +1,99 @@
-// "mcp-parley": the public list. A name here is a promise.
+// The entry `mcp-parley`: everything a server needs. Each name here is part of the public API, so the lists are explicit.
 
-// the app
+// The app
 export { parley } from "./server/parley.ts";
-export type { App, ParleyOptions } from "./server/app.ts";
+export type { App, AuthOptions, CommonOptions, ParleyOptions } from "./server/app.ts";
+export type { Limits } from "./server/core.ts";
+export type { PrincipalOf } from "./server/round/principal.ts";
 export type { Drafts } from "./protocol/drafts.ts";
-export type { Logger } from "./server/ops/logger.ts";
-export type { Listening, ListenOptions } from "./server/http/listen.ts";
+export type { Listening, ListenOptions, NodeRequest } from "./server/http/listen.ts";
+export type { Verified } from "./server/http/web.ts";
+export type { Logger, LogLine } from "./server/ops/logger.ts";
 export type { Health, TaskHealth } from "./server/ops/health.ts";
 export type { WorkOptions } from "./server/tasks/work.ts";
-export type { Prompt } from "./server/define/prompt.ts";
-export type { Resource } from "./server/define/resource.ts";
-export type { FullResult, Tool, ToolConfig, ToolContext } from "./server/define/tool.ts";
 
-// what a handler has
+// Tools, prompts and resources
+export type { HandlerArgs } from "./server/define/arguments.ts";
+export type { HandleTypes, TaskMode } from "./server/define/definition.ts";
+export type { Prompt, PromptConfig, PromptHandler, PromptReturn } from "./server/define/prompt.ts";
 export type {
+  ListedResource,
+  Resource,
+  ResourceArgs,
+  ResourceConfig,
+  ResourceHandler,
+  ResourceReturn,
+  TemplateNames,
+  VariableNames,
+} from "./server/define/resource.ts";
+export type {
+  ContextFor,
+  FullResult,
+  Missing,
+  Tool,
+  ToolConfig,
+  ToolContext,
+  ToolHandler,
+  ToolReturn,
+} from "./server/define/tool.ts";
+
+// What a handler gets
+export type {
+  CheckpointOptions,
+  Choice,
+  ConfirmOptions,
   Context,
+  ElicitOutcome,
+  ElicitParams,
+  PageOptions,
+  PageUrl,
   QuestionOptions,
+  RequestFacts,
   Sample,
   SampleParams,
   TaskContext,
+  TaskRef,
+  WaitOptions,
 } from "./server/context/context.ts";
 export type { Question } from "./replay/promises.ts";
 export type { BackgroundOptions, StepInfo, StepOptions } from "./replay/operations.ts";
 
-// tasks; the stores that outlive a process are mcp-parley/sqlite and mcp-parley/postgres
+// Handlers that drive the rounds themselves
+export { inputRequired } from "./server/context/low-level.ts";
+export type {
+  ElicitUrlParams,
+  InputRequiredMaker,
+  InputRequiredResult,
+  InputRequiredSpec,
+} from "./server/context/low-level.ts";
+export type { InputRequest } from "./protocol/input-required.ts";
+
+// Tasks. Stores that outlive the process are in `mcp-parley/sqlite` and `mcp-parley/postgres`.
 export { memoryStore } from "./tasks/stores/memory.ts";
 export type { Store } from "./tasks/store.ts";
-export type { TaskMode } from "./server/define/definition.ts";
 
-// the low-level form
-export { inputRequired } from "./server/context/low-level.ts";
-export type { InputRequiredResult } from "./server/context/low-level.ts";
-
-// schemas
+// Schemas
+export type { FormFormat } from "./protocol/form.ts";
 export type {
   AnswerOf,
+  Askable,
+  AskableInput,
+  BadField,
+  FieldValue,
+  Flat,
   FormField,
   FormJson,
+  FormValue,
   InputOf,
+  IsField,
+  ItemValue,
   Json,
+  Lost,
+  NotAskable,
+  NotStored,
+  Opaque,
   OutputOf,
+  PresentFields,
   Schema,
   Stored,
 } from "./server/forms/schema.ts";

@@ -136,15 +136,22 @@ export interface App {
    */
   readonly notify: ServerNotifier;
   /** Runs tasks in this process. `listen` and `stdio` do so by themselves; `fetch`, `node` and `attach` do not. */
-  readonly work: (options?: WorkOptions) => Promise<{ readonly close: () => Promise<void> }>;
+  readonly work: (options?: WorkOptions) => Promise<{
+    /** Does the same as `app.close()`. */
+    readonly close: () => Promise<void>;
+  }>;
   /** Reports whether this process can serve requests, and the state of the tasks. Never rejects. */
   readonly health: () => Promise<Health>;
 
   /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
   readonly readTicket: (ticket: string) => {
+    /** The call that asked the question. */
     readonly callId: string;
+    /** The question's key. */
     readonly key: string;
+    /** The user who made the call. Undefined without credentials. */
     readonly principal: string | undefined;
+    /** When the ticket expires. */
     readonly expiresAt: Date;
   };
   /**

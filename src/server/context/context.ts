@@ -65,18 +65,15 @@ export interface Context {
   readonly choose: <const V extends string>(
     key: string,
     message: string,
-    choices: readonly (V | { readonly value: V; readonly title: string })[],
+    choices: readonly (V | Choice<V>)[],
     options?: QuestionOptions,
   ) => Question<V>;
   /** Asks with a form, and returns the action with the content instead of throwing when the person declines or cancels. */
   readonly elicit: <const S extends Schema | FormJson>(
     key: string,
-    params: { readonly message: string; readonly requestedSchema: S & Askable<S> },
+    params: ElicitParams<S & Askable<S>>,
     options?: QuestionOptions,
-  ) => Question<
-    | { readonly action: "accept"; readonly content: AnswerOf<S> }
-    | { readonly action: "decline" | "cancel" }
-  >;
+  ) => Question<ElicitOutcome<AnswerOf<S>>>;
   /**
    * Sends the person to a web page. Accepting only means "I will open it"; pass `until` to wait until the person is done there.
    * If the URL is a function, it gets a ticket to put into the address, such as OAuth's `state`. The page's route opens the
@@ -126,9 +123,9 @@ export interface Context {
   ) => Promise<Stored<T>>;
   /**
    * Ends this round if it has run a step, so that the recorded steps are safe with the client and any instance can continue.
-   * Otherwise it does nothing. With `afterMs`, it also does nothing before the round has taken that many milliseconds.
+   * Otherwise it does nothing.
    */
-  readonly checkpoint: (options?: { readonly afterMs?: number | undefined }) => Promise<void>;
+  readonly checkpoint: (options?: CheckpointOptions) => Promise<void>;
 
   /** Reports progress to the client. Does nothing while the run replays what has happened already. */
   readonly progress: (done: number, total?: number, message?: string) => void;
@@ -195,7 +192,13 @@ export interface TaskContext extends Context {
     options: WaitOptions,
   ) => Question<OutputOf<S>>;
   /** The task that this call has become. Undefined before that. */
-  readonly task: { readonly id: string } | undefined;
+  readonly task: TaskRef | undefined;
+}
+
+/** Names a task. */
+export interface TaskRef {
+  /** The task's id, as the client knows it. */
+  readonly id: string;
 }
 
 /** The options of every question. */
@@ -204,6 +207,41 @@ export interface QuestionOptions {
   readonly timeoutMs?: number | undefined;
   /** Also accepts an answer that was sent before the question was asked. Off by default, because such an answer is not bound to the question. */
   readonly unsolicited?: boolean | undefined;
+}
+
+/** One choice of `ctx.choose` with a title. */
+export interface Choice<V extends string = string> {
+  /** What `ctx.choose` returns. */
+  readonly value: V;
+  /** What the person sees. */
+  readonly title: string;
+}
+
+/** What `ctx.elicit` asks. */
+export interface ElicitParams<S> {
+  /** The question to show. */
+  readonly message: string;
+  /** The schema of the form. */
+  readonly requestedSchema: S;
+}
+
+/** What `ctx.elicit` returns. */
+export type ElicitOutcome<T> =
+  | {
+      /** The person answered. */
+      readonly action: "accept";
+      /** The answer, checked with the schema. */
+      readonly content: T;
+    }
+  | {
+      /** The person declined, or closed the form. */
+      readonly action: "decline" | "cancel";
+    };
+
+/** The options of `ctx.checkpoint`. */
+export interface CheckpointOptions {
+  /** How long the round must have taken for a checkpoint to end it, in milliseconds. Default: 0. */
+  readonly afterMs?: number | undefined;
 }
 
 /** The options of `ctx.confirm`. */

@@ -8,6 +8,7 @@ import type { InputRequest } from "../../protocol/input-required.ts";
 import { NotJson, toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
 import { formOf } from "../forms/form.ts";
+import type { ElicitParams } from "./context.ts";
 import { pageAt } from "./questions.ts";
 import type { Askable, Schema } from "../forms/schema.ts";
 
@@ -29,16 +30,23 @@ export interface InputRequiredSpec {
   readonly state?: unknown;
 }
 
+/** What `inputRequired.elicitUrl` asks. */
+export interface ElicitUrlParams {
+  /** The question to show. */
+  readonly message: string;
+  /** The page, at an http or https URL. */
+  readonly url: string;
+}
+
 /** The type of `inputRequired`: a function, with functions that make each kind of request. */
 export interface InputRequiredMaker {
   (spec: InputRequiredSpec): InputRequiredResult;
   /** Asks the person with a form. The answer comes as the client sent it; check it with the SDK's `acceptedContent`. */
-  readonly elicit: <const S extends Schema | FormJson>(params: {
-    readonly message: string;
-    readonly requestedSchema: S & Askable<S>;
-  }) => InputRequest;
+  readonly elicit: <const S extends Schema | FormJson>(
+    params: ElicitParams<S & Askable<S>>,
+  ) => InputRequest;
   /** Sends the person to a page, at an http or https URL. */
-  readonly elicitUrl: (params: { readonly message: string; readonly url: string }) => InputRequest;
+  readonly elicitUrl: (params: ElicitUrlParams) => InputRequest;
   /** Asks the client's language model. */
   readonly createMessage: (params: CreateMessageRequestParams) => InputRequest;
   /** Asks the client for its root folders. */
@@ -65,13 +73,7 @@ export const inputRequired: InputRequiredMaker = Object.assign(
     "~state": state,
   }),
   {
-    elicit: ({
-      message,
-      requestedSchema,
-    }: {
-      readonly message: string;
-      readonly requestedSchema: Schema | FormJson;
-    }): InputRequest => ({
+    elicit: ({ message, requestedSchema }: ElicitParams<Schema | FormJson>): InputRequest => ({
       method: "elicitation/create",
       params: {
         mode: "form",
@@ -79,7 +81,7 @@ export const inputRequired: InputRequiredMaker = Object.assign(
         requestedSchema: formOf("requestedSchema", requestedSchema).requestedSchema,
       },
     }),
-    elicitUrl: ({ message, url }: { message: string; url: string }): InputRequest => ({
+    elicitUrl: ({ message, url }: ElicitUrlParams): InputRequest => ({
       method: "elicitation/create",
       params: { mode: "url", message, url: pageAt("elicitUrl", url) },
     }),

@@ -8,6 +8,14 @@ type DefinitionMethod = "tools/call" | "prompts/get" | "resources/read";
 /** Whether a tool may become a task. "optional": any client can call the tool. "required": only clients that can follow a task. */
 export type TaskMode = "optional" | "required";
 
+/** The types that a handle carries for the test kit. */
+export interface HandleTypes<In, Out = unknown> {
+  /** The type of the arguments. */
+  readonly in: In;
+  /** The type of the structured result. */
+  readonly out: Out;
+}
+
 /** A registered tool, prompt or resource. */
 export interface Definition {
   readonly method: DefinitionMethod;

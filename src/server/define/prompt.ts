@@ -5,7 +5,7 @@ import { ParleyError } from "../../errors.ts";
 import { callWith, checkSchema, parseArguments } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
 import type { Context } from "../context/context.ts";
-import type { Definition, WireResult } from "./definition.ts";
+import type { Definition, HandleTypes, WireResult } from "./definition.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { Schema } from "../forms/schema.ts";
 
@@ -32,7 +32,7 @@ export interface Prompt<In = unknown> {
   /** The name it is registered under. */
   readonly name: string;
   /** For TypeScript only. It is never set. */
-  readonly "~types"?: { readonly in: In };
+  readonly "~types"?: HandleTypes<In>;
 }
 
 /** What the handler of a prompt returns: text for one user message, or a whole result. */

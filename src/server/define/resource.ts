@@ -14,11 +14,12 @@ import type { InputRequiredResult } from "../context/low-level.ts";
 /** The names of the variables in a URI template. `test://{id}/data{?page,size}` has "id", "page" and "size". */
 export type TemplateNames<U extends string> = U extends `${string}{${infer E}}${infer R}`
   ?
-      | Names<E extends `${"+" | "#" | "." | "/" | ";" | "?" | "&"}${infer N}` ? N : E>
+      | VariableNames<E extends `${"+" | "#" | "." | "/" | ";" | "?" | "&"}${infer N}` ? N : E>
       | TemplateNames<R>
   : never;
-type Names<E extends string> = E extends `${infer A},${infer B}`
-  ? A | Names<B>
+/** The names in one expression of a URI template: `page,size` has "page" and "size". */
+export type VariableNames<E extends string> = E extends `${infer A},${infer B}`
+  ? A | VariableNames<B>
   : E extends `${infer A}*`
     ? A
     : E;
@@ -28,13 +29,19 @@ export type ResourceArgs<U extends string> = [TemplateNames<U>] extends [never]
   ? [uri: URL, ctx: Context]
   : [uri: URL, variables: { readonly [K in TemplateNames<U>]: string }, ctx: Context];
 
+/** One URI of a template, for the list of resources. */
+export interface ListedResource {
+  /** The URI. */
+  readonly uri: string;
+  /** A name to show to people. */
+  readonly name: string;
+}
+
 /** The configuration of a resource: the SDK's metadata, and more for templates. */
 export type ResourceConfig<U extends string> = ResourceMetadata & {
   /** For templates: lists the URIs that exist. Default: none are listed. */
   readonly list?:
-    | (() =>
-        | readonly { readonly uri: string; readonly name: string }[]
-        | Promise<readonly { readonly uri: string; readonly name: string }[]>)
+    | (() => readonly ListedResource[] | Promise<readonly ListedResource[]>)
     | undefined;
   /** For templates: completes a variable. Each function gets what is typed so far, and returns the values that begin with it. */
   readonly complete?:

@@ -11,7 +11,7 @@ import { ParleyError } from "../../errors.ts";
 import { callWith, checkSchema, parseArguments, checkHandler } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
 import type { Context, TaskContext } from "../context/context.ts";
-import type { Definition, TaskMode } from "./definition.ts";
+import type { Definition, HandleTypes, TaskMode } from "./definition.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { InputOf, Schema } from "../forms/schema.ts";
@@ -62,8 +62,8 @@ export interface Missing<What extends string> {
 /** The `ctx` of a tool with this `task` in its config. */
 export type ContextFor<T> = [T] extends [TaskMode] ? TaskContext : ToolContext;
 
-/** What the handler of a tool returns: text or a full result. With an `outputSchema`, the structured content or a full result. */
 // Only the last part may be conditional, because otherwise `type: "text"` in a full result widens to `string`.
+/** What the handler of a tool returns: text or a full result. With an `outputSchema`, the structured content or a full result. */
 export type ToolReturn<Out> =
   | FullResult
   | InputRequiredResult
@@ -88,7 +88,7 @@ export interface Tool<In = unknown, Out = unknown> {
   /** The name it is registered under. */
   readonly name: string;
   /** For TypeScript only. It is never set. */
-  readonly "~types"?: { readonly in: In; readonly out: Out };
+  readonly "~types"?: HandleTypes<In, Out>;
 }
 
 /** The handler of a tool. It runs from its beginning in each round, so effects belong in `ctx.step`. */

@@ -18,45 +18,54 @@ export type OutputOf<S> = S extends Schema ? StandardSchemaWithJSON.InferOutput<
 /** The type of the answer to a question with this schema. */
 export type AnswerOf<S> = S extends FormJson ? FormValue<S> : OutputOf<S>;
 
-type FormValue<S extends FormJson> = Flat<
+/** The answer to a form that is written out as a literal. */
+export type FormValue<S extends FormJson> = Flat<
   {
-    -readonly [K in keyof S["properties"] as K extends Present<S> ? K : never]: FieldValue<
+    -readonly [K in keyof S["properties"] as K extends PresentFields<S> ? K : never]: FieldValue<
       S["properties"][K]
     >;
   } & {
-    -readonly [K in keyof S["properties"] as K extends Present<S> ? never : K]?: FieldValue<
+    -readonly [K in keyof S["properties"] as K extends PresentFields<S> ? never : K]?: FieldValue<
       S["properties"][K]
     >;
   }
 >;
 
-type Present<S extends FormJson> =
+/** The names of the fields that an answer always has: those that are required or have a default. */
+export type PresentFields<S extends FormJson> =
   | (S["required"] extends readonly (infer R)[] ? R : never)
   | {
-      [K in keyof S["properties"]]: S["properties"][K] extends { readonly default: unknown }
+      [K in keyof S["properties"]]: S["properties"][K] extends Readonly<Record<"default", unknown>>
         ? K
         : never;
     }[keyof S["properties"]];
 
-type FieldValue<F> = F extends
-  | { readonly enum: readonly (infer E)[] }
-  | { readonly oneOf: readonly { readonly const: infer E }[] }
-  ? E
-  : F extends {
-        readonly items:
-          | { readonly enum: readonly (infer E)[] }
-          | { readonly anyOf: readonly { readonly const: infer E }[] };
-      }
-    ? E[]
-    : F extends { readonly type: "string" }
-      ? string
-      : F extends { readonly type: "number" | "integer" }
-        ? number
-        : F extends { readonly type: "boolean" }
-          ? boolean
-          : never;
+/** The value of one field. */
+export type FieldValue<F> =
+  F extends Readonly<Record<"enum", readonly (infer E)[]>>
+    ? E
+    : F extends Readonly<Record<"oneOf", readonly Readonly<Record<"const", infer E>>[]>>
+      ? E
+      : F extends Readonly<Record<"items", infer I>>
+        ? ItemValue<I>[]
+        : F extends Readonly<Record<"type", "string">>
+          ? string
+          : F extends Readonly<Record<"type", "number" | "integer">>
+            ? number
+            : F extends Readonly<Record<"type", "boolean">>
+              ? boolean
+              : never;
 
-type Flat<T> = { [K in keyof T]: T[K] };
+/** The value of one item of a list. */
+export type ItemValue<I> =
+  I extends Readonly<Record<"enum", readonly (infer E)[]>>
+    ? E
+    : I extends Readonly<Record<"anyOf", readonly Readonly<Record<"const", infer E>>[]>>
+      ? E
+      : never;
+
+/** The same type, shown by editors as one object. */
+export type Flat<T> = { [K in keyof T]: T[K] };
 
 /**
  * `unknown` if a form can show the schema. Otherwise a type that no schema has and that says why, for the compiler's message.
@@ -66,7 +75,8 @@ type Flat<T> = { [K in keyof T]: T[K] };
  */
 export type Askable<S> = S extends Schema ? AskableInput<InputOf<S>> : unknown;
 
-type AskableInput<T> =
+/** `Askable` for the type that a schema accepts. */
+export type AskableInput<T> =
   IsField<T> extends true
     ? unknown
     : [T] extends [Opaque]
@@ -75,14 +85,15 @@ type AskableInput<T> =
         ? unknown
         : NotAskable<`field "${BadField<T> & string}" is not a string, number, boolean, enum or list of enum strings`>;
 
-type IsField<T> = [T] extends [string | number | boolean | null | undefined]
+/** Whether one field of a form can hold this type. */
+export type IsField<T> = [T] extends [string | number | boolean | null | undefined]
   ? true
   : [T] extends [readonly string[] | null | undefined]
     ? true
     : false;
 
 /** Types that are objects to TypeScript, but have no members that a form could show. */
-type Opaque =
+export type Opaque =
   | readonly unknown[]
   | Date
   | ReadonlyMap<unknown, unknown>
@@ -91,13 +102,16 @@ type Opaque =
   | bigint
   | symbol;
 
-type BadField<T> = T extends object
+/** The names of the members that a form cannot show. */
+export type BadField<T> = T extends object
   ? {
       [K in keyof T]-?: unknown extends T[K] ? never : IsField<T[K]> extends true ? never : K;
     }[keyof T]
   : never;
 
-interface NotAskable<Why extends string> {
+/** A type that no schema has. The compiler's message shows why a form cannot show the schema. */
+export interface NotAskable<Why extends string> {
+  /** Why. */
   readonly "a form cannot show this schema": Why;
 }
 
@@ -108,7 +122,7 @@ export type Stored<T> = [T] extends [Json | undefined | void] // ends the recurs
     ? T
     : T extends Lost
       ? NotStored<"JSON does not bring this back; return plain data">
-      : T extends { toJSON(...args: never): infer J }
+      : T extends Record<"toJSON", (...args: never) => infer J>
         ? Stored<J>
         : T extends readonly unknown[]
           ? { [K in keyof T]: Stored<T[K]> }
@@ -120,7 +134,8 @@ export type Stored<T> = [T] extends [Json | undefined | void] // ends the recurs
               }
             : T;
 
-type Lost =
+/** Types that JSON cannot restore. */
+export type Lost =
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>
   | RegExp
@@ -132,6 +147,8 @@ type Lost =
   | symbol
   | ((...args: never) => unknown);
 
-interface NotStored<Why extends string> {
+/** The type of a step's value that JSON cannot restore. It is of no use, so that the mistake shows where the value is used. */
+export interface NotStored<Why extends string> {
+  /** Why. */
   readonly "a step's result is kept as JSON": Why;
 }
