@@ -111,9 +111,10 @@ export async function applyAnswers(
   await core.tasks?.update(taskId, asJson(answers));
 }
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- answers come from a request's JSON
-const asJson = (answers: ReadonlyMap<string, object>) =>
-  answers as unknown as ReadonlyMap<string, Json>;
+function asJson(answers: ReadonlyMap<string, object>): ReadonlyMap<string, Json> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- answers come from a request's JSON
+  return answers as unknown as ReadonlyMap<string, Json>;
+}
 
 /** Whether the answer is of the right kind. The handler's schema checks the contents, and the question is asked again if they do not fit. */
 function isAnswerTo(question: unknown, answer: object): boolean {
