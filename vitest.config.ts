@@ -11,6 +11,7 @@ export default defineConfig({
       { find: /^mcp-parley$/, replacement: source("src/index.ts") },
       { find: /^mcp-parley\/client$/, replacement: source("src/client/index.ts") },
       { find: /^mcp-parley\/testing$/, replacement: source("src/testing/index.ts") },
+      { find: /^mcp-parley\/testing\/store$/, replacement: source("src/testing/store/index.ts") },
       { find: /^mcp-parley\/sqlite$/, replacement: source("src/tasks/stores/sqlite/index.ts") },
       { find: /^mcp-parley\/postgres$/, replacement: source("src/tasks/stores/postgres/index.ts") },
       { find: /^mcp-parley\/store$/, replacement: source("src/tasks/index.ts") },

@@ -215,7 +215,7 @@ test("a store whose driver is not installed says what to install", () => {
     run("node", ["--input-type=module", "--no-warnings", "-e", code], folder).trim();
   const postgres = `import { postgresStore } from "mcp-parley/postgres";
     postgresStore("postgres://localhost/x").migrate().catch((error) => console.log(error.message));`;
-  expect(message(postgres)).toBe("Postgres needs the package pg: npm install pg");
+  expect(message(postgres)).toBe("postgresStore() needs the package pg. Run: npm install pg");
   const sqlite = `import { sqliteStore } from "mcp-parley/sqlite";
     sqliteStore("x.db").migrate().then(() => console.log("here"), (error) => console.log(error.message));`;
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -223,7 +223,7 @@ test("a store whose driver is not installed says what to install", () => {
   expect(message(sqlite)).toBe(
     hasSqlite
       ? "here"
-      : "SQLite needs Node 22.13 or later, or the package libsql on older ones: npm install libsql",
+      : "SQLite needs Node 22.13 or later, or the package libsql. On an older Node, run: npm install libsql",
   );
 });
 

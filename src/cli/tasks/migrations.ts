@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { errorText } from "../../util/error-text.ts";
-import { Database } from "../../tasks/stores/postgres/database.ts";
+import { PostgresDatabase } from "../../tasks/stores/postgres/database.ts";
 import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgres-migrations.ts";
 import { query } from "../../tasks/stores/postgres/pool.ts";
 import { quoted } from "../../tasks/stores/postgres/schema.ts";
@@ -45,7 +45,7 @@ async function missingInFile(file: string): Promise<number> {
 }
 
 async function missingInPostgres(url: string, schema = "parley"): Promise<number> {
-  const database = new Database(url, {}, false);
+  const database = new PostgresDatabase(url, {}, false);
   const name = quoted(schema);
   try {
     const done = await database.withClient(async (client) => {

@@ -23,7 +23,7 @@ export class HeldClaim {
   readonly ref: ClaimRef;
   readonly lease: Lease;
   /** Stops the run when the claim is lost, or when the worker drains. */
-  readonly stop = new Stop();
+  readonly stop: Stop = new Stop();
   readonly #task: TaskRecord;
   readonly #deps: ExecutionDeps;
   #cancelLeaseTimer: (() => void) | undefined;

@@ -1,4 +1,4 @@
-// Tasks in this process's memory: for tests. Nothing here outlives the process.
+// Tasks in the memory of this process, for tests. Nothing here outlives the process.
 
 import type {
   ClaimedTask,
@@ -14,11 +14,21 @@ import * as moves from "../moves.ts";
 import { isLive } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
 
+/**
+ * Keeps tasks in the memory of this process, for tests and for trying things out. They are gone when the process ends.
+ *
+ * @example
+ * ```ts
+ * import { memoryStore, parley } from "mcp-parley";
+ *
+ * const app = parley({ name: "kitchen", version: "1.0.0", store: memoryStore() });
+ * ```
+ */
 export function memoryStore(): Store {
   return new MemoryStore();
 }
 
-interface Round {
+interface MemoryRound {
   readonly callId: string;
   readonly round: number;
   readonly answers: string;
@@ -31,6 +41,7 @@ interface Round {
 
 const dayMs = 24 * 3_600_000;
 
+/** A task store in memory. It is also the model that other stores are compared with. */
 export class MemoryStore implements TaskStore {
   readonly "~store" = "memory";
   readonly leaseMs: number;
@@ -39,7 +50,7 @@ export class MemoryStore implements TaskStore {
   readonly #logs = new Map<string, Sealed[]>();
   readonly #workers = new Map<string, number>();
   readonly #spills = new Map<string, { readonly state: Sealed; readonly expiresAt: number }>();
-  readonly #rounds = new Map<string, Round>();
+  readonly #rounds = new Map<string, MemoryRound>();
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
 
   constructor(options: { readonly leaseMs?: number; readonly now?: () => number } = {}) {
@@ -235,7 +246,7 @@ export class MemoryStore implements TaskStore {
     const epoch = (before?.epoch ?? 0) + 1;
     const log = isLater ? [] : before.log;
     const leaseUntil = now + leaseMs;
-    // A token of an earlier round may be good for longer.
+    // The token of an earlier round may be valid for longer.
     const expiresAt = Math.max(before?.expiresAt ?? 0, now + ttlMs);
     const response = undefined;
     this.#rounds.set(callId, {
@@ -267,7 +278,7 @@ export class MemoryStore implements TaskStore {
   readonly releaseRound: TaskStore["releaseRound"] = async (ref) =>
     this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() }));
 
-  // ----------------------------------------------------------------
+  // ---------------------------------------------------------------- helpers
 
   #live(): TaskRecord[] {
     return [...this.#tasks.values()].filter(isLive);
@@ -284,7 +295,7 @@ export class MemoryStore implements TaskStore {
     return next !== undefined;
   }
 
-  #moveRound({ id, epoch }: ClaimRef, move: (round: Round) => Round): boolean {
+  #moveRound({ id, epoch }: ClaimRef, move: (round: MemoryRound) => MemoryRound): boolean {
     const round = this.#rounds.get(id);
     if (round?.epoch !== epoch || round.response !== undefined) return false;
     this.#rounds.set(id, move(round));
@@ -304,6 +315,7 @@ export class MemoryStore implements TaskStore {
   }
 }
 
+/** What the order of a list depends on. */
 type Placed = Pick<TaskRecord, "createdAt" | "id">;
 
 function newestFirst(one: Placed, other: Placed): number {

@@ -1,28 +1,57 @@
-// The contract of all task stores: what store.ts and task.ts say, as tests. A store runs it in a line.
+// The suite that every task store passes, as tests of vitest.
 
 import { afterEach, beforeEach, describe } from "vitest";
-import { describeAnyone } from "./anyone.ts";
+import { describeAnswers } from "./answers.ts";
+import { describeLeases } from "./leases.ts";
 import { describeModel } from "./model.ts";
 import { startsAt } from "./opened.ts";
-import type { Open, Opened } from "./opened.ts";
+import type { OpenedStore, OpenStore } from "./opened.ts";
 import { describeRaces } from "./races.ts";
 import { describeRounds } from "./rounds.ts";
 import { describeSweeping } from "./sweeping.ts";
+import { describeTasks } from "./tasks.ts";
 import { describeTexts } from "./texts.ts";
-import { describeWorkers } from "./workers.ts";
+import { describeWrites } from "./writes.ts";
 
-export type { Open, Opened } from "./opened.ts";
-
-export function describeTaskStore(name: string, open: Open): void {
+/**
+ * Registers the tests that a task store has to pass: every operation, two replicas on the same data, unusual texts, and
+ * random sequences of operations that are compared with `memoryStore`. Call it at the top of a test file of vitest.
+ *
+ * Needs the packages `vitest` and `fast-check`. Set the environment variable `PARLEY_PROPERTY_RUNS` to change how many
+ * random sequences are tried. Default: 60.
+ *
+ * @param name - The name of the store, for the titles of the tests.
+ * @param open - Opens an empty store. It is called once for each test, and once for each random sequence.
+ * @example
+ * ```ts
+ * import { describeTaskStore } from "mcp-parley/testing/store";
+ * import { MyDatabase, MyStore } from "./my-store.ts";
+ *
+ * describeTaskStore("MyStore", async ({ startsAt }) => {
+ *   let now = startsAt;
+ *   const database = new MyDatabase();
+ *   const open = () => new MyStore(database, { now: () => now });
+ *   return {
+ *     store: open(),
+ *     another: async () => open(),
+ *     advance: async (ms) => void (now += ms),
+ *     close: () => database.close(),
+ *   };
+ * });
+ * ```
+ */
+export function describeTaskStore(name: string, open: OpenStore): void {
   describe(`${name} as a task store`, () => {
     describe("contract", () => {
-      let current: Opened | undefined;
+      let current: OpenedStore | undefined;
       beforeEach(async () => void (current = await open({ startsAt })));
       afterEach(async () => current?.close());
       const opened = () => current!;
 
-      describeAnyone(opened);
-      describeWorkers(opened);
+      describeTasks(opened);
+      describeAnswers(opened);
+      describeLeases(opened);
+      describeWrites(opened);
       describeSweeping(opened);
       describeRounds(opened);
       describeTexts(opened);

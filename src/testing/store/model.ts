@@ -7,7 +7,7 @@ import type { TaskStore } from "../../tasks/store.ts";
 import { MemoryStore } from "../../tasks/stores/memory.ts";
 import type { Arrival, ClaimRef, Wait } from "../../tasks/task.ts";
 import { nowOf, startsAt } from "./opened.ts";
-import type { Open } from "./opened.ts";
+import type { OpenStore } from "./opened.ts";
 
 const numRuns = Number(process.env["PARLEY_PROPERTY_RUNS"] ?? 60);
 const size = { size: "max" } as const;
@@ -233,7 +233,7 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   { weight: 2, arbitrary: oneOf(1, 50, 50, 100, 100, 5_000) },
 );
 
-export function describeModel(open: Open): void {
+export function describeModel(open: OpenStore): void {
   test(
     "any operations do to it what they do to the model",
     async () => {
@@ -251,7 +251,7 @@ export function describeModel(open: Open): void {
   );
 }
 
-async function follow(open: Open, operations: readonly (Operation | number)[]): Promise<void> {
+async function follow(open: OpenStore, operations: readonly (Operation | number)[]): Promise<void> {
   const { store, advance, close } = await open({ startsAt });
   try {
     let now = await nowOf(store);

@@ -1,30 +1,44 @@
-// What the contract's parts share: an opened store, and short ways to make what its operations take.
+// What the parts of the suite share: an opened store, and short ways to make what its operations take.
 
-import type { TaskStore } from "../../tasks/store.ts";
-import type { Arrival, NewTask, ClaimRef, TaskRecord, Wait, Waiting } from "../../tasks/task.ts";
+import type { ClaimResult, TaskStore } from "../../tasks/store.ts";
+import type {
+  Answer,
+  Arrival,
+  NewTask,
+  ClaimRef,
+  TaskRecord,
+  Wait,
+  Waiting,
+} from "../../tasks/task.ts";
 
-/** A store for one test, empty. Its clock stands still but for `advance`. */
-export interface Opened {
+/** An empty store for one test. Its clock stands still, except when `advance` moves it. */
+export interface OpenedStore {
+  /** The store. */
   readonly store: TaskStore;
-  /** A second handle on the same data, as another replica has one. */
+  /** Opens a second store on the same data, as another replica would. */
   readonly another: () => Promise<TaskStore>;
-  /** Moves the store's clock, for all handles. */
+  /** Moves the clock forward by this many milliseconds, for all stores on this data. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Closes all handles and removes the data. */
+  /** Closes all stores and removes the data. */
   readonly close: () => Promise<void>;
 }
 
-/** `startsAt` is where a clock that can be set may begin; the contract reads all times from the store. */
-export type Open = (clock: { readonly startsAt: number }) => Promise<Opened>;
+/**
+ * Opens an empty store. A clock that you control can begin at `startsAt`, in milliseconds since 1970. The tests read all
+ * times from the store, so a clock may also begin elsewhere.
+ */
+export type OpenStore = (clock: { readonly startsAt: number }) => Promise<OpenedStore>;
 
+/** Where a clock begins that can be set. */
 export const startsAt = 1_800_000_000_000;
 export const leaseMs = 10_000;
 export const ttlMs = 3_600_000;
 export const keepMs = 60_000;
 
-/** The store's clock, as the store tells it. */
+/** The store's time. */
 export const nowOf = async (store: TaskStore): Promise<number> => (await store.figures()).now;
 
+/** A task to create, whose texts have this name in them. */
 export function newTask(name: string, more: Partial<NewTask> = {}): NewTask {
   return {
     id: `task-${name}`,
@@ -40,17 +54,18 @@ export function newTask(name: string, more: Partial<NewTask> = {}): NewTask {
   };
 }
 
+/** Creates a task. */
 export async function create(
   store: TaskStore,
   name: string,
   more: Partial<NewTask> = {},
 ): Promise<TaskRecord> {
   const creation = await store.create(newTask(name, more), 1_000);
-  if (creation.kind !== "created") throw new Error(`not created: ${creation.kind}`);
+  if (creation.kind !== "created") throw new Error(`The task was not created: ${creation.kind}.`);
   return creation.task;
 }
 
-/** One that a worker holds from the start. */
+/** Creates a task that a worker holds from the start. */
 export async function hold(
   store: TaskStore,
   name: string,
@@ -59,7 +74,7 @@ export async function hold(
   return create(store, name, { claimedBy: { worker: "w", leaseMs }, ...more });
 }
 
-/** One that waits for these. */
+/** Creates a task that waits for these. */
 export async function park(
   store: TaskStore,
   name: string,
@@ -67,10 +82,11 @@ export async function park(
   more: Partial<NewTask> = {},
 ): Promise<ClaimRef> {
   const ref = await hold(store, name, more);
-  if (!(await store.park(ref, waiting(waits)))) throw new Error("not parked");
+  if (!(await store.park(ref, waiting(waits)))) throw new Error("The task was not parked.");
   return ref;
 }
 
+/** A wait for a question to the client. */
 export const question = (key: string, more: Partial<Wait> = {}): Wait => ({
   kind: "question",
   key,
@@ -80,6 +96,7 @@ export const question = (key: string, more: Partial<Wait> = {}): Wait => ({
   ...more,
 });
 
+/** A wait for a delivery from elsewhere. */
 export const external = (key: string, more: Partial<Wait> = {}): Wait => ({
   kind: "external",
   key,
@@ -88,6 +105,7 @@ export const external = (key: string, more: Partial<Wait> = {}): Wait => ({
   ...more,
 });
 
+/** A wait for a timer. */
 export const timer = (key: string, dueAt: number): Wait => ({
   kind: "timer",
   key,
@@ -95,10 +113,12 @@ export const timer = (key: string, dueAt: number): Wait => ({
   dueAt,
 });
 
+/** What a worker writes down when the handler waits for these. */
 export function waiting(waits: readonly Wait[], taken: readonly string[] = []): Waiting {
   return { waits, asked: Object.fromEntries(waits.map(({ key }) => [key, 1])), taken };
 }
 
+/** An answer that has arrived. */
 export const arrived = (key: string, at: number, more: Partial<Arrival> = {}): Arrival => ({
   id: key,
   key,
@@ -108,17 +128,23 @@ export const arrived = (key: string, at: number, more: Partial<Arrival> = {}): A
   ...more,
 });
 
-export const answer = (wire: string, value = `answer to ${wire}`) => ({ wire, value });
+/** An answer on its way. */
+export const answer = (wire: string, value = `answer to ${wire}`): Answer => ({ wire, value });
 
-export const claimAll = (store: TaskStore, worker = "w", tools = ["tool"]) =>
-  store.claim({ worker, tools, most: 1_000, leaseMs });
+/** Claims everything that is due. */
+export const claimAll = (
+  store: TaskStore,
+  worker = "w",
+  tools: readonly string[] = ["tool"],
+): Promise<ClaimResult> => store.claim({ worker, tools, most: 1_000, leaseMs });
 
-/** The record as the store has it now. */
+/** Reads a task that must exist. */
 export async function read(store: TaskStore, { id }: Pick<ClaimRef, "id">): Promise<TaskRecord> {
   const task = await store.read(id);
-  if (task === undefined) throw new Error(`no task ${id}`);
+  if (task === undefined) throw new Error(`There is no task ${id}.`);
   return task;
 }
 
+/** The ids of tasks. */
 export const idsOf = (tasks: readonly Pick<ClaimRef, "id">[]): string[] =>
   tasks.map(({ id }) => id);

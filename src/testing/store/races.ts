@@ -18,7 +18,7 @@ import {
   ttlMs,
   waiting,
 } from "./opened.ts";
-import type { Opened } from "./opened.ts";
+import type { OpenedStore } from "./opened.ts";
 
 const completed = { status: "completed", result: "r", statusMessage: undefined, keepMs } as const;
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -44,7 +44,7 @@ function hinted(
   return { came, end };
 }
 
-export function describeRaces(opened: () => Opened): void {
+export function describeRaces(opened: () => OpenedStore): void {
   describe("two handles", () => {
     test("see the same", async () => {
       const { store, another } = opened();

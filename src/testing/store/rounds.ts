@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { RoundClaimRequest, RoundClaimResult, TaskStore } from "../../tasks/store.ts";
 import type { ClaimRef } from "../../tasks/task.ts";
 import { leaseMs, ttlMs } from "./opened.ts";
-import type { Opened } from "./opened.ts";
+import type { OpenedStore } from "./opened.ts";
 
 const round: RoundClaimRequest = { callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
 
@@ -14,7 +14,7 @@ async function run(store: TaskStore, claim = round): Promise<ClaimRef> {
   return claimed.ref;
 }
 
-export function describeRounds(opened: () => Opened): void {
+export function describeRounds(opened: () => OpenedStore): void {
   describe("spill", () => {
     test("keeps a state until its time is up", async () => {
       const { store, advance } = opened();

@@ -17,7 +17,7 @@ import {
   ttlMs,
   waiting,
 } from "./opened.ts";
-import type { Opened } from "./opened.ts";
+import type { OpenedStore } from "./opened.ts";
 
 const completed = { status: "completed", result: "r", statusMessage: "m", keepMs } as const;
 const nothing = { expired: 0, removed: 0, forgotten: 0 };
@@ -37,7 +37,7 @@ const emptied = {
   result: undefined,
 };
 
-export function describeSweeping(opened: () => Opened): void {
+export function describeSweeping(opened: () => OpenedStore): void {
   describe("sweep", () => {
     test("fails a task whose time is up, and deletes its contents", async () => {
       const { store, advance } = opened();

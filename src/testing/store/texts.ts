@@ -14,7 +14,7 @@ import {
   read,
   ttlMs,
 } from "./opened.ts";
-import type { Opened } from "./opened.ts";
+import type { OpenedStore } from "./opened.ts";
 
 const odd = {
   proto: "__proto__",
@@ -30,7 +30,7 @@ const odd = {
 };
 const large = "Aé👍".repeat(256 * 1024);
 
-export function describeTexts(opened: () => Opened): void {
+export function describeTexts(opened: () => OpenedStore): void {
   describe.each(Object.entries(odd))("odd text: %s", (_name, text) => {
     test("comes back as it was, everywhere in a task", async () => {
       const { store } = opened();

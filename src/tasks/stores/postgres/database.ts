@@ -1,14 +1,16 @@
-// One database: statements by name, each tried again where it gave way to another, errors in our words.
+// A Postgres database: it runs statements by name, tries a statement again if it had to give way to another one, and
+// explains errors.
 
 import { gaveWay } from "./errors.ts";
 import { inTransaction } from "./postgres-migrations.ts";
 import { connect, hearErrors, openPool, query } from "./pool.ts";
-import type { Client, PostgresPool, Statement } from "./pool.ts";
+import type { PostgresClient, PostgresPool, PostgresStatement } from "./pool.ts";
 
-/** Under READ COMMITTED a statement hardly ever gives way; in a pool with another default it may do so often. */
+/** Under READ COMMITTED a statement hardly ever has to give way. In a pool with a stricter default it may do so often. */
 const mostAttempts = 10;
 
-export class Database<Name extends string> {
+/** A database with its pool and its statements. */
+export class PostgresDatabase<Name extends string> {
   readonly #texts: Readonly<Record<Name, string>>;
   readonly #names: ReadonlyMap<string, string>;
   readonly #given: string | PostgresPool;
@@ -27,10 +29,11 @@ export class Database<Name extends string> {
     this.#names = new Map(prepare ? names : []);
   }
 
+  /** Runs one statement. */
   readonly run = async <Row>(name: Name, values: readonly unknown[]): Promise<readonly Row[]> =>
     this.#retried(async () => this.#rows(await this.pool(), name, values));
 
-  /** Several statements that are one operation. */
+  /** Runs several statements as one operation. */
   readonly together = <T>(
     work: (
       run: <Row>(name: Name, values: readonly unknown[]) => Promise<readonly Row[]>,
@@ -42,9 +45,10 @@ export class Database<Name extends string> {
       ),
     );
 
-  readonly withClient = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
+  /** Lends a connection of its own to this work. */
+  readonly withClient = async <T>(work: (client: PostgresClient) => Promise<T>): Promise<T> => {
     const client = await connect(await this.pool());
-    // A connection that breaks between two of our statements says so here, and in the next of them.
+    // A connection that breaks between two statements emits an error, and the next statement fails, too.
     const stopHearing = hearErrors(client);
     let isBroken = true;
     try {
@@ -57,12 +61,13 @@ export class Database<Name extends string> {
     }
   };
 
+  /** The pool, which is opened when it is first needed. */
   readonly pool = (): Promise<PostgresPool> => {
     this.#pool ??= this.#open();
     return this.#pool;
   };
 
-  /** A pool that was given belongs to who gave it. */
+  /** Closes the pool, unless the caller passed it in: then it stays open. */
   readonly close = async (): Promise<void> => {
     const pool = await this.#pool?.catch(() => undefined);
     this.#pool = Promise.reject(new Error("This store is closed."));
@@ -84,7 +89,7 @@ export class Database<Name extends string> {
   ): Promise<readonly Row[]> {
     const text = this.#texts[name];
     const prepared = this.#names.get(name);
-    const statement: Statement = { text, values: [...values] };
+    const statement: PostgresStatement = { text, values: [...values] };
     if (prepared !== undefined) statement.name = prepared;
     return query<Row>(on, statement);
   }
@@ -101,8 +106,8 @@ export class Database<Name extends string> {
 }
 
 /**
- * A connection keeps prepared statements by name, and a pool may be shared by stores with different schemas or by
- * two versions of this code: the same name must mean the same text.
+ * A connection keeps prepared statements by name. Stores with different schemas, or two versions of this code, may
+ * share a pool, so the same name must always mean the same text.
  */
 function nameOf(name: string, text: string): string {
   let hash = 0xcbf29ce484222325n;

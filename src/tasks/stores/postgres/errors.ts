@@ -1,62 +1,71 @@
-// What Postgres says when something is wrong, in two kinds: it cannot be reached, or it was given what it cannot keep.
+// Errors of Postgres, explained. There are two kinds: Postgres cannot be reached, or it cannot keep what it was given.
 
-/** The store cannot be reached or does not take writes just now. Nothing is known of the operation's outcome. */
+/**
+ * Postgres cannot be reached, or takes no writes at the moment. The operation may or may not have been done, and another
+ * try may succeed.
+ */
 export class StoreUnavailableError extends Error {
+  /** @param cause - The error of the driver. */
   constructor(cause: unknown) {
     super(`The task store (Postgres) cannot be reached: ${messageOf(cause)}`, { cause });
     this.name = "StoreUnavailableError";
   }
 }
 
-/** Text with a NUL character or half of a surrogate pair. */
-export class UnstorableText extends Error {
+/** Text that Postgres cannot keep. */
+export class UnstorableTextError extends Error {
   constructor(cause?: unknown) {
     super(
       "Postgres cannot keep text with a NUL character or half of a surrogate pair in a key, a tool's name, a principal or an id.",
       { cause },
     );
-    this.name = "UnstorableText";
+    this.name = "UnstorableTextError";
   }
 }
 
-/** Half a surrogate pair would be sent as U+FFFD, and two principals or ids could become one. */
+/** Whether Postgres can keep the text. Half of a surrogate pair would become U+FFFD, so that two ids could become one. */
 export function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 
+/** Throws if Postgres cannot keep the text. */
 export function storable(text: string): string {
-  if (!isStorable(text)) throw new UnstorableText();
+  if (!isStorable(text)) throw new UnstorableTextError();
   return text;
 }
 
+/** The error as one of ours, if it is of one of the two kinds. */
 export function explained(error: unknown): unknown {
   const state = sqlState(error);
   if (state === undefined) return new StoreUnavailableError(error);
-  if (state === "22021" || state === "22P05") return new UnstorableText(error);
-  // Half a pair is no JSON to Postgres.
-  if (state === "22P02" && /json/.test(messageOf(error))) return new UnstorableText(error);
+  if (state === "22021" || state === "22P05") return new UnstorableTextError(error);
+  // To Postgres, text with half of a surrogate pair is not valid JSON.
+  if (state === "22P02" && /json/.test(messageOf(error))) return new UnstorableTextError(error);
   return unavailable.some((start) => state.startsWith(start))
     ? new StoreUnavailableError(error)
     : error;
 }
 
-/** Broken connections, no room, shut down, starting or out of time, a broken disk, a replica that only reads, no such user or database. */
+/**
+ * SQL states: a broken connection (08), no resources (53), shutting down, starting or timed out (57), a system error (58),
+ * a read-only replica (25006), an unknown user (28), an unknown database (3D).
+ */
 const unavailable = ["08", "53", "57", "58", "25006", "28", "3D"];
 
-/** Two statements were in one another's way and this one gave way: nothing was written. */
+/** Whether the statement had to give way to another one. It has written nothing then. */
 export function gaveWay(error: unknown): boolean {
   const state = sqlState(error);
   return state === "40001" || state === "40P01";
 }
 
-/** Undefined: it does not come from the server but from the way to it. */
+/** The SQL state. Undefined if the error comes from the connection and not from the server. */
 function sqlState(error: unknown): string | undefined {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
   return typeof code === "string" && severity !== undefined ? code : undefined;
 }
 
 function messageOf(error: unknown): string {
-  // Where a name has several addresses Node gives all failures at once, with no message of its own.
+  // If a host name has several addresses, Node reports all failures at once, without a message of its own.
   if (error instanceof AggregateError && error.message === "") return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,39 +1,42 @@
-// That something has changed, told to the other replicas by NOTIFY. A hint is never relied on: it may be lost.
+// Hints that something may have changed, sent to the other replicas with NOTIFY. A hint may be lost, so nothing
+// depends on it.
 //
-// It is sent outside every transaction, because one that notifies takes a lock of the whole database when it
-// commits; and for many changes at once.
+// One hint covers many changes. It is sent outside of every transaction, because a transaction that notifies takes a
+// lock on the whole database when it commits.
 
+import { backOff } from "../../../util/timers.ts";
 import type { ChangeHint } from "../../store.ts";
-import type { Client } from "./pool.ts";
+import type { PostgresClient } from "./pool.ts";
 
-/** Postgres takes less than 8000 bytes. */
+/** Postgres takes payloads of less than 8000 bytes. */
 const mostBytes = 7_900;
+/** How long changes are collected before they are sent. */
 const gatherMs = 5;
-const shortestPauseMs = 100;
-const longestPauseMs = 10_000;
 
-export interface Wire {
+/** How hints reach the database and come back. */
+export interface NotifyChannel {
   readonly notify: (payload: string) => Promise<unknown>;
-  /** A connection of its own, for as long as somebody listens. Undefined: there is none to spare. */
-  readonly connect: () => Promise<Client | undefined>;
+  /** Opens a connection that is used for listening only. Undefined if there is none to spare. */
+  readonly connect: () => Promise<PostgresClient | undefined>;
 }
 
-export class Hints {
+/** The hints of one Postgres store. */
+export class NotifyHints {
   readonly #channel: string;
-  readonly #wire: Wire;
+  readonly #wire: NotifyChannel;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
-  /** Whose hints are our own: those have been told already. */
+  /** Marks the hints of this store, which its own listeners have received already. */
   readonly #sender = Math.random().toString(36).slice(2);
-  /** By id: whether a worker should take it up. */
+  /** The ids of changed tasks, and whether a worker should claim them. */
   #changed = new Map<string, boolean>();
   #sending: NodeJS.Timeout | undefined;
-  #client: Client | undefined;
+  #client: PostgresClient | undefined;
   #isConnecting = false;
   #again: NodeJS.Timeout | undefined;
-  #pauseMs = shortestPauseMs;
+  #failures = 0;
   #isClosed = false;
 
-  constructor(channel: string, wire: Wire) {
+  constructor(channel: string, wire: NotifyChannel) {
     this.#channel = channel;
     this.#wire = wire;
   }
@@ -47,12 +50,12 @@ export class Hints {
     };
   };
 
-  /** Listeners here learn at once; those of other replicas a few milliseconds later. */
+  /** Listeners in this process hear of a change at once, those of other replicas a few milliseconds later. */
   readonly changed = (ids: readonly string[], isDue = false, isNews = true): void => {
     if (this.#isClosed || ids.length === 0) return;
     for (const id of ids) this.#changed.set(id, isDue);
     queueMicrotask(() => {
-      for (const id of ids) this.#tell({ id, isDue, isNews });
+      for (const id of ids) this.#announce({ id, isDue, isNews });
     });
     this.#sending ??= setTimeout(() => void this.#send(), gatherMs);
   };
@@ -80,7 +83,7 @@ export class Hints {
   async #listen(): Promise<void> {
     if (this.#client !== undefined || this.#isConnecting || !this.#isWanted()) return;
     this.#isConnecting = true;
-    let client: Client | undefined;
+    let client: PostgresClient | undefined;
     try {
       client = await this.#wire.connect();
       if (client === undefined) return;
@@ -93,7 +96,7 @@ export class Hints {
     }
   }
 
-  async #open(client: Client): Promise<void> {
+  async #open(client: PostgresClient): Promise<void> {
     let isOver = false;
     const lost = () => {
       if (isOver) return;
@@ -109,10 +112,10 @@ export class Hints {
     await client.query(`listen "${this.#channel}"`);
     if (isOver) throw new Error("The connection was lost.");
     this.#client = client;
-    this.#pauseMs = shortestPauseMs;
+    this.#failures = 0;
     if (!this.#isWanted()) return this.#hangUp();
-    // What was said while nobody listened is lost; anything may have changed.
-    this.#tell({ id: undefined });
+    // Hints from before this moment are lost, so anything may have changed.
+    this.#announce({ id: undefined });
   }
 
   #isWanted(): boolean {
@@ -121,12 +124,12 @@ export class Hints {
 
   #tryLater(): void {
     if (!this.#isWanted() || this.#again !== undefined) return;
-    const pauseMs = this.#pauseMs * (0.5 + Math.random() / 2);
-    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+    this.#failures += 1;
+    const waitMs = backOff(this.#failures, { firstMs: 100, mostMs: 10_000 });
     this.#again = setTimeout(() => {
       this.#again = undefined;
       void this.#listen();
-    }, pauseMs).unref();
+    }, waitMs).unref();
   }
 
   #hangUp(): void {
@@ -140,17 +143,17 @@ export class Hints {
   #hear(payload: string): void {
     const { from, ids, due } = read(payload);
     if (from === this.#sender) return;
-    if (ids === undefined || due === undefined) return this.#tell({ id: undefined });
-    for (const id of ids) this.#tell({ id, isDue: false });
-    for (const id of due) this.#tell({ id, isDue: true });
+    if (ids === undefined || due === undefined) return this.#announce({ id: undefined });
+    for (const id of ids) this.#announce({ id, isDue: false });
+    for (const id of due) this.#announce({ id, isDue: true });
   }
 
-  #tell(hint: ChangeHint): void {
+  #announce(hint: ChangeHint): void {
     for (const listener of this.#listeners) listener(hint);
   }
 }
 
-/** Anyone who may notify can say anything: what is not ours means "any". */
+/** Every user of the database can send any payload. One that this code did not write means that anything may have changed. */
 function read(payload: string): {
   from?: unknown;
   ids?: readonly string[];

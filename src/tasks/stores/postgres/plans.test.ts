@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { quoted } from "./schema.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
-import { taskStatements } from "./statements.ts";
-import type { TaskStatement } from "./statements.ts";
+import { statementsFor } from "./statements.ts";
+import type { StatementName } from "./statements.ts";
 
 // Starting a server can take its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -38,10 +38,10 @@ interface Plan {
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 /** How the tasks are found, by a plan for these values or by one for any. */
-async function scans(name: TaskStatement, values: string, mode: string): Promise<string[]> {
+async function scans(name: StatementName, values: string, mode: string): Promise<string[]> {
   const client = await server.admin.connect();
   try {
-    const text = taskStatements(quoted(opened.schema))[name];
+    const text = statementsFor(quoted(opened.schema))[name];
     await client.query(`set plan_cache_mode = ${mode}`);
     await client.query(`prepare it as ${text}`);
     const { rows } = await client.query(`explain (format json) execute it (${values})`);
@@ -60,7 +60,7 @@ const newTask =
   "'t', 'c', 'tool', 'principal-7', 'input', '[]', 0, 0, null, 0, 0, 1000, array[]::text[], 100";
 
 describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
-  test.each<[TaskStatement, string, string[]]>([
+  test.each<[StatementName, string, string[]]>([
     ["claim", "'w', array['tool-1', 'tool-0'], 8, 10000", ["log_pkey", "tasks_due", "tasks_pkey"]],
     ["create", newTask, ["tasks_live"]],
     ["expired", "100", ["tasks_expiry"]],
@@ -83,7 +83,7 @@ test("a claim with nothing to do reads a handful of pages", async () => {
   const client = await server.admin.connect();
   try {
     await client.query("begin");
-    await client.query(`prepare it as ${taskStatements(quoted(opened.schema)).claim}`);
+    await client.query(`prepare it as ${statementsFor(quoted(opened.schema)).claim}`);
     const { rows } = await client.query(
       "explain (analyze, buffers, format json) execute it ('w', array['nothing'], 8, 10000)",
     );

@@ -1,40 +1,52 @@
-// What is used of `pg`, as shapes: who has no `pg` can compile against us.
+// The part of `pg` that the store uses, as interfaces, so that a program compiles without the package `pg`.
 
 import type Pg from "pg";
 import { explained } from "./errors.ts";
 
-interface Result {
+/** What a query returns. */
+export interface PostgresResult {
+  /** The rows. */
   rows: unknown[];
 }
 
-export interface Statement {
+/** A statement with its values. */
+export interface PostgresStatement {
+  /** The name under which the connection keeps the prepared statement. Absent if it is not prepared. */
   name?: string;
+  /** The SQL. */
   text: string;
+  /** The values of `$1`, `$2` and so on. */
   values?: unknown[];
 }
 
-/** A `pg.Pool`, or what looks like one. */
+/** A `pg.Pool`, or an object that works like one. */
 export interface PostgresPool {
-  query(statement: string | Statement, values?: unknown[]): Promise<Result>;
+  /** Runs a statement on any connection of the pool. */
+  query(statement: string | PostgresStatement, values?: unknown[]): Promise<PostgresResult>;
+  /** Lends a connection, as `pg` does. */
   connect(): Promise<unknown>;
+  /** Closes all connections. */
   end(): Promise<void>;
 }
 
-/** What `connect` gives. */
-export interface Client extends Pick<PostgresPool, "query"> {
+/** A connection that `connect` lends. */
+export interface PostgresClient extends Pick<PostgresPool, "query"> {
   on(event: string, listener: (what: { readonly payload?: string }) => void): unknown;
-  /** `true`: closed, and not used again. */
+  /** Gives the connection back. With `true`, it is closed instead. */
   release(destroy?: boolean): void;
 }
 
-/** What a real one has besides. */
+/** What a real pool or connection of `pg` has besides. */
 interface Emitter {
   on?(event: "error", listener: () => void): unknown;
   off?(event: "error", listener: () => void): unknown;
   readonly options?: { readonly max?: number };
 }
 
-/** A connection that breaks while nothing is asked of it is told as an event, and unheard that ends the process. */
+/**
+ * Listens for errors. A connection that breaks while it is idle emits an error event, and without a listener that event
+ * ends the process. Returns a function that stops listening.
+ */
 export function hearErrors(one: object & Emitter): () => void {
   one.on?.("error", ignore);
   return () => void one.off?.("error", ignore);
@@ -42,33 +54,35 @@ export function hearErrors(one: object & Emitter): () => void {
 
 const ignore = (): void => {};
 
+/** How many connections a pool may open. */
 export function sizeOf(pool: PostgresPool & Emitter): number {
   return pool.options?.max ?? 10;
 }
 
-/** `Row` is what the statement gives; nobody checks it. */
+/** Runs a statement. `Row` says what it returns, and is not checked. */
 export async function query<Row>(
   on: Pick<PostgresPool, "query">,
-  statement: Statement,
+  statement: PostgresStatement,
 ): Promise<Row[]> {
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement is ours
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement is our own
     return (await on.query(statement)).rows as Row[];
   } catch (error) {
     throw explained(error);
   }
 }
 
-export async function connect(pool: PostgresPool): Promise<Client> {
+/** Takes a connection from the pool. */
+export async function connect(pool: PostgresPool): Promise<PostgresClient> {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as pg gives it
-    return (await pool.connect()) as Client;
+    return (await pool.connect()) as PostgresClient;
   } catch (error) {
     throw explained(error);
   }
 }
 
-/** Only those who use Postgres install `pg`. */
+/** Makes a pool. `pg` is loaded here, because only programs that use Postgres install it. */
 export async function openPool(url: string): Promise<PostgresPool> {
   const pg = await loadPg();
   return new pg.Pool({
@@ -77,7 +91,7 @@ export async function openPool(url: string): Promise<PostgresPool> {
     application_name: "parley",
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
-    // A connection that has fallen silent must not hold up a worker for as long as TCP takes to notice.
+    // A connection that no longer responds must not block a worker for as long as TCP takes to notice.
     query_timeout: 15_000,
   });
 }
@@ -86,6 +100,6 @@ async function loadPg(): Promise<typeof Pg> {
   try {
     return (await import("pg")).default;
   } catch (error) {
-    throw new Error("Postgres needs the package pg: npm install pg", { cause: error });
+    throw new Error("postgresStore() needs the package pg. Run: npm install pg", { cause: error });
   }
 }

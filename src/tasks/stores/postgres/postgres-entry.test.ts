@@ -10,7 +10,7 @@ import {
   question,
   waiting,
 } from "../../../testing/store/opened.ts";
-import { UnstorableText } from "./errors.ts";
+import { UnstorableTextError } from "./errors.ts";
 import { postgresStore } from "./index.ts";
 import type { PostgresPool } from "./index.ts";
 import { TestServer } from "./server.fixture.ts";
@@ -133,18 +133,18 @@ test("what Postgres cannot keep is refused with one error, and leaves nothing", 
   const { store, close } = await server.open();
   for (const text of ["a\0", "\ud800", "\udc00b"]) {
     for (const member of ["id", "callId", "tool", "principal"]) {
-      await expect(create(store, "a", { [member]: text })).rejects.toThrow(UnstorableText);
+      await expect(create(store, "a", { [member]: text })).rejects.toThrow(UnstorableTextError);
     }
   }
   const ref = await hold(store, "a");
   for (const text of ["a\0", "\ud800", "\udc00b"]) {
-    await expect(store.park(ref, waiting([question(text)]))).rejects.toThrow(UnstorableText);
+    await expect(store.park(ref, waiting([question(text)]))).rejects.toThrow(UnstorableTextError);
     await expect(store.park(ref, { waits: [], asked: { [text]: 1 }, taken: [] })).rejects.toThrow(
-      UnstorableText,
+      UnstorableTextError,
     );
     const early = { key: text, digest: "d" };
     await expect(store.answer(ref.id, [{ wire: "w", value: "v", early }])).rejects.toThrow(
-      UnstorableText,
+      UnstorableTextError,
     );
     // One that a client has made up is only unknown.
     expect((await store.answer(ref.id, [answer(text)]))?.accepted).toEqual([]);
@@ -175,7 +175,9 @@ test("without pg one sentence says what to do", async () => {
   });
   const { PostgresStore: Store } = await import("./postgres-store.ts");
   const store = new Store("postgres://localhost");
-  await expect(store.migrate()).rejects.toThrow(/^Postgres needs the package pg: npm install pg$/);
+  await expect(store.migrate()).rejects.toThrow(
+    /^postgresStore\(\) needs the package pg\. Run: npm install pg$/,
+  );
   await store.close();
 });
 

@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { create } from "../../../testing/store/opened.ts";
 import { migrationSql, postgresStore } from "./index.ts";
+import { postgresTables } from "./migrations/001-postgres-tables.ts";
 import { TestServer } from "./server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
@@ -12,7 +13,7 @@ let server: TestServer;
 beforeAll(async () => void (server = await TestServer.startAlone()));
 afterAll(() => server.stop());
 
-/** All that is in a schema, without its name. */
+/** Everything in a schema, without its name. */
 async function shapeOf(schema: string): Promise<unknown> {
   const ask = async (text: string) => (await server.admin.query(text, [schema])).rows;
   const shape = {
@@ -31,7 +32,7 @@ async function shapeOf(schema: string): Promise<unknown> {
   return JSON.parse(JSON.stringify(shape).replaceAll(schema, "it"));
 }
 
-test("many handles may do it at once", async () => {
+test("many stores may migrate at once", async () => {
   const url = server.postgres.url;
   const stores = Array.from({ length: 5 }, () => new PostgresStore(url, { schema: "at_once" }));
   await Promise.all(stores.map((store) => store.migrate()));
@@ -39,7 +40,7 @@ test("many handles may do it at once", async () => {
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test("done again it changes nothing", async () => {
+test("migrating again changes nothing", async () => {
   const { store, schema, close } = await server.open();
   await create(store, "a");
   const before = await shapeOf(schema);
@@ -49,7 +50,7 @@ test("done again it changes nothing", async () => {
   await close();
 });
 
-test("the text for operators makes the same tables, also when it is run twice", async () => {
+test("the SQL for operators makes the same tables, even if it is run twice", async () => {
   const { schema, close } = await server.open();
   await server.admin.query(migrationSql("by_hand"));
   await server.admin.query(migrationSql("by_hand"));
@@ -57,7 +58,7 @@ test("the text for operators makes the same tables, also when it is run twice", 
   await close();
 });
 
-test("a role that may only read and write can start, once the tables are there", async () => {
+test("a role that may only read and write can start once the tables exist", async () => {
   await server.admin.query(migrationSql("granted"));
   await server.admin.query(`
     create role clerk login;
@@ -70,7 +71,7 @@ test("a role that may only read and write can start, once the tables are there",
   await store.close();
 });
 
-test("tables that are newer than the code will do", async () => {
+test("a newer migration does not lock out this version", async () => {
   const { store, schema, close } = await server.open();
   await server.admin.query(`insert into "${schema}".migrations values (999, false)`);
   await store.migrate();
@@ -78,16 +79,39 @@ test("tables that are newer than the code will do", async () => {
   await close();
 });
 
-test("unless they were changed in a way that breaks it", async () => {
+test("a newer migration that is breaking locks it out", async () => {
   const { store, schema, close } = await server.open();
   await server.admin.query(`insert into "${schema}".migrations values (999, true)`);
   await expect(store.migrate()).rejects.toThrow(
-    "The tables in Postgres were changed by a newer version of mcp-parley (migration 999) in a way that this one cannot work with. Update mcp-parley here, too.",
+    "A newer version of mcp-parley has changed the Postgres schema (migration 999), and this version, which knows " +
+      "migrations up to 1, cannot use it. Update mcp-parley here, too.",
   );
   await close();
 });
 
-test("a step that fails leaves nothing half done", async () => {
+test("tables that version 0.1.0 made are up to date, and are noted in the same form", async () => {
+  // Word for word what version 0.1.0 wrote down about its migrations.
+  await server.admin.query(`
+    create schema "by_010";
+    create table if not exists "by_010".migrations (
+      number      integer primary key,
+      is_breaking boolean not null,
+      applied_at  timestamptz not null default now()
+    );
+    ${postgresTables.sql('"by_010"')}
+    insert into "by_010".migrations (number, is_breaking) values (1, false)
+      on conflict do nothing;`);
+  const before = await shapeOf("by_010");
+  const store = new PostgresStore(server.postgres.url, { schema: "by_010" });
+  await store.migrate();
+  expect((await create(store, "a")).id).toBe("task-a");
+  expect(await shapeOf("by_010")).toEqual(before);
+  const fresh = await server.open();
+  expect(await shapeOf(fresh.schema)).toEqual(before);
+  await Promise.all([store.close(), fresh.close()]);
+});
+
+test("a migration that fails leaves nothing half done", async () => {
   await server.admin.query(
     `create schema "in_the_way"; create view "in_the_way".rounds as select 1`,
   );
@@ -101,9 +125,9 @@ test("a step that fails leaves nothing half done", async () => {
 });
 
 test.each(["", "Parley", 'a"b', "a-b", "1a", "a b", "a.b", "a".repeat(64), "ä", "a\n"])(
-  "%j is no name for a schema",
+  "%j is not a valid name of a schema",
   (schema) => {
-    expect(() => postgresStore("postgres://localhost", { schema })).toThrow(/is no name for one/);
-    expect(() => migrationSql(schema)).toThrow(/is no name for one/);
+    expect(() => postgresStore("postgres://localhost", { schema })).toThrow(/is not a valid name/);
+    expect(() => migrationSql(schema)).toThrow(/is not a valid name/);
   },
 );

@@ -1,105 +1,21 @@
-// The tables, as numbered steps forward. A step only adds: replicas of the version before run on beside it.
+// Brings the tables in Postgres up to date. What may run on which tables is decided in migration-policy.ts.
 
+import { pendingMigrations, refusalText, requiredBy } from "../migration-policy.ts";
+import type { AppliedMigration, Migration } from "../migration-policy.ts";
+import { postgresTables } from "./migrations/001-postgres-tables.ts";
 import { query } from "./pool.ts";
-import type { Client } from "./pool.ts";
+import type { PostgresClient } from "./pool.ts";
 import { quoted } from "./schema.ts";
 
-interface Migration {
-  readonly number: number;
-  /** Code that does not know this step must not run on its tables. It is noted beside the number, for that code. */
-  readonly isBreaking: boolean;
-  readonly sql: (schema: string) => string;
-}
+type PostgresMigration = Migration<(schema: string) => string>;
 
-const migrations: readonly Migration[] = [{ number: 1, isBreaking: false, sql: first }];
+const migrations: readonly PostgresMigration[] = [postgresTables];
 
-/** Everything that races is in the row of a task (task.ts); beside it, the log, which only grows. */
-function first(schema: string): string {
-  return `
-create or replace function ${schema}.parley_now() returns bigint
-  language sql stable parallel safe
-  as $$ select floor(extract(epoch from statement_timestamp()) * 1000)::bigint $$;
-
-create table if not exists ${schema}.tasks (
-  id             text collate "C" primary key,
-  call_id        text collate "C" not null unique,
-  tool           text collate "C" not null,
-  principal      text collate "C" not null,
-  status         text collate "C" not null,
-  revision       integer not null,
-  epoch          integer not null,
-  worker         text collate "C",
-  due_at         bigint,
-  waits          jsonb not null,
-  inbox          jsonb not null,
-  asked          jsonb not null,
-  log_length     integer not null,
-  log_bytes      bigint not null,
-  fruitless      integer not null,
-  cause          text,
-  input          text not null,
-  status_message text,
-  result         text,
-  rest           text collate "C",
-  created_at     bigint not null,
-  updated_at     bigint not null,
-  expires_at     bigint not null
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
-
--- Sealed text does not compress.
-alter table ${schema}.tasks
-  alter column input set storage external,
-  alter column result set storage external;
-
--- What can be claimed, in due order. The tool is here to be looked at without reading the row.
-create index if not exists tasks_due on ${schema}.tasks (due_at, id, tool)
-  where due_at is not null;
--- How many live ones a principal has.
-create index if not exists tasks_live on ${schema}.tasks (principal)
-  where status in ('working', 'input_required');
-create index if not exists tasks_own on ${schema}.tasks (principal, created_at, id)
-  where rest is null;
-create index if not exists tasks_all on ${schema}.tasks (created_at, id)
-  where rest is null;
-create index if not exists tasks_expiry on ${schema}.tasks (expires_at);
-
-create table if not exists ${schema}.log (
-  task_id text collate "C" not null references ${schema}.tasks (id) on delete cascade,
-  seq     integer not null,
-  record  text not null,
-  primary key (task_id, seq)
-);
-alter table ${schema}.log alter column record set storage external;
-
-create table if not exists ${schema}.rounds (
-  call_id     text collate "C" primary key,
-  round       integer not null,
-  answers     text not null,
-  epoch       integer not null,
-  lease_until bigint not null,
-  log         text[] not null,
-  response    text,
-  expires_at  bigint not null
-);
-create index if not exists rounds_expiry on ${schema}.rounds (expires_at);
-
-create table if not exists ${schema}.spills (
-  id         text collate "C" primary key,
-  state      text not null,
-  expires_at bigint not null
-);
-create index if not exists spills_expiry on ${schema}.spills (expires_at);
-
-create table if not exists ${schema}.workers (
-  id      text collate "C" primary key,
-  seen_at bigint not null
-);`;
-}
-
-/** The same for every schema of a name, whatever the database; two handles wait for one another here. */
+/** The lock is the same for every schema of this name, in any database, so two stores wait for one another here. */
 const lock = (schema: string): string =>
   `select pg_advisory_xact_lock(hashtext('parley migrations'), hashtext('${schema}'));`;
 
+/** Every version reads this table, so its form never changes. */
 const noteTable = (schema: string): string => `
 create table if not exists ${schema}.migrations (
   number      integer primary key,
@@ -107,11 +23,21 @@ create table if not exists ${schema}.migrations (
   applied_at  timestamptz not null default now()
 );`;
 
-const note = (schema: string, { number, isBreaking }: Migration): string => `
+const note = (schema: string, { number, isBreaking }: PostgresMigration): string => `
 insert into ${schema}.migrations (number, is_breaking) values (${number}, ${isBreaking})
   on conflict do nothing;`;
 
-/** For those who bring their tables up to date themselves: all of it, to be run once or again. */
+/**
+ * The SQL of all migrations, for operators who apply it themselves. It is safe to run it again.
+ *
+ * @param schema - The schema in which the tables are made, such as "parley".
+ * @example
+ * ```ts
+ * import { migrationSql } from "mcp-parley/postgres";
+ *
+ * console.log(migrationSql("parley"));
+ * ```
+ */
 export function migrationSql(schema: string): string {
   const name = quoted(schema);
   const head = ["begin;", lock(schema), `create schema if not exists ${name};`, noteTable(name)];
@@ -119,20 +45,21 @@ export function migrationSql(schema: string): string {
   return [...head, ...steps, "commit;", ""].join("\n");
 }
 
-export async function migrate(client: Client, schema: string): Promise<void> {
-  // Where all is up to date nothing is locked and no right to change tables is needed.
+/** Applies what is missing, each migration in a transaction of its own. */
+export async function migrate(client: PostgresClient, schema: string): Promise<void> {
+  // If everything is up to date, nothing is locked, and no right to change tables is needed.
   if (missing(await applied(client, schema)).length === 0) return;
   await inTransaction(client, async () => {
     await query(client, { text: lock(schema) });
     const name = quoted(schema);
-    // "if not exists" asks for the right to make one even where it is there.
+    // "if not exists" needs the right to create a schema even if the schema exists.
     if (!(await hasSchema(client, schema))) await query(client, { text: `create schema ${name};` });
     await query(client, { text: noteTable(name) });
   });
   for (const migration of migrations) {
     await inTransaction(client, async () => {
       await query(client, { text: lock(schema) });
-      // Another handle may have been here while we waited for the lock.
+      // Another store may have applied it while this one waited for the lock.
       if (!missing(await applied(client, schema)).includes(migration)) return;
       await query(client, { text: migration.sql(quoted(schema)) });
       await query(client, { text: note(quoted(schema), migration) });
@@ -140,39 +67,40 @@ export async function migrate(client: Client, schema: string): Promise<void> {
   }
 }
 
-interface Applied {
-  readonly number: number;
-  readonly is_breaking: boolean;
-}
-
-async function applied(client: Client, schema: string): Promise<readonly Applied[]> {
+async function applied(
+  client: PostgresClient,
+  schema: string,
+): Promise<readonly AppliedMigration[]> {
   const name = quoted(schema);
   const text = `select to_regclass('${name}.migrations') is not null as has`;
   const [{ has } = { has: false }] = await query<{ has: boolean }>(client, { text });
   if (!has) return [];
-  const notes = `select number, is_breaking from ${name}.migrations`;
-  return query<Applied>(client, { text: notes });
+  const rows = await query<{ readonly number: number; readonly is_breaking: boolean }>(client, {
+    text: `select number, is_breaking from ${name}.migrations`,
+  });
+  return rows.map(({ number, is_breaking: isBreaking }) => ({
+    number,
+    requires: requiredBy({ number, isBreaking }),
+  }));
 }
 
-/** Those that are to be done. Tables newer than this code will do, unless they say otherwise. */
-function missing(done: readonly Applied[]): readonly Migration[] {
-  const known = Math.max(...migrations.map(({ number }) => number));
-  const breaking = done.find(({ number, is_breaking }) => is_breaking && number > known);
-  if (breaking !== undefined) {
-    throw new Error(
-      `The tables in Postgres were changed by a newer version of mcp-parley (migration ${breaking.number}) in a way that this one cannot work with. Update mcp-parley here, too.`,
-    );
-  }
-  return migrations.filter(({ number }) => !done.some((each) => each.number === number));
+function missing(done: readonly AppliedMigration[]): readonly PostgresMigration[] {
+  return pendingMigrations(
+    migrations,
+    done,
+    (refusal) =>
+      new Error(`${refusalText("the Postgres schema", refusal)} Update mcp-parley here, too.`),
+  );
 }
 
-async function hasSchema(client: Client, schema: string): Promise<boolean> {
+async function hasSchema(client: PostgresClient, schema: string): Promise<boolean> {
   const text = "select from pg_namespace where nspname = $1";
   return (await query(client, { text, values: [schema] })).length > 0;
 }
 
-export async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  // Frozen between two statements, it must not keep its locks: whoever needs them would wait as long.
+/** Runs several statements as one transaction. */
+export async function inTransaction<T>(client: PostgresClient, work: () => Promise<T>): Promise<T> {
+  // A process that freezes between two statements must not keep its locks, because others would wait for as long.
   await query(client, { text: "begin; set local idle_in_transaction_session_timeout = '15s'" });
   try {
     const done = await work();

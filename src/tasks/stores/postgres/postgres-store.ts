@@ -1,4 +1,4 @@
-// Tasks in Postgres, for many replicas. What each statement does is in statements.ts, why it is enough in task.ts.
+// Tasks in Postgres, for many replicas. statements.ts says what each statement does, and moves.ts what it has to do.
 
 import type {
   ClaimedTask,
@@ -12,53 +12,51 @@ import type {
 } from "../../store.ts";
 import { bytesOf } from "../../moves.ts";
 import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
-import { Database } from "./database.ts";
+import { parsed, recordOf, wide } from "../columns.ts";
+import type { JsonColumn, TaskRow, Wide } from "../columns.ts";
+import { PostgresDatabase } from "./database.ts";
 import { isStorable, storable } from "./errors.ts";
-import { Hints } from "./notify-hints.ts";
+import { NotifyHints } from "./notify-hints.ts";
 import { migrate } from "./postgres-migrations.ts";
 import { connect, sizeOf } from "./pool.ts";
 import type { PostgresPool } from "./pool.ts";
-import { roundStatements } from "./round-statements.ts";
-import type { RoundStatement } from "./round-statements.ts";
-import { parsed, recordOf, wide } from "./rows.ts";
-import type { JsonColumn, TaskRow, Wide } from "./rows.ts";
 import { defaultSchema, quoted } from "./schema.ts";
-import { taskStatements } from "./statements.ts";
-import type { TaskStatement } from "./statements.ts";
+import { statementsFor } from "./statements.ts";
+import type { StatementName } from "./statements.ts";
 
+/** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
-  /** Where the tables are. "parley" if not given. */
+  /** The schema that has the tables. Default: "parley". */
   readonly schema?: string | undefined;
-  /** How long a worker holds a task without renewing. 10 s if not given. */
+  /** How long a worker holds a task without renewing its lease, in milliseconds. Default: 10 seconds. */
   readonly leaseMs?: number | undefined;
-  /** False for a pooler that cannot keep prepared statements. */
+  /** Whether statements are prepared. Turn it off for a pooler that cannot keep prepared statements. Default: true. */
   readonly prepare?: boolean | undefined;
 }
 
-type Name = TaskStatement | RoundStatement;
 type Logged = { readonly log: JsonColumn<readonly Sealed[]> };
 
+/** A task store in Postgres. */
 export class PostgresStore implements TaskStore {
   readonly "~store" = "postgres";
   readonly leaseMs: number;
   readonly #schema: string;
-  readonly #database: Database<Name>;
-  readonly #hints: Hints;
+  readonly #database: PostgresDatabase<StatementName>;
+  readonly #hints: NotifyHints;
 
   constructor(connection: string | PostgresPool, options: PostgresStoreOptions = {}) {
     const { schema = defaultSchema, leaseMs = 10_000, prepare = true } = options;
     const name = quoted(schema);
-    const texts = { ...taskStatements(name), ...roundStatements(name) };
-    const database = new Database(connection, texts, prepare);
+    const database = new PostgresDatabase(connection, statementsFor(name), prepare);
     this.#database = database;
     this.#schema = schema;
     this.leaseMs = leaseMs;
-    this.#hints = new Hints(schema, {
+    this.#hints = new NotifyHints(schema, {
       notify: async (payload) =>
         (await database.pool()).query("select pg_notify($1, $2)", [schema, payload]),
       connect: async () => {
         const pool = await database.pool();
-        // The only connection is needed for everything else; polling finds what a hint would have told.
+        // A pool with a single connection needs it for everything else. Polling finds what a hint would have said.
         return sizeOf(pool) > 1 ? connect(pool) : undefined;
       },
     });
@@ -92,7 +90,7 @@ export class PostgresStore implements TaskStore {
       task.log,
       Number.isFinite(most) ? whole(most) : null,
     ];
-    // Once is enough, unless the task that was in the way is forgotten before it is read.
+    // One attempt is enough, unless the task that is in the way is forgotten before it is read.
     for (let attempt = 0; attempt < 3; attempt++) {
       const [row] = await this.#run<{ fits: boolean } & TaskRow>("create", values);
       if (row !== undefined && row.id !== null) {
@@ -103,7 +101,7 @@ export class PostgresStore implements TaskStore {
       if (existing !== undefined) return { kind: "exists", task: existing };
       if (row?.fits === false) return { kind: "too many" };
     }
-    throw new Error(`The id of a new task is in use already: ${task.id}`);
+    throw new Error(`The id of the new task is already in use: ${task.id}`);
   };
 
   readonly read: TaskStore["read"] = async (id) => this.#one("read", id);
@@ -129,7 +127,7 @@ export class PostgresStore implements TaskStore {
 
   readonly answer: TaskStore["answer"] = async (id, answers) => {
     if (!isStorable(id)) return undefined;
-    // Wire keys come from clients. One that cannot be kept has not been asked.
+    // Wire keys come from clients. A key that Postgres cannot keep was never asked.
     const possible = answers.filter(({ wire }) => isStorable(wire));
     const [row] = await this.#run<TaskRow & { accepted: JsonColumn<readonly string[]> }>("answer", [
       id,
@@ -169,7 +167,7 @@ export class PostgresStore implements TaskStore {
       .map(async (row): Promise<ClaimedTask> => {
         const task = recordOf(row);
         const log = parsed(row.log);
-        // The worker before added to it after our statement began. Now that the task is ours, nobody can.
+        // The previous worker may have added to it after this statement began. Now that the task is claimed, it cannot.
         const isWhole = log.length === task.logLength;
         return {
           task,
@@ -229,7 +227,7 @@ export class PostgresStore implements TaskStore {
       return run<Rested>("layToRest", [expired.map(({ id }) => id), whole(keepMs)]);
     });
     this.#hints.changed(swept.map(({ id }) => id));
-    // Small, and there may be many: one for each round of every call.
+    // These rows are small, and every round of every call may leave one, so more of them go at once.
     await this.#run("forgetSpills", [limit * 20]);
     await this.#run("forgetRounds", [limit * 20]);
     await this.#run("forgetWorkers", []);
@@ -281,7 +279,7 @@ export class PostgresStore implements TaskStore {
       }
       type Row = { round: number; answers: string; response: Sealed | null };
       const [before] = await this.#run<Row>("readRound", [callId]);
-      // Its time was up and it was swept away in between.
+      // The round has expired and was swept in between.
       if (before === undefined) continue;
       if (Number(before.round) > round || before.answers !== answers) return { kind: "superseded" };
       const { response } = before;
@@ -302,9 +300,9 @@ export class PostgresStore implements TaskStore {
   readonly releaseRound: TaskStore["releaseRound"] = (ref) =>
     this.#changes("releaseRound", [ref.id, ref.epoch]);
 
-  // ----------------------------------------------------------------
+  // ---------------------------------------------------------------- running statements
 
-  #run<Row>(name: Name, values: readonly unknown[]): Promise<readonly Row[]> {
+  #run<Row>(name: StatementName, values: readonly unknown[]): Promise<readonly Row[]> {
     return this.#database.run<Row>(name, values);
   }
 
@@ -318,7 +316,7 @@ export class PostgresStore implements TaskStore {
     return row === undefined ? undefined : recordOf(row);
   }
 
-  /** A change that watchers can see. */
+  /** Makes a change that clients can see. */
   async #move(
     name: "publish" | "park" | "release" | "report",
     { id, epoch }: ClaimRef,
@@ -331,7 +329,7 @@ export class PostgresStore implements TaskStore {
     return true;
   }
 
-  async #changes(name: Name, values: readonly unknown[]): Promise<boolean> {
+  async #changes(name: StatementName, values: readonly unknown[]): Promise<boolean> {
     return (await this.#run(name, values)).length > 0;
   }
 
@@ -345,10 +343,10 @@ function waitingValues({ waits, asked, taken }: Waiting): readonly unknown[] {
   return [JSON.stringify(waits), JSON.stringify(asked), taken];
 }
 
-/** The columns hold whole milliseconds: rather a moment later than one too early. */
+/** The columns hold whole milliseconds, so a time is rounded up: a moment too late is better than one too early. */
 function whole(ms: number): number {
   return Math.ceil(Math.max(-longest, Math.min(ms, longest)));
 }
 
-/** Thirty thousand years, for "for ever". */
+/** Thirty thousand years, which stands for "forever". */
 const longest = 1e15;

@@ -1,11 +1,16 @@
-// The statements for what rounds leave in the store. READ COMMITTED, as in statements.ts.
+// What rounds keep in Postgres: spilled states, and which replica runs which round. statements.ts says what makes each
+// statement safe.
 
+import { nowIn } from "./fragments.ts";
+
+/** The names of these statements. */
 export type RoundStatement =
   | ("spill" | "spilled" | "claimRound" | "readRound" | "renewRound" | "endRound" | "releaseRound")
   | "appendToRound";
 
+/** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function roundStatements(schema: string): Readonly<Record<RoundStatement, string>> {
-  const now = `${schema}.parley_now()`;
+  const now = nowIn(schema);
 
   const ofHolder = (change: string): string => `
     update ${schema}.rounds as round set ${change}
@@ -23,7 +28,7 @@ export function roundStatements(schema: string): Readonly<Record<RoundStatement,
     select spill.state from ${schema}.spills as spill
     where spill.id = $1 and spill.expires_at > ${now}`,
 
-    // Safe: of two that come at once one inserts; the other waits for it and looks at the row it made.
+    // Safe: of two claims at the same moment, one inserts. The other waits for it and checks the row that it made.
     claimRound: `
     insert into ${schema}.rounds as round (
       call_id, round, answers, epoch, lease_until, log, response, expires_at
@@ -46,12 +51,12 @@ export function roundStatements(schema: string): Readonly<Record<RoundStatement,
       )
     returning round.epoch, to_json(round.log) as log`,
 
-    // Safe: reads one row, after a claim that was refused.
+    // Safe: reads one row, after a claim was refused.
     readRound: `
     select round.round, round.answers, round.response
     from ${schema}.rounds as round where round.call_id = $1`,
 
-    // Safe: one row, one update; so are the next two.
+    // Safe: one row, one update. So are the next two.
     renewRound: ofHolder(`lease_until = ${now} + $3::bigint`),
     endRound: ofHolder("response = $3"),
     releaseRound: ofHolder(`lease_until = ${now}`),

@@ -5,7 +5,7 @@ import { freshDatabase } from "../../../../test/postgres/database.ts";
 import type { Database } from "../../../../test/postgres/database.ts";
 import { startPostgres } from "../../../../test/postgres/start.ts";
 import type { Postgres, StartOptions } from "../../../../test/postgres/start.ts";
-import type { Opened } from "../../../testing/store/contract.ts";
+import type { OpenedStore } from "../../../testing/store/opened.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
 
@@ -40,7 +40,10 @@ export class TestServer<Server extends Database = Database> {
   };
 
   /** The same, with a clock that stands still. */
-  readonly openAt = async (startsAt: number, options?: PostgresStoreOptions): Promise<Opened> => {
+  readonly openAt = async (
+    startsAt: number,
+    options?: PostgresStoreOptions,
+  ): Promise<OpenedStore> => {
     const { schema, store, another, close } = await this.open(options);
     let now = startsAt;
     const set = () =>

@@ -1,13 +1,13 @@
 import { expect, test, vi } from "vitest";
 import type { ChangeHint } from "../../store.ts";
-import { Hints } from "./commit-hints.ts";
+import { CommitHints } from "./commit-hints.ts";
 
 /** Others' commits are counted in `version`; time is the test's. */
 function listening(first: number | undefined = 1) {
   vi.useFakeTimers();
   let version: number | undefined | Error = first;
   let looks = 0;
-  const hints = new Hints(() => {
+  const hints = new CommitHints(() => {
     looks += 1;
     if (version instanceof Error) throw version;
     return version;
@@ -80,7 +80,7 @@ test("what was changed before the database was open may have been missed, so it 
 test("own changes are told at once, by their id, and not within the operation", async () => {
   const { hints, heard, listen } = listening();
   const end = listen();
-  hints.tell({ id: "a" });
+  hints.announce({ id: "a" });
   expect(heard).toEqual([]);
   await Promise.resolve();
   expect(heard).toEqual([{ id: "a" }]);
@@ -91,7 +91,7 @@ test("looking keeps no process alive", () => {
   vi.useRealTimers();
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();
-  const end = new Hints(() => 1).subscribe(() => {});
+  const end = new CommitHints(() => 1).subscribe(() => {});
   expect(timers()).toBe(before);
   end();
 });

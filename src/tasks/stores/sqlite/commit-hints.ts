@@ -1,12 +1,13 @@
-// Who is told that something may have changed. Changes made here are told at once, after their commit; those of
-// other processes by asking SQLite now and then whether there were any, while somebody listens.
+// Hints that something may have changed. A change that this process made is announced right after its commit. Changes
+// by other processes are found by asking SQLite at short intervals, while there are listeners.
 
 import type { ChangeHint } from "../../store.ts";
 
 const everyMs = 50;
 
-export class Hints {
-  /** SQLite's count of others' commits. Undefined: not open yet. */
+/** The hints of one SQLite store. */
+export class CommitHints {
+  /** A number that SQLite changes when another process commits. Undefined while the database is not open. */
   readonly #version: () => number | undefined;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
   #timer: NodeJS.Timeout | undefined;
@@ -17,7 +18,7 @@ export class Hints {
   }
 
   readonly subscribe = (listener: (hint: ChangeHint) => void): (() => void) => {
-    // A function of our own: the same listener may be given twice.
+    // The same listener may subscribe twice, so each subscription gets its own function.
     const own = (hint: ChangeHint) => listener(hint);
     this.#listeners.add(own);
     this.#start();
@@ -27,8 +28,8 @@ export class Hints {
     };
   };
 
-  /** Not within the caller's operation: a listener's mistake is not to look like the store's. */
-  readonly tell = (hint: ChangeHint): void =>
+  /** Calls the listeners later, so that an error in a listener does not look like an error of the store. */
+  readonly announce = (hint: ChangeHint): void =>
     queueMicrotask(() => {
       for (const listener of this.#listeners) listener(hint);
     });
@@ -46,7 +47,7 @@ export class Hints {
       const version = this.#look();
       if (version === undefined || version === this.#seen) return;
       this.#seen = version;
-      this.tell({ id: undefined });
+      this.announce({ id: undefined });
     }, everyMs);
     this.#timer.unref();
   }
@@ -55,7 +56,7 @@ export class Hints {
     try {
       return this.#version();
     } catch {
-      // Locked at this moment: the next look will tell.
+      // The database is locked at this moment. The next look tries again.
       return undefined;
     }
   }

@@ -10,7 +10,7 @@ const absent = async () => {
 test("no driver: one clear error", async () => {
   const none = { builtIn: () => undefined, libsql: absent };
   await expect(loadDriver(none)).rejects.toThrow(
-    "SQLite needs Node 22.13 or later, or the package libsql on older ones: npm install libsql",
+    "SQLite needs Node 22.13 or later, or the package libsql. On an older Node, run: npm install libsql",
   );
 });
 
@@ -54,7 +54,7 @@ test.each(["a\0b", "\ud800", "\udc00x"])("a text that would not is refused: %j",
   exec("create table kept (a text)");
   expect(isText(text)).toBe(false);
   expect(() => prepare("insert into kept (a) values (?)").run(text)).toThrow(
-    "SQLite cannot keep a text with a NUL or half a character in it.",
+    "SQLite cannot keep text with a NUL character or half of a surrogate pair.",
   );
 });
 

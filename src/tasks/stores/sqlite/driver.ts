@@ -1,37 +1,42 @@
-// The little of SQLite that the store uses, over whichever driver there is: Node's own where Node has one that
-// needs no flag, else libsql, which is prebuilt and runs on Node 20.
+// The small part of SQLite that the store uses, on top of the driver that is available: the one that Node brings if it
+// needs no flag, and otherwise libsql, which is prebuilt and runs on Node 20.
 
 import process from "node:process";
 import { ParleyError } from "../../../errors.ts";
+import type { SqlValue } from "../columns.ts";
 
-export type Value = string | number | null;
-export type Row = Readonly<Record<string, unknown>>;
+/** A row as the driver gives it. */
+export type SqliteRow = Readonly<Record<string, unknown>>;
 
-export interface Statement {
-  readonly run: (...values: readonly Value[]) => void;
-  readonly all: (...values: readonly Value[]) => readonly Row[];
+/** A prepared statement. */
+export interface SqliteStatement {
+  readonly run: (...values: readonly SqlValue[]) => void;
+  readonly all: (...values: readonly SqlValue[]) => readonly SqliteRow[];
 }
 
-export interface Database {
+/** An open database. */
+export interface SqliteDatabase {
   readonly exec: (sql: string) => void;
-  readonly prepare: (sql: string) => Statement;
+  readonly prepare: (sql: string) => SqliteStatement;
   readonly close: () => void;
 }
 
-export type Driver = (path: string) => Database;
+/** Opens a database file. */
+export type Driver = (path: string) => SqliteDatabase;
 
-/** Where the drivers come from; a test puts others in their place. */
+/** Where the drivers come from. Tests replace them. */
 export interface Drivers {
   readonly builtIn: () => unknown;
   readonly libsql: () => Promise<unknown>;
 }
 
 const ours: Drivers = {
-  // Not `import`: bundlers and older Nodes stumble over a built-in module that they do not know.
+  // This is not an `import`, because bundlers and older Nodes fail on a built-in module that they do not know.
   builtIn: () => process.getBuiltinModule("node:sqlite"),
   libsql: () => import("libsql"),
 };
 
+/** Loads the driver that is available. */
 export async function loadDriver(drivers: Drivers = ours): Promise<Driver> {
   const { DatabaseSync } = (drivers.builtIn() ?? {}) as { DatabaseSync?: NodeDatabase };
   if (DatabaseSync !== undefined) return (path) => overNode(new DatabaseSync(path));
@@ -42,36 +47,38 @@ export async function loadDriver(drivers: Drivers = ours): Promise<Driver> {
   } catch (cause) {
     throw new ParleyError(
       "no_store",
-      "SQLite needs Node 22.13 or later, or the package libsql on older ones: npm install libsql",
+      "SQLite needs Node 22.13 or later, or the package libsql. On an older Node, run: npm install libsql",
       { cause },
     );
   }
 }
 
-/** Somebody else holds the lock: worth another try. */
+/** Whether another process holds the lock, so that another try may succeed. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // Node has it under one name, libsql under the other.
+  // Node and libsql use different names for the error code.
   const code = Number(
     "errcode" in error ? error.errcode : "rawCode" in error ? error.rawCode : undefined,
   );
-  // The lower byte is the kind; SQLITE_BUSY_RECOVERY and its like are above it.
+  // The lower byte is the kind of error. Variants such as SQLITE_BUSY_RECOVERY use the bytes above it.
   return (code & 0xff) === 5 || (code & 0xff) === 6;
 }
 
-/** A NUL or half a character does not come back as it was from every driver, so none is let in. */
-const untrue = /[\0\p{Surrogate}]/u;
-export const isText = (text: string): boolean => !untrue.test(text);
+/** Not every driver gives back a NUL character or half of a surrogate pair as it was, so neither is written. */
+const changesOnTheWay = /[\0\p{Surrogate}]/u;
 
-// ----------------------------------------------------------------
+/** Whether SQLite gives the text back as it was. */
+export const isText = (text: string): boolean => !changesOnTheWay.test(text);
+
+// ---------------------------------------------------------------- the two drivers
 
 interface NodeStatement {
-  readonly run: (...values: readonly Value[]) => unknown;
-  readonly all: (...values: readonly Value[]) => readonly Row[];
+  readonly run: (...values: readonly SqlValue[]) => unknown;
+  readonly all: (...values: readonly SqlValue[]) => readonly SqliteRow[];
 }
 interface LibsqlStatement {
-  readonly run: (values: readonly Value[]) => unknown;
-  readonly all: (values: readonly Value[]) => readonly Row[];
+  readonly run: (values: readonly SqlValue[]) => unknown;
+  readonly all: (values: readonly SqlValue[]) => readonly SqliteRow[];
 }
 interface Connection<S> {
   readonly exec: (sql: string) => unknown;
@@ -81,22 +88,23 @@ interface Connection<S> {
 type NodeDatabase = new (path: string) => Connection<NodeStatement>;
 type LibsqlDatabase = new (path: string) => Connection<LibsqlStatement>;
 
-function overNode(database: Connection<NodeStatement>): Database {
+function overNode(database: Connection<NodeStatement>): SqliteDatabase {
   return over(database, (statement) => ({
     run: (...values) => void statement.run(...checked(values)),
     all: (...values) => statement.all(...checked(values)),
   }));
 }
 
-function overLibsql(database: Connection<LibsqlStatement>): Database {
-  // Always one array: it takes a lone null for a set of named values. And never its `get`: it adds a member.
+function overLibsql(database: Connection<LibsqlStatement>): SqliteDatabase {
+  // Values go in one array, because libsql takes a single null for a set of named values. `get` is not used, because
+  // it adds a member to the row.
   return over(database, (statement) => ({
     run: (...values) => void statement.run(checked(values)),
     all: (...values) => statement.all(checked(values)),
   }));
 }
 
-function over<S>(database: Connection<S>, wrap: (statement: S) => Statement): Database {
+function over<S>(database: Connection<S>, wrap: (statement: S) => SqliteStatement): SqliteDatabase {
   return {
     exec: (sql) => void database.exec(sql),
     prepare: (sql) => wrap(database.prepare(sql)),
@@ -104,7 +112,7 @@ function over<S>(database: Connection<S>, wrap: (statement: S) => Statement): Da
   };
 }
 
-function checked(values: readonly Value[]): readonly Value[] {
+function checked(values: readonly SqlValue[]): readonly SqlValue[] {
   if (values.every((value) => typeof value !== "string" || isText(value))) return values;
-  throw new TypeError("SQLite cannot keep a text with a NUL or half a character in it.");
+  throw new TypeError("SQLite cannot keep text with a NUL character or half of a surrogate pair.");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Database } from "./driver.ts";
+import type { SqliteDatabase } from "./driver.ts";
 import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -9,7 +9,7 @@ const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
 /** A database that notes what it is told, and fails where it is to. */
 function noting(fail: (sql: string, times: number) => Error | undefined = () => undefined) {
   const notes: string[] = [];
-  const database: Database = {
+  const database: SqliteDatabase = {
     exec: (sql) => {
       notes.push(sql);
       const error = fail(sql, notes.filter((note) => note === sql).length);
@@ -97,7 +97,7 @@ test("a database that stays locked is one clear error for all", async () => {
   const { run } = noting((sql) => (sql === "begin immediate" ? busy : undefined));
   const [error, same] = await Promise.all([run("a"), run("b")]);
   expect(error).toMatchObject({
-    message: "The SQLite database stayed locked by another process for 0.2 s.",
+    message: "Another process kept the SQLite database locked for 0.2 s.",
     cause: busy,
   });
   // Not waited for again, one by one.

@@ -1,26 +1,27 @@
-// Operations called in the same moment share one transaction, and so one fsync, which is what a write costs.
-// Nothing resolves before its commit.
+// Operations that are called at the same moment share one transaction, and with it one fsync, which is most of what a
+// write costs. No operation resolves before its commit.
 
-import type { Database } from "./driver.ts";
+import type { SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./driver.ts";
 import { patiently } from "./patience.ts";
 
 interface Job {
-  /** May be called again: after a rollback nothing of it is left. Returns what to do after the commit. */
+  /** Does the work, and returns what to do after the commit. It may be called again, because a rollback undoes it. */
   readonly operation: () => () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** How many share a transaction: the event loop stands still for as long as it takes. */
+/** How many operations share a transaction. The event loop is blocked while it runs. */
 const most = 256;
 
+/** Runs operations in shared transactions. */
 export class GroupCommit {
-  readonly #database: Database;
+  readonly #database: SqliteDatabase;
   readonly #patienceMs: number | undefined;
   #jobs: Job[] = [];
   #isWorking = false;
 
-  constructor(database: Database, patienceMs?: number) {
+  constructor(database: SqliteDatabase, patienceMs?: number) {
     this.#database = database;
     this.#patienceMs = patienceMs;
   }
@@ -53,7 +54,7 @@ export class GroupCommit {
     } catch (error) {
       const [alone] = jobs;
       if (jobs.length === 1) return alone?.reject(error);
-      // One of them is at fault, and the others are not to suffer for it. A lock is nobody's fault.
+      // If one operation fails, the others must not fail with it, so each runs alone. A lock fails all of them.
       if (isLocked(error)) for (const { reject } of jobs) reject(error);
       else for (const job of jobs) await this.#commit([job]);
     }
@@ -75,7 +76,7 @@ export class GroupCommit {
     try {
       this.#database.exec("rollback");
     } catch {
-      // SQLite has done so itself: after a full disk, for example.
+      // SQLite has already rolled back by itself, as it does when the disk is full.
     }
   }
 }

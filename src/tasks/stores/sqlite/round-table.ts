@@ -1,9 +1,12 @@
-// The statements on rounds: who runs which, and what came of it.
+// The statements on rounds: which replica runs which round, and its response.
 
 import type { Sealed } from "../../task.ts";
-import type { Database, Row } from "./driver.ts";
+import { columnWriter } from "../columns.ts";
+import type { Columns } from "../columns.ts";
+import type { SqliteDatabase, SqliteRow } from "./driver.ts";
 
-export interface Round {
+/** A round as a row keeps it. Its log is a table of its own. */
+export interface RoundRecord {
   readonly callId: string;
   readonly round: number;
   readonly answers: string;
@@ -14,6 +17,20 @@ export interface Round {
   readonly expiresAt: number;
 }
 
+const roundColumns: Columns<RoundRecord> = {
+  callId: { name: "call_id", kind: "text", isFixed: true },
+  round: { name: "round", kind: "integer", isFixed: false },
+  answers: { name: "answers", kind: "text", isFixed: false },
+  epoch: { name: "epoch", kind: "integer", isFixed: false },
+  leaseUntil: { name: "lease_until", kind: "integer", isFixed: false },
+  logLength: { name: "log_length", kind: "integer", isFixed: false },
+  response: { name: "response", kind: "text", isFixed: false },
+  expiresAt: { name: "expires_at", kind: "integer", isFixed: false },
+};
+const whole = columnWriter<RoundRecord>(roundColumns);
+const changing = columnWriter<RoundRecord>(roundColumns, ({ isFixed }) => !isFixed);
+
+/** The tables of rounds and their logs. */
 export class RoundTable {
   readonly #byCall;
   readonly #put;
@@ -22,15 +39,12 @@ export class RoundTable {
   readonly #deleteLog;
   readonly #sweep;
 
-  constructor({ prepare }: Database) {
+  constructor({ prepare }: SqliteDatabase) {
     this.#byCall = prepare("select * from rounds where call_id = ?");
-    this.#put = prepare(`insert into rounds
-      (call_id, round, answers, epoch, lease_until, log_length, response, expires_at)
-      values (?, ?, ?, ?, ?, ?, ?, ?)
-      on conflict (call_id) do update set round = excluded.round, answers = excluded.answers,
-        epoch = excluded.epoch, lease_until = excluded.lease_until,
-        log_length = excluded.log_length, response = excluded.response,
-        expires_at = excluded.expires_at`);
+    this.#put = prepare(`insert into rounds (${whole.names.join(", ")})
+      values (${whole.names.map(() => "?").join(", ")})
+      on conflict (call_id) do update set
+        ${changing.names.map((name) => `${name} = excluded.${name}`).join(", ")}`);
     this.#readLog = prepare("select record from round_log where call_id = ? order by seq");
     this.#appendLog = prepare("insert into round_log (call_id, seq, record) values (?, ?, ?)");
     this.#deleteLog = prepare("delete from round_log where call_id = ?");
@@ -38,23 +52,12 @@ export class RoundTable {
       select call_id from rounds where expires_at <= ? order by expires_at limit ?)`);
   }
 
-  readonly byCall = (callId: string): Round | undefined => {
+  readonly byCall = (callId: string): RoundRecord | undefined => {
     const [row] = this.#byCall.all(callId);
     return row === undefined ? undefined : roundOf(row);
   };
 
-  readonly put = (round: Round): void => {
-    this.#put.run(
-      round.callId,
-      round.round,
-      round.answers,
-      round.epoch,
-      round.leaseUntil,
-      round.logLength,
-      round.response ?? null,
-      round.expiresAt,
-    );
-  };
+  readonly put = (round: RoundRecord): void => this.#put.run(...whole.valuesOf(round));
 
   readonly log = (callId: string): readonly Sealed[] =>
     this.#readLog.all(callId).map((row) => String(row["record"]));
@@ -67,28 +70,11 @@ export class RoundTable {
   readonly sweep = (now: number, limit: number): void => this.#sweep.run(now, limit);
 }
 
-interface RoundRow {
-  readonly call_id: string;
-  readonly round: number;
-  readonly answers: string;
-  readonly epoch: number;
-  readonly lease_until: number;
-  readonly log_length: number;
-  readonly response: string | null;
-  readonly expires_at: number;
-}
-
-function roundOf(columns: Row): Round {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict, and written above
-  const row = columns as unknown as RoundRow;
-  return {
-    callId: row.call_id,
-    round: row.round,
-    answers: row.answers,
-    epoch: row.epoch,
-    leaseUntil: row.lease_until,
-    logLength: row.log_length,
-    response: row.response ?? undefined,
-    expiresAt: row.expires_at,
-  };
+function roundOf(row: SqliteRow): RoundRecord {
+  const record: Record<string, unknown> = {};
+  for (const [field, { name }] of Object.entries(roundColumns)) {
+    record[field] = row[name] ?? undefined;
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict, and its columns are above
+  return record as unknown as RoundRecord;
 }

@@ -1,14 +1,15 @@
 // The statements on states that are too large for their tokens.
 
 import type { Sealed } from "../../task.ts";
-import type { Database } from "./driver.ts";
+import type { SqliteDatabase } from "./driver.ts";
 
+/** The table of spilled states. */
 export class SpillTable {
   readonly #put;
   readonly #read;
   readonly #sweep;
 
-  constructor({ prepare }: Database) {
+  constructor({ prepare }: SqliteDatabase) {
     this.#put = prepare(`insert into spills (id, state, expires_at) values (?, ?, ?)
       on conflict (id) do update set state = excluded.state, expires_at = excluded.expires_at`);
     this.#read = prepare("select state from spills where id = ? and expires_at > ?");

@@ -72,7 +72,7 @@ test("opening waits for one who has the file to himself", async () => {
 
 test.each(["", ":memory:"])("a path that is no file is refused: %j", (path) => {
   expect(() => sqliteStore(path)).toThrow(
-    "sqliteStore() keeps tasks in a file: give it a path, or use memoryStore() in tests.",
+    "sqliteStore() keeps tasks in a file. Pass it a path, or use memoryStore() in tests.",
   );
 });
 

@@ -1,5 +1,5 @@
-// Tasks in a SQLite file, which several processes of one machine may share. A write reads the row, makes the move
-// of task.ts and writes the row, in one transaction that begins with the write lock.
+// Tasks in a SQLite file, which several processes on one machine may share. A write reads the row, applies a move from
+// moves.ts, and writes the row, all in one transaction that begins with the write lock.
 
 import type {
   ClaimedTask,
@@ -11,21 +11,22 @@ import type {
 } from "../../store.ts";
 import * as moves from "../../moves.ts";
 import type { ClaimRef, TaskRecord } from "../../task.ts";
-import type { Database } from "./driver.ts";
+import type { SqliteDatabase } from "./driver.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { Hints } from "./commit-hints.ts";
+import { CommitHints } from "./commit-hints.ts";
 import { openDatabase } from "./open.ts";
 import { patiently } from "./patience.ts";
 import { RoundTable } from "./round-table.ts";
-import type { Round } from "./round-table.ts";
+import type { RoundRecord } from "./round-table.ts";
 import { SpillTable } from "./spill-table.ts";
 import { TaskTable } from "./task-table.ts";
 import { WorkerTable } from "./worker-table.ts";
 
-export interface SqliteOptions {
+/** How a store is set up. */
+export interface SqliteStoreSettings {
   readonly path: string;
   readonly leaseMs?: number | undefined;
-  /** All processes that share the file are on one machine, and so have one clock. */
+  /** The clock. All processes that share the file are on one machine, so they have the same one. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -37,27 +38,28 @@ interface Tables {
 }
 
 interface Connection extends Tables {
-  readonly database: Database;
+  readonly database: SqliteDatabase;
   readonly commits: GroupCommit;
   readonly version: () => number;
 }
 
-/** What a write changed that others may be watching. */
+/** Notes a change that others may be following, for a hint after the commit. */
 type Changed = (task: TaskRecord, isNews?: boolean) => TaskRecord;
 
+/** A task store in a SQLite file. */
 export class SqliteStore implements TaskStore {
   readonly "~store" = "sqlite";
   readonly leaseMs: number;
   readonly #path: string;
   readonly #now: () => number;
-  readonly #hints = new Hints(() => this.#connection?.version());
+  readonly #hints = new CommitHints(() => this.#connection?.version());
   #connecting: Promise<Connection> | undefined;
   #connection: Connection | undefined;
-  /** Operations that have been called and have not come to their end. */
+  /** Operations that have been called and have not ended. */
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor({ path, leaseMs, now }: SqliteOptions) {
+  constructor({ path, leaseMs, now }: SqliteStoreSettings) {
     this.#path = path;
     this.leaseMs = Math.ceil(leaseMs ?? 10_000);
     this.#now = now ?? Date.now;
@@ -65,7 +67,7 @@ export class SqliteStore implements TaskStore {
 
   readonly migrate: TaskStore["migrate"] = async () => void (await this.#open());
 
-  /** What has been called comes to its end first. */
+  /** Waits for the operations that are under way. */
   readonly close: TaskStore["close"] = async () => {
     this.#isClosed = true;
     this.#hints.end();
@@ -118,7 +120,7 @@ export class SqliteStore implements TaskStore {
     });
 
   readonly subscribe: TaskStore["subscribe"] = (listener) => {
-    // Others' changes are seen through an open database; whoever calls next is told if it cannot be opened.
+    // Changes by other processes are seen through an open database. If it cannot be opened, the next operation says so.
     this.#open().catch(() => {});
     return this.#hints.subscribe(listener);
   };
@@ -127,7 +129,7 @@ export class SqliteStore implements TaskStore {
 
   readonly claim: TaskStore["claim"] = async ({ worker, most, leaseMs, ...wanted }) => {
     const tools = new Set(wanted.tools);
-    // Most of the time nothing is due, and looking takes no lock.
+    // Most of the time nothing is due, and this look takes no lock.
     const idle = await this.#read(({ tasks }) => {
       const now = this.#now();
       if (most > 0 && tasks.due(tools, now, 1).length > 0) return undefined;
@@ -206,7 +208,7 @@ export class SqliteStore implements TaskStore {
         tasks.deleteLog(task.id);
         tasks.update(changed(task));
       }
-      // Small, and there may be many: one for each round of every call.
+      // These rows are small, and every round of every call may leave one, so more of them go at once.
       spills.sweep(now, limit * 20);
       rounds.sweep(now, limit * 20);
       workers.sweep(now);
@@ -273,7 +275,7 @@ export class SqliteStore implements TaskStore {
   readonly releaseRound: TaskStore["releaseRound"] = (ref) =>
     this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() }));
 
-  // ----------------------------------------------------------------
+  // ---------------------------------------------------------------- transactions
 
   #move(
     { id }: ClaimRef,
@@ -291,7 +293,7 @@ export class SqliteStore implements TaskStore {
     });
   }
 
-  #moveRound({ id, epoch }: ClaimRef, move: (round: Round) => Round): Promise<boolean> {
+  #moveRound({ id, epoch }: ClaimRef, move: (round: RoundRecord) => RoundRecord): Promise<boolean> {
     return this.#write(({ rounds }) => {
       const round = rounds.byCall(id);
       if (round?.epoch !== epoch || round.response !== undefined) return false;
@@ -307,7 +309,7 @@ export class SqliteStore implements TaskStore {
   async #write<T>(operation: (tables: Tables, changed: Changed) => T): Promise<T> {
     const { value, hints } = await this.#do((connection) =>
       connection.commits.run(() => {
-        // Afresh each time: what was rolled back has changed nothing.
+        // The list starts empty with every attempt, because an attempt that was rolled back has changed nothing.
         const seen: ChangeHint[] = [];
         const changed: Changed = (task, isNews = true) => {
           seen.push({ id: task.id, isDue: moves.isDue(task, this.#now()), isNews });
@@ -316,7 +318,7 @@ export class SqliteStore implements TaskStore {
         return { value: operation(connection, changed), hints: seen };
       }),
     );
-    for (const hint of hints) this.#hints.tell(hint);
+    for (const hint of hints) this.#hints.announce(hint);
     return value;
   }
 
@@ -351,7 +353,7 @@ export class SqliteStore implements TaskStore {
       };
       return this.#connection;
     } catch (error) {
-      // Whoever calls next tries again.
+      // The next operation tries again.
       this.#connecting = undefined;
       throw error;
     }

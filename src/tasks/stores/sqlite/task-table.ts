@@ -1,44 +1,45 @@
-// The statements on tasks and their logs. All of them run inside a transaction of the caller's, or read one
-// snapshot by themselves.
+// The statements on tasks and their logs. Each of them runs inside a transaction of the caller, or reads one snapshot
+// by itself.
 
 import type { StoreFigures, TaskPageRequest } from "../../store.ts";
 import type { Sealed, TaskRecord } from "../../task.ts";
-import type { Database, Row, Statement } from "./driver.ts";
+import { changingTask, recordOf, wholeTask } from "../columns.ts";
+import type { TaskRow } from "../columns.ts";
+import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.ts";
 import { isText } from "./driver.ts";
-import { fixedColumns, movingColumns, recordOf, valuesOf } from "./row.ts";
 
-/** Word for word as in the partial index, or SQLite does not see that it may use it. */
+/** The same words as in the partial index, because otherwise SQLite does not use it. */
 const isLive = "status in ('working', 'input_required')";
 
-const moving = Object.keys(movingColumns);
-const columns = [...Object.keys(fixedColumns), ...moving];
+const columns = wholeTask.names;
 const page = "(created_at, id) < (?, ?) order by created_at desc, id desc limit ?";
 
-type TaskStatement =
+type SqliteTaskStatement =
   | ("insert" | "update" | "byId" | "byCall" | "countLive" | "list" | "listAll" | "revisions")
   | ("due" | "nextDue" | "renew" | "expired" | "forget" | "figures")
   | ("readLog" | "appendLog" | "deleteLog");
 
-export const taskStatements: Readonly<Record<TaskStatement, string>> = {
+/** The SQL of each statement. */
+export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   insert: `insert into tasks (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
-  update: `update tasks set ${moving.map((column) => `${column} = ?`).join(", ")} where id = ?`,
+  update: `update tasks set ${changingTask.names.map((column) => `${column} = ?`).join(", ")} where id = ?`,
   byId: "select * from tasks where id = ?",
   byCall: "select * from tasks where call_id = ?",
-  /** No more of them than matter. */
+  /** Counts no further than the limit. */
   countLive: `select count(*) as live from (select 1 from tasks where principal = ? and ${isLive} limit ?)`,
   list: `select * from tasks where rest is null and principal = ? and ${page}`,
   listAll: `select * from tasks where rest is null and ${page}`,
   revisions: "select id, revision from tasks where id in (select value from json_each(?))",
-  /** Of one tool: so the index gives them in order and no other tool's are passed by. */
+  /** For one tool at a time, so that the index gives the tasks in order and passes none of another tool. */
   due: "select id, due_at from tasks where tool = ? and due_at <= ? order by due_at, id limit ?",
   nextDue: "select min(due_at) as due_at from tasks where tool = ? and due_at is not null",
-  /** A row written whole would be written with all its contents. */
+  /** Writes one column, because a whole row has the contents of the task in it. */
   renew: "update tasks set due_at = ? where id = ?",
   expired: `select * from tasks where rest is null and expires_at <= ? order by expires_at limit ?`,
   forget: `delete from tasks where id in (
     select id from tasks where rest is not null and expires_at <= ? order by expires_at limit ?
   ) returning id`,
-  /** One statement: one snapshot, so that the figures fit together. */
+  /** One statement reads one snapshot, so that the figures agree with each other. */
   figures: `select * from
     (select count(*) as live, coalesce(sum(status = 'input_required'), 0) as input_required
       from tasks where ${isLive}),
@@ -51,10 +52,11 @@ export const taskStatements: Readonly<Record<TaskStatement, string>> = {
   deleteLog: "delete from task_log where task_id = ?",
 };
 
+/** The tables of tasks and their logs. */
 export class TaskTable {
-  readonly #do: Readonly<Record<TaskStatement, Statement>>;
+  readonly #do: Readonly<Record<SqliteTaskStatement, SqliteStatement>>;
 
-  constructor(database: Database) {
+  constructor(database: SqliteDatabase) {
     this.#do = prepareAll(database, taskStatements);
   }
 
@@ -65,11 +67,11 @@ export class TaskTable {
     isText(callId) ? first(this.#do.byCall.all(callId)) : undefined;
 
   readonly insert = (task: TaskRecord): void => {
-    this.#do.insert.run(...valuesOf(fixedColumns, task), ...valuesOf(movingColumns, task));
+    this.#do.insert.run(...wholeTask.valuesOf(task));
   };
 
   readonly update = (task: TaskRecord): void => {
-    this.#do.update.run(...valuesOf(movingColumns, task), task.id);
+    this.#do.update.run(...changingTask.valuesOf(task), task.id);
   };
 
   readonly renew = ({ id, dueAt }: TaskRecord): void => {
@@ -85,7 +87,7 @@ export class TaskTable {
       principal === undefined
         ? this.#do.listAll.all(...from)
         : this.#do.list.all(principal, ...from);
-    return rows.map(recordOf);
+    return rows.map(taskOf);
   };
 
   readonly revisions = (ids: readonly string[]): ReadonlyMap<string, number> =>
@@ -95,7 +97,7 @@ export class TaskTable {
         .map((row) => [String(row["id"]), numberOf(row, "revision")]),
     );
 
-  /** The longest due first. */
+  /** The ids of due tasks, the longest due first. */
   readonly due = (tools: ReadonlySet<string>, now: number, most: number): readonly string[] =>
     [...tools]
       .flatMap((tool) => this.#do.due.all(tool, now, most))
@@ -111,7 +113,7 @@ export class TaskTable {
   };
 
   readonly expired = (now: number, limit: number): readonly TaskRecord[] =>
-    this.#do.expired.all(now, limit).map(recordOf);
+    this.#do.expired.all(now, limit).map(taskOf);
 
   readonly forget = (now: number, limit: number): number => this.#do.forget.all(now, limit).length;
 
@@ -141,18 +143,20 @@ export class TaskTable {
 }
 
 function prepareAll<Name extends string>(
-  { prepare }: Database,
+  { prepare }: SqliteDatabase,
   statements: Readonly<Record<Name, string>>,
-): Readonly<Record<Name, Statement>> {
-  const prepared: Partial<Record<Name, Statement>> = {};
+): Readonly<Record<Name, SqliteStatement>> {
+  const prepared: Partial<Record<Name, SqliteStatement>> = {};
   for (const name in statements) prepared[name] = prepare(statements[name]);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every name has been gone through
-  return prepared as Record<Name, Statement>;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop has set every name
+  return prepared as Record<Name, SqliteStatement>;
 }
 
-const first = ([row]: readonly Row[]) => (row === undefined ? undefined : recordOf(row));
-const timeOf = (row: Row | undefined, column: string): number | undefined => {
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict
+const taskOf = (row: SqliteRow): TaskRecord => recordOf(row as unknown as TaskRow);
+const first = ([row]: readonly SqliteRow[]) => (row === undefined ? undefined : taskOf(row));
+const timeOf = (row: SqliteRow | undefined, column: string): number | undefined => {
   const time = row?.[column];
   return typeof time === "number" ? time : undefined;
 };
-const numberOf = (row: Row | undefined, column: string): number => Number(row?.[column]);
+const numberOf = (row: SqliteRow | undefined, column: string): number => Number(row?.[column]);

@@ -1,15 +1,16 @@
-// The statements on workers: when each was last seen.
+// The statements on workers: when each of them was last alive.
 
-import type { Database } from "./driver.ts";
+import type { SqliteDatabase } from "./driver.ts";
 
 const dayMs = 24 * 3_600_000;
 
+/** The table of workers. */
 export class WorkerTable {
   readonly #seen;
   readonly #leave;
   readonly #sweep;
 
-  constructor({ prepare }: Database) {
+  constructor({ prepare }: SqliteDatabase) {
     this.#seen = prepare(`insert into workers (worker, seen_at) values (?, ?)
       on conflict (worker) do update set seen_at = excluded.seen_at`);
     this.#leave = prepare("delete from workers where worker = ?");

@@ -1,4 +1,4 @@
-// What anyone may do with a task: create it, read it, answer it, cancel it, list it.
+// What anyone may do with a task besides answering it: create, read, list and cancel it.
 
 import { describe, expect, test } from "vitest";
 import type { TaskRecord } from "../../tasks/task.ts";
@@ -7,7 +7,6 @@ import {
   arrived,
   claimAll,
   create,
-  external,
   hold,
   idsOf,
   keepMs,
@@ -17,13 +16,13 @@ import {
   park,
   question,
   read,
-  timer,
   ttlMs,
   waiting,
 } from "./opened.ts";
-import type { Opened } from "./opened.ts";
+import type { OpenedStore } from "./opened.ts";
 
-export function describeAnyone(opened: () => Opened): void {
+/** Registers these tests. */
+export function describeTasks(opened: () => OpenedStore): void {
   describe("create", () => {
     test("makes a task that is due at once", async () => {
       const { store } = opened();
@@ -166,158 +165,6 @@ export function describeAnyone(opened: () => Opened): void {
       await advance(ttlMs);
       await store.sweep(10, keepMs);
       expect(await store.list(page)).toEqual([]);
-    });
-  });
-
-  describe("answer", () => {
-    test("wakes a parked task", async () => {
-      const { store, advance } = opened();
-      const ref = await park(store, "a", [question("k")]);
-      const before = await read(store, ref);
-      expect(before).toMatchObject({ status: "input_required", dueAt: undefined });
-      await advance(5);
-      const now = await nowOf(store);
-      const given = await store.answer(ref.id, [answer("k", "sealed")]);
-      expect(given).toEqual({
-        accepted: ["k"],
-        task: {
-          ...before,
-          status: "working",
-          revision: before.revision + 1,
-          updatedAt: now,
-          dueAt: now,
-          waits: [],
-          inbox: [{ id: "k", key: "k", digest: "digest of k", value: "sealed", at: now }],
-        },
-      });
-      expect(await read(store, ref)).toEqual(given?.task);
-      expect((await claimAll(store)).claimed.map(({ task }) => task.inbox)).toEqual([
-        given?.task.inbox,
-      ]);
-    });
-
-    test("the first wins; a second is not accepted and changes nothing", async () => {
-      const { store, advance } = opened();
-      const ref = await park(store, "a", [question("k"), question("l")]);
-      const first = await store.answer(ref.id, [answer("k", "first")]);
-      await advance(5);
-      expect(await store.answer(ref.id, [answer("k", "second")])).toEqual({
-        task: first?.task,
-        accepted: [],
-      });
-    });
-
-    test("several at once arrive in the order asked; unknown keys are passed over", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [question("k"), question("l"), question("m")]);
-      const given = await store.answer(ref.id, [answer("x"), answer("m"), answer("k")]);
-      expect(given?.accepted).toEqual(["k", "m"]);
-      expect(given?.task).toMatchObject({ status: "input_required", waits: [question("l")] });
-      expect(given?.task.inbox.map(({ key }) => key)).toEqual(["k", "m"]);
-      const last = await store.answer(ref.id, [answer("l")]);
-      expect(last?.task.inbox.map(({ key }) => key)).toEqual(["k", "m", "l"]);
-      expect(last?.task).toMatchObject({ status: "working", waits: [] });
-    });
-
-    test("nothing known: nothing changes", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [question("k")]);
-      const before = await read(store, ref);
-      expect(await store.answer(ref.id, [answer("x")])).toEqual({ task: before, accepted: [] });
-      expect(await store.answer(ref.id, [])).toEqual({ task: before, accepted: [] });
-      expect(await read(store, ref)).toEqual(before);
-    });
-
-    test("is given to the wire key, and told under the question's own", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [question("k", { wire: "k~2" })]);
-      expect((await store.answer(ref.id, [answer("k")]))?.accepted).toEqual([]);
-      const given = await store.answer(ref.id, [answer("k~2")]);
-      expect(given?.accepted).toEqual(["k~2"]);
-      expect(given?.task.inbox).toMatchObject([{ id: "k~2", key: "k", digest: "digest of k" }]);
-    });
-
-    test("keeps when its question's time was up, and arrives also after that", async () => {
-      const { store, advance } = opened();
-      const dueAt = (await nowOf(store)) + 100;
-      const ref = await park(store, "a", [question("k", { dueAt })]);
-      await advance(200);
-      const given = await store.answer(ref.id, [answer("k")]);
-      expect(given?.task.inbox).toMatchObject([{ at: await nowOf(store), dueAt }]);
-    });
-
-    test("does not make a task due that a worker holds", async () => {
-      const { store, advance } = opened();
-      const ref = await hold(store, "a");
-      await store.publish(ref, waiting([question("k")]));
-      const { dueAt } = await read(store, ref);
-      await advance(5);
-      const given = await store.answer(ref.id, [answer("k")]);
-      expect(given?.accepted).toEqual(["k"]);
-      expect(given?.task).toMatchObject({ dueAt, worker: "w", epoch: ref.epoch });
-      expect((await claimAll(store, "v")).claimed).toEqual([]);
-    });
-
-    test("a timer cannot be answered", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [timer("t", (await nowOf(store)) + 100)]);
-      expect((await store.answer(ref.id, [answer("t")]))?.accepted).toEqual([]);
-    });
-
-    test("someone else's delivery wakes it too", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [external("e")]);
-      expect(await read(store, ref)).toMatchObject({ status: "working", dueAt: undefined });
-      expect((await store.answer(ref.id, [answer("e")]))?.accepted).toEqual(["e"]);
-      expect(await read(store, ref)).toMatchObject({ dueAt: await nowOf(store) });
-    });
-
-    test("comes too late once the task is over", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [question("k")]);
-      const task = await store.cancel(ref.id, keepMs);
-      const early = { ...answer("ticket"), early: { key: "e", digest: "digest of e" } };
-      expect(await store.answer(ref.id, [answer("k"), early])).toEqual({ task, accepted: [] });
-    });
-
-    test("a delivery may come before its question, once", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [question("k")]);
-      const early = { key: "e", digest: "digest of e" };
-      const given = await store.answer(ref.id, [{ ...answer("ticket"), early }]);
-      const now = await nowOf(store);
-      expect(given?.accepted).toEqual(["ticket"]);
-      expect(given?.task).toMatchObject({
-        waits: [question("k")],
-        status: "input_required",
-        dueAt: now,
-        inbox: [{ id: "ticket", ...early, value: "answer to ticket", at: now }],
-      });
-      const again = await store.answer(ref.id, [{ ...answer("other"), early }]);
-      expect(again).toEqual({ task: given?.task, accepted: [] });
-    });
-
-    test("a delivery on a ticket counts as an ordinary answer once its question was put", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [external("e", { wire: "ticket" })]);
-      const early = { key: "e", digest: "digest of e" };
-      expect((await store.answer(ref.id, [{ ...answer("other"), early }]))?.accepted).toEqual([]);
-      const given = await store.answer(ref.id, [{ ...answer("ticket"), early }]);
-      expect(given?.accepted).toEqual(["ticket"]);
-      expect(given?.task.inbox).toHaveLength(1);
-    });
-
-    test("answers and early deliveries in one request: the asked ones first", async () => {
-      const { store } = opened();
-      const ref = await park(store, "a", [question("k"), question("l")]);
-      const early = { key: "e", digest: "digest of e" };
-      const given = await store.answer(ref.id, [
-        { ...answer("ticket"), early },
-        answer("l"),
-        answer("k"),
-      ]);
-      expect(given?.accepted).toEqual(["k", "l", "ticket"]);
-      expect(given?.task.inbox.map(({ key }) => key)).toEqual(["k", "l", "e"]);
     });
   });
 

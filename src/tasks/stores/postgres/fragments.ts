@@ -1,0 +1,28 @@
+// Pieces of SQL that several statements share.
+
+import { taskColumnNames } from "../columns.ts";
+import type { TaskColumn } from "../columns.ts";
+
+/** All columns of a task, from this table or subquery. */
+export const record = (of: string): string =>
+  taskColumnNames.map((name) => `${of}.${name}`).join(", ");
+
+/** The columns of an insert and what goes into them, as two lists in the same order. */
+export function insertList(values: Readonly<Partial<Record<TaskColumn, string>>>): {
+  readonly columns: string;
+  readonly values: string;
+} {
+  return {
+    columns: Object.keys(values).join(", "),
+    values: Object.values(values).join(", "),
+  };
+}
+
+/** The store's time: the database has the one clock that all replicas go by. */
+export const nowIn = (schema: string): string => `${schema}.parley_now()`;
+
+/** Whether a task has not ended. */
+export const isLive = (of: string): string => `${of}.status in ('working', 'input_required')`;
+
+/** Whether a worker holds a task and may write, as `holds` in moves.ts decides. */
+export const isHeld = (of: string): string => `${isLive(of)} and ${of}.worker is not null`;

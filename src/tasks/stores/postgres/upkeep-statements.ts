@@ -1,0 +1,110 @@
+// The upkeep of the tables in Postgres: sweeping what has expired, and counting tasks for operators. A sweep skips rows
+// that others are using. statements.ts says what makes each statement safe.
+
+import { isLive, nowIn } from "./fragments.ts";
+
+/** The names of these statements. */
+export type UpkeepStatement =
+  | "forget"
+  | "expired"
+  | "layToRest"
+  | "forgetSpills"
+  | "forgetRounds"
+  | "forgetWorkers"
+  | "figures";
+
+/** The SQL of these statements, for the tables in a schema whose name is quoted. */
+export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatement, string>> {
+  const now = nowIn(schema);
+
+  return {
+    // Safe: locked first. Nothing else ever happens to a task without contents.
+    forget: `
+    delete from ${schema}.tasks where id in (
+      select task.id from ${schema}.tasks as task
+      where task.expires_at <= ${now} and task.rest is not null
+      order by task.expires_at
+      limit $1
+      for update skip locked
+    )
+    returning id`,
+
+    // Safe: this is the first of two statements in one transaction, and its locks last until the end of it.
+    expired: `
+    select task.id from ${schema}.tasks as task
+    where task.expires_at <= ${now} and task.rest is null
+    order by task.expires_at
+    limit $1
+    for update skip locked`,
+
+    // Safe: this is the second one. It sees everything that was added to the logs before the rows were locked.
+    layToRest: `
+    with emptied as (
+      delete from ${schema}.log as entry where entry.task_id = any ($1::text[])
+    )
+    update ${schema}.tasks as task set
+      revision = task.revision + case when ${isLive("task")} then 1 else 0 end,
+      updated_at = case when ${isLive("task")} then ${now} else task.updated_at end,
+      status = case when ${isLive("task")} then 'failed' else task.status end,
+      rest = case when ${isLive("task")} then 'expired' else 'removed' end,
+      epoch = task.epoch + 1,
+      worker = null,
+      due_at = null,
+      waits = '[]',
+      inbox = '[]',
+      asked = '{}',
+      log_length = 0,
+      log_bytes = 0,
+      cause = null,
+      input = '',
+      status_message = null,
+      result = null,
+      expires_at = ${now} + $2::bigint
+    where task.id = any ($1::text[])
+    returning task.id, task.rest`,
+
+    // Safe: a state is written once. If one is being written again at this moment, it is skipped.
+    forgetSpills: `
+    delete from ${schema}.spills where id in (
+      select spill.id from ${schema}.spills as spill
+      where spill.expires_at <= ${now}
+      order by spill.expires_at
+      limit $1
+      for update skip locked
+    )`,
+
+    // Safe: locked first, so a round that is being claimed again is skipped or checked again.
+    forgetRounds: `
+    delete from ${schema}.rounds where call_id in (
+      select round.call_id from ${schema}.rounds as round
+      where round.expires_at <= ${now}
+      order by round.expires_at
+      limit $1
+      for update skip locked
+    )`,
+
+    // Safe: a worker that is alive after all comes back with its next renewal.
+    forgetWorkers: `
+    delete from ${schema}.workers where id in (
+      select worker.id from ${schema}.workers as worker
+      where worker.seen_at <= ${now} - 86400000
+      for update skip locked
+    )`,
+
+    // Safe: only reads.
+    figures: `
+    select
+      ${now} as now,
+      count(*) as live,
+      count(task.worker) as held,
+      count(*) filter (
+        where task.worker is null and (task.due_at is null or task.due_at > ${now})
+      ) as parked,
+      count(*) filter (where task.status = 'input_required') as input_required,
+      count(*) filter (where task.due_at <= ${now}) as due,
+      min(task.due_at) filter (where task.due_at <= ${now}) as oldest_due_at,
+      (select max(worker.seen_at) from ${schema}.workers as worker) as worker_seen_at
+    from ${schema}.tasks as task
+    where ${isLive("task")}`,
+  };
+}

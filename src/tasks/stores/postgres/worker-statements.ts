@@ -1,0 +1,232 @@
+// What a worker does with a task in Postgres, under its claim. statements.ts says what makes each statement safe.
+
+import { isHeld, isLive, nowIn, record } from "./fragments.ts";
+
+/** The names of these statements. */
+export type WorkerStatement =
+  | "claim"
+  | "renew"
+  | "append"
+  | "park"
+  | "publish"
+  | "release"
+  | "report"
+  | "finish"
+  | "leave";
+
+/** The SQL of these statements, for the tables in a schema whose name is quoted. */
+export function workerStatements(schema: string): Readonly<Record<WorkerStatement, string>> {
+  const now = nowIn(schema);
+
+  /** For `park` and `publish`, which differ only in what happens to the worker. */
+  const waiting = (more: string): string => `
+    with task as (
+      select task.* from ${schema}.tasks as task
+      where task.id = $1 and task.epoch = $2 and ${isHeld("task")}
+      for update
+    ),
+    unread as (
+      select
+        coalesce(jsonb_agg(arrival.value order by arrival.place), '[]') as inbox,
+        coalesce(array_agg(arrival.value ->> 'key'), '{}') as keys
+      from task, jsonb_array_elements(task.inbox) with ordinality as arrival (value, place)
+      where arrival.value ->> 'id' <> all ($5::text[])
+    ),
+    open as (
+      select
+        coalesce(jsonb_agg(wait.value order by wait.place), '[]') as waits,
+        coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks,
+        ceil(min((wait.value ->> 'dueAt')::numeric))::bigint as due_at
+      from unread, jsonb_array_elements($3::jsonb) with ordinality as wait (value, place)
+      where wait.value ->> 'kind' = 'timer' or wait.value ->> 'key' <> all (unread.keys)
+    ),
+    due as (
+      select case
+        when jsonb_array_length(open.waits) < jsonb_array_length($3::jsonb) then ${now}
+        else open.due_at
+      end as at
+      from open
+    )
+    update ${schema}.tasks as target set
+      revision = task.revision + 1,
+      updated_at = ${now},
+      status = case when open.asks then 'input_required' else 'working' end,
+      waits = open.waits,
+      asked = task.asked || $4::jsonb,
+      inbox = unread.inbox${more}
+    from task, unread, open, due
+    where target.id = task.id
+    returning target.id, target.worker is null and target.due_at <= ${now} as is_due`;
+
+  /** Whether the task is due again at once and has used nothing up. */
+  const isFruitless = `coalesce(due.at <= ${now}, false) and cardinality($5::text[]) = 0`;
+
+  return {
+    // Safe: locked first. Other claims at the same moment skip the locked rows. The log is as old as the start of the
+    // statement, so `PostgresStore.claim` reads it again if the previous worker has added to it since.
+    claim: `
+    with wanted as materialized (
+      select task.id, task.worker, task.due_at from ${schema}.tasks as task
+      where task.due_at <= ${now} and task.tool = any ($2::text[])
+      order by task.due_at, task.id
+      limit $3
+      for update skip locked
+    ),
+    claimed as (
+      update ${schema}.tasks as target set
+        worker = $1,
+        epoch = target.epoch + 1,
+        due_at = ${now} + $4::bigint,
+        fruitless = target.fruitless + 1
+      from wanted
+      where target.id = wanted.id
+      returning target.*, wanted.worker as before, wanted.due_at as was_due_at
+    ),
+    other as (
+      select task.due_at from ${schema}.tasks as task
+      where task.due_at is not null
+        and task.tool = any ($2::text[])
+        and task.id <> all (array(select wanted.id from wanted))
+      order by task.due_at
+      limit 1
+    ),
+    clock as (
+      select
+        ${now} as now,
+        least(
+          (select other.due_at from other),
+          (select ${now} + $4::bigint from wanted limit 1)
+        ) as next_due_at
+    )
+    select
+      clock.now, clock.next_due_at, claimed.before, ${record("claimed")},
+      (
+        select coalesce(json_agg(entry.record order by entry.seq), '[]')
+        from ${schema}.log as entry where entry.task_id = claimed.id
+      ) as log
+    from clock left join claimed on true
+    order by claimed.was_due_at, claimed.id`,
+
+    // Safe: locked first, always in the same order, so that two renewals cannot wait for one another.
+    renew: `
+    with seen as (
+      insert into ${schema}.workers (id, seen_at) values ($1, ${now})
+      on conflict (id) do update set seen_at = excluded.seen_at
+    ),
+    held as (
+      select task.id
+      from ${schema}.tasks as task
+        join unnest($2::text[], $3::integer[]) as ref (id, epoch)
+          on ref.id = task.id and ref.epoch = task.epoch
+      where ${isHeld("task")}
+      order by task.id
+      for update of task
+    ),
+    renewed as (
+      update ${schema}.tasks as target set due_at = ${now} + $4::bigint
+      from held
+      where target.id = held.id
+      returning target.id, target.inbox
+    )
+    select clock.now, renewed.id, renewed.inbox
+    from (select ${now} as now) as clock left join renewed on true`,
+
+    // Safe: locked first. The newest row shows whether the same append was written before, even if that attempt was
+    // still under way when this one began.
+    append: `
+    with task as (
+      select task.* from ${schema}.tasks as task
+      where task.id = $1 and task.epoch = $2 and ${isLive("task")}
+      for update
+    ),
+    unread as (
+      select coalesce(jsonb_agg(arrival.value order by arrival.place), '[]') as inbox
+      from task, jsonb_array_elements(task.inbox) with ordinality as arrival (value, place)
+      where arrival.value ->> 'id' <> all ($6::text[])
+    ),
+    appended as (
+      update ${schema}.tasks as target set
+        inbox = $7::jsonb || unread.inbox,
+        log_length = task.log_length + cardinality($4::text[]),
+        log_bytes = task.log_bytes + $5::bigint,
+        fruitless = 0,
+        cause = null
+      from task, unread
+      where target.id = task.id
+        and task.worker is not null
+        and task.log_length = $3
+      returning target.id
+    ),
+    written as (
+      insert into ${schema}.log (task_id, seq, record)
+      select appended.id, $3 + entry.place - 1, entry.value
+      from appended, unnest($4::text[]) with ordinality as entry (value, place)
+    )
+    select
+      exists (select from appended)
+        or exists (
+          select from task
+          where cardinality($4::text[]) > 0 and task.log_length = $3 + cardinality($4::text[])
+        ) as is_done`,
+
+    // Safe: locked first. An answer either comes before and is in the inbox, or comes after and makes the task due.
+    park: waiting(`,
+      worker = null,
+      due_at = due.at,
+      fruitless = case when ${isFruitless} then task.fruitless else 0 end,
+      cause = case when ${isFruitless} then task.cause end`),
+
+    // Safe: for the same reason as `park`.
+    publish: waiting(""),
+
+    // Safe: one row, one update.
+    release: `
+    update ${schema}.tasks as task set
+      worker = null,
+      due_at = ${now} + $3::bigint,
+      fruitless = greatest(0, task.fruitless - case when $4::boolean then 0 else 1 end),
+      cause = coalesce($5, task.cause)
+    where task.id = $1 and task.epoch = $2 and ${isHeld("task")}
+    returning task.id, task.due_at <= ${now} as is_due`,
+
+    // Safe: one row, one update.
+    report: `
+    update ${schema}.tasks as task set
+      revision = task.revision + 1,
+      updated_at = ${now},
+      status_message = $3
+    where task.id = $1 and task.epoch = $2 and ${isHeld("task")}
+    returning task.id`,
+
+    // Safe: locked first, so an earlier attempt is seen, as with `append`.
+    finish: `
+    with task as (
+      select task.* from ${schema}.tasks as task
+      where task.id = $1 and task.epoch = $2
+      for update
+    ),
+    finished as (
+      update ${schema}.tasks as target set
+        status = $3,
+        result = $4,
+        status_message = coalesce($5, task.status_message),
+        revision = task.revision + 1,
+        updated_at = ${now},
+        worker = null,
+        due_at = null,
+        waits = '[]',
+        inbox = '[]',
+        expires_at = greatest(task.expires_at, ${now} + $6::bigint)
+      from task
+      where target.id = task.id and ${isHeld("task")}
+      returning target.id
+    )
+    select
+      exists (select from finished) as is_finished,
+      exists (select from task where task.status = $3) as was_finished`,
+
+    // Safe: one row.
+    leave: `
+    delete from ${schema}.workers where id = $1`,
+  };
+}
