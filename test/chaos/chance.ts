@@ -1,4 +1,4 @@
-// Chance that can be had again: whatever is random in a run is drawn from its seed.
+// Repeatable chance: everything that is random in a run comes from its seed.
 
 export class Chance {
   readonly #seed: string;
@@ -9,7 +9,7 @@ export class Chance {
     this.#state = hashed(seed);
   }
 
-  /** From 0 up to, but not, 1 (mulberry32). */
+  /** A number from 0 to 1, without 1 itself (mulberry32). */
   readonly next = (): number => {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -24,11 +24,11 @@ export class Chance {
   readonly pick = <T>(list: readonly T[]): T | undefined =>
     list[Math.floor(this.next() * list.length)];
 
-  /** Chance of its own, whatever is drawn elsewhere meanwhile. */
+  /** A source of its own, which does not depend on what others draw meanwhile. */
   readonly of = (name: string): Chance => new Chance(`${this.#seed}/${name}`);
 }
 
-/** FNV-1a, stirred. */
+/** FNV-1a with a final mix. */
 function hashed(text: string): number {
   let hash = 0x811c9dc5;
   for (const character of text) {

@@ -1,4 +1,4 @@
-// Small runs; `npm run chaos` makes large ones.
+// Small runs. `npm run chaos` makes large ones.
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -40,7 +40,7 @@ const wrongsIn = ({ violations }: Report) =>
 
 describe.each(["sqlite", "postgres"] as const)("replicas on %s", (store) => {
   test("killed, stopped and drained: nothing is lost, repeated, or told in two ways", async () => {
-    // After a few deeds the rest runs undisturbed, so that this ends on a slow machine, too.
+    // After a few faults the rest runs undisturbed, so that the test also ends on a slow machine.
     const chosen = options({ store, mostDeeds: 10 });
     const { violations, counts, deeds } = await chaos(chosen);
     expect(violations, `seed ${chosen.seed}`).toEqual([]);
@@ -54,7 +54,7 @@ test.each(sabotages)(
   async (sabotage) => {
     const { wrong, ...trial } = trials[sabotage];
     const seeds: string[] = [];
-    // By far the most are found out the first time.
+    // Most of them are found the first time.
     for (let run = 0; run < 3; run += 1) {
       const chosen = options({ ...trial, sabotage, mostMs: 30_000 });
       seeds.push(chosen.seed);

@@ -1,4 +1,4 @@
-// The client: creates the tasks, answers what they ask, and remembers what it was promised.
+// The client. It creates the tasks, answers their questions, and remembers what was acknowledged.
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,9 +16,9 @@ import { limits, silentObserver } from "./setting.ts";
 import { badAnswer, digestOf } from "./witness.ts";
 
 const pollMs = 50;
-/** How long to wait for a replica's word before another is asked. */
+/** How long to wait for a replica before another one is tried. */
 const patienceMs = 2_000;
-/** A task that has not moved for so long is looked at closely. */
+/** A task that has not changed for this long is examined. */
 const quietMs = 2_000;
 
 interface Followed {
@@ -27,7 +27,7 @@ interface Followed {
   readonly id: string;
   revision: number;
   movedAt: number;
-  /** Nothing will ever happen to it again, though it is not over. */
+  /** Whether the task is stuck: it has not ended, and nothing will ever happen to it again. */
   isStuck: boolean;
   readonly planned: Set<string>;
 }
@@ -40,7 +40,7 @@ export interface ClientOptions {
   readonly log: Log;
   readonly tasks: number;
   readonly tools: readonly string[];
-  /** Tasks under way at once. */
+  /** How many tasks are under way at once. */
   readonly most: number;
 }
 
@@ -50,11 +50,11 @@ export class Client {
   readonly #options: ClientOptions;
   readonly #runtime: TaskRuntime;
   readonly #live = new Map<string, Followed>();
-  /** What the store made of an answer that it took, by task and wire key. */
+  /** What the store made of an answer that it accepted, by task and wire key. */
   readonly #arrivals = new Map<string, Arrival>();
-  /** When the store's word came, by task and wire key. */
+  /** When the store responded, by task and wire key. */
   readonly #acknowledged = new Map<string, number>();
-  /** When a delivery was made, with whatever outcome, by task and key. */
+  /** When a delivery was made, whatever its outcome, by task and key. */
   readonly #delivered = new Map<string, number>();
   #created = 0;
   #creating = 0;
@@ -87,7 +87,7 @@ export class Client {
     return [...this.#live.values()].filter(({ isStuck }) => isStuck).length;
   }
 
-  /** Until every task is over, or will never be, or the signal aborts. */
+  /** Runs until every task has ended or is stuck, or until the signal aborts. */
   readonly run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted && this.#over + this.stuck < this.calls.length) {
       this.#topUp();
@@ -124,7 +124,7 @@ export class Client {
     };
     for (let isCreated = false; !isCreated;) {
       if (this.#isClosed) return;
-      // By a replica, which goes on with it at once; or by this process, which runs no tasks.
+      // A replica creates the task and runs it at once, or this process creates it, which runs no tasks.
       const replica = chance.isIt(0.5) ? chance.pick(this.#options.replicas.present()) : undefined;
       isCreated = await (
         replica === undefined
@@ -136,7 +136,7 @@ export class Client {
       ).catch((error: unknown) => this.#failed(error));
     }
     const task = await this.#patiently(() => this.#options.store.readByCall(callId));
-    // Acknowledged, and not there: it shows in the end.
+    // A task that was acknowledged and is not there shows in the final check.
     if (task === undefined) return;
     const { id } = task;
     this.#live.set(id, {
@@ -177,14 +177,14 @@ export class Client {
     this.#over += 1;
   }
 
-  /** Parked without a time, and all it asks is answered: it waits for something that has been. */
+  /** The task is parked without a due time and all of its questions are answered, so it waits for something that is past. */
   async #lookForStuck(task: Followed): Promise<void> {
     const now = performance.now();
     task.movedAt = now;
     const record = await this.#options.store.read(task.id);
     if (record === undefined || !isLive(record)) return;
     if (record.worker !== undefined || record.dueAt !== undefined) return;
-    // Before the look: what is answered meanwhile may well be shown still.
+    // The time is taken before the read, because the read may still show a question that is answered meanwhile.
     const isAnswered = ({ key, wire }: Wait) =>
       (this.#acknowledged.get(`${task.id}/${wire}`) ?? Infinity) < now ||
       (this.#delivered.get(`${task.id}/${key}`) ?? Infinity) < now;
@@ -221,7 +221,7 @@ export class Client {
   ): Promise<void> {
     const { callId, id } = task;
     await pause(afterMs);
-    // Its fate is unknown until the store has spoken: an answer may have come through all the same.
+    // Until the store responds, the outcome is unknown: the answer may have arrived even if the call fails.
     const begun = [...values].map(([wire, value]) => this.#given(callId, wire, keyOf(wire), value));
     const outcome = await this.#patiently(() => this.#runtime.update(id, values));
     for (const place of begun) {
@@ -231,7 +231,7 @@ export class Client {
     }
   }
 
-  /** Not taken: the question is gone. Should it be there all the same, it is answered once more. */
+  /** The answer was not accepted, because the question is gone. If it is still there, it is answered once more. */
   #lookAgain(task: Followed, wire: string): void {
     task.planned.delete(wire);
     task.revision = 0;
@@ -246,7 +246,7 @@ export class Client {
       this.#runtime.deliver(callId, key, digestOf(key), value),
     );
     if (delivery === "delivered") this.#acknowledge(place, id, key);
-    // Whatever it was told: nobody delivers twice.
+    // Whatever the outcome, a delivery is made only once.
     this.#delivered.set(`${id}/${key}`, performance.now());
   }
 
@@ -258,7 +258,7 @@ export class Client {
 
   #at(place: number): GivenAnswer {
     const answer = this.answers[place];
-    if (answer === undefined) throw new Error("an answer is noted before it is given");
+    if (answer === undefined) throw new Error("An answer must be noted before it is given.");
     return answer;
   }
 
@@ -277,9 +277,9 @@ export class Client {
     return answered;
   };
 
-  // ----------------------------------------------------------------
+  // ---------------------------------------------------------------- the store
 
-  /** A store may be out of reach for a while. */
+  /** Repeats an operation, because the store may be out of reach for a while. */
   async #patiently<T>(act: () => Promise<T>): Promise<T | undefined> {
     while (!this.#isClosed) {
       try {
@@ -298,5 +298,5 @@ export class Client {
   }
 }
 
-/** `size~2` is the second time that `size` is asked. */
+/** `size~2` is the wire key of the second time that `size` is asked. */
 const keyOf = (wire: string): string => wire.split("~")[0] ?? wire;

@@ -1,13 +1,13 @@
-// What handlers and bodies note while they run, in one file for all processes. A line is one write to a file that
-// is open for appending: none is torn, and what was noted stays noted however its process ends.
+// What handlers and bodies note while they run, in one file for all processes. Each line is one write to a file that is
+// open for appending, so no line is torn, and a line stays no matter how its process ends.
 
 import { openSync, readFileSync, writeSync } from "node:fs";
 import process from "node:process";
 
 interface Noted {
-  /** By the machine's monotonic clock, which all its processes share, in milliseconds. */
+  /** The time in milliseconds, by the monotonic clock of the machine, which all processes share. */
   readonly at: number;
-  /** The call's id. */
+  /** The id of the call. */
   readonly task: string;
   /** One execution of the handler. */
   readonly run: string;
@@ -18,7 +18,7 @@ interface RunBegan extends Noted {
   readonly worker: string;
 }
 
-/** The handler has heard what became of an operation. */
+/** The handler has received the outcome of an operation. */
 export interface Told extends Noted {
   readonly kind: "told";
   readonly key: string;
@@ -28,9 +28,9 @@ export interface Told extends Noted {
 export interface BodyStarted extends Noted {
   readonly kind: "started";
   readonly key: string;
-  /** Known to nobody else: also what the body returns or throws. */
+  /** A value that no other body has. The body returns or throws it. */
   readonly nonce: string;
-  /** When the worker made sure that it still had its lease, just before. */
+  /** When the worker last checked its lease, just before. */
   readonly checkedAt: number;
   readonly idempotencyKey: string;
 }

@@ -1,10 +1,10 @@
-// Handlers of several shapes. Each is deterministic but for what it is told, as an author's has to be.
+// Handlers of several shapes. Each depends only on what it receives, as every handler must.
 
 import type { Witness } from "./witness.ts";
 
 export type ChaosHandler = (act: Witness) => Promise<void>;
 
-/** Questions beside one another, each with something to do once it is answered. */
+/** Questions in parallel, each with a step after its answer. */
 async function parallel(act: Witness): Promise<void> {
   await act.step("before");
   await Promise.all(
@@ -16,7 +16,7 @@ async function parallel(act: Witness): Promise<void> {
   await act.step("together");
 }
 
-/** Whoever comes first; the other may still come later, and must not have won in any other run. */
+/** A race. The loser may still come later, and must not have won in another run. */
 async function race(act: Witness): Promise<void> {
   await Promise.race([act.ask("question"), act.sleep("nap", 150, 700)]);
   await act.step("so");
@@ -24,7 +24,7 @@ async function race(act: Witness): Promise<void> {
   await act.step("wrap-up");
 }
 
-/** A question that may run out of time. */
+/** A question with a time limit. */
 async function limit(act: Witness): Promise<void> {
   await act.step("before");
   await act.ask("quick", { timeoutMs: act.length("limit", 150, 700) }).catch(() => "late");
@@ -33,19 +33,19 @@ async function limit(act: Witness): Promise<void> {
   await act.step("after");
 }
 
-/** Many bodies at once, then one after another. */
+/** Many bodies at once, and then one after another. */
 async function storm(act: Witness): Promise<void> {
   const keys = Array.from({ length: 8 }, (_, index) => `gust-${index}`);
   await Promise.all(keys.map((key) => act.step(key)));
   for (const key of ["one", "two", "three", "four", "five"]) await act.step(key);
 }
 
-/** Held for long: whoever wakes up late finds somebody else at it. */
+/** A task that is held for long, so that a worker that wakes up late finds another one running it. */
 async function march(act: Witness): Promise<void> {
   for (let pace = 1; pace <= 12; pace += 1) await act.step(`pace-${pace}`, { ms: [40, 200] });
 }
 
-/** A body that outlives a lease, with a question out meanwhile. */
+/** A body that outlives a lease while a question is open. */
 async function long(act: Witness): Promise<void> {
   await Promise.all([
     act.step("haul", { ms: [800, 1_800] }),
@@ -55,7 +55,7 @@ async function long(act: Witness): Promise<void> {
   await act.step("after");
 }
 
-/** Bodies that throw, and one that is tried again. */
+/** Bodies that throw, and one that is retried. */
 async function trouble(act: Witness): Promise<void> {
   await act.step("breaks", { throws: true }).catch(() => "broken");
   await act.step("flaky", { retries: 2, ms: [20, 80] });
@@ -63,7 +63,7 @@ async function trouble(act: Witness): Promise<void> {
   await Promise.all([act.step("flaky-too", { retries: 2 }), act.sleep("rest", 50, 300)]);
 }
 
-/** Somebody else answers, perhaps before being asked. */
+/** An answer from elsewhere, which may come before the question. */
 async function other(act: Witness): Promise<void> {
   await act.step("before");
   await Promise.all([act.external("boss"), act.step("work", { ms: [50, 400] })]);
@@ -71,7 +71,7 @@ async function other(act: Witness): Promise<void> {
   await act.step("after");
 }
 
-/** All of it, one inside the other. */
+/** All of it, nested. */
 async function nested(act: Witness): Promise<void> {
   await Promise.all([
     Promise.race([act.ask("left"), act.sleep("left-nap", 100, 500)]).then(() =>
@@ -88,7 +88,7 @@ async function nested(act: Witness): Promise<void> {
   await act.ask("final");
 }
 
-/** Questions that may lose a race, and what they lose it to. */
+/** Questions that may lose a race, and what beats them. */
 export const rivals: ReadonlyMap<string, string> = new Map([
   ["question", "nap"],
   ["left", "left-nap"],

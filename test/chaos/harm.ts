@@ -1,25 +1,25 @@
-// What is done to the replicas: killed, stopped for a while, drained, at moments drawn from the seed.
+// What happens to the replicas: they are killed, stopped for a while or drained, at moments that come from the seed.
 
 import type { Chance } from "./chance.ts";
 import type { Replicas } from "./replicas.ts";
 
 export interface HarmOptions {
-  /** From one deed to the next, on average. */
+  /** The average time from one fault to the next. */
   readonly gapMs: number;
   readonly leaseMs: number;
-  /** The share of kills and of pauses; the rest are drained. */
+  /** The share of kills and of pauses. The rest are drains. */
   readonly kills: number;
   readonly pauses: number;
-  /** After these the replicas are left alone. */
+  /** The number of faults after which the replicas are left alone. */
   readonly most: number;
-  /** Kills the store's server and brings it back. Undefined: it stays up. */
+  /** Kills the server of the store and restarts it. Undefined: it stays up. */
   readonly outage: (() => Promise<void>) | undefined;
 }
 
 export interface Deeds {
   readonly kills: number;
   readonly pauses: number;
-  /** Those longer than a lease. */
+  /** The pauses that were longer than a lease. */
   readonly longPauses: number;
   readonly drains: number;
   readonly outages: number;
@@ -69,7 +69,7 @@ export class Harm {
     });
   }
 
-  /** When a store that is down is up again. */
+  /** Resolves when the store is up. */
   readonly stop = async (): Promise<void> => {
     this.#isStopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
@@ -86,7 +86,7 @@ export class Harm {
     else this.#drain();
   }
 
-  /** Also one that is stopped. */
+  /** Kills a replica, even a stopped one. */
   #kill(): void {
     const victim = this.#chance.pick(this.#replicas.present());
     if (victim === undefined) return;
@@ -105,7 +105,7 @@ export class Harm {
       : leaseMs * this.#chance.between(0.05, 0.95);
     const awake = this.#replicas.awake();
     const victim = this.#chance.pick(awake);
-    // Somebody has to be there to take over.
+    // Another replica has to be there to take over.
     if (victim === undefined || awake.length < 2) return;
     const { pauses, longPauses } = this.#deeds;
     this.#deeds = {

@@ -1,4 +1,4 @@
-// The judge, given evidence made by hand: it lets pass what is right, and finds each wrong.
+// The judge, on evidence made by hand: it accepts a correct run and finds each kind of mistake.
 
 import { describe, expect, test } from "vitest";
 import type { Evidence } from "./evidence.ts";
@@ -39,7 +39,7 @@ const answer = (key: string, value: string, more: Partial<GivenAnswer> = {}): Gi
 
 const history = [heard("one", "value n1"), heard("ask", "answer Ada"), heard("two", "value n2")];
 
-/** Run a is killed in its second step; run b hears what a heard, and gets to the end. */
+/** Run a is killed in its second step. Run b receives what a received, and gets to the end. */
 const evidence: readonly Evidence[] = [
   started("a", 1, "one", "n1"),
   told("a", 2, "one", "value n1"),
@@ -73,7 +73,7 @@ const wrongsIn = (findings: Findings): readonly Wrong[] => [
   ...new Set(violationsIn(findings).map(({ wrong }) => wrong)),
 ];
 
-/** The log has this instead, and so has the result: only the answers can tell. */
+/** The log and the result have another value, so only the answers show the mistake. */
 function ended(entries: readonly Heard[], answers: readonly GivenAnswer[]): Findings {
   const made = entries.flatMap(({ key, value }, index): Evidence[] =>
     value.startsWith("value ") ? [started("a", index, key, value.slice(6))] : [],

@@ -1,5 +1,5 @@
-// What must hold after a run, whatever was done to the replicas. Pure: it looks at what handlers and bodies noted,
-// at what the client was promised, and at the records as they are in the end.
+// What must hold after a run, no matter what happened to the replicas. It is pure: it compares what handlers and bodies
+// noted, what was acknowledged to the client, and the records at the end.
 
 import type { BodyStarted, Evidence, Told } from "./evidence.ts";
 import { told } from "./told.ts";
@@ -9,19 +9,19 @@ export interface Heard {
   readonly value: string;
 }
 
-/** A task as the store has it in the end. */
+/** A task as the store has it at the end. */
 export interface Final {
   readonly task: string;
   readonly tool: string;
-  /** Undefined: the store has no such task. */
+  /** Undefined if the store has no such task. */
   readonly status: string | undefined;
-  /** Of a failed one. */
+  /** The error of a failed task. */
   readonly error: string | undefined;
-  /** What the handler said it had heard when it returned. */
+  /** What the handler had received when it returned, as it says itself. */
   readonly result: readonly Heard[] | undefined;
-  /** The log, as far as it was told to anybody. */
+  /** The part of the log that handlers receive. */
   readonly history: readonly Heard[];
-  /** What it waits for, and who has it: for those that are not over. */
+  /** What the task waits for, and its worker, if it has not ended. */
   readonly state: string;
 }
 
@@ -30,11 +30,11 @@ export interface GivenAnswer {
   readonly key: string;
   readonly wire: string;
   readonly value: string;
-  /** Good: one that the handler takes. */
+  /** Whether the answer is valid for the handler. */
   readonly isGood: boolean;
-  /** The store has said that it has it. */
+  /** Whether the store acknowledged it. */
   readonly isAcknowledged: boolean;
-  /** By the store's clock: when it came, and when the time of its question was up. */
+  /** When it arrived and when the time limit of its question ended, by the store's clock. */
   readonly at: number | undefined;
   readonly dueAt: number | undefined;
 }
@@ -43,9 +43,9 @@ export interface Findings {
   readonly finals: readonly Final[];
   readonly evidence: readonly Evidence[];
   readonly answers: readonly GivenAnswer[];
-  /** Questions that may lose a race, and the timer that then has won it. */
+  /** Questions that may lose a race, and the timer that wins it then. */
   readonly rivals: ReadonlyMap<string, string>;
-  /** Replicas that ended by themselves, and why. */
+  /** Replicas that crashed by themselves, and why. */
   readonly crashes: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export interface Violation {
   readonly what: string;
 }
 
-/** One task's share of the findings. */
+/** The findings about one task. */
 interface Case {
   readonly final: Final;
   readonly tellings: readonly Told[];
@@ -156,9 +156,9 @@ function* madeUpAnswers({ final, answers }: Case): Generator<Violation> {
   }
 }
 
-// ---------------------------------------------------------------- what was told
+// ---------------------------------------------------------------- what handlers received
 
-/** Every run hears what the log says, in its order, as far as it gets. */
+/** Every run receives what the log has, in the same order, as far as it gets. */
 function* divergence({ final, tellings }: Case): Generator<Violation> {
   const { task, history } = final;
   for (const [run, heard] of grouped(tellings, (one) => one.run)) {
@@ -169,7 +169,7 @@ function* divergence({ final, tellings }: Case): Generator<Violation> {
     if (at === -1) continue;
     const what = `run ${run} heard ${shown(heard)}; history ${shown(history)}`;
     yield { wrong: "history diverged", task, what };
-    // One task, one history: it is counted once.
+    // A task has one history, so it is counted once.
     return;
   }
 }
@@ -204,7 +204,7 @@ function* madeUpOutcomes({ final, tellings, bodies }: Case): Generator<Violation
 
 // ---------------------------------------------------------------- bodies
 
-/** Started by a worker that looked at its lease when some handler had been told the outcome already. */
+/** The worker checked its lease and started the body after a handler had received the outcome. */
 function* repeatedBodies({ final, tellings, bodies }: Case): Generator<Violation> {
   const first = firstTold(tellings, ({ key }) => key);
   for (const { key, nonce, run, at, checkedAt } of bodies) {
@@ -231,15 +231,15 @@ function* changedKeys({ final, bodies }: Case): Generator<Violation> {
 export interface Counts {
   readonly runs: number;
   readonly bodies: number;
-  /** Killed or given up before they were recorded, and so run again. */
+  /** Bodies that were killed or given up before they were recorded, and ran again. */
   readonly bodiesAgain: number;
-  /** The process was paused between the look at the lease and the body: nobody can close that gap. */
+  /** Bodies whose process was paused between the check of the lease and the body. No engine can close that gap. */
   readonly bodiesInTheGap: number;
   readonly answersGiven: number;
   readonly answersAcknowledged: number;
-  /** Acknowledged and not used: the question had lost its race, or its time was up. */
+  /** Answers that were acknowledged and not used, because their question had lost a race or had expired. */
   readonly answersTooLate: number;
-  /** Of these: the store had them before the time was up, but the worker did not know yet. */
+  /** Those of them that the store had in time, and that the worker did not know of yet. */
   readonly answersOvertaken: number;
 }
 
@@ -276,9 +276,9 @@ export function countsIn({ finals, evidence, answers }: Findings): Counts {
   };
 }
 
-// ----------------------------------------------------------------
+// ---------------------------------------------------------------- helpers
 
-/** When anybody first heard of it. */
+/** When the first handler received it. */
 function firstTold(tellings: readonly Told[], name: (one: Told) => string): Map<string, number> {
   const first = new Map<string, number>();
   for (const one of tellings) {

@@ -1,6 +1,6 @@
 // npm run chaos -- --tasks 1000 --replicas 3 --store postgres
 //
-// Ends with 0 only where every invariant held.
+// Exits with 0 only if every invariant held.
 
 import { randomBytes } from "node:crypto";
 import process from "node:process";
@@ -51,8 +51,10 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
     },
   });
   const { store = "sqlite", sabotage } = values;
-  if (store !== "sqlite" && store !== "postgres") throw new Error(`no store "${store}"`);
-  if (sabotage !== undefined && !isSabotage(sabotage)) throw new Error(`no sabotage "${sabotage}"`);
+  if (store !== "sqlite" && store !== "postgres")
+    throw new Error(`--store takes sqlite or postgres, not "${store}".`);
+  if (sabotage !== undefined && !isSabotage(sabotage))
+    throw new Error(`There is no sabotage "${sabotage}".`);
   const trial = sabotage && trials[sabotage];
   const number = (name: "tasks" | "replicas" | "lease" | "gap" | "at-once" | "minutes") =>
     values[name] === undefined ? undefined : positive(name, values[name]);
@@ -78,7 +80,7 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
 
 function positive(name: string, text: string): number {
   const number = Number(text);
-  if (!(number > 0)) throw new Error(`--${name} takes a number above 0, not "${text}"`);
+  if (!(number > 0)) throw new Error(`--${name} takes a number above 0, not "${text}".`);
   return number;
 }
 

@@ -1,7 +1,7 @@
 // One replica: a worker on the real store, in a process that may be killed or stopped at any moment.
 //
-// Reads lines from its standard input: a call to create a task of, or "end" to drain. Writes lines: "ready", and the
-// call's id when its task is created. It ends when its standard input does, however its parent died.
+// It reads lines from its standard input: a call that should become a task, or "end" to drain. It writes "ready", and the
+// id of a call when its task is created. It ends when its standard input ends, so it never outlives its parent.
 
 import { randomBytes } from "node:crypto";
 import process from "node:process";
@@ -40,7 +40,7 @@ const chance = new Chance(name);
 function programOf(tool: string, handler: ChaosHandler): Program {
   return {
     prepare: async (facts) => {
-      // Programs may have to look something up first. It is also where a pause hurts most: claimed, not begun.
+      // A program may have to look something up first. A pause hurts most here, after the claim and before the start.
       await pause(chance.between(0, 150));
       const scene = { task: facts.callId, worker: name, note, checkedAt };
       return {
@@ -74,14 +74,14 @@ function programOf(tool: string, handler: ChaosHandler): Program {
 let lastCheck = Infinity;
 const checkedAt = () => lastCheck;
 
-/** Notes when a lease is looked at: before the look, so that a pause in between counts against it. */
+/** Notes when a lease is checked. The time is taken before the check, so that a pause in between counts. */
 function watchLeases(): void {
   const isOver = Object.getOwnPropertyDescriptor(Lease.prototype, "isOver");
-  if (isOver?.get === undefined) throw new Error("a lease no longer says whether it is over");
+  if (isOver?.get === undefined) throw new Error("Lease has no getter isOver any more.");
   Object.defineProperty(Lease.prototype, "isOver", {
     get(this: Lease): unknown {
       lastCheck = monotonic();
-      // It counts for what comes of it at once, not for what others start later.
+      // The check counts for what starts right after it, not for what starts later.
       setImmediate(() => {
         lastCheck = Infinity;
       });
@@ -122,14 +122,14 @@ async function start(): Promise<void> {
     await runtime.start({ name, concurrency: setting.concurrency, pollMs: 250, sweepMs: 5_000 });
     say("ready");
   } catch (error) {
-    // The store may come back.
+    // The store may come back, so this is not the end.
     say(`storeFailed ${String(error)}`);
     await pause(200);
     await start();
   }
 }
 
-/** Without an acknowledgement it is tried again elsewhere. */
+/** Without an acknowledgement, the client tries another replica. */
 async function create(call: Promotion): Promise<void> {
   try {
     await runtime.create(call);

@@ -1,4 +1,4 @@
-// The replicas as the parent sees them: started, killed, stopped, drained, replaced.
+// The replicas as the parent process sees them: it starts, kills, stops, drains and replaces them.
 
 import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
@@ -8,10 +8,10 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Setting } from "./setting.ts";
 
-/** Longer than bodies are given when their process is to stop. */
+/** Longer than bodies may take when their process shuts down. */
 const drainMs = 5_000;
 
-/** Kills what is left of the replicas when this process is gone, and removes the folder. */
+/** Kills the remaining replicas when this process is gone, and removes the folder. */
 export class Keeper {
   readonly #process: ChildProcessByStdio<Writable, null, null>;
   readonly #ended: Promise<void>;
@@ -19,7 +19,7 @@ export class Keeper {
   constructor(folder: string) {
     const script = fileURLToPath(new URL("keeper.mjs", import.meta.url));
     this.#process = spawn(process.execPath, [script, folder], {
-      // A group of its own: a Ctrl-C must not end it before its work is done.
+      // It has a process group of its own, so that Ctrl-C does not end it before its work is done.
       detached: true,
       stdio: ["pipe", "ignore", "inherit"],
     });
@@ -42,7 +42,7 @@ export class Replica {
   readonly exited: Promise<void>;
   isPaused = false;
   isGone = false;
-  /** Told to end: it takes nothing more on. */
+  /** Whether it drains and takes no more tasks. */
   isEnding = false;
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #log: Log;
@@ -75,10 +75,10 @@ export class Replica {
     });
   }
 
-  /** Up and working, or gone before it was. */
+  /** Resolves when the replica works, or when it is gone before that. */
   readonly settled = (): Promise<void> => Promise.race([this.#ready, this.exited]);
 
-  /** Resolves when the replica says so; or never. */
+  /** Resolves when the replica acknowledges the call, or never. */
   readonly create = (call: { readonly callId: string }): Promise<void> =>
     new Promise((resolve) => {
       this.#created.set(call.callId, resolve);
@@ -104,7 +104,7 @@ export class Replica {
     void this.exited.then(() => clearTimeout(late));
   };
 
-  /** By the process's handle, which knows whether it is still this one. */
+  /** Sends a signal through the handle of the process, which knows whether the process is still the same. */
   #signal(signal: NodeJS.Signals): void {
     if (!this.isGone) this.#process.kill(signal);
   }
@@ -123,7 +123,7 @@ export class Replicas {
     this.#start = start;
   }
 
-  /** As many as there should be: dead ones, and those about to end, are replaced. */
+  /** Replaces replicas that are dead or draining, until there are enough. */
   readonly fill = (): void => {
     this.#all = this.#all.filter(({ isGone }) => !isGone);
     while (this.present().length < this.#wanted) {
@@ -137,13 +137,13 @@ export class Replicas {
     await Promise.all(this.#all.map((replica) => replica.settled()));
   };
 
-  /** Those that are not on their way out. */
+  /** The replicas that do not drain. */
   readonly present = (): readonly Replica[] =>
     this.#all.filter(({ isGone, isEnding }) => !isGone && !isEnding);
 
   readonly awake = (): readonly Replica[] => this.present().filter(({ isPaused }) => !isPaused);
 
-  /** All wake up, say what they still have to say, and end; those that do not are killed. */
+  /** Continues and drains all replicas, and kills those that do not end. */
   readonly close = async (): Promise<void> => {
     for (const replica of this.#all) {
       replica.resume();

@@ -1,4 +1,4 @@
-// One run: replicas on a real store, a client, harm done to the replicas, and the verdict.
+// One run: replicas on a real store, a client, faults, and the verdict.
 
 import { writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
@@ -33,26 +33,26 @@ import { entryTold } from "./told.ts";
 export interface ChaosOptions {
   readonly store: StoreKind;
   readonly tasks: number;
-  /** Of these handlers. Undefined: of all. */
+  /** The handlers to use. Undefined: all of them. */
   readonly tools?: readonly string[] | undefined;
-  /** Tasks under way at once. */
+  /** How many tasks are under way at once. */
   readonly atOnce: number;
   readonly replicas: number;
   readonly seed: string;
   readonly leaseMs: number;
   readonly sabotage: Sabotage | undefined;
   readonly mostMs: number;
-  /** From one deed to the next. */
+  /** The time from one fault to the next. */
   readonly gapMs: number;
-  /** The shares of kills and pauses among the deeds. */
+  /** The shares of kills and pauses among the faults. */
   readonly kills: number;
   readonly pauses: number;
-  /** After so many the replicas are left alone. Undefined: they never are. */
+  /** The number of faults after which the replicas are left alone. Undefined: never. */
   readonly mostDeeds?: number | undefined;
-  /** Postgres itself is killed now and then, and started again. */
+  /** Whether Postgres itself is killed and restarted from time to time. */
   readonly outages?: boolean | undefined;
   readonly log: Log;
-  /** Where the evidence is to stay. Undefined: it goes with the run. */
+  /** Where to keep the evidence. Undefined: it is removed after the run. */
   readonly evidence: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface Report {
   readonly counts: Counts;
   readonly violations: readonly Violation[];
   readonly seconds: number;
-  /** What went wrong in a way that the run survived, by its text. */
+  /** The errors that the run survived, by their text. */
   readonly mishaps: ReadonlyMap<string, number>;
 }
 
@@ -157,7 +157,7 @@ async function inSetting(
       clearInterval(progress);
       await harm.stop();
     }
-    // Those that were stopped wake up now, and must not spoil anything either.
+    // The stopped replicas wake up now, and must not spoil anything either.
     await replicas.close();
     const seconds = (performance.now() - start) / 1000;
     const finals = await Promise.all(client.calls.map((call) => finalOf(store, sealer, call)));
@@ -207,7 +207,7 @@ async function finalOf(
   };
 }
 
-/** As the witness has it. */
+/** The form in which the witness notes it. */
 function heardIn(result: Json): readonly Heard[] | undefined {
   if (!Array.isArray(result)) return undefined;
   return result.flatMap((pair: unknown): Heard[] =>

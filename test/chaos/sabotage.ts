@@ -1,4 +1,4 @@
-// Breaks the task engine on purpose, from outside: a harness that finds nothing has to be one that could have.
+// Breaks the task engine on purpose, from outside, to prove that the harness would find a mistake.
 
 import { Lease } from "../../src/tasks/execution/lease.ts";
 import { entryRecord, readEntries } from "../../src/tasks/execution/log.ts";
@@ -32,18 +32,18 @@ export function sabotaged(
   }
 }
 
-/** For the whole process: a lease is never over, so bodies may always start. */
+/** Makes every lease of this process endless, so that bodies may always start. */
 export function breakLeases(): void {
   Object.defineProperty(Lease.prototype, "leftMs", { get: () => 3_600_000 });
 }
 
-/** Whoever held the task once may write for ever: under whatever epoch it has now, at whatever length. */
+/** Lets a worker that held the task once write forever, under any epoch and at any length of the log. */
 function withoutFence(store: TaskStore): TaskStore {
   const write = async (
     { id }: ClaimRef,
     attempt: (ref: ClaimRef, logLength: number) => Promise<boolean>,
   ): Promise<boolean> => {
-    // Somebody else may be faster between the two.
+    // Another worker may be faster between the two calls.
     for (let tries = 0; tries < 10; tries += 1) {
       const task = await store.read(id);
       if (task === undefined) return false;
@@ -69,7 +69,7 @@ function withoutFence(store: TaskStore): TaskStore {
   };
 }
 
-/** A renewal never says that a task is lost. */
+/** Makes a renewal hide that a task is lost. */
 function withoutLosses(store: TaskStore): TaskStore {
   return {
     ...store,
@@ -82,8 +82,8 @@ function withoutLosses(store: TaskStore): TaskStore {
 }
 
 /**
- * Answers to a task that somebody works on go into a table of their own and are looked for at the next claim. A
- * worker that parks the task in between knows nothing of them, and there is no next claim.
+ * Keeps the answers to a held task elsewhere, until the next claim. A worker that parks the task in between does not
+ * know of them, and there is no next claim.
  */
 function withSecondTable(store: TaskStore): TaskStore {
   return {
@@ -116,7 +116,7 @@ function withSecondTable(store: TaskStore): TaskStore {
   };
 }
 
-/** The log as a map would give it: by key. */
+/** Returns the log in the order of the keys, as a sorted map would. */
 function unordered(store: TaskStore, sealer: Sealer): TaskStore {
   return {
     ...store,

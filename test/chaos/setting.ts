@@ -1,4 +1,4 @@
-// What the parent and its replicas have in common: the store, the sealer, the programs, the limits.
+// What the parent and its replicas share: the store, the sealer, the programs and the limits.
 
 import { defaultTaskLimits } from "../../src/tasks/limits.ts";
 import type { TaskLimits } from "../../src/tasks/limits.ts";
@@ -13,11 +13,11 @@ export type StoreKind = "sqlite" | "postgres";
 
 export interface Setting {
   readonly store: StoreKind;
-  /** A path, or a connection string. */
+  /** The path of a file, or a connection string. */
   readonly place: string;
   readonly leaseMs: number;
   readonly sabotage: Sabotage | undefined;
-  /** Where handlers and bodies leave their notes. */
+  /** The file for the notes of handlers and bodies. */
   readonly evidence: string;
   readonly concurrency: number;
 }
@@ -28,17 +28,17 @@ export function openStore({ store, place, leaseMs }: Setting): TaskStore {
     : new PostgresStore(place, { leaseMs });
 }
 
-/** In the clear, but a record in another's place is noticed, as with the real one. */
+/** Does not encrypt, but notices a record in the wrong place, as the real one does. */
 const strictVault: Sealer = {
   seal: (text, place) => `${place}\n${text}`,
   open: (sealed, place) => {
     const end = sealed.indexOf("\n");
-    if (sealed.slice(0, end) !== place) throw new Error(`a record of another place than ${place}`);
+    if (sealed.slice(0, end) !== place) throw new Error(`This record does not belong to ${place}.`);
     return sealed.slice(end + 1);
   },
 };
 
-/** Without a fence two runs write to one log, and it has to be seen what comes of that. */
+/** Allows two runs to write to one log, so that the effect of a missing fence can be seen. */
 const looseVault: Sealer = {
   seal: strictVault.seal,
   open: (sealed) => sealed.slice(sealed.indexOf("\n") + 1),
@@ -60,7 +60,7 @@ export const silentObserver: TaskObserver = {
 export const limits: TaskLimits = {
   ...defaultTaskLimits,
   tasksPerPrincipal: 1_000_000,
-  // A task may well be unlucky often when its workers die every other second.
+  // A task may be unlucky many times in a row when its workers die every other second.
   fruitlessClaims: 100,
   drainMs: 1_000,
 };

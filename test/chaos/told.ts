@@ -1,4 +1,4 @@
-// What a handler can be told, as a text: the same for the handler that heard it and for the log that has it.
+// What a handler receives, as text. The handler and the log give the same text for the same thing.
 
 import { StepError, UnansweredError } from "../../src/errors.ts";
 import type { Entry } from "../../src/replay/journal.ts";
@@ -17,7 +17,7 @@ export function errorTold(error: unknown): string {
   return `unexpected ${String(error)}`;
 }
 
-/** Undefined: told to nobody. */
+/** Undefined if no handler receives it. */
 export function entryTold(entry: Entry): { key: string; value: string } | undefined {
   const { key } = entry;
   switch (entry.kind) {

@@ -1,5 +1,5 @@
-// What it takes to see each sabotage. With fewer pauses, other shapes or a busier queue a broken engine may well
-// look whole: each of these was tried until it was found out every time.
+// The conditions under which each sabotage shows. With fewer pauses, other handlers or a busier queue, a broken engine may
+// look correct, so each of these was adjusted until the sabotage was found every time.
 
 import type { Wrong } from "./invariants.ts";
 import type { ChaosOptions } from "./run.ts";
@@ -9,7 +9,7 @@ export interface Trial extends Pick<
   ChaosOptions,
   "tasks" | "atOnce" | "replicas" | "tools" | "leaseMs" | "gapMs" | "kills" | "pauses"
 > {
-  /** How it shows, at the least. */
+  /** The findings that it causes at least. */
   readonly wrong: Wrong;
 }
 
@@ -17,9 +17,9 @@ const paused = { replicas: 3, leaseMs: 800, gapMs: 450, kills: 0, pauses: 1 };
 const calm = { replicas: 2, leaseMs: 800, gapMs: 1_500, kills: 0, pauses: 1 };
 
 export const trials: Readonly<Record<Sabotage, Trial>> = {
-  // Tasks that are held for long: who wakes up late has to find somebody else at them.
+  // Tasks that are held for long, so that a worker that wakes up late finds another one running them.
   fence: { ...paused, tasks: 60, atOnce: 60, tools: ["march", "long"], wrong: "history diverged" },
-  // Bodies that start without anything being written before, and replicas with room to take over at once.
+  // Bodies that start without a write before them, and replicas with room to take over at once.
   lease: {
     ...paused,
     tasks: 150,
@@ -27,7 +27,7 @@ export const trials: Readonly<Record<Sabotage, Trial>> = {
     tools: ["storm", "trouble"],
     wrong: "completed body repeated",
   },
-  // Answers while a worker has the task.
+  // Answers that arrive while a worker holds the task.
   "second-table": {
     ...calm,
     tasks: 24,
@@ -35,6 +35,6 @@ export const trials: Readonly<Record<Sabotage, Trial>> = {
     tools: ["long", "parallel"],
     wrong: "answer lost",
   },
-  // Keys that do not sort as they happened.
+  // Keys whose order is not the order of events.
   unordered: { ...calm, tasks: 24, atOnce: 24, tools: ["race"], wrong: "history diverged" },
 };

@@ -1,4 +1,4 @@
-// A handler's operations, each of which notes what happened.
+// The operations of a handler. Each of them notes what happened.
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,10 +9,10 @@ import type { Note } from "./evidence.ts";
 import { errorTold, told } from "./told.ts";
 
 export interface StepShape {
-  /** How long the body takes, from and to. */
+  /** The shortest and the longest time that the body takes. */
   readonly ms?: readonly [number, number];
   readonly throws?: boolean;
-  /** The first attempt of every run throws. */
+  /** Whether the first attempt of every run throws. */
   readonly retries?: number;
 }
 
@@ -20,18 +20,18 @@ export interface Scene {
   readonly task: string;
   readonly worker: string;
   readonly note: Note;
-  /** When the lease was looked at for what is started now. Infinity: it was not. */
+  /** When the lease was last checked for what starts now. Infinity if it was not. */
   readonly checkedAt: () => number;
 }
 
-/** Not an answer a handler takes: the question is put again. */
+/** An answer that is not valid, so that the question is asked again. */
 export const badAnswer = "bad";
 
-/** Whom a question is for decides who can answer it; the wording is not what is tested here. */
+/** The digest only says who may answer a question, because the wording is not tested here. */
 export const digestOf = (key: string): string => `wording of ${key}`;
 
 export class Witness {
-  /** What this run was told: the handler's result. */
+  /** What this run received, which is the result of the handler. */
   readonly heard: [key: string, value: string][] = [];
   readonly #ops: Operations;
   readonly #scene: Scene;
@@ -41,12 +41,12 @@ export class Witness {
   constructor(ops: Operations, scene: Scene) {
     this.#ops = ops;
     this.#scene = scene;
-    // The same in every run of the task.
+    // This is the same in every run of the task.
     this.#chance = new Chance(scene.task);
     scene.note({ kind: "run", ...this.#noted(), worker: scene.worker });
   }
 
-  /** By chance, but always the same under this name. */
+  /** A random value that is always the same for this name. */
   readonly length = (name: string, low: number, high: number): number =>
     Math.round(this.#chance.of(name).between(low, high));
 

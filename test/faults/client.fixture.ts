@@ -1,5 +1,5 @@
-// The errand's client, and everybody else whom it waits for. It is in a process of its own, so to speak: it
-// talks to the store alone and goes on whatever becomes of the workers.
+// The client of the errand, and everyone else that the errand waits for. It behaves like a process of its own: it only
+// talks to the store, and keeps going when a worker dies.
 
 import { Engine, openSealer } from "../../src/tasks/engine.fixture.ts";
 import { readEntries } from "../../src/tasks/execution/log.ts";
@@ -13,13 +13,13 @@ export interface Followed {
   readonly store: TaskStore;
   readonly id: string;
   readonly callId: string;
-  /** Called after each answer: something is there for whoever runs it. */
+  /** Called after each answer, when there is something for the worker to do. */
   readonly nudge?: ((wire: string) => Promise<void>) | undefined;
 }
 
 const longestMs = 8_000;
 
-/** Gives every answer at its time. Resolves with the wire keys it was asked under, when the task is over. */
+/** Gives every answer at its time. When the task is over, resolves with the wire keys under which it was asked. */
 export async function serve({ store, id, callId, nudge }: Followed): Promise<readonly string[]> {
   const { runtime } = new Engine(store, {});
   const asked = new Set<string>();
@@ -30,7 +30,7 @@ export async function serve({ store, id, callId, nudge }: Followed): Promise<rea
     });
   const answer = async (wire: string, value: string) => {
     const given = await runtime.update(id, new Map([[wire, value]]));
-    if (given?.accepted.join() !== wire) throw new Error(`the answer to ${wire} was not taken`);
+    if (given?.accepted.join() !== wire) throw new Error(`The answer to ${wire} was not accepted.`);
     await nudge?.(wire);
   };
 
@@ -38,7 +38,7 @@ export async function serve({ store, id, callId, nudge }: Followed): Promise<rea
   await answer("size", "bad");
   await until("asks again", (task) => isParkedAt(task, "size~2", "colour"));
   await answer("colour", "red");
-  // The other one is answered while this is looked at (interference.fixture.ts), so it is due when it is parked.
+  // The other question is answered while this one is handled (interference.fixture.ts), so the task is due when it parks.
   const isRacing = (task: TaskRecord) => isParkedAt(task, "hurry", "patience");
   await until("has both", (task) => isRacing(task) || isDueFor(task, answeredInBetween));
   await nudge?.(answeredInBetween);
@@ -48,7 +48,7 @@ export async function serve({ store, id, callId, nudge }: Followed): Promise<rea
   await answer("maybe", "too late");
   await until("waits for the boss", (task) => isParkedAt(task, "patience", "boss"));
   const delivery = await runtime.deliver(callId, "boss", "external boss", "fine");
-  if (delivery !== "delivered") throw new Error(`the boss's word was ${delivery}`);
+  if (delivery !== "delivered") throw new Error(`The delivery of the boss ended as ${delivery}.`);
   await nudge?.("boss");
   await until("asks while it works", ({ waits }) => waits.some(({ wire }) => wire === "meanwhile"));
   await answer("meanwhile", "still here");
@@ -56,7 +56,7 @@ export async function serve({ store, id, callId, nudge }: Followed): Promise<rea
   return [...asked].toSorted();
 }
 
-/** Nobody works on it, nothing has arrived for it, and exactly this is waited for. */
+/** Whether no worker holds the task, nothing has arrived for it, and it waits for exactly this. */
 function isParkedAt({ worker, inbox, waits }: TaskRecord, ...wires: string[]): boolean {
   const open = waits.map(({ wire }) => wire).toSorted();
   return worker === undefined && inbox.length === 0 && open.join() === wires.toSorted().join();
@@ -66,7 +66,7 @@ function isDueFor({ worker, inbox }: TaskRecord, wire: string): boolean {
   return worker === undefined && inbox.map(({ id }) => id).join() === wire;
 }
 
-/** Looks whenever there is a hint, and now and then, since hints may be lost. */
+/** Reads the task whenever there is a hint, and at intervals, because hints may be lost. */
 async function follow(
   store: TaskStore,
   id: string,
@@ -87,7 +87,7 @@ async function follow(
       const task = await store.read(id);
       if (task !== undefined && isIt(task)) return;
       if (task === undefined || performance.now() > deadline || !isLive(task)) {
-        throw new Error(`the task never "${what}"; it is ${JSON.stringify(shown(task))}`);
+        throw new Error(`The task never reached "${what}". It is ${JSON.stringify(shown(task))}.`);
       }
       await hinted;
     }
@@ -105,7 +105,7 @@ function shown(task: TaskRecord | undefined): unknown {
   return { status, worker, epoch, dueAt, fruitless, open, arrived };
 }
 
-/** Its entries in short. */
+/** The entries of the task, in short form. */
 export async function journalOf(
   store: TaskStore,
   id: string,

@@ -1,4 +1,4 @@
-// One errand whose first engine is a process that kills itself at a given point. The second is here.
+// One errand whose first engine is a process that kills itself at a given point. The second engine is in this process.
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as timeout } from "node:timers/promises";
@@ -14,7 +14,7 @@ import type { Place } from "./place.ts";
 import { ReplicaProcess } from "./replica-process.ts";
 import type { Started, Story } from "./story.ts";
 
-/** `store` is this process's own, open on the same place. */
+/** `store` belongs to this process, and is open on the same data. */
 export async function crashOfProcess(
   place: Place,
   store: TaskStore,
@@ -32,7 +32,7 @@ export async function crashOfProcess(
       ...interfering(store, store),
       claim: async (wanted) => {
         const claims = await store.claim(wanted);
-        // What was on its way when the process died has arrived, or never will.
+        // A call that was under way when the process died has arrived by now, or never will.
         for (const { log } of claims.claimed) {
           known ??= new Set(readEntries(openSealer, callId, log).map(({ key }) => key));
         }
@@ -56,7 +56,7 @@ export async function crashOfProcess(
       .hears(({ created }) => created !== undefined, "created")
       .then(
         ({ created }) => String(created),
-        // It never says so: the client says the same again, to another.
+        // The process dies before it responds, so the client sends the same request to another one.
         async () => (await second.runtime.create(promotion(tool, callId))).id,
       );
     const asked = await serve({ store, id, callId });

@@ -1,4 +1,4 @@
-// Crash-point enumeration: an errand for every point at which its first engine can die.
+// Enumerates crash points: it runs one errand for every point at which its first engine can die.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { TaskStore } from "../../src/tasks/store.ts";
@@ -11,7 +11,7 @@ import { mistakesIn } from "./story.ts";
 const points = around(calls, "before", "after", "late").map(titled);
 const pointsOfLeaving = around(["release 1", "leave 1"], "before", "after", "late").map(titled);
 
-// Errands wait more than they work. Here, since it counts from when the tests are collected.
+// Errands wait more than they work. The limit is set here, because it applies when the tests are collected.
 vi.setConfig({ maxConcurrency: 12 });
 
 function titled({ call, when }: Point): readonly [string, Point["when"]] {

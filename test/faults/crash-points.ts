@@ -1,4 +1,4 @@
-// Crash-point enumeration with real processes: for every point one that kills itself there (SIGKILL).
+// Enumerates crash points with real processes: for every point, one process kills itself there with SIGKILL.
 //
 //   npm run crash-points -- --store sqlite|postgres
 

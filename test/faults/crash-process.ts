@@ -1,4 +1,4 @@
-// The first engine of an errand as a process, which kills itself at the point it is told.
+// The first engine of an errand, as a process that kills itself at a given point.
 
 import process from "node:process";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
@@ -22,7 +22,7 @@ export interface CrashOrders {
 const { place, callId, tool, point } = ordersHere() as CrashOrders;
 const store = openStore(place);
 const life = new Life(point, () => process.kill(process.pid, "SIGKILL"));
-// With hints and a lease as they are: how often it renews is left to chance.
+// Hints and the lease are the real ones, so the number of renewals is left to chance.
 const { leaseMs, subscribe } = store;
 const engine = new Engine(
   interfering({ ...mortal(store, life, callId).store, leaseMs, subscribe }, store),

@@ -1,4 +1,4 @@
-// One errand whose first engine dies at a given point, and whose second goes on. Both are in this process.
+// One errand whose first engine dies at a given point, and whose second engine continues. Both are in this process.
 
 import { randomBytes } from "node:crypto";
 import type { StepInfo } from "../../src/replay/operations.ts";
@@ -15,28 +15,28 @@ import type { Started, Story } from "./story.ts";
 
 export interface Fate {
   readonly at?: Point | undefined;
-  /** The first engine is told to leave while a body is under way. */
+  /** Whether the first engine drains while a body is running. */
   readonly leaves?: boolean | undefined;
 }
 
 export interface Told extends Story {
-  /** Of the first engine. */
+  /** The calls that the first engine made. */
   readonly calls: readonly string[];
   readonly hasty: readonly string[];
-  /** What the store said to the call that arrived late. Undefined: there was none. */
+  /** What the store returned to the call that arrived late. Undefined if there was none. */
   readonly wasRefused: boolean | undefined;
 }
 
 const never = new Promise<never>(() => {});
 const anHour = 3_600_000;
 
-/** It takes a dead engine a while to give up on its store. */
+/** A dead engine needs some time to give up on its store. */
 const burials: Promise<void>[] = [];
 export const buried = async (): Promise<void> => void (await Promise.all(burials));
 
 export async function crash(store: TaskStore, { at, leaves = false }: Fate = {}): Promise<Told> {
   const callId = randomBytes(12).toString("hex");
-  // Nobody else's: errands in one store do not see one another.
+  // The tool belongs to this errand alone, so errands in one store do not see one another.
   const tool = `errand-${callId}`;
   const life = new Life(at);
   const started: Started[] = [];
@@ -44,7 +44,7 @@ export async function crash(store: TaskStore, { at, leaves = false }: Fate = {})
   const bodies =
     (isDead: () => boolean): Bodies =>
     (key, { idempotencyKey }: StepInfo, body) => {
-      // What a dead engine still does in this process, a dead process does not.
+      // A dead engine may still do things in this process. A dead process would not.
       if (isDead()) return never;
       life.notes(`the body of ${key}`);
       started.push({ key, idempotencyKey });
@@ -61,11 +61,11 @@ export async function crash(store: TaskStore, { at, leaves = false }: Fate = {})
       ...interfering(store, store),
       claim: async (wanted) => {
         const claims = await store.claim(wanted);
-        // What the dead engine had sent arrives at the worst time: the task has just changed hands.
+        // The last call of the dead engine arrives at the worst moment: the task has just changed hands.
         if (claims.claimed.length > 0) await life.arriveLate();
         return claims;
       },
-      // Of the errands that share the store each has its own engines, who need not hear of the others.
+      // Each errand has its own engines, and they need no hints about the other errands in the store.
       subscribe: (listener) =>
         store.subscribe((told) => {
           if (told.id === undefined || told.id === own || own === undefined) listener(told);
@@ -96,7 +96,7 @@ export async function crash(store: TaskStore, { at, leaves = false }: Fate = {})
     await Promise.race([first.start(work), dead]);
     const promoted = promotion(tool, callId);
     const created = await Promise.race([first.runtime.create(promoted), dead]);
-    // Nobody has told the client whether there is a task, so it says the same again elsewhere.
+    // The client does not know whether the task exists, so it sends the same request to another engine.
     const { id } = created === "dead" ? await second.runtime.create(promoted) : created;
     own = id;
     const asked = await serve({ store, id, callId, nudge: (wire) => nudge(id, wire) });
@@ -122,8 +122,8 @@ export async function crash(store: TaskStore, { at, leaves = false }: Fate = {})
 }
 
 /**
- * The first engine's lease comes to its end now, for all that the store knows. Returns the bodies that had been
- * started there and of which the log says nothing.
+ * Ends the lease of the first engine in the store. Returns the bodies that had started there and that are not in the
+ * log.
  */
 async function lapse(
   store: TaskStore,
@@ -138,7 +138,7 @@ async function lapse(
   return started.map(({ key }) => key).filter((key) => !journal.includes(`step ${key}`));
 }
 
-/** A dead engine's word counts for nothing. Those that are nobody's are taken from anyone. */
+/** Refuses every call of a dead engine that needs a claim. Calls that need none are accepted from anyone. */
 function wasRefused(call: string, value: unknown): boolean {
   const [name = ""] = call.split(" ");
   if (name === "renew") return (value as RenewalResult).held.length === 0;
@@ -147,12 +147,12 @@ function wasRefused(call: string, value: unknown): boolean {
   return value === false || ["migrate", "sweep", "leave"].includes(name);
 }
 
-/** Resolves when the engine knows that its run is over; at once if a run goes on: it is told what is new. */
+/** Resolves when the engine knows that its run has ended, or at once if a run goes on, which then hears what is new. */
 async function atRest(engine: Engine, life: Life, store: TaskStore, id: string): Promise<void> {
   const isHeld = (await store.read(id))?.worker !== undefined;
   for (let turns = 0; turns < 100_000; turns += 1) {
     if (life.isOver || isHeld || engine.runtime.worker?.running === 0) return;
     await new Promise(setImmediate);
   }
-  throw new Error("the engine does not come to rest");
+  throw new Error("The engine does not come to rest.");
 }

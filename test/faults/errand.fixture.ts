@@ -1,5 +1,5 @@
-// The errand: one task in which everything happens that can happen to one. It is the same in every test here,
-// wherever the process that runs it dies.
+// The errand: one task in which everything happens that can happen to a task. It is the same in every test here, no
+// matter where the process that runs it dies.
 
 import type { StepInfo } from "../../src/replay/operations.ts";
 import type { Entry } from "../../src/replay/journal.ts";
@@ -8,7 +8,7 @@ import { ask, external } from "../../src/tasks/engine.fixture.ts";
 import type { Handler } from "../../src/tasks/engine.fixture.ts";
 import type { Promotion } from "../../src/tasks/runtime.ts";
 
-/** Called in place of each body: counts it, if it is alive. */
+/** Called in place of each body. It counts the body if its engine is alive. */
 export type Bodies = (key: string, info: StepInfo, body: () => unknown) => unknown;
 
 const hourMs = 3_600_000;
@@ -19,7 +19,7 @@ export function errand(bodies: Bodies): Handler {
     const step = (key: string, body: () => unknown = () => key.toUpperCase()) =>
       ops.step(key, (info) => bodies(key, info, body));
 
-    // Told in rounds.
+    // These come from the rounds of the call.
     const name = await ask(ops, "name");
     const place = await step("reserve");
     await ops.background();
@@ -30,7 +30,7 @@ export function errand(bodies: Bodies): Handler {
     await ops.sleep("nap", momentMs);
     const paid = await step("pay");
 
-    // One race that the answer wins, one that the sleep wins, however late this is looked at.
+    // The answer wins one race and the sleep wins the other, no matter how late a worker looks.
     const hurry = await Promise.race([
       ask(ops, "hurry"),
       ops.sleep("patience", hourMs).then(() => "waited"),
@@ -41,7 +41,7 @@ export function errand(bodies: Bodies): Handler {
     ]);
     const boss = await external(ops, "boss");
 
-    // The body comes to its end when the answer has been told, so the answer must reach the run it is in.
+    // The body ends when the handler has the answer, so the answer must reach the run that is under way.
     const told = new AbortController();
     const [meanwhile, sent] = await Promise.all([
       ask(ops, "meanwhile").then((value) => {
@@ -50,7 +50,7 @@ export function errand(bodies: Bodies): Handler {
       }),
       step("send", () => aborted(told.signal).then(() => "SEND")),
     ]);
-    // Not at once, so that the store hears that nothing is open any more.
+    // This does not end at once, so the store learns that no question is open any more.
     const filed = await step("file", async () => "FILE");
     const all = { name, place, packed, size, colour, paid, hurry, maybe, boss, meanwhile };
     return { ...all, sent, filed } as Json;
@@ -81,10 +81,10 @@ export function promotion(tool: string, callId: string): Promotion {
   };
 }
 
-/** Those whose outcome is not in the journal that the task starts with. */
+/** The bodies whose outcome is not in the journal that the task starts with. */
 export const bodyKeys = ["pack", "pay", "send", "file"];
 
-/** What every errand comes to, whatever happens to it. */
+/** How every errand ends, no matter what happens on the way. */
 export const expected = {
   status: "completed",
   result: {
@@ -101,7 +101,7 @@ export const expected = {
     sent: "SEND",
     filed: "FILE",
   },
-  /** The journal at its end. Nothing is in it twice, nothing is missing, and the order is that of the races. */
+  /** The journal at the end. Nothing is missing, nothing occurs twice, and the order is that of the races. */
   journal: [
     "answer name",
     "step reserve",
@@ -119,6 +119,6 @@ export const expected = {
     "step send",
     "step file",
   ],
-  /** What the client was asked: each question once, and again only the one whose answer was refused. */
+  /** What the client was asked: each question once, except the one whose answer was not valid. */
   asked: ["colour", "hurry", "maybe", "meanwhile", "size", "size~2"],
 };

@@ -1,11 +1,11 @@
-// A client that answers at the worst time: right before the task is parked at that very question.
+// A client that answers at the worst moment: right before the task parks at that question.
 
 import { Engine } from "../../src/tasks/engine.fixture.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 
 export const answeredInBetween = "size~2";
 
-/** `seen` is the store as the engine has it, `store` as the client has. */
+/** `seen` is the store that the engine uses, and `store` is the one that the client uses. */
 export function interfering(
   seen: TaskStore,
   store: TaskStore,

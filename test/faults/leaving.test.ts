@@ -1,5 +1,5 @@
-// A worker that is told to leave at an awkward moment: what it has at hand is written or handed over, and is never
-// left until its lease is over.
+// A worker that drains at an awkward moment. Everything that it holds is written or handed over, and nothing waits for
+// its lease to end.
 
 import { expect, onTestFinished, test } from "vitest";
 import { ask, Engine } from "../../src/tasks/engine.fixture.ts";
@@ -10,7 +10,7 @@ import { gate } from "./gate.fixture.ts";
 
 const leaseMs = 60_000;
 
-/** An engine, and one of its calls to the store that is under way for as long as we like. */
+/** An engine, and one of its calls to the store, which stays under way until the test lets it go. */
 function slow(name: "report" | "create" | "claim" | "append", tool: Handler) {
   const inner: TaskStore = new MemoryStore({ leaseMs });
   const called = gate();
@@ -78,7 +78,7 @@ test.for([
   expect(ran).toBe(0);
 });
 
-/** Whatever does not wait for the store has happened by then. */
+/** Resolves when everything has happened that does not wait for the store. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
 }

@@ -1,16 +1,16 @@
-// The life of an engine as its store sees it: calls, numbered by name, until one of them is its last.
+// The life of an engine as its store sees it: calls, numbered by name, until the last one.
 //
-// A process that dies takes its calls with it: what has reached the store is done, but nobody hears of it any
-// more. So a dead engine's calls hang. What runs on in memory (a body, a timer) may do what it likes: it can
-// neither write nor be told anything, and bodies look at `isOver` before they count.
+// When a process dies, a call that has reached the store is done, and its response is lost. So the calls of a dead engine
+// never settle. A body or a timer may still run in memory, but it can neither write nor learn anything, and a body checks
+// `isOver` before it counts itself.
 
-/** Where an engine dies. */
+/** The point at which an engine dies. */
 export interface Point {
-  /** A call's name and which of that name it is: "append 3". */
+  /** The name of a call and its number, such as "append 3". */
   readonly call: string;
   /**
-   * Before it has reached the store; after, and before its answer is back; or before, but the call is on its
-   * way, and arrives late.
+   * "before": the call has not reached the store. "after": the store has done it, and the response is lost. "late":
+   * the engine dies first, and the call arrives later.
    */
   readonly when: "before" | "after" | "late";
 }
@@ -20,22 +20,22 @@ export class Life {
   readonly #die: () => void;
   readonly #ordinals = new Map<string, number>();
   readonly #underWay = new Map<Promise<unknown>, string>();
-  /** Never settled before the burial. */
+  /** These calls do not settle before `bury`. */
   readonly #limbo: Promise<never>;
   #late: (() => Promise<unknown>) | undefined;
   #bury: () => void = () => {};
   #ended: () => void = () => {};
 
   isOver = false;
-  /** Every call that was made, in order. */
+  /** Every call, in order. */
   readonly calls: string[] = [];
-  /** What was done while an entry was on its way into the log: it may have been told before it was there. */
+  /** What was done while an entry was being written, when the handler may have received it too early. */
   readonly hasty: string[] = [];
-  /** The call that arrived late, and what the store said to it. */
+  /** The call that arrived late, and what the store returned. */
   late: { readonly call: string; readonly value: unknown } | undefined;
   readonly end: Promise<void>;
 
-  /** `die` is called at the point, once: a process that is to die in earnest does so there. */
+  /** `die` is called once, at the point. A real process kills itself there. */
   constructor(last: Point | undefined, die: () => void = () => {}) {
     this.#last = last;
     this.#die = die;
@@ -60,7 +60,7 @@ export class Life {
     if (when === "before" || when === "late") this.#over();
     const value = await this.#reached(async () => {
       const answer = await reach();
-      // No store is so close that its answer is there at once.
+      // No store responds at once.
       await new Promise(setImmediate);
       return answer;
     }, name);
@@ -68,22 +68,22 @@ export class Life {
     return this.isOver ? this.#limbo : value;
   }
 
-  /** For a look that changes nothing, wherever the engine may die around it. */
+  /** For a read, which changes nothing. The engine does not die there. */
   uncounted<T>(reach: () => Promise<T>): Promise<T> {
     return this.#reached(reach, "look");
   }
 
-  /** Something is done that must not be done before the log is written. */
+  /** Notes an action that must not happen before the log is written. */
   notes(what: string): void {
     if ([...this.#underWay.values()].includes("append")) this.hasty.push(what);
   }
 
-  /** Resolves when the store has done what had reached it. */
+  /** Resolves when the store has done everything that had reached it. */
   async atRest(): Promise<void> {
     await Promise.allSettled(this.#underWay.keys());
   }
 
-  /** Now the call arrives that was on its way. */
+  /** Lets the late call arrive. */
   async arriveLate(): Promise<void> {
     const late = this.#late;
     if (late === undefined) return;
@@ -91,7 +91,7 @@ export class Life {
     this.late = { call: this.#last?.call ?? "", value: await late() };
   }
 
-  /** What hangs is let go, so that nothing of the engine is left: its calls fail from now on. */
+  /** Rejects the calls that never settled, so that nothing of the engine is left. Its calls fail from now on. */
   bury(): void {
     this.isOver = true;
     this.#bury();

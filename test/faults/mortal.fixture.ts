@@ -1,4 +1,4 @@
-// A store as an engine has it that is going to die: every call is one of its life's.
+// The store of an engine that is going to die. Every call is counted in its life.
 
 import type { ChangeHint, TaskStore } from "../../src/tasks/store.ts";
 import { isLive } from "../../src/tasks/task.ts";
@@ -6,11 +6,11 @@ import type { Life } from "./life.ts";
 
 export interface Mortal {
   readonly store: TaskStore;
-  /** The engine hears only this: so its calls are the same ones in every run. Hints may be lost, says the contract. */
+  /** The only hint that the engine gets, so that its calls are the same in every run. Hints may be lost anyway. */
   readonly hint: (id: string) => void;
 }
 
-/** No timer of the engine's fires by itself: a renewal comes with a hint or not at all. */
+/** No timer of the engine fires by itself, so a renewal only comes with a hint. */
 const leaseMs = 60_000;
 
 export function mortal(store: TaskStore, life: Life, callId: string): Mortal {
@@ -37,7 +37,7 @@ export function mortal(store: TaskStore, life: Life, callId: string): Mortal {
       },
       claim: async (wanted) => {
         const due = await life.uncounted(() => dueOf(store, callId));
-        // How often a worker looks in vain depends on timers, and changes nothing.
+        // How often a worker looks and finds nothing depends on timers, and changes nothing.
         if (due.isNow) return life.call("claim", () => store.claim(wanted));
         return { claimed: [], nextDueAt: due.at, now: due.now };
       },
@@ -52,7 +52,7 @@ export interface Due {
 }
 
 export async function dueOf(store: TaskStore, callId: string): Promise<Due> {
-  // Claims nothing, and tells the store's time.
+  // This claims nothing, and returns the store's time.
   const { now } = await store.claim({ worker: "nobody", tools: [], most: 1, leaseMs: 1 });
   const task = await store.readByCall(callId);
   const at = task !== undefined && isLive(task) ? task.dueAt : undefined;

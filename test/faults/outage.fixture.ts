@@ -1,11 +1,11 @@
-// Orders under load: clients that create tasks and answer them, whatever the store does, and remember what was
+// Orders under load: clients create tasks and answer them, even while the store fails, and remember what was
 // acknowledged.
 
 import type { Json } from "../../src/util/json.ts";
 import { ask } from "../../src/tasks/engine.fixture.ts";
 import type { Engine, Handler } from "../../src/tasks/engine.fixture.ts";
 
-/** Called each time the handler goes past something. The same thing must be told to every run of it. */
+/** Called each time the handler receives something. Every run of the task must receive the same. */
 export class Ledger {
   readonly #told = new Map<string, string>();
   readonly contradictions: string[] = [];
@@ -24,7 +24,7 @@ export class Ledger {
 
 export function order(ledger: Ledger): Handler {
   return async (input, ops): Promise<Json> => {
-    // No two calls of a body come to the same: so it shows if one is called again that was told of.
+    // Every call of a body returns another value, so it shows if a body with a known outcome runs again.
     const body = () => (ledger.bodies += 1);
     const made = await ops.step("make", body);
     ledger.tell(input, "made", made);
@@ -39,18 +39,18 @@ export function order(ledger: Ledger): Handler {
 export interface Acknowledged {
   readonly id: string;
   readonly callId: string;
-  /** The answer that was said to be taken. Undefined: one was, but nobody said so. */
+  /** The answer that was acknowledged. Undefined if one was accepted and its acknowledgement was lost. */
   readonly size: string | undefined;
 }
 
-/** One client: its orders one after the other, each tried until it is acknowledged. */
+/** One client. It makes its orders one after the other, and repeats each until it is acknowledged. */
 export class Customer {
   readonly #engine: Engine;
   readonly #name: string;
   readonly #onProgress: () => void;
-  /** Every order: its creation was. */
+  /** Every order whose creation was acknowledged. */
   readonly acknowledged: Acknowledged[] = [];
-  /** What it was told when something did not work. */
+  /** The errors that it received. */
   readonly refusals: unknown[] = [];
   constructor(engine: Engine, name: string, onProgress: () => void) {
     this.#engine = engine;
@@ -68,7 +68,7 @@ export class Customer {
       tries += 1;
       const offer = `${callId}/${tries}`;
       const given = await this.#engine.runtime.update(id, new Map([["size", offer]]));
-      // Not taken: an earlier try was, only nobody has said so.
+      // This answer was not accepted, so an earlier try was, and its acknowledgement was lost.
       return given?.accepted.includes("size") === true ? offer : undefined;
     });
     this.acknowledged.push({ id, callId, size });
@@ -84,11 +84,11 @@ export class Customer {
         await new Promise((resolve) => void setTimeout(resolve, 20));
       }
     }
-    throw new Error("the store does not come back");
+    throw new Error("The store does not come back.");
   }
 }
 
-/** A body that waits until its signal aborts; the second time it is done at once. */
+/** A body that waits until its signal aborts. The second time, it ends at once. */
 export class Hold {
   readonly keys: string[] = [];
   readonly started: Promise<void>;
@@ -118,7 +118,7 @@ export class Hold {
   }
 }
 
-/** Counts, and tells when a number is reached. */
+/** Counts, and resolves when a number is reached. */
 export class Progress {
   #steps = 0;
   readonly #waiting = new Map<number, () => void>();

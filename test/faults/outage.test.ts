@@ -1,5 +1,5 @@
-// Postgres is killed while tasks are created, answered and run: what was acknowledged is there, and everything
-// goes on by itself.
+// Postgres is killed while tasks are created, answered and run. Nothing that was acknowledged is lost, and everything
+// continues by itself.
 
 import { expect, onTestFinished, test } from "vitest";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
@@ -44,7 +44,7 @@ test("kill -9 of Postgres under load, once for a moment and once for longer than
     }),
   );
 
-  // Both in the middle of it: every order is two steps of progress.
+  // Both outages come in the middle, because every order makes two steps of progress.
   await progress.reaches(customers * ordersEach * 0.5);
   postgres.kill();
   await postgres.restart();
@@ -56,7 +56,7 @@ test("kill -9 of Postgres under load, once for a moment and once for longer than
   await refusesClearly(front, held);
   const { at, reason } = await hold.aborted;
   expect(reason).toBe("LostLease");
-  // Not at the first thing that fails, and not later than another might have it.
+  // A run is not given up at the first failure, and not later than another worker could have it.
   expect(at - killedAt).toBeGreaterThan(leaseMs / 2);
   expect(at - killedAt).toBeLessThan(leaseMs + marginMs);
   await refusesClearly(front, held);
@@ -71,7 +71,7 @@ test("kill -9 of Postgres under load, once for a moment and once for longer than
     const journal = await journalOf(front.store, id, callId);
     expect({ status, result, journal }).toEqual({
       status: "completed",
-      // Where nobody said which of its answers was taken, it is one of them.
+      // If no answer was acknowledged, the result has one of them.
       result: [expect.any(Number), size ?? expect.stringContaining(callId), expect.any(Number)],
       journal: ["step make", "answer size", "step send"],
     });
@@ -132,7 +132,7 @@ const unreachable = expect.objectContaining({
   message: expect.stringMatching(/^The task store \(Postgres\) cannot be reached: ./),
 }) as unknown;
 
-/** Nothing is acknowledged, and everybody hears why. */
+/** Nothing is acknowledged, and every caller gets the reason. */
 async function refusesClearly(engine: Engine, id: string): Promise<void> {
   const { runtime } = engine;
   const attempts = [

@@ -1,4 +1,4 @@
-// Where a process of these tests finds its store, and what else it is to do: handed over in its environment.
+// Where a process of these tests finds its store, and its orders. Both are passed in its environment.
 
 import process from "node:process";
 import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
@@ -7,7 +7,7 @@ import type { TaskStore } from "../../src/tasks/store.ts";
 
 export interface Place {
   readonly kind: "sqlite" | "postgres";
-  /** A file, or a connection string. */
+  /** The path of a file, or a connection string. */
   readonly at: string;
   readonly leaseMs: number;
 }
@@ -24,5 +24,5 @@ export const orders = (what: object): Record<string, string> => ({
   [variable]: JSON.stringify(what),
 });
 
-/** What `orders` was given. */
+/** Reads what `orders` wrote. */
 export const ordersHere = (): unknown => JSON.parse(process.env[variable] ?? "{}");

@@ -1,18 +1,18 @@
-// Where an errand's first engine can die.
+// The points at which the first engine of an errand can die.
 
 import type { Point } from "./life.ts";
 
 /**
- * The store calls of an engine that runs an errand, by name. Written down, so that the enumeration cannot
- * shrink unseen: a test holds the engine to it.
+ * The store calls of an engine that runs an errand, by name. They are written out and a test compares them with the
+ * engine, so that the enumeration cannot shrink unnoticed.
  */
 const counts = {
   migrate: 1,
-  // One when it starts, one that brings the answer to the run under way.
+  // One renewal at the start, and one that brings the answer to the run that is under way.
   renew: 2,
   sweep: 1,
   create: 1,
-  // Eight waits, each ended by an answer, a timer or a delivery; the refused answer has no entry.
+  // There are eight waits, and an answer, a timer or a delivery ends each of them. The invalid answer has no entry.
   claim: 8,
   park: 8,
   append: 12,
@@ -21,7 +21,7 @@ const counts = {
   finish: 1,
 };
 
-/** Of one that is told to leave while it is at the last step but one: the same up to there. */
+/** The calls of an engine that drains during the last step but one. They are the same up to there. */
 const leaving = { renew: 1, append: 9, publish: 1, finish: 0, release: 1, leave: 1 };
 
 const named = (numbers: Readonly<Record<string, number>>): readonly string[] =>

@@ -1,4 +1,4 @@
-// A few of the crash points with real processes; all of them: npm run crash-points.
+// A few of the crash points with real processes. `npm run crash-points` runs all of them.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

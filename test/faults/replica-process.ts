@@ -1,15 +1,15 @@
-// A process of these tests, and what it says. It ends with the one that started it.
+// A process of these tests, and the lines that it writes. It ends when the process that started it ends.
 
 import { writeSync } from "node:fs";
 import { startProgram } from "../programs.ts";
 import { orders } from "./place.ts";
 
-/** Said at once and in order, also right before a death. */
+/** Writes a line at once and in order, even right before the process dies. */
 export const say = (what: object): void => void writeSync(1, `${JSON.stringify(what)}\n`);
 
 export interface Said {
   readonly [member: string]: unknown;
-  /** By the clock of who listens. */
+  /** When it was received, by the clock of the receiver. */
   readonly at: number;
 }
 
@@ -17,12 +17,12 @@ export class ReplicaProcess {
   readonly pid: number;
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly said: Said[] = [];
-  /** Resolves when it has died, and all it said has been heard. */
+  /** Resolves when the process has ended and all of its lines have been read. */
   readonly gone: Promise<void>;
   readonly #listeners = new Set<() => void>();
   #isGone = false;
 
-  /** `file` is one of this folder. */
+  /** `file` is the name of a file in this folder. */
   constructor(file: string, what: object) {
     const { pid, kill, lines } = startProgram(`test/faults/${file}`, orders(what));
     this.pid = pid;
@@ -30,7 +30,7 @@ export class ReplicaProcess {
     this.gone = this.#hear(lines);
   }
 
-  /** The first of this kind that it says, or has said. */
+  /** The first line of this kind, past or future. */
   async hears(isIt: (said: Said) => boolean, what: string, ms = 15_000): Promise<Said> {
     const signal = AbortSignal.timeout(ms);
     for (;;) {

@@ -1,4 +1,5 @@
-// A replica as a process: it works on the tasks of one tool and says what happens to them. SIGTERM drains it.
+// A replica as a process. It runs the tasks of one tool and writes a line about everything that happens to them. SIGTERM
+// drains it.
 
 import process from "node:process";
 import type { StepInfo } from "../../src/replay/operations.ts";
@@ -13,9 +14,9 @@ export interface ReplicaOrders {
   readonly tool: string;
   /** What its bodies do. */
   readonly bodies: "return" | "wait" | "wait in vain";
-  /** Where it stops, once, until somebody else continues it: as for a pause of the whole machine. */
+  /** Where it stops, once, until another process continues it. It is as if the whole machine paused. */
   readonly freezes?: "in its body" | "before it writes" | undefined;
-  /** False: none arrives here, from nobody. */
+  /** If false, no hint reaches this process. */
   readonly hints?: boolean | undefined;
   readonly drainMs?: number | undefined;
 }

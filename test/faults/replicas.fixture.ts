@@ -1,4 +1,4 @@
-// What replicas owe one another. This process is one of them (a); the other (b) is a process of its own.
+// What replicas owe one another. This process is one of them (a), and the other one (b) is a process of its own.
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -15,7 +15,7 @@ import type { Said } from "./replica-process.ts";
 import type { ReplicaOrders } from "./replica.ts";
 import { trip } from "./trip.fixture.ts";
 
-/** For what a loaded machine adds to a time that is promised. */
+/** The time that a busy machine may add to a promised one. */
 const marginMs = 500;
 
 interface Opened {
@@ -32,8 +32,8 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     afterAll(() => opened?.close());
 
     /**
-     * A tool of this test alone. `a` serves; it works only once it is started. Where it is patient, its bodies end
-     * when they may.
+     * A tool that belongs to this test. `a` serves, and works only after it is started. If it is patient, its bodies end
+     * when the test allows it.
      */
     async function replicas(leaseMs: number, orders: Partial<ReplicaOrders>, patient = false) {
       const tool = `trip-${randomBytes(6).toString("hex")}`;
@@ -90,7 +90,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       const last = await b.hears((said) => said["told"] === "go", "told the word");
 
       await watched;
-      // By a hint: who looks now and then would take twice as long.
+      // A hint must have brought it, because polling would take twice as long.
       expect(seenAt - last.at).toBeLessThan(1_000);
       const revisions = seen.map(({ revision }) => revision);
       expect(revisions).toEqual([...new Set(revisions)].toSorted((one, other) => one - other));
@@ -144,7 +144,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
         const { id } = await create();
         await started();
         await a.start();
-        // Somebody else is in the middle of it when it is continued.
+        // Another replica is running the task when this one is continued.
         await here.started.opened;
         nanny.goOn();
         const isTry = (said: Said) => said["id"] === id;
@@ -153,7 +153,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
         expect(await a.over(id)).toMatchObject({ status: "completed", result: "by a" });
         await a.runtime.drain();
 
-        // It is of use again: what comes next is done there.
+        // The replica is of use again: it runs the next task.
         const { id: next } = await a.create(tool, "ask");
         await a.asked(next, "way");
         await a.answer(next, { way: "right" });
@@ -209,8 +209,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
 }
 
 /**
- * Continues a stopped process, when it is told or when this process dies: one that is stopped cannot look after
- * its own end.
+ * Continues a stopped process on request, or when this process dies, because a stopped process cannot notice that.
  */
 function nannyOf(pid: number): { readonly goOn: () => void } {
   const script = 'trap "" INT TERM HUP; read line; kill -CONT "$0"';

@@ -1,5 +1,5 @@
-// The way to Postgres falls silent: what was sent is never answered, and nothing is closed, as when a machine
-// loses its power or a firewall its memory. New connections work.
+// The network to Postgres goes silent: requests get no response and connections stay open, as after a power failure or
+// when a firewall forgets its connections. New connections work.
 
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
@@ -22,7 +22,7 @@ test("a worker whose connections have fallen silent goes on over new ones", asyn
   const store = new PostgresStore(pool, { leaseMs });
   const engine = new Engine(store, { hold: hold.handler });
   onTestFinished(async () => {
-    // First, so that nothing waits for an answer any more.
+    // This comes first, so that nothing waits for a response any more.
     way.close();
     await engine.close();
     await store.close();
@@ -42,13 +42,13 @@ test("a worker whose connections have fallen silent goes on over new ones", asyn
   });
 }, 40_000);
 
-/** As the store makes one, but for how long it waits for an answer. */
+/** A pool like the one that the store makes, except that it waits less for a response. */
 async function impatient(url: string): Promise<pg.Pool> {
   const { options } = (await openPool(url)) as pg.Pool;
   return new pg.Pool({ ...options, query_timeout: Math.min(2_000, options.query_timeout ?? 0) });
 }
 
-/** A relay on the way to a port. */
+/** A relay in front of a port. */
 class Way {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
@@ -74,7 +74,7 @@ class Way {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Of those that are open now. */
+  /** Silences the connections that are open now. */
   fallSilent(): void {
     for (const socket of this.#sockets) socket.unpipe().pause();
   }

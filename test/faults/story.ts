@@ -1,4 +1,4 @@
-// What became of an errand, and what is wrong with it.
+// What happened to an errand, and what is wrong with it.
 
 import { isDeepStrictEqual } from "node:util";
 import type { TaskSnapshot } from "../../src/tasks/snapshot.ts";
@@ -11,21 +11,21 @@ export interface Started {
 
 export interface Story {
   readonly callId: string;
-  /** The first engine died on the way. */
+  /** Whether the first engine died on the way. */
   readonly isDead: boolean;
   readonly task: TaskSnapshot | undefined;
   readonly journal: readonly string[];
-  /** The wire keys of all questions the client has seen. */
+  /** The wire keys of all questions that the client has seen. */
   readonly asked: readonly string[];
-  /** Bodies, each time one was called by an engine that lived. */
+  /** The bodies that a living engine called, once for each call. */
   readonly started: readonly Started[];
-  /** Those that the first engine had under way, and the log did not know, when it was gone. */
+  /** The bodies that the first engine was running when it died, without a record in the log. */
   readonly cutShort: readonly string[];
 }
 
 /**
- * The same for every point: nothing is lost, nothing is asked or recorded twice, and no body has run twice but
- * one that was killed before its record was there; that one under the same idempotency key.
+ * The same holds for every point: nothing is lost, nothing is asked or recorded twice, and a body runs twice only if it
+ * was killed before it was recorded. It then has the same idempotency key.
  */
 export function mistakesIn(story: Story): readonly string[] {
   const { callId, task, journal, asked, started, cutShort } = story;

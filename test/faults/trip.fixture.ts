@@ -1,4 +1,4 @@
-// A task for replicas: it reports, does one thing, and asks if it is told to.
+// A task for replicas: it reports a status and either runs one step or asks, depending on its input.
 
 import type { StepInfo } from "../../src/replay/operations.ts";
 import type { Json } from "../../src/util/json.ts";
@@ -7,11 +7,11 @@ import type { Handler } from "../../src/tasks/engine.fixture.ts";
 
 export interface Traveller {
   readonly body: (info: StepInfo) => unknown;
-  /** What the handler is told, whenever it is told something. */
+  /** Called whenever the handler receives something. */
   readonly tell: (told: unknown) => void;
 }
 
-/** Input "ask": one question and one word of somebody else's. Else one step. */
+/** With the input "ask" it asks one question and waits for one delivery. Otherwise it runs one step. */
 export function trip({ body, tell }: Traveller): Handler {
   return async (input, ops, report): Promise<Json> => {
     if (input !== "ask") {

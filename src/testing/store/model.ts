@@ -1,5 +1,5 @@
-// Any sequence of operations does to a store what it does to the model, MemoryStore: same results, same records,
-// same times. fast-check prints seed and sequence on failure.
+// Random sequences of operations, compared with the model, MemoryStore: the results, the records and the times must be the
+// same. On failure, fast-check prints the seed and the sequence.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ import type { OpenStore } from "./opened.ts";
 const numRuns = Number(process.env["PARLEY_PROPERTY_RUNS"] ?? 60);
 const size = { size: "max" } as const;
 
-/** What an operation needs to know of the world as it is when its turn comes: the same for both stores. */
+/** What an operation needs to know about the state at its turn. It is the same for both stores. */
 interface World {
   readonly now: number;
   readonly model: TaskStore;
@@ -60,7 +60,7 @@ const inbox = fc.uniqueArray(
   { maxLength: 2, selector: (one) => one.id },
 );
 
-/** Mostly the present epoch, sometimes one before. */
+/** Usually the current epoch, sometimes an earlier one. */
 const held = fc
   .record({ id, lag: oneOf(0, 0, 0, 0, 1) })
   .map((one) => async ({ model }: World): Promise<ClaimRef> => {
@@ -233,11 +233,12 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   { weight: 2, arbitrary: oneOf(1, 50, 50, 100, 100, 5_000) },
 );
 
+/** Registers this test. */
 export function describeModel(open: OpenStore): void {
   test(
     "any operations do to it what they do to the model",
     async () => {
-      // Without a task there is little to do: each sequence begins with two.
+      // Without a task there is little to do, so each sequence begins with two.
       const rest = fc.array(operation, { minLength: 1, maxLength: 40, ...size });
       const sequences = fc
         .tuple(create, create, rest)
@@ -272,7 +273,7 @@ async function follow(open: OpenStore, operations: readonly (Operation | number)
   }
 }
 
-/** All that can be read of a store. */
+/** Everything that can be read from a store. */
 async function everything(store: TaskStore): Promise<unknown> {
   const ids = ["task-0", "task-1", "task-2"];
   return {

@@ -22,17 +22,17 @@ import type { OpenedStore } from "./opened.ts";
 
 const completed = { status: "completed", result: "r", statusMessage: undefined, keepMs } as const;
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
-/** How long a hint may take before we say that it does not come. */
+/** How long a hint may take before the test fails. */
 const hintWithinMs = 5_000;
 
-/** The first hint that is about this task, or about any. */
+/** The first hint that is about this task, or about any task. */
 function hinted(
   store: TaskStore,
   id: string,
 ): { readonly came: Promise<ChangeHint>; end: () => void } {
   let end = () => {};
   const came = new Promise<ChangeHint>((resolve, reject) => {
-    const tooLate = setTimeout(() => reject(new Error("no hint came")), hintWithinMs);
+    const tooLate = setTimeout(() => reject(new Error("No hint came.")), hintWithinMs);
     const unsubscribe = store.subscribe((hint) => {
       if (hint.id === undefined || hint.id === id) resolve(hint);
     });
@@ -44,6 +44,7 @@ function hinted(
   return { came, end };
 }
 
+/** Registers these tests. */
 export function describeRaces(opened: () => OpenedStore): void {
   describe("two handles", () => {
     test("see the same", async () => {
@@ -175,7 +176,7 @@ export function describeRaces(opened: () => OpenedStore): void {
         ]);
         const log = await store.readLog(ref.id);
         expect(log).toEqual(isWritten ? ["late"] : []);
-        // What the claim saw is all there was, or the late write came first and is in it.
+        // Either the claim saw everything, or the late write came first and is part of it.
         for (const one of claimed) expect(one.log).toEqual(log);
       }
     });

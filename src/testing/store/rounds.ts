@@ -1,4 +1,4 @@
-// What rounds leave in the store: states too large for a token, and who runs which round of a call.
+// What rounds keep in the store: states that are too large for a token, and which replica runs which round.
 
 import { describe, expect, test } from "vitest";
 import type { RoundClaimRequest, RoundClaimResult, TaskStore } from "../../tasks/store.ts";
@@ -10,10 +10,11 @@ const round: RoundClaimRequest = { callId: "c", round: 1, answers: "x", leaseMs,
 
 async function run(store: TaskStore, claim = round): Promise<ClaimRef> {
   const claimed: RoundClaimResult = await store.claimRound(claim);
-  if (claimed.kind !== "run") throw new Error(`not to be run: ${claimed.kind}`);
+  if (claimed.kind !== "run") throw new Error(`The round was not claimed: ${claimed.kind}.`);
   return claimed.ref;
 }
 
+/** Registers these tests. */
 export function describeRounds(opened: () => OpenedStore): void {
   describe("spill", () => {
     test("keeps a state until its time is up", async () => {

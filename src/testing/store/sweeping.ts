@@ -1,4 +1,4 @@
-// What happens when a time is up, and what operators are told.
+// What happens when the time of a task is up, and the figures for operators.
 
 import { describe, expect, test } from "vitest";
 import {
@@ -22,7 +22,7 @@ import type { OpenedStore } from "./opened.ts";
 const completed = { status: "completed", result: "r", statusMessage: "m", keepMs } as const;
 const nothing = { expired: 0, removed: 0, forgotten: 0 };
 const dayMs = 24 * 3_600_000;
-/** Of a task at rest only that it was there is left. */
+/** What is left of a task whose contents are deleted. */
 const emptied = {
   worker: undefined,
   dueAt: undefined,
@@ -37,6 +37,7 @@ const emptied = {
   result: undefined,
 };
 
+/** Registers these tests. */
 export function describeSweeping(opened: () => OpenedStore): void {
   describe("sweep", () => {
     test("fails a task whose time is up, and deletes its contents", async () => {

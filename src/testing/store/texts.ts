@@ -1,4 +1,4 @@
-// Texts that trip quoting, prototypes, encodings and column sizes.
+// Texts that are hard on quoting, prototypes, encodings and column sizes.
 
 import { describe, expect, test } from "vitest";
 import {
@@ -30,6 +30,7 @@ const odd = {
 };
 const large = "Aé👍".repeat(256 * 1024);
 
+/** Registers these tests. */
 export function describeTexts(opened: () => OpenedStore): void {
   describe.each(Object.entries(odd))("odd text: %s", (_name, text) => {
     test("comes back as it was, everywhere in a task", async () => {
