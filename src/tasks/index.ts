@@ -20,6 +20,7 @@ export {
   wasAppended,
 } from "./moves.ts";
 export type {
+  AnswerResult,
   ChangeHint,
   ClaimedTask,
   ClaimRequest,

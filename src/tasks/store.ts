@@ -48,13 +48,9 @@ export interface TaskStore extends Store {
   /** Lists tasks, newest first, without those whose contents are deleted. */
   readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
   /**
-   * Takes in answers. `accepted` lists the wire keys that this call was the first to answer. Resolves to undefined when
-   * there is no such task.
+   * Takes in answers. Resolves to undefined when there is no such task.
    */
-  readonly answer: (
-    id: string,
-    answers: readonly Answer[],
-  ) => Promise<{ readonly task: TaskRecord; readonly accepted: readonly string[] } | undefined>;
+  readonly answer: (id: string, answers: readonly Answer[]) => Promise<AnswerResult | undefined>;
   /**
    * Cancels a task that is live, and leaves an ended one as it is. Resolves to the task afterwards, which can be read
    * for at least `keepMs` milliseconds.
@@ -121,19 +117,38 @@ export interface TaskStore extends Store {
 
 /** What `create` did. */
 export type CreateResult =
-  /** The task is new. */
-  | { readonly kind: "created"; readonly task: TaskRecord }
-  /** The call already has this task. */
-  | { readonly kind: "exists"; readonly task: TaskRecord }
-  /** The principal has as many live tasks as it may have. */
-  | { readonly kind: "too many" };
+  | {
+      /** The task is new, or the call already has it. */
+      readonly kind: "created" | "exists";
+      /** The task. */
+      readonly task: TaskRecord;
+    }
+  | {
+      /** The principal has as many live tasks as it may have, so none was created. */
+      readonly kind: "too many";
+    };
+
+/** What `answer` did. */
+export interface AnswerResult {
+  /** The task afterwards. */
+  readonly task: TaskRecord;
+  /** The wire keys that this call was the first to answer. */
+  readonly accepted: readonly string[];
+}
 
 /** Which tasks `list` returns. */
 export interface TaskPageRequest {
   /** The caller that owns the tasks. Undefined lists every caller's tasks, for operators. */
   readonly principal: string | undefined;
   /** The last task of the previous page. Undefined starts with the newest. */
-  readonly after: { readonly createdAt: number; readonly id: string } | undefined;
+  readonly after:
+    | {
+        /** When it was created. */
+        readonly createdAt: number;
+        /** Its id. */
+        readonly id: string;
+      }
+    | undefined;
   /** The most tasks to return. */
   readonly limit: number;
 }
@@ -173,7 +188,12 @@ export interface ClaimedTask {
 /** What `renew` found. */
 export interface RenewalResult {
   /** The tasks that the worker still holds, with everything that has arrived for them. All others are lost or over. */
-  readonly held: readonly { readonly id: string; readonly inbox: readonly Arrival[] }[];
+  readonly held: readonly {
+    /** The id of the task. */
+    readonly id: string;
+    /** Everything that has arrived for it. */
+    readonly inbox: readonly Arrival[];
+  }[];
   /** The store's time. */
   readonly now: number;
 }
@@ -234,11 +254,21 @@ export interface RoundClaimRequest {
 
 /** What `claimRound` decided. */
 export type RoundClaimResult =
-  /** Run the round. `log` has what an earlier attempt recorded in it. */
-  | { readonly kind: "run"; readonly ref: ClaimRef; readonly log: readonly Sealed[] }
-  /** The round has ended with this response. */
-  | { readonly kind: "ended"; readonly response: Sealed }
-  /** Another replica is running the round. */
-  | { readonly kind: "running" }
-  /** The round had other answers the first time, or a later round has begun. */
-  | { readonly kind: "superseded" };
+  | {
+      /** The caller holds the round and runs it. */
+      readonly kind: "run";
+      /** The claim. */
+      readonly ref: ClaimRef;
+      /** What an earlier attempt recorded in this round. */
+      readonly log: readonly Sealed[];
+    }
+  | {
+      /** The round has ended. */
+      readonly kind: "ended";
+      /** Its response. */
+      readonly response: Sealed;
+    }
+  | {
+      /** "running": another replica runs it. "superseded": it had other answers before, or a later round has begun. */
+      readonly kind: "running" | "superseded";
+    };

@@ -123,7 +123,14 @@ export interface NewTask {
   /** How long the task may live, in milliseconds. */
   readonly ttlMs: number;
   /** The worker that holds the task from the start, and for how long. Undefined: the task is due at once. */
-  readonly claimedBy: { readonly worker: string; readonly leaseMs: number } | undefined;
+  readonly claimedBy:
+    | {
+        /** The name of the worker. */
+        readonly worker: string;
+        /** How long it holds the task without renewing, in milliseconds. */
+        readonly leaseMs: number;
+      }
+    | undefined;
 }
 
 /** An answer on its way to a task. */
@@ -133,7 +140,14 @@ export interface Answer {
   /** The answer. */
   readonly value: Sealed;
   /** For a delivery that arrives before its question was asked, and that a ticket vouches for. */
-  readonly early?: { readonly key: string; readonly digest: string } | undefined;
+  readonly early?:
+    | {
+        /** The key of the question. */
+        readonly key: string;
+        /** The digest of the question. */
+        readonly digest: string;
+      }
+    | undefined;
 }
 
 /** What a worker writes down when the handler waits. */

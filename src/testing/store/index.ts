@@ -1,5 +1,34 @@
 // The entry `mcp-parley/testing/store`: the tests that a task store has to pass, for authors of stores.
 
-export type { TaskStore } from "../../tasks/store.ts";
+export type {
+  AnswerResult,
+  ChangeHint,
+  ClaimedTask,
+  ClaimRequest,
+  ClaimResult,
+  CreateResult,
+  RenewalResult,
+  RoundClaimRequest,
+  RoundClaimResult,
+  Store,
+  StoreFigures,
+  SweepResult,
+  TaskPageRequest,
+  TaskStore,
+} from "../../tasks/store.ts";
+export type {
+  Answer,
+  Arrival,
+  ClaimRef,
+  Finish,
+  LogAppend,
+  NewTask,
+  Release,
+  Sealed,
+  Status,
+  TaskRecord,
+  Wait,
+  Waiting,
+} from "../../tasks/task.ts";
 export { describeTaskStore } from "./contract.ts";
 export type { OpenedStore, OpenStore } from "./opened.ts";

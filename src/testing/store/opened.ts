@@ -27,7 +27,10 @@ export interface OpenedStore {
  * Opens an empty store. A clock that you control can begin at `startsAt`, in milliseconds since 1970. The tests read all
  * times from the store, so a clock may also begin elsewhere.
  */
-export type OpenStore = (clock: { readonly startsAt: number }) => Promise<OpenedStore>;
+export type OpenStore = (clock: {
+  /** Where a clock that you control can begin, in milliseconds since 1970. */
+  readonly startsAt: number;
+}) => Promise<OpenedStore>;
 
 /** Where a clock begins that can be set. */
 export const startsAt = 1_800_000_000_000;
