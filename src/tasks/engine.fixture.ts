@@ -1,4 +1,4 @@
-// A task engine without MCP around it: handlers on bare operations, a sealer that only checks the places.
+// A task engine without MCP around it: handlers on bare operations, and a sealer that only checks the places.
 
 import { randomBytes } from "node:crypto";
 import type { Operations } from "../replay/operations.ts";
@@ -131,7 +131,7 @@ export class Engine {
     });
   }
 
-  /** Follows the task until it looks like this; fails after a while. */
+  /** Follows the task until it looks like this. Fails after a while. */
   async until(
     id: string,
     isIt: (task: TaskSnapshot) => boolean,
@@ -162,7 +162,7 @@ export class Engine {
   }
 }
 
-/** A question whose answer is a text; "bad" is refused. */
+/** A question whose answer is text. The answer "bad" is not valid. */
 export function ask(
   ops: Operations,
   key: string,

@@ -1,3 +1,5 @@
+// The task engine as a whole: runs, cancels, deliveries, limits and workers, on the memory store and on SQLite.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,7 +76,7 @@ describe("a task", () => {
     expect((await engine.over(id)).result).toEqual(["A", "B", "C"]);
   });
 
-  test("a refused answer is asked for again under a fresh wire key, and the old one counts no more", async () => {
+  test("an invalid answer is asked for again under a new wire key, and the old key no longer counts", async () => {
     const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "size") });
     await engine.start();
     const { id } = await engine.create("tool");
@@ -88,7 +90,7 @@ describe("a task", () => {
     expect((await engine.over(id)).result).toBe("XL");
   });
 
-  test("a question's time limit passes while it is parked, and a late answer is not used", async () => {
+  test("the time limit of a question ends while the task is parked, and a late answer is not used", async () => {
     let now = 1_000_000;
     const engine = engineOn(new MemoryStore({ now: () => now }), {
       tool: async (_input, ops) => {
@@ -109,7 +111,7 @@ describe("a task", () => {
     );
   });
 
-  test("an answer that came in time wins, however late it is looked at", async () => {
+  test("an answer that came in time wins, however late a worker reads it", async () => {
     let now = 1_000_000;
     const store = new MemoryStore({ now: () => now });
     const handlers: Handlers = { tool: (_input, ops) => ask(ops, "quick", { timeoutMs: 60_000 }) };
@@ -166,7 +168,7 @@ describe("a task", () => {
     expect((await engine.over(id)).result).toEqual(["A", "T"]);
   });
 
-  test("reports what it is at", async () => {
+  test("reports its status", async () => {
     const { opened, open } = gate();
     const engine = engineOn(new MemoryStore(), {
       tool: async (_input, ops, report) => {
@@ -182,7 +184,7 @@ describe("a task", () => {
     await engine.over(id);
   });
 
-  test("fails with the handler's error, and says it", async () => {
+  test("fails with the error of the handler, and shows it", async () => {
     const engine = engineOn(new MemoryStore(), {
       tool: async () => {
         throw new Error("no disk");
@@ -197,7 +199,7 @@ describe("a task", () => {
     });
   });
 
-  test("is one per call: creating it again gives the same", async () => {
+  test("is the only one of its call: creating it again returns the same task", async () => {
     const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "a") });
     const callId = "call-1";
     const one = await engine.create("tool", 1, { callId });
@@ -205,7 +207,7 @@ describe("a task", () => {
     expect(other.id).toBe(one.id);
   });
 
-  test("goes on from the journal that was gathered in rounds: nothing is asked or run again", async () => {
+  test("continues from the journal of the rounds: nothing is asked or run again", async () => {
     let ran = 0;
     const engine = engineOn(new MemoryStore(), {
       tool: async (_input, ops) => {
@@ -230,7 +232,7 @@ describe("a task", () => {
 });
 
 describe("cancelling", () => {
-  test("a parked task: it is over, and answers to it are not taken", async () => {
+  test("a parked task: it ends, and its answers are no longer accepted", async () => {
     const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "a") });
     await engine.start();
     const { id } = await engine.create("tool");
@@ -271,8 +273,8 @@ describe("cancelling", () => {
   });
 });
 
-describe("waiting for someone else", () => {
-  test("a delivery answers it, once, and the client cannot", async () => {
+describe("waiting for a delivery from elsewhere", () => {
+  test("a delivery answers it once, and the client cannot", async () => {
     const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => external(ops, "boss") });
     await engine.start();
     const callId = "call-1";
@@ -288,7 +290,7 @@ describe("waiting for someone else", () => {
     expect(await deliver("no")).toBe("gone");
   });
 
-  test("a delivery that comes before the question is put is kept for it", async () => {
+  test("a delivery that comes before its question is kept for it", async () => {
     const callId = "call-1";
     const told: string[] = [];
     const engine = engineOn(new MemoryStore(), {
@@ -308,7 +310,7 @@ describe("waiting for someone else", () => {
     expect(told).toEqual(["delivered", "already answered"]);
   });
 
-  test("a value the handler refuses is not taken, and the wait goes on", async () => {
+  test("a value that is not valid is not used, and the wait goes on", async () => {
     const callId = "call-1";
     const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => external(ops, "boss") });
     await engine.start();
@@ -322,7 +324,7 @@ describe("waiting for someone else", () => {
 });
 
 describe("a deployment that changes the handler", () => {
-  test("a time limit that is no longer there does not keep the task going round", async () => {
+  test("a time limit that the code no longer has does not keep the task going in circles", async () => {
     let now = 1_000_000;
     const store = new MemoryStore({ now: () => now });
     const before = engineOn(store, { tool: (_input, ops) => ask(ops, "k", { timeoutMs: 1_000 }) });
@@ -338,7 +340,7 @@ describe("a deployment that changes the handler", () => {
     expect((await after.over(id)).result).toBe("late, and fine");
   });
 
-  test("an answered question that has become a sleep is slept, and the answer stays unused", async () => {
+  test("an answered question that has become a sleep sleeps, and the answer stays unused", async () => {
     const store = new MemoryStore();
     const before = engineOn(store, { tool: (_input, ops) => ask(ops, "k") });
     await before.start();
@@ -359,7 +361,7 @@ describe("a deployment that changes the handler", () => {
 });
 
 describe("limits", () => {
-  test("live tasks of one principal", async () => {
+  test("the live tasks of one principal", async () => {
     const engine = engineOn(
       new MemoryStore(),
       { tool: (_input, ops) => ask(ops, "a") },
@@ -406,7 +408,7 @@ describe("limits", () => {
     expect(ran).toBe(1);
   });
 
-  test("questions open at once", async () => {
+  test("the questions open at once", async () => {
     const engine = engineOn(
       new MemoryStore(),
       { tool: (_input, ops) => Promise.all(["a", "b", "c"].map((key) => ask(ops, key))) },
@@ -417,7 +419,7 @@ describe("limits", () => {
     expect((await engine.over(id)).error?.message).toContain("has 3 questions open at once");
   });
 
-  test("time: an unfinished task fails when it is over, is remembered for a while, then forgotten", async () => {
+  test("time: an unfinished task fails when its time is up, is remembered for a while, and is then forgotten", async () => {
     let now = 1_000_000;
     const store = new MemoryStore({ now: () => now });
     const engine = engineOn(
@@ -437,7 +439,7 @@ describe("limits", () => {
 });
 
 describe("workers", () => {
-  test("claim only what they know", async () => {
+  test("claim only tasks of tools that they know", async () => {
     const store = new MemoryStore();
     const other = engineOn(store, { other: () => 1 });
     await other.start();
@@ -449,7 +451,7 @@ describe("workers", () => {
     expect((await knows.over(id)).result).toBe("here");
   });
 
-  test("hand over at once when drained; a body is told, and does not count as a failure", async () => {
+  test("hand over at once when drained: the signal of a body aborts, and that is not a failure", async () => {
     const store = new MemoryStore({ leaseMs: 60_000 });
     const { opened: started, open: start } = gate();
     const attempts: string[] = [];
@@ -475,7 +477,7 @@ describe("workers", () => {
     expect(attempts).toEqual(["a", "b"]);
   });
 
-  test("run no more at once than they may", async () => {
+  test("run no more tasks at once than they may", async () => {
     const { opened, open } = gate();
     let running = 0;
     let most = 0;
@@ -497,7 +499,7 @@ describe("workers", () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
-  test("take up what came while there was no room, when there is some", async () => {
+  test("claim what came while there was no room, once there is room", async () => {
     const { opened, open } = gate();
     const engine = engineOn(new MemoryStore(), {
       slow: (_input, ops) => ops.step("s", () => opened),
@@ -512,13 +514,13 @@ describe("workers", () => {
     expect((await engine.over(quick.id)).result).toBe("ok");
   });
 
-  test("a task that gets nowhere, claim after claim, is failed with the last cause", async () => {
+  test("a task that makes no progress, claim after claim, fails with the last cause", async () => {
     const engine = engineOn(
       new MemoryStore({ leaseMs: 60 }),
       { tool: async (_input, ops) => ops.step("crash", () => new Promise(() => {})) },
       { limits: { fruitlessClaims: 3, drainMs: 0 } },
     );
-    // A worker that dies: what it holds is not renewed, and nothing is released.
+    // This worker dies: it neither renews nor releases what it holds.
     const { id } = await engine.create("tool");
     for (let claim = 0; claim < 3; claim += 1) {
       await expect
@@ -537,7 +539,7 @@ describe("workers", () => {
     );
   });
 
-  test("a record that does not open is not run, and not counted: another replica may have the key", async () => {
+  test("a record that cannot be opened does not run and is not counted, because another replica may have the key", async () => {
     let now = 1_000_000;
     const store = new MemoryStore({ now: () => now });
     const { id } = await engineOn(store, {}).create("tool");
@@ -568,7 +570,7 @@ describe("workers", () => {
     expect((await sighted.over(id)).result).toBe(1);
   });
 
-  test("a write that the store refuses again and again is given up: the task fails with what it says", async () => {
+  test("a write that the store refuses again and again is given up: the task fails with the error of the store", async () => {
     const store = new MemoryStore({ leaseMs: 60 });
     Object.assign(store, { append: () => Promise.reject(new Error("value out of range")) });
     let ran = 0;
@@ -584,7 +586,7 @@ describe("workers", () => {
     expect(ran).toBe(1);
   });
 
-  test("back off while the store is down, and go on when it is back", async () => {
+  test("back off while the store is down, and continue when it is back", async () => {
     const store = new MemoryStore();
     let isDown = true;
     const claim = store.claim;
@@ -605,7 +607,7 @@ describe("workers", () => {
   });
 });
 
-// Each of these was found by the chaos harness (test/chaos).
+// The chaos harness (test/chaos) found each of these.
 describe("found by chaos", () => {
   function sqlite(): SqliteStore {
     const folder = mkdtempSync(join(tmpdir(), "parley-found-"));
@@ -617,7 +619,7 @@ describe("found by chaos", () => {
     return store;
   }
 
-  test("a timer's time is a whole number, or SQLite does not take it", async () => {
+  test("the time of a timer is a whole number, because SQLite takes no other", async () => {
     const engine = engineOn(sqlite(), {
       tool: async (_input, ops) => {
         await ops.sleep("nap", 5);
@@ -629,7 +631,7 @@ describe("found by chaos", () => {
     expect((await engine.over(id)).result).toBe("slept");
   });
 
-  test("so is that of a task that is given back to be tried again later", async () => {
+  test("so is the time of a task that is released to be tried again later", async () => {
     const store = sqlite();
     const engine = engineOn(
       store,
@@ -651,14 +653,14 @@ describe("found by chaos", () => {
       .toContain("2026");
   });
 
-  test("a refused answer among good ones is asked for again under a fresh wire key", async () => {
+  test("an invalid answer among valid ones is asked for again under a new wire key", async () => {
     const engine = engineOn(new MemoryStore(), {
       tool: async (_input, ops) => Promise.all([ask(ops, "a"), ask(ops, "b"), ask(ops, "c")]),
     });
     await engine.start();
     const { id } = await engine.create("tool");
     await engine.asked(id, "a", "b", "c");
-    // b is looked at, and refused, before c is recorded: that append takes both off the inbox.
+    // b is read and found invalid before c is recorded, so that append takes both off the inbox.
     await engine.answer(id, { a: "A", b: "bad", c: "C" });
     const again = await engine.until(
       id,
@@ -667,12 +669,12 @@ describe("found by chaos", () => {
     expect([...again.questions.keys()]).toEqual(["b~2"]);
   });
 
-  test("a delivery is not turned away because its question is put at that very moment", async () => {
+  test("a delivery is not turned away because its question is asked at that very moment", async () => {
     const callId = "call-1";
     const store = new MemoryStore();
     const engine = engineOn(store, { tool: (_input, ops) => external(ops, "boss") });
     const { id } = await engine.create("tool", null, { callId });
-    // The question is put between the look at the task and the answer.
+    // The question is asked between the read of the task and the answer.
     const racing: TaskStore = Object.assign(Object.create(store) as MemoryStore, {
       readByCall: async (wanted: string) => {
         const before = await store.readByCall(wanted);
@@ -688,7 +690,7 @@ describe("found by chaos", () => {
     expect((await engine.over(id)).result).toBe("yes");
   });
 
-  test("a worker that is drained while it starts, does not start", async () => {
+  test("a worker that is drained while it starts does not start", async () => {
     const engine = engineOn(new MemoryStore(), { tool: () => 1 });
     const starting = engine.start();
     await engine.runtime.drain();
@@ -714,7 +716,7 @@ describe("found by chaos", () => {
     expect((await engine.over(id)).result).toBe("up");
   });
 
-  test("an answer that the store had in time counts, though the worker learns of it late", async () => {
+  test("an answer that the store had in time counts, even if the worker learns of it late", async () => {
     let now = 1_000_000;
     const store = new MemoryStore({ now: () => now });
     // Hints come late, as they do from another process.

@@ -1,3 +1,5 @@
+// The suite for all stores, on the memory store.
+
 import { describeTaskStore } from "../../testing/store/contract.ts";
 import { MemoryStore } from "./memory.ts";
 

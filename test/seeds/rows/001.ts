@@ -100,10 +100,7 @@ export const proposal: readonly Row[] = [
     ],
     [
       "Persistent: a server that has gathered much state picks it up after the answer.",
-      by(
-        at.engine,
-        "goes on from the journal that was gathered in rounds: nothing is asked or run again",
-      ),
+      by(at.engine, "continues from the journal of the rounds: nothing is asked or run again"),
     ],
     [
       "Persistent: it may go on with its work while it waits for an answer.",

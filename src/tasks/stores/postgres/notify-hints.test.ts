@@ -1,3 +1,5 @@
+// Hints between replicas over NOTIFY.
+
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { create, newTask } from "../../../testing/store/opened.ts";
@@ -6,7 +8,7 @@ import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-// Starting a server can take its time on a busy machine.
+// On a busy machine, a server may take long to start.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: TestServer;
@@ -17,7 +19,7 @@ let opened: TestSchema;
 beforeEach(async () => void (opened = await server.open()));
 afterEach(() => opened.close());
 
-/** What a store was told, and waiting for more of it. */
+/** The hints that a store has received, and a way to wait for more. */
 class Ear {
   readonly heard: (string | undefined)[] = [];
   readonly end: () => void;
@@ -30,7 +32,7 @@ class Ear {
     });
   }
 
-  /** Whatever comes first is the "any" that says: listening. */
+  /** The first hint is about any task, and shows that the store listens. */
   readonly until = (isEnough: (heard: readonly (string | undefined)[]) => boolean): Promise<void> =>
     new Promise((resolve) => {
       this.#look = () => {
@@ -60,7 +62,7 @@ test("many changes go out as few notifications", async () => {
   const all = new Promise<void>((resolve) => {
     listener.on("notification", ({ payload = "" }) => {
       payloads.push(payload);
-      // Created and claimed by nobody: all of them are due.
+      // No worker has claimed these tasks, so all of them are due.
       const { due } = JSON.parse(payload) as { due: string[] };
       heard = new Set([...heard, ...due]);
       if (heard.size === 40) resolve();
@@ -74,12 +76,12 @@ test("many changes go out as few notifications", async () => {
   await listener.end();
 });
 
-test("more ids than a notification holds become one that says: any", async () => {
+test("more ids than fit into a notification become a hint about any task", async () => {
   const ear = new Ear(opened.another());
   await ear.until(listening);
   const long = "x".repeat(200);
   const names = Array.from({ length: 60 }, (_, n) => `${long}${n}`);
-  // All become known in the same moment: they expire together.
+  // All of them change at the same moment, because they expire together.
   await Promise.all(names.map((name) => opened.store.create(newTask(name, { ttlMs: 0 }), 1_000)));
   await ear.until((heard) => new Set(heard).size > 60);
   ear.heard.length = 0;
@@ -88,7 +90,7 @@ test("more ids than a notification holds become one that says: any", async () =>
   ear.end();
 });
 
-test("a connection that is lost is made again, and says that anything may have changed", async () => {
+test("a lost connection is opened again, and then anything may have changed", async () => {
   const ear = new Ear(opened.another());
   await ear.until(listening);
   ear.heard.length = 0;
@@ -113,7 +115,7 @@ test.each(["", "{", "null", "7", '{"ids":[7]}', '{"ids":"x"}', "[]"])(
   },
 );
 
-test("our own changes are told once", async () => {
+test("own changes are announced once", async () => {
   const ear = new Ear(opened.store);
   await ear.until(listening);
   ear.heard.length = 0;
@@ -135,7 +137,7 @@ test("a pool of one connection has none to spare for listening", async () => {
   await pool.end();
 });
 
-test("after the last listener has left, no connection is kept for it", async () => {
+test("without listeners, no connection is kept for listening", async () => {
   const store = opened.another();
   const ears = [new Ear(store), new Ear(store)];
   await ears[0]!.until(listening);

@@ -8,7 +8,7 @@ import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-// Starting a server can take its time on a busy machine.
+// On a busy machine, a server may take long to start.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: TestServer<Postgres>;
@@ -43,9 +43,9 @@ test("kill -9 of the server under load loses no task whose creation was acknowle
   await store.close();
 });
 
-test("while the server is away every operation says so; idle connections do no harm", async () => {
+test("while the server is away, every operation says so, and idle connections do no harm", async () => {
   const { store } = opened;
-  // Several idle connections, all of which will report their end.
+  // These are several idle connections, and each of them will emit an error.
   await Promise.all(Array.from({ length: 5 }, () => store.figures()));
   server.postgres.kill();
   const ref = { id: "t", epoch: 1 };
@@ -82,7 +82,7 @@ test("a store whose server is not there yet says so, and works once it is", asyn
   await store.close();
 });
 
-test("a user that does not exist is said as it is", async () => {
+test("the error for an unknown user names the user", async () => {
   const { port } = server.postgres;
   const store = new PostgresStore(`postgres://nobody@127.0.0.1:${port}/postgres`);
   await expect(store.read("t")).rejects.toThrow(

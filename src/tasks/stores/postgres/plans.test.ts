@@ -1,4 +1,4 @@
-// With 100 000 parked tasks: what is asked all the time is found by an index.
+// With 100,000 parked tasks, frequent statements use an index.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { quoted } from "./schema.ts";
@@ -7,7 +7,7 @@ import type { TestSchema } from "./server.fixture.ts";
 import { statementsFor } from "./statements.ts";
 import type { StatementName } from "./statements.ts";
 
-// Starting a server can take its time on a busy machine.
+// On a busy machine, a server may take long to start.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: TestServer;
@@ -37,7 +37,7 @@ interface Plan {
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-/** How the tasks are found, by a plan for these values or by one for any. */
+/** The indexes by which tasks are found, in a plan for these values or in one for any values. */
 async function scans(name: StatementName, values: string, mode: string): Promise<string[]> {
   const client = await server.admin.connect();
   try {

@@ -1,3 +1,5 @@
+// What a user of postgresStore meets: pools, options, and what Postgres cannot keep.
+
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import {
@@ -16,7 +18,7 @@ import type { PostgresPool } from "./index.ts";
 import { TestServer } from "./server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-// Starting a server can take its time on a busy machine.
+// On a busy machine, a server may take long to start.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: TestServer;
@@ -27,7 +29,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-test("a pool that was given is left open", async () => {
+test("a pool that the caller passes in stays open", async () => {
   const { schema, close } = await server.open();
   const pool = new pg.Pool({ connectionString: server.postgres.url });
   const store = new PostgresStore(pool, { schema });
@@ -39,7 +41,7 @@ test("a pool that was given is left open", async () => {
   await close();
 });
 
-test("anything that looks like a pool is one", async () => {
+test("any object that works like a pool is accepted", async () => {
   const { schema, close } = await server.open();
   const real = new pg.Pool({ connectionString: server.postgres.url });
   const pool: PostgresPool = {
@@ -55,7 +57,7 @@ test("anything that looks like a pool is one", async () => {
   await close();
 });
 
-test("two schemas in one pool keep apart", async () => {
+test("two schemas in one pool do not mix", async () => {
   const [one, other] = [await server.open(), await server.open()];
   const pool = new pg.Pool({ connectionString: server.postgres.url, max: 1 });
   const first = new PostgresStore(pool, { schema: one.schema });
@@ -85,9 +87,9 @@ test.each([true, false])("prepared statements: %s", async (prepare) => {
   await close();
 });
 
-test("a pool that reads types its own way changes nothing", async () => {
+test("a pool with its own type parsers changes nothing", async () => {
   const { schema, close } = await server.open();
-  // Wide integers as BigInt, JSON as text.
+  // It reads wide integers as BigInt and JSON as text.
   const getTypeParser = (oid: number) => (text: string) =>
     oid === 20 ? BigInt(text) : oid === 16 ? text === "t" : oid === 23 ? Number(text) : text;
   const pool = new pg.Pool({
@@ -111,7 +113,7 @@ test("a pool that reads types its own way changes nothing", async () => {
   await close();
 });
 
-test("a pool with a stricter isolation is served by trying again", async () => {
+test("with a stricter isolation level, statements are tried again", async () => {
   const { schema, close } = await server.open();
   const pool = new pg.Pool({
     connectionString: server.postgres.url,
@@ -146,14 +148,14 @@ test("what Postgres cannot keep is refused with one error, and leaves nothing", 
     await expect(store.answer(ref.id, [{ wire: "w", value: "v", early }])).rejects.toThrow(
       UnstorableTextError,
     );
-    // One that a client has made up is only unknown.
+    // A wire key that a client has made up is just unknown.
     expect((await store.answer(ref.id, [answer(text)]))?.accepted).toEqual([]);
   }
   expect((await store.read(ref.id))?.revision).toBe(1);
   await close();
 });
 
-test("times that are no whole milliseconds, or for ever, are taken", async () => {
+test("fractions of a millisecond and infinite times are accepted", async () => {
   const { store, close } = await server.open();
   const ref = await hold(store, "a", { ttlMs: Infinity, claimedBy: { worker: "w", leaseMs: 0.5 } });
   expect(await store.release(ref, { afterMs: 0.25, isFruitless: true, cause: undefined })).toBe(
@@ -168,7 +170,7 @@ test("times that are no whole milliseconds, or for ever, are taken", async () =>
   await close();
 });
 
-test("without pg one sentence says what to do", async () => {
+test("without pg, one message says what to do", async () => {
   vi.resetModules();
   vi.doMock("pg", () => {
     throw new Error("Cannot find package 'pg'");
@@ -181,7 +183,7 @@ test("without pg one sentence says what to do", async () => {
   await store.close();
 });
 
-test("a store says what it is, and after close that it is closed", async () => {
+test("a store says what it is, and that it is closed after close", async () => {
   const store = postgresStore(server.postgres.url) as PostgresStore;
   expect(store["~store"]).toBe("postgres");
   expect(store.leaseMs).toBe(10_000);

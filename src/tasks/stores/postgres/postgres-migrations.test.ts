@@ -1,3 +1,5 @@
+// The tables in Postgres: how they are made, and which versions may use them.
+
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { create } from "../../../testing/store/opened.ts";
@@ -6,7 +8,7 @@ import { postgresTables } from "./migrations/001-postgres-tables.ts";
 import { TestServer } from "./server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-// Starting a server can take its time on a busy machine.
+// On a busy machine, a server may take long to start.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: TestServer;

@@ -1,4 +1,4 @@
-// Moments in which two statements meet, made on purpose. The contract has the rest.
+// Moments in which two statements meet, made on purpose. The suite for all stores has the rest.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
@@ -14,7 +14,7 @@ import {
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
 
-// Starting a server can take its time on a busy machine.
+// On a busy machine, a server may take long to start.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: TestServer;
@@ -27,7 +27,7 @@ afterEach(() => opened.close());
 
 const ask = waiting([question("k")]);
 
-/** So many of our statements wait for a lock. Asked in a loop, for there is nothing that would tell. */
+/** Resolves when this many statements wait for a lock. It polls, because Postgres does not announce that. */
 async function waitingForLocks(count: number): Promise<void> {
   for (let tries = 0; tries < 2_000; tries++) {
     const { rows } = await server.admin.query(
@@ -38,7 +38,7 @@ async function waitingForLocks(count: number): Promise<void> {
   throw new Error(`${count} statements were to wait, and do not`);
 }
 
-/** Everything in `work` begins while the row is locked, and goes on, in that order, when it no longer is. */
+/** Starts everything in `work` while the row is locked, and lets it continue in that order. */
 async function meet<T>(id: string, work: readonly (() => Promise<T>)[]): Promise<T[]> {
   const client = await server.admin.connect();
   try {
@@ -90,7 +90,7 @@ describe.each([true, false])("begun while a lock is held, park first: %s", (isPa
   });
 });
 
-test("of two answers begun while a lock is held the first wins", async () => {
+test("of two answers that begin while a lock is held, the first wins", async () => {
   const { store } = opened;
   const other = opened.another();
   const ref = await hold(store, "a");
@@ -121,7 +121,7 @@ test("a finish that is tried again while the first try is still under way is one
   expect((await store.read(ref.id))?.revision).toBe(2);
 });
 
-test("of cancel and finish begun while a lock is held exactly one wins", async () => {
+test("of a cancel and a finish that begin while a lock is held, exactly one wins", async () => {
   const { store } = opened;
   const ref = await hold(store, "a");
   const done = { status: "completed", result: "r", statusMessage: undefined, keepMs: 1 } as const;
@@ -132,10 +132,10 @@ test("of cancel and finish begun while a lock is held exactly one wins", async (
   expect([cancelled, finished]).toEqual(["cancelled", false]);
 });
 
-describe("what the worker before does between a claim's beginning and its lock", () => {
+describe("what the previous worker does between the start of a claim and its lock", () => {
   /**
-   * Every statement that looks at the clock has begun by then, and waits. Volatile: a stable function would
-   * be called already by the planner, before the statement has its view of the tables.
+   * Every statement that reads the clock has begun by then, and waits. The function is volatile, because the planner
+   * would call a stable one before the statement has its view of the tables.
    */
   async function stopClock(): Promise<() => Promise<void>> {
     const client = await server.admin.connect();
@@ -181,7 +181,7 @@ describe("what the worker before does between a claim's beginning and its lock",
   });
 });
 
-test("claims at the same time never give a task to two", async () => {
+test("claims at the same time never give a task to two workers", async () => {
   const handles = [opened.store, opened.another(), opened.another(), opened.another()];
   for (let n = 0; n < 100; n++) await create(opened.store, `${n}`);
   const got: string[] = [];
@@ -199,7 +199,7 @@ test("claims at the same time never give a task to two", async () => {
   expect(new Set(got).size).toBe(100);
 });
 
-test("of creates of one call at the same time one makes the task", async () => {
+test("of several creates of one call at the same time, one makes the task", async () => {
   const handles = [opened.store, opened.another(), opened.another()];
   for (let n = 0; n < 20; n++) {
     const made = await Promise.all(

@@ -1,4 +1,4 @@
-// A database for a test file, and in it a fresh schema for each test.
+// A database for a test file, with a fresh schema for each test.
 
 import pg from "pg";
 import { freshDatabase } from "../../../../test/postgres/database.ts";
@@ -31,7 +31,7 @@ export class TestServer<Server extends Database = Database> {
     await this.postgres.stop();
   };
 
-  /** Tables of its own. */
+  /** Opens a store with tables of its own. */
   readonly open = async (options: PostgresStoreOptions = {}): Promise<TestSchema> => {
     const schema = `test_${++this.#schemas}`;
     const opened = new TestSchema(this, schema, options);
@@ -39,7 +39,7 @@ export class TestServer<Server extends Database = Database> {
     return opened;
   };
 
-  /** The same, with a clock that stands still. */
+  /** Does the same, with a clock that stands still. */
   readonly openAt = async (
     startsAt: number,
     options?: PostgresStoreOptions,
@@ -73,7 +73,7 @@ export class TestSchema {
     this.store = this.another();
   }
 
-  /** A handle on the same tables, with a pool of its own. */
+  /** A store on the same tables, with a pool of its own. */
   readonly another = (): PostgresStore => {
     const options = { ...this.#options, schema: this.schema };
     const store = new PostgresStore(this.#server.postgres.url, options);

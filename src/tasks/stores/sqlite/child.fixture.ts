@@ -1,5 +1,5 @@
-// A process on a shared database, started by processes.test.ts: its environment says what it does, and it
-// prints what has been acknowledged to it.
+// A process on a shared database, which processes.test.ts starts. Its environment says what it does, and it prints what
+// was acknowledged.
 
 import process from "node:process";
 import type { ClaimRef } from "../../task.ts";
@@ -9,7 +9,7 @@ const { PARLEY_DB: path = "", PARLEY_DOES: does, PARLEY_NAME: name = "" } = proc
 const store = new SqliteStore({ path });
 const leaseMs = 60_000;
 
-/** Written when the pipe has it: what is killed afterwards has said it. */
+/** Resolves when the line is in the pipe, so that it is not lost if the process is killed afterwards. */
 const say = (text: string) =>
   new Promise<void>((resolve) => void process.stdout.write(`${text}\n`, () => resolve()));
 
@@ -28,14 +28,14 @@ async function create(): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, (_, lane) => one(lane)));
 }
 
-/** Takes up what is due, and waits for hints in between, until a task "stop" is there. */
+/** Claims due tasks and waits for hints in between, until there is a task "stop". */
 async function work(): Promise<void> {
   let ring = () => {};
   store.subscribe(() => ring());
   await store.migrate();
   await say("ready");
   for (let rounds = 0; rounds < 100_000; rounds += 1) {
-    // Before looking: what changes while we look rings as well.
+    // The bell is set before the claim, so that a change during the claim rings it, too.
     const rung = new Promise<void>((resolve) => void (ring = resolve));
     const { claimed } = await store.claim({ worker: name, tools: ["tool"], most: 3, leaseMs });
     await Promise.all(claimed.map(({ task }) => finish(task)));
@@ -54,7 +54,7 @@ async function finish(task: ClaimRef): Promise<void> {
   await say(`${task.id} ${isDone}`);
 }
 
-// What waits for a hint has nothing else that keeps it alive.
+// Nothing else keeps a process alive that waits for a hint.
 const alive = setInterval(() => {}, 60_000);
 await (does === "create" ? create() : work());
 clearInterval(alive);

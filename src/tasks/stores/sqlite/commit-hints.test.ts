@@ -1,8 +1,10 @@
+// Hints about changes in a SQLite file.
+
 import { expect, test, vi } from "vitest";
 import type { ChangeHint } from "../../store.ts";
 import { CommitHints } from "./commit-hints.ts";
 
-/** Others' commits are counted in `version`; time is the test's. */
+/** `version` counts the commits of other processes, and the test controls the time. */
 function listening(first: number | undefined = 1) {
   vi.useFakeTimers();
   let version: number | undefined | Error = first;
@@ -24,7 +26,7 @@ function listening(first: number | undefined = 1) {
   };
 }
 
-test("others' commits are noticed within a twentieth of a second, once each", async () => {
+test("the commits of other processes are noticed within 50 ms, once each", async () => {
   const { heard, listen, set, tick } = listening();
   const end = listen();
   await tick();
@@ -36,7 +38,7 @@ test("others' commits are noticed within a twentieth of a second, once each", as
   end();
 });
 
-test("nobody looks while nobody listens", async () => {
+test("without listeners, the database is not polled", async () => {
   const { heard, listen, looks, set, tick } = listening();
   await tick();
   expect(looks()).toBe(0);
@@ -50,12 +52,12 @@ test("nobody looks while nobody listens", async () => {
   set(2);
   await tick();
   expect([looks(), vi.getTimerCount(), heard]).toEqual([before, 0, []]);
-  // What changed meanwhile is nobody's news: who listens now looks for himself first.
+  // Changes from before a subscription are not announced, because a new listener reads the store first.
   listen()();
   expect(heard).toEqual([]);
 });
 
-test("a look that fails is made again", async () => {
+test("a poll that fails is repeated", async () => {
   const { heard, listen, set, tick } = listening();
   const end = listen();
   set(new Error("database is locked"));
@@ -66,7 +68,7 @@ test("a look that fails is made again", async () => {
   end();
 });
 
-test("what was changed before the database was open may have been missed, so it is hinted", async () => {
+test("a change before the database was open may have been missed, so there is a hint", async () => {
   const { heard, listen, set, tick } = listening();
   set(undefined);
   const end = listen();
@@ -77,7 +79,7 @@ test("what was changed before the database was open may have been missed, so it 
   end();
 });
 
-test("own changes are told at once, by their id, and not within the operation", async () => {
+test("own changes are announced at once, by their id, and not within the operation", async () => {
   const { hints, heard, listen } = listening();
   const end = listen();
   hints.announce({ id: "a" });
@@ -87,7 +89,7 @@ test("own changes are told at once, by their id, and not within the operation", 
   end();
 });
 
-test("looking keeps no process alive", () => {
+test("polling does not keep the process alive", () => {
   vi.useRealTimers();
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();

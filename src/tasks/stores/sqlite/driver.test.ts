@@ -1,3 +1,5 @@
+// The two drivers of SQLite behind one interface.
+
 import { expect, onTestFinished, test } from "vitest";
 import { isBusy, isText, loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
@@ -7,14 +9,14 @@ const absent = async () => {
   throw new Error("Cannot find package 'libsql'");
 };
 
-test("no driver: one clear error", async () => {
+test("without a driver there is one clear error", async () => {
   const none = { builtIn: () => undefined, libsql: absent };
   await expect(loadDriver(none)).rejects.toThrow(
     "SQLite needs Node 22.13 or later, or the package libsql. On an older Node, run: npm install libsql",
   );
 });
 
-test("Node's own goes before libsql", async () => {
+test("the driver of Node is preferred to libsql", async () => {
   const made: string[] = [];
   class DatabaseSync {
     constructor(path: string) {
@@ -58,7 +60,7 @@ test.each(["a\0b", "\ud800", "\udc00x"])("a text that would not is refused: %j",
   );
 });
 
-test("busy is told from other errors", () => {
+test("a busy database is told apart from other errors", () => {
   const path = newPath();
   const [one, other] = [database(path), database(path)];
   one.exec("create table kept (a text unique)");

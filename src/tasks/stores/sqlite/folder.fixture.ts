@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** The path of a database that is not there yet. */
+/** The path of a database that does not exist yet. */
 export function newPath(): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-sqlite-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,3 +1,5 @@
+// Operations that share a transaction.
+
 import { expect, test } from "vitest";
 import type { SqliteDatabase } from "./driver.ts";
 import { loadDriver } from "./driver.ts";
@@ -6,7 +8,7 @@ import { GroupCommit } from "./group-commit.ts";
 
 const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
 
-/** A database that notes what it is told, and fails where it is to. */
+/** A database that notes its statements and fails where the test wants it to. */
 function noting(fail: (sql: string, times: number) => Error | undefined = () => undefined) {
   const notes: string[] = [];
   const database: SqliteDatabase = {
@@ -40,20 +42,20 @@ function noting(fail: (sql: string, times: number) => Error | undefined = () => 
   return { notes, run };
 }
 
-test("what is called in one moment shares a transaction, and resolves after its commit", async () => {
+test("operations of the same moment share a transaction, and resolve after its commit", async () => {
   const { notes, run } = noting();
   expect(await Promise.all([run("a"), Promise.resolve().then(() => run("b"))])).toEqual(["a", "b"]);
   expect(notes).toEqual(["begin immediate", "a", "b", "commit", "a resolved", "b resolved"]);
 });
 
-test("what is called later has its own", async () => {
+test("a later operation has its own transaction", async () => {
   const { notes, run } = noting();
   await run("a");
   await run("b");
   expect(notes.filter((note) => note === "commit")).toHaveLength(2);
 });
 
-test("one that throws is rolled back with the others, which then run alone", async () => {
+test("an operation that throws is rolled back with the others, which then run alone", async () => {
   const { notes, run } = noting();
   const mistake = new Error("mistake");
   const bad = () => {
@@ -75,7 +77,7 @@ test("a commit that fails resolves nothing", async () => {
   expect(notes.at(-2)).toBe("rollback");
 });
 
-test("a rollback that SQLite has made itself is no error", async () => {
+test("a rollback that SQLite has made itself is not an error", async () => {
   const full = new Error("disk full");
   const none = new Error("no transaction is active");
   const { run } = noting((sql) =>
@@ -84,7 +86,7 @@ test("a rollback that SQLite has made itself is no error", async () => {
   expect(await run("a")).toBe(full);
 });
 
-test("a locked database is tried again, with whatever was called meanwhile after it", async () => {
+test("a locked database is tried again, and later operations come after it", async () => {
   const { notes, run } = noting((sql, times) =>
     sql === "begin immediate" && times <= 3 ? busy : undefined,
   );
@@ -93,24 +95,24 @@ test("a locked database is tried again, with whatever was called meanwhile after
   expect(notes).toEqual([...tries, "a", "b", "commit", "a resolved", "b resolved"]);
 });
 
-test("a database that stays locked is one clear error for all", async () => {
+test("a database that stays locked is one clear error for all operations", async () => {
   const { run } = noting((sql) => (sql === "begin immediate" ? busy : undefined));
   const [error, same] = await Promise.all([run("a"), run("b")]);
   expect(error).toMatchObject({
     message: "Another process kept the SQLite database locked for 0.2 s.",
     cause: busy,
   });
-  // Not waited for again, one by one.
+  // The operations do not wait for the lock again, one by one.
   expect(same).toBe(error);
 });
 
-test("many are taken in turns, so that the event loop gets on", async () => {
+test("many operations are split into several transactions, so that the event loop is not blocked", async () => {
   const { notes, run } = noting();
   await Promise.all(Array.from({ length: 600 }, (_, index) => run(String(index))));
   expect(notes.filter((note) => note === "commit")).toHaveLength(3);
 });
 
-test("SQLite's own lock is waited for without blocking, and nothing is lost", async () => {
+test("the wait for a lock of SQLite does not block, and nothing is lost", async () => {
   const open = await loadDriver();
   const path = newPath();
   const [one, other] = [open(path), open(path)];
@@ -120,7 +122,7 @@ test("SQLite's own lock is waited for without blocking, and nothing is lost", as
     other.exec("begin immediate");
     let attempts = 0;
     let letGo = () => {};
-    // This code gets its turn between two attempts, or the lock would never be given back.
+    // This code runs between two attempts, because otherwise the lock would never be released.
     const hasTriedTwice = new Promise<void>((resolve) => void (letGo = resolve));
     const exec = (sql: string) => {
       if (sql === "begin immediate" && (attempts += 1) === 2) letGo();

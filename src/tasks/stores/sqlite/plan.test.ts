@@ -1,4 +1,4 @@
-// A hundred thousand parked tasks cost nothing: what runs often goes by an index, past none of them.
+// A hundred thousand parked tasks cost nothing: frequent statements use an index that passes none of them.
 
 import { expect, onTestFinished, test } from "vitest";
 import { loadDriver } from "./driver.ts";
@@ -8,7 +8,7 @@ import { taskStatements } from "./task-table.ts";
 
 const open = await loadDriver();
 
-/** How SQLite finds the rows. What it says of the columns is worded otherwise from version to version. */
+/** How SQLite finds the rows. The wording after this part differs between versions of SQLite. */
 const plans: Record<string, string> = {
   byId: "SEARCH tasks USING INDEX sqlite_autoindex_tasks_1 (id=?",
   byCall: "SEARCH tasks USING INDEX sqlite_autoindex_tasks_2 (call_id=?",
@@ -36,7 +36,7 @@ test.each(Object.entries(plans))("%s", (name, wanted) => {
   expect(plan.filter((detail) => /SCAN tasks|TEMP B-TREE/.test(detail))).toEqual([]);
 });
 
-test("revisions look up each task, the figures read indexes only", () => {
+test("revisions look up each task, and figures read only indexes", () => {
   expect(planOf("revisions").join("\n")).toContain("SEARCH tasks USING INDEX");
   const figures = planOf("figures").filter((detail) => / tasks /.test(detail));
   expect(figures).toHaveLength(3);

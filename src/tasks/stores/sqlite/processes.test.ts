@@ -63,7 +63,7 @@ test(
     for (const [round, until] of [seed, seed + 50, 1].entries()) {
       const { lines, kill } = begin(path, "create", `round-${round}`);
       const acknowledged: string[] = [];
-      // What is in the pipe when it dies was said before: read on to the end.
+      // What is in the pipe when the process dies was written before, so it is read to the end.
       for await (const line of lines) {
         acknowledged.push(line);
         if (acknowledged.length === until + 1) kill("SIGKILL");

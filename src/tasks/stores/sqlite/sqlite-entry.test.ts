@@ -1,3 +1,5 @@
+// What a user of sqliteStore meets: the file, its options, opening and closing.
+
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -17,13 +19,13 @@ function storeAt(path: string): TaskStore {
   return store;
 }
 
-test("is a store, with a lease that can be set", () => {
+test("makes a store with a lease that can be set", () => {
   expect(sqliteStore()).toBeInstanceOf(SqliteStore);
   expect(sqliteStore()).toMatchObject({ "~store": "sqlite", leaseMs: 10_000 });
   expect(sqliteStore("some.db", { leaseMs: 5 })).toMatchObject({ leaseMs: 5 });
 });
 
-test("makes file and folder when first needed, for this user alone", async () => {
+test("creates the file and its folder when they are first needed, for this user alone", async () => {
   const folder = join(dirname(newPath()), "deep", "deeper");
   const path = join(folder, "parley.db");
   const store = storeAt(path);
@@ -37,7 +39,7 @@ test("makes file and folder when first needed, for this user alone", async () =>
   expect(modeOf(`${path}-shm`)).toBe(0o600);
 });
 
-test("the first operation opens it too, and what is there stays", async () => {
+test("the first operation opens the file, too, and keeps what is there", async () => {
   const path = newPath();
   const first = storeAt(path);
   await first.create(newTask("a"), 10);
@@ -55,12 +57,12 @@ test("a commit is on the disk when it returns, and no lock blocks for long", asy
   expect(pragma("busy_timeout")).toEqual([100]);
 });
 
-test("opening waits for one who has the file to himself", async () => {
+test("opening waits for a process that has an exclusive lock", async () => {
   const path = newPath();
   const other = (await loadDriver())(path);
   onTestFinished(() => other.close());
   other.exec("begin exclusive; create table theirs (a text)");
-  // The wait before the second attempt.
+  // This is the wait before the second attempt.
   const waits = vi.spyOn(globalThis, "setTimeout").mockImplementationOnce((callback) => {
     other.exec("commit");
     return setTimeout(callback, 0);
@@ -76,7 +78,7 @@ test.each(["", ":memory:"])("a path that is no file is refused: %j", (path) => {
   );
 });
 
-test("a file that is no database is told of, and may be put right", async () => {
+test("a file that is not a database is an error, and can be replaced", async () => {
   const path = newPath();
   writeFileSync(path, "This is not a database, but a text of some length.".repeat(40));
   const store = storeAt(path);
@@ -85,7 +87,7 @@ test("a file that is no database is told of, and may be put right", async () => 
   expect(await store.read("a")).toBeUndefined();
 });
 
-test("closing lets what has been called come to its end, and refuses what comes after", async () => {
+test("closing waits for operations under way, and refuses later ones", async () => {
   const path = newPath();
   const store = storeAt(path);
   const creating = store.create(newTask("a"), 10);
@@ -96,13 +98,13 @@ test("closing lets what has been called come to its end, and refuses what comes 
   expect(await storeAt(path).read("task-a")).toBeDefined();
 });
 
-test("closing one that was never opened opens nothing", async () => {
+test("closing a store that was never opened opens nothing", async () => {
   const path = newPath();
   await storeAt(path).close();
   expect(existsSync(path)).toBe(false);
 });
 
-test("a text that cannot be kept is refused, and nothing is half done", async () => {
+test("text that SQLite cannot keep is refused, and nothing is half done", async () => {
   const store = storeAt(newPath());
   const [good, bad] = await Promise.allSettled([
     store.create(newTask("a"), 10),

@@ -1,3 +1,5 @@
+// The tables in SQLite: how they are made, and which versions may use them.
+
 import { expect, onTestFinished, test } from "vitest";
 import type { SqliteDatabase } from "./driver.ts";
 import { loadDriver } from "./driver.ts";

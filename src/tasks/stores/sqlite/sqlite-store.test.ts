@@ -1,3 +1,5 @@
+// The suite for all stores, on SQLite, and what is left in the file after a sweep.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +30,7 @@ describeTaskStore("SqliteStore", async ({ startsAt }) => {
   };
 });
 
-test("what is swept is gone from the file's tables, logs and all", async () => {
+test("a sweep deletes rows from all tables of the file, including logs", async () => {
   const path = newPath();
   let time = 1_000;
   const store = new SqliteStore({ path, now: () => time });
