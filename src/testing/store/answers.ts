@@ -1,7 +1,6 @@
 // How answers reach a task.
 
 import { describe, expect, test } from "vitest";
-import type { TaskRecord } from "../../tasks/task.ts";
 import {
   answer,
   claimAll,

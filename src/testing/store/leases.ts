@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import type { ClaimRef } from "../../tasks/task.ts";
 import {
   answer,
-  arrived,
   claimAll,
   create,
   hold,

@@ -1,7 +1,6 @@
 // What a worker writes under its claim: records, waits, status messages, and how it lets go of the task.
 
 import { describe, expect, test } from "vitest";
-import type { ClaimRef } from "../../tasks/task.ts";
 import {
   answer,
   arrived,
