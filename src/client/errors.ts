@@ -1,6 +1,7 @@
 // The errors that a call can end with. There is one class: `code` says what happened, and the message what to do.
 
 import { invalidParams, missingClientCapability } from "../protocol/error-codes.ts";
+import type { RpcError } from "../protocol/rpc.ts";
 import { own } from "../util/objects.ts";
 import type { OpenQuestion } from "./question.ts";
 
@@ -45,17 +46,7 @@ export type CallErrorCode =
   /** The connection was closed while the call was running. */
   | "closed";
 
-/** A JSON-RPC error, as the server sent it. */
-export interface RpcError {
-  /** The number that the server gave, for example -32602. */
-  readonly code: number;
-  /** The server's words, cut to 2000 characters. */
-  readonly message: string;
-  /** Whatever else the server sent with the error. */
-  readonly data?: unknown;
-}
-
-/** Reads a JSON-RPC error. Undefined if the value is not one. */
+/** Reads a JSON-RPC error, and cuts its message to 2000 characters. Undefined if the value is not one. */
 export function rpcErrorIn(value: unknown): RpcError | undefined {
   const code = own(value, "code");
   const message = own(value, "message");

@@ -29,7 +29,8 @@ export type { FormField, FormJson } from "../protocol/form.ts";
 
 // errors
 export { CallError } from "./errors.ts";
-export type { CallErrorCode, CallErrorDetails, RpcError } from "./errors.ts";
+export type { CallErrorCode, CallErrorDetails } from "./errors.ts";
+export type { RpcError } from "../protocol/rpc.ts";
 
 // for the official client
 export { withTasks } from "./with-tasks/with-tasks.ts";

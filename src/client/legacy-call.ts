@@ -2,6 +2,7 @@
 // A long call is a task if the client asks for one, and `tasks/result` fetches its result.
 
 import { urlElicitationRequired } from "../protocol/error-codes.ts";
+import type { RpcResponse } from "../protocol/rpc.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import { backOff } from "../util/timers.ts";
@@ -9,7 +10,6 @@ import type { ActiveCall } from "./active-call.ts";
 import { badResponse, CallError, refusal } from "./errors.ts";
 import { taskFor } from "./legacy-session.ts";
 import type { LegacyTool } from "./legacy-session.ts";
-import type { RpcResponse } from "./open-request.ts";
 import { pause } from "./pause.ts";
 import { readQuestion } from "./read-question.ts";
 import { taskGone } from "./remote-task.ts";

@@ -1,14 +1,9 @@
 // One request that was sent and has no response yet. A response, a failure, silence or the caller ends it.
 
-import { timerMs } from "../util/timers.ts";
+import type { RpcResponse } from "../protocol/rpc.ts";
 import type { Members } from "../util/objects.ts";
+import { timerMs } from "../util/timers.ts";
 import { badResponse, CallError } from "./errors.ts";
-import type { RpcError } from "./errors.ts";
-
-/** What a server responds with. */
-export type RpcResponse =
-  | { readonly kind: "result"; readonly result: Members }
-  | { readonly kind: "error"; readonly error: RpcError };
 
 /** What a progress notification says. */
 export interface Progress {

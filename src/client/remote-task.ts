@@ -1,11 +1,11 @@
 // A task on a server: polls it at its own pace, answers it, cancels it, and survives outages of the server.
 
 import { invalidParams } from "../protocol/error-codes.ts";
+import type { RpcError } from "../protocol/rpc.ts";
 import { own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import { backOff } from "../util/timers.ts";
 import { CallError, refusal } from "./errors.ts";
-import type { RpcError } from "./errors.ts";
 import type { Limits } from "./limits.ts";
 import { pause } from "./pause.ts";
 import type { RequestSender } from "./request-channel.ts";

@@ -15,12 +15,13 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/client";
+import type { RpcResponse } from "../protocol/rpc.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import type { ResponseObserver } from "./bounded-fetch.ts";
 import { badResponse, CallError, rpcErrorIn } from "./errors.ts";
 import { OpenRequest } from "./open-request.ts";
-import type { Progress, RequestOptions, RpcResponse } from "./open-request.ts";
+import type { Progress, RequestOptions } from "./open-request.ts";
 import { responseIn, transportFailure } from "./transport-failure.ts";
 
 /** What every 2026-07-28 request says about its client. */

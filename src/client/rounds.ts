@@ -1,11 +1,11 @@
 // The rounds of a call: call, answer, call again, until there is a result or a task.
 
 import { headerMismatch } from "../protocol/error-codes.ts";
+import type { RpcResponse } from "../protocol/rpc.ts";
 import type { Members } from "../util/objects.ts";
 import { backOff } from "../util/timers.ts";
 import type { ActiveCall } from "./active-call.ts";
 import { CallError, refusal } from "./errors.ts";
-import type { RpcResponse } from "./open-request.ts";
 import { pause } from "./pause.ts";
 import { readQuestion } from "./read-question.ts";
 import { roundOutcome } from "./result.ts";

@@ -1,10 +1,10 @@
 // Reads what a server says about a task, and refuses what the protocol does not allow.
 
 import { internalError, missingClientCapability } from "../protocol/error-codes.ts";
+import type { RpcError } from "../protocol/rpc.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import { badResponse, CallError, refusal, rpcErrorIn, withPlace } from "./errors.ts";
-import type { RpcError } from "./errors.ts";
 
 const statuses = ["working", "input_required", "completed", "failed", "cancelled"] as const;
 

@@ -1,10 +1,10 @@
 // Turns what a transport throws into a response or a `CallError`.
 
 import { SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import type { RpcResponse } from "../protocol/rpc.ts";
 import { errorText } from "../util/error-text.ts";
 import { own } from "../util/objects.ts";
 import { badResponse, CallError, rpcErrorIn } from "./errors.ts";
-import type { RpcResponse } from "./open-request.ts";
 
 /** The JSON-RPC error in the body of an HTTP error, for example of an unknown method. */
 export function responseIn(error: unknown): RpcResponse | undefined {

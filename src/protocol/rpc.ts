@@ -4,8 +4,11 @@ import type { Members } from "../util/objects.ts";
 
 /** The `error` member of a JSON-RPC response. */
 export interface RpcError {
+  /** The number that says what went wrong, for example -32602. */
   readonly code: number;
+  /** What went wrong, in the words of the server. */
   readonly message: string;
+  /** Whatever else the server sent with the error. */
   readonly data?: unknown;
 }
 

@@ -8,11 +8,11 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "@modelcontextpro
 import { headerMismatch, internalError } from "../../protocol/error-codes.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import { modernVersion } from "../../protocol/versions.ts";
+import type { RpcError } from "../../protocol/rpc.ts";
 import { errorText } from "../../util/error-text.ts";
 import { isObject } from "../../util/objects.ts";
 import type { Members } from "../../util/objects.ts";
 import { CallError } from "../errors.ts";
-import type { RpcError } from "../errors.ts";
 
 /** The members of an object. Anything else has none. */
 export function members(value: unknown): Members {
