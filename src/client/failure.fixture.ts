@@ -1,4 +1,4 @@
-// What a call ended with instead of a result.
+// The error that a call ends with.
 
 import type { CallError } from "./errors.ts";
 

@@ -1,4 +1,4 @@
-// A server that says whatever it is told to say.
+// A server that responds with whatever a test wants.
 
 import { createServer } from "node:http";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
@@ -14,7 +14,7 @@ interface Heard extends Message {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A result; an error as one; or the bare response, for what is neither. */
+/** Returns a result or a JSON-RPC error. Returns undefined if it writes to the HTTP response itself. */
 export type Saying = (
   message: Message,
   response: ServerResponse,
@@ -22,7 +22,7 @@ export type Saying = (
 
 export interface Hostile {
   readonly url: string;
-  /** What it was asked, but for `server/discover` and `subscriptions/listen`. */
+  /** The requests it received, except `server/discover` and `subscriptions/listen`. */
   readonly heard: Heard[];
   readonly close: () => Promise<void>;
 }

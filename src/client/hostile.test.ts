@@ -77,7 +77,7 @@ describe("rounds", () => {
       true,
       false,
     ]);
-    // Of the last round only.
+    // Only the answers of the last round are sent.
     expect(server.heard.map(({ params }) => Object.keys(params["inputResponses"] ?? {}))).toEqual([
       [],
       ["q0"],
@@ -217,7 +217,7 @@ describe("tasks", () => {
     const asks = { status: "input_required", inputRequests: { q1: form("Name?") } };
     const thought = deferred();
     let unwanted: AbortSignal | undefined;
-    // Not done before the person knows.
+    // The task ends only after the person's dialog was closed.
     const says = () => {
       if (unwanted === undefined) return taskOf("t1", asks);
       return taskOf("t1", unwanted.aborted ? { status: "completed", result: text } : {});
@@ -568,7 +568,7 @@ describe("over stdio", () => {
       else say({ content: [{ type: "text", text: String(globalThis.cancelled) }] });`);
     const stop = new AbortController();
     const slow = connection.call("slow", {}, { signal: stop.signal });
-    // Written after it on the same pipe, so it is there when this is answered.
+    // This was written later to the same pipe, so its response shows that the earlier message has arrived.
     expect((await connection.call("status")).text).toBe("undefined");
     stop.abort();
     expect(await failure(slow)).toMatchObject({ code: "cancelled" });

@@ -1,4 +1,4 @@
-// Arguments in headers, as the tools of a server ask for them.
+// Arguments that a tool's schema asks for in HTTP headers.
 
 import { afterEach, expect, test } from "vitest";
 import { hostile } from "./hostile.fixture.ts";

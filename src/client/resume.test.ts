@@ -1,4 +1,4 @@
-// Going on with a call by its reference, and with what the journal holds.
+// Calls that are continued by their reference, or from the journal.
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -62,7 +62,7 @@ async function connected(options: ConnectOptions = {}): Promise<Connection> {
 const say = (call: Call, key: string) =>
   call.answer(key, { action: "accept", content: { [key]: key.toUpperCase() } });
 
-/** Its events up to this one; the call itself goes on. */
+/** The events of a call up to this one. The call itself continues. */
 async function until(call: Call, type: CallEvent["type"]): Promise<CallEvent> {
   for await (const event of call) if (event.type === type) return event;
   throw new Error(`there was no ${type}`);
@@ -180,7 +180,7 @@ describe("the journal", () => {
 
   test("gives a result that nobody has taken yet, and does nothing again", async () => {
     const first = await connected({ journal: folder });
-    // Whoever breaks out of the loop here may have died here.
+    // Leaving the loop here is like a crash: the result was seen but not taken.
     await until(first.start("plain"), "done");
     await first.close();
     const second = await connected({ journal: folder });

@@ -1,4 +1,4 @@
-// Rounds over real HTTP, answered by handlers.
+// Rounds over real HTTP, whose questions are answered by handlers.
 
 import { afterEach, describe, expect, test } from "vitest";
 import { failure } from "./failure.fixture.ts";

@@ -1,4 +1,4 @@
-// What the protocol asks of a client in each of its requests, seen by a server that writes everything down.
+// What the protocol requires of a client in every request, checked by a server that records everything.
 
 import { afterEach, describe, expect, test } from "vitest";
 import { deferred } from "../../test/wire/deferred.ts";
@@ -18,7 +18,7 @@ const text = { content: [{ type: "text", text: "ok" }] };
 const created = { resultType: "task", ...taskOf("t1", {}) };
 const asking = (...keys: string[]) => ({
   resultType: "input_required",
-  // Not by assignment: a key may be "__proto__".
+  // Made with Object.fromEntries, because an assignment to a key such as "__proto__" would set no member.
   inputRequests: Object.fromEntries(keys.map((key) => [key, form(`${key}?`)])),
   requestState: "s",
 });
@@ -35,7 +35,7 @@ async function met(
   return { server, connection };
 }
 
-/** A round with a question, then a task with another, then the result. */
+/** Asks one question in a round, then another in a task, and then returns a result. */
 const roundsAndTask = (): Saying => {
   let isAnswered = false;
   return ({ method, params }) => {
@@ -157,7 +157,7 @@ describe("an answer of the server", () => {
       { elicit },
     );
     expect((await connection.call("pushy")).text).toBe("ok");
-    // Whatever would have been sent to the first is on its way before this.
+    // A response to the pushed request would have been sent before this call.
     expect((await connection.call("plain")).text).toBe("ok");
     expect(asked).toEqual([]);
     expect(server.heard.map(({ method }) => method)).toEqual(["tools/call", "tools/call"]);

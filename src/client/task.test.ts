@@ -167,7 +167,7 @@ describe("time", () => {
     const error = await failure(thinking.result());
     expect(error.code).toBe("timed_out");
     expect(error.ref).toMatch(/^parley1\./);
-    // The other one had the same time, and has none of it used up.
+    // The other call has the same time limit, and none of its time was used up.
     await call.answer("name", { action: "accept", content: { name: "Ada" } });
     expect((await call.result()).text).toBe("Ada");
     await connection.resume(error.ref ?? "").cancel();

@@ -1,4 +1,4 @@
-// A plain official client, wrapped, and our server: over HTTP in this process, over stdio in another.
+// A plain official client with `withTasks`, and a Parley server: over HTTP in this process, over stdio in another.
 
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -10,7 +10,7 @@ import { servedOven } from "../wire/task-calls.ts";
 import { plainClient, textOf } from "./plain-client.ts";
 import type { People, PlainClient } from "./plain-client.ts";
 
-/** Everybody's answers, whatever the way. */
+/** The answers that every client gives. */
 function say(message: string): Record<string, string | number | boolean> | undefined {
   const loaf = /^Which crust for loaf-(\d+)\?$/.exec(message)?.[1];
   if (loaf !== undefined) return { crust: crustOf(Number(loaf)) };
@@ -46,7 +46,7 @@ async function overStdio(people: Omit<People, "say"> = {}) {
   return plainClient(transport, { say, ...people });
 }
 
-/** A process takes its time to start: the tests that need no other share one. */
+/** Tests that do not need a process of their own share one, because starting it is slow. */
 let shared: Promise<PlainClient> | undefined;
 afterAll(async () => (await shared)?.client.close());
 
@@ -148,7 +148,7 @@ describe("over HTTP", () => {
       const calling = client.callTool({ name: "proof", arguments: {} }, { signal: given.signal });
       calling.catch(() => {});
       await vi.waitFor(() => expect(oven.ran).toEqual(["proof"]));
-      // The body may run before the client hears that it is a task.
+      // The body may run before the client learns that the call is a task.
       const methods = () => requests.map(({ method }) => method);
       await vi.waitFor(() => expect(methods()).toContain("subscriptions/listen"));
       given.abort(new Error("enough"));

@@ -1,4 +1,4 @@
-// A plain official client over the wrapper, with people behind it who always say the same.
+// A plain official client with `withTasks`, whose handlers always give the same answers.
 
 import { Client } from "@modelcontextprotocol/client";
 import type { CallToolResult, ClientOptions, Transport } from "@modelcontextprotocol/client";
@@ -7,7 +7,7 @@ import type { WithTasksOptions } from "../../src/client/index.ts";
 
 export interface PlainClient {
   readonly client: Client;
-  /** What its people were asked, in the order in which they were. */
+  /** The questions it was asked, in order. */
   readonly shown: string[];
   readonly errors: Error[];
 }
@@ -15,7 +15,7 @@ export interface PlainClient {
 type Content = Record<string, string | number | boolean | string[]>;
 
 export interface People {
-  /** To a form, by its message. Undefined: they accept it with nothing in it. */
+  /** The content for a form, by its message. With undefined, the form is accepted without content. */
   readonly say?: (message: string) => Content | undefined;
   readonly versionNegotiation?: ClientOptions["versionNegotiation"];
   readonly options?: WithTasksOptions;

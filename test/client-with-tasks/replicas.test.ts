@@ -1,5 +1,5 @@
-// The demo's replicas as real processes, one of which is killed in the middle of a task: a plain client, wrapped,
-// notices nothing.
+// The demo's replicas as real processes. One of them is killed during a task, and a plain client with `withTasks` does
+// not notice.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ test("a replica is killed, and callTool() returns the result", { timeout: 60_000
     if (what === "create") creating.resolve(replica);
   });
   onTestFinished(replicas.end);
-  // Only then the client has heard of the task: before, nobody could go on with it.
+  // Resolves when the client knows the task. Before that, it could not continue the task after a kill.
   const followed = deferred();
   const balancer = await roundRobin(await replicas.urls(), (_, method) => {
     if (method === "subscriptions/listen" || method === "tasks/get") followed.resolve();

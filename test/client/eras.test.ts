@@ -1,4 +1,4 @@
-// The same calls over every way there is to a server: HTTP and stdio, 2026-07-28 and 2025-11-25, an app and a transport.
+// The same calls in every way to reach a server: HTTP and stdio, 2026-07-28 and 2025-11-25, an app and a transport.
 
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { parley } from "mcp-parley";

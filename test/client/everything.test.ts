@@ -1,4 +1,4 @@
-// The reference server that uses every feature of its revision (2025-11-25), over both of its transports.
+// The official server that uses every feature of 2025-11-25, over both of its transports.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failure } from "../../src/client/failure.fixture.ts";
@@ -74,7 +74,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     const { text } = await connection.call("trigger-elicitation-request");
     expect(text).toContain("Ada Lovelace");
     expect(text).toContain("ada@example.com");
-    // Not given, but said to be so where nothing is given.
+    // These two were not filled in, so their defaults are sent.
     expect(text).toContain("It was a dark and stormy night.");
     expect(text).toContain("3.14");
   });
@@ -86,7 +86,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
       const url = `https://example.com/${way}/${errorPath}`;
       const { isError } = await connection.call("trigger-url-elicitation", { url, errorPath });
       expect(isError).not.toBe(true);
-      // By an error it asks for a page of its own first.
+      // The variant that asks with an error first asks for a page of its own.
       expect(asked.map(({ kind }) => kind)).toEqual(errorPath ? ["url", "url"] : ["url"]);
       expect(asked.at(-1)).toMatchObject({ url, host: "example.com" });
     },

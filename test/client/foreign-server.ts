@@ -1,4 +1,4 @@
-// Servers of other packages as processes of their own, which end with this one, however that ends.
+// Starts servers of other packages as processes. They end with this process, even if it is killed.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,9 +6,9 @@ import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** They end with whoever holds the other end of their standard input. */
+/** Ends the process when its standard input closes. */
 const leash = "data:text/javascript,process.stdin.on('end',()=>process.exit(1))";
-/** Those that do not read it themselves. */
+/** The servers that do not read their standard input themselves. */
 const readingLeash = `${leash}.resume().unref()`;
 
 export interface ForeignServer {
@@ -16,13 +16,13 @@ export interface ForeignServer {
   readonly end: () => void;
 }
 
-/** As a command that a client starts. */
+/** The command with which a client starts the server. */
 export function foreignCommand(module: string, ...args: readonly string[]) {
   const file = fileURLToPath(import.meta.resolve(module));
   return { command: process.execPath, args: ["--import", leash, file, ...args] };
 }
 
-/** Over HTTP: it gets its port by an environment variable, and prints that it listens when it does. */
+/** Starts the server over HTTP. It reads its port from an environment variable and prints a line when it listens. */
 export async function foreignHttp(
   module: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-// `kill -9` of the client at each event, and a new process with the same journal.
+// Kills the client (`kill -9`) at each event, and starts a new process with the same journal.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** What a process saw, to its end. */
+/** What a process recorded until it ended. */
 async function live(env: Record<string, string>): Promise<boolean> {
   let isAtEnd = false;
   for await (const line of startProgram("test/client/mortal-client.ts", env).lines)
@@ -49,7 +49,7 @@ async function live(env: Record<string, string>): Promise<boolean> {
 }
 
 interface Story {
-  /** By both processes. */
+  /** What both processes recorded. */
   readonly ledger: readonly string[];
   readonly left: readonly string[];
 }
@@ -64,7 +64,7 @@ async function story(tool: string, diesAt: number): Promise<Story> {
     expect(await live({ ...env, DIES_AT: String(diesAt) })).toBe(false);
     const before = readFileSync(LEDGER, "utf8").trim().split("\n");
     expect(await live(env)).toBe(true);
-    // A draft may be left of a write that was cut off.
+    // A write that was cut off may leave a draft behind.
     expect(readdirSync(JOURNAL).filter((name) => name.endsWith(".call"))).toEqual([]);
     const ledger = readFileSync(LEDGER, "utf8").trim().split("\n");
     return { ledger, left: before };

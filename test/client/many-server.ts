@@ -1,4 +1,4 @@
-// Asks who is calling, twice, in rounds and in tasks; over standard input and output, too.
+// A server that asks each caller for its number twice, in rounds and in tasks. Runs over standard input and output, too.
 
 import { fileURLToPath } from "node:url";
 import { memoryStore, parley } from "mcp-parley";

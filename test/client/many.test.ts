@@ -1,4 +1,4 @@
-// Two hundred calls at once over one connection, with questions in each: no answer reaches another call.
+// Two hundred calls at once over one connection, each with questions. No answer reaches another call.
 
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
@@ -34,7 +34,7 @@ const toolOf = (n: number) => (n % 2 === 0 ? "in_rounds" : "in_a_task");
 const numberIn = (question: OpenQuestion) =>
   question.kind === "form" ? Number(/\d+/.exec(question.message)?.[0]) : Number.NaN;
 
-/** Each answers its own questions with its own number, and whatever else it gets as well. */
+/** Each call answers every question it receives with its own number, so a mix-up shows in the result. */
 async function drive(connection: Connection, n: number): Promise<string> {
   const call = connection.start(toolOf(n), { n });
   for await (const event of call) {

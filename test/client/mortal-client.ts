@@ -1,5 +1,5 @@
-// A client that answers what it is asked, writes down what it sees, and kills itself at one of the events. Started
-// again with the same journal it goes on with what it left, and else begins.
+// A client that answers its questions, records its events, and kills itself at one of them. With an unfinished call in
+// its journal it continues that call, and otherwise starts one.
 
 import { appendFileSync } from "node:fs";
 import process from "node:process";

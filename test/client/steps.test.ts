@@ -1,4 +1,4 @@
-// A server in development tells which steps ran, to a client that asks for it and to no other.
+// A server in development says which steps ran, but only to a client that asks for it.
 
 import { parley } from "mcp-parley";
 import { connect } from "mcp-parley/client";

@@ -1,4 +1,4 @@
-// Servers that are not ours: the official SDK's of both generations.
+// Servers that do not use Parley: those of the official SDK, v1 and v2.
 
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import {

@@ -1,6 +1,5 @@
-// The official suite's client scenarios, both protocol revisions, against the fixture on our client.
-//
-// Stricter than the suite itself, which does not mind a scenario that made no check at all.
+// The client scenarios of the official suite, for both protocol revisions. This is stricter than the suite, which
+// accepts a scenario that made no check at all.
 
 import { describe, expect, test } from "vitest";
 import { installedSuite } from "../conformance/install.ts";
@@ -8,14 +7,15 @@ import { complaints, once, passed } from "../conformance/suite.ts";
 import type { Run } from "../conformance/suite.ts";
 import { requiredScenarios, runRequirements, runScenario } from "./suite.ts";
 
-// What each revision requires, and the checks that makes: a scenario that ends early makes fewer.
+// What each revision requires, and how many checks that makes. A scenario that ends early makes fewer.
 const revisions = [
   { revision: "2026-07-28", scenarios: 32, checks: 380 },
   { revision: "2025-11-25", scenarios: 18, checks: 250 },
 ];
 
-// By name: what is done by us, and not by the SDK's OAuth; of that, what leads through most of it; and what the suite
-// runs without scoring it, but for two of its extensions (`auth/enterprise-managed-authorization`, `auth/wif-jwt-bearer`).
+// Scenarios that also run by name: all that test our code rather than the SDK's OAuth, those that cover most of the
+// OAuth, and those that the suite runs without scoring, except two of its extensions
+// (`auth/enterprise-managed-authorization`, `auth/wif-jwt-bearer`).
 const named = [
   ["2026-07-28", "sep-2322-client-request-state", 5],
   ["2026-07-28", "request-metadata", 5],

@@ -1,4 +1,4 @@
-// What the suite tells the program it starts.
+// What the suite passes to the program that it starts.
 
 import process from "node:process";
 import { z } from "zod";
@@ -16,6 +16,6 @@ const Context = z.looseObject({
 
 export const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "";
 export const revision = process.env["MCP_CONFORMANCE_PROTOCOL_VERSION"];
-/** Credentials and the like, where a scenario has some. */
+/** What a scenario provides, such as credentials. */
 export const given = Context.parse(JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}"));
 export const url = process.argv.at(-1) ?? "";

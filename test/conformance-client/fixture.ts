@@ -1,5 +1,5 @@
-// The program the official suite starts to judge our client: `npm run conformance:client -- <url>`. Which scenario it
-// is, and which revision, is in the environment.
+// The program that the official suite starts to test our client: `npm run conformance:client -- <url>`. The environment
+// names the scenario and the revision.
 
 import { once } from "node:events";
 import process from "node:process";
@@ -8,7 +8,7 @@ import type { Connection, ConnectOptions } from "../../src/client/index.ts";
 import { given, revision, scenario, url } from "./environment.ts";
 import { signedIn } from "./signed-in.ts";
 
-/** Without it the newest revision is taken that both sides speak. */
+/** If it is not set, the connection uses the newest revision that both sides speak. */
 const era: ConnectOptions = revision === "2025-11-25" ? { era: revision } : {};
 
 async function connected(
@@ -25,7 +25,7 @@ async function connected(
 
 const toolsOf = async ({ sdk }: Connection) => (await sdk.listTools()).tools;
 
-/** Just a tool, by name. */
+/** Calls one tool by name. */
 const calls = (tool: string, args: Record<string, unknown> = {}) =>
   connected({}, async (connection) => {
     await toolsOf(connection);
@@ -34,7 +34,7 @@ const calls = (tool: string, args: Record<string, unknown> = {}) =>
 
 const lists = () => connected({}, toolsOf);
 
-/** One of each kind of request. */
+/** Sends one request of each kind. */
 const everything = () =>
   connected({}, async (connection) => {
     const { sdk } = connection;
@@ -46,7 +46,7 @@ const everything = () =>
     if (prompts[0] !== undefined) await connection.prompt(prompts[0].name);
   });
 
-/** The calls that the suite wants to see. */
+/** Makes the calls that the suite expects. */
 const asTold = () =>
   connected({}, async (connection) => {
     await toolsOf(connection);
@@ -54,20 +54,20 @@ const asTold = () =>
       await connection.call(name, args);
   });
 
-/** A tool's schema, as it came, for the other one to compare. */
+/** Passes a tool's schema back unchanged, so that the suite can compare it. */
 const echoesSchema = () =>
   connected({}, async (connection) => {
     const [told, echo] = await toolsOf(connection);
     await connection.call(echo?.name ?? "", { schema: told?.inputSchema });
   });
 
-/** All that are left of a list in which some are not to be called. */
+/** Calls every listed tool. The client has removed those that must not be called. */
 const allThatAreLeft = () =>
   connected({}, async (connection) => {
     for (const { name } of await toolsOf(connection)) await connection.call(name, {});
   });
 
-/** Questions are answered with this. */
+/** The answer to every question. */
 const accepting = (content: { confirmed?: boolean }): ConnectOptions => ({
   elicit: () => ({ action: "accept", content }),
 });
@@ -77,7 +77,7 @@ const rounds = () =>
     for (const { name } of await toolsOf(connection)) await connection.call(name, {});
   });
 
-/** This server asks over the stream that a session opens beside its requests; it is to be there first. */
+/** Waits for the session's own stream, because this server asks over it. */
 const defaults = () => {
   const isOpen = new EventTarget();
   const opened = once(isOpen, "open");

@@ -1,4 +1,5 @@
-// A person who signs in at once, for the SDK's own OAuth: sent to a page, it follows the redirect and keeps what comes back.
+// An OAuth provider for the SDK that acts as a person who signs in at once: it follows the redirect of the sign-in page
+// and keeps what comes back.
 
 import { DpopSession } from "@modelcontextprotocol/client";
 import type {
@@ -13,7 +14,7 @@ const redirectUrl = "http://localhost:3000/callback";
 
 export class Robot implements OAuthClientProvider {
   readonly redirectUrl = redirectUrl;
-  /** The suite's authorization servers know it by this. */
+  /** The client id that the suite's authorization servers expect. */
   readonly clientMetadataUrl = "https://conformance-test.local/client-metadata.json";
   readonly clientMetadata = {
     client_name: "parley-conformance",
@@ -21,7 +22,7 @@ export class Robot implements OAuthClientProvider {
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
   };
-  /** By issuer: one server's credentials are nobody else's. */
+  /** Kept by issuer, because credentials must go to no other server. */
   readonly #clients = new Map<string, StoredOAuthClientInformation>();
   readonly #tokens = new Map<string, StoredOAuthTokens>();
   readonly #registered: StoredOAuthClientInformation | undefined;
@@ -31,7 +32,7 @@ export class Robot implements OAuthClientProvider {
   #verifier = "";
   #callback: URLSearchParams | undefined;
 
-  /** `registered`: it is known to the server already. `hasKey`: its tokens are for it alone. */
+  /** `registered` if the server knows the client already. `hasKey` if tokens are bound to a key of the client. */
   constructor(registered: StoredOAuthClientInformation | undefined, hasKey: boolean) {
     this.#registered = registered;
     this.#dpop = hasKey ? DpopSession.create() : undefined;
@@ -41,7 +42,7 @@ export class Robot implements OAuthClientProvider {
     return this.#dpop;
   }
 
-  /** What the last page gave it, until there are tokens for it. */
+  /** The code from the last page, until it is exchanged for tokens. */
   get callback(): URLSearchParams {
     if (this.#callback === undefined) throw new Error("It was sent to no page");
     return this.#callback;
@@ -76,7 +77,7 @@ export class Robot implements OAuthClientProvider {
     return this.#verifier;
   }
 
-  /** Only between a page and what comes back from it: a server may have moved since. */
+  /** Kept only until the page has redirected, because the server may move later. */
   saveDiscoveryState(state: OAuthDiscoveryState): void {
     this.#discovery = state;
   }

@@ -1,5 +1,5 @@
-// The scenarios about OAuth. What is done there the SDK does; here is what is left to whoever uses it: to come back from
-// the page with what was given there, and to try again, but not for ever.
+// The OAuth scenarios. The SDK does the work; its user has to pass on the code from the sign-in page and to try again,
+// a limited number of times.
 
 import {
   ClientCredentialsProvider,
@@ -20,7 +20,7 @@ export async function signedIn(era: ConnectOptions): Promise<void> {
   let pages = 0;
   let transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: provider });
 
-  /** Does it, and once more after each page that it leads to. */
+  /** Runs the work, and again after each sign-in page. */
   async function through<T>(act: () => Promise<T>, before?: () => void): Promise<T> {
     for (;;) {
       try {

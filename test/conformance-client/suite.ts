@@ -1,4 +1,4 @@
-// Runs the official suite's client scenarios, and reads the checks it has written.
+// Runs the client scenarios of the official suite, and reads the checks that it wrote.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,24 +9,24 @@ import { Checks, endWithUs, finished } from "../conformance/suite.ts";
 import type { Check, Run } from "../conformance/suite.ts";
 import { scriptOf } from "../programs.ts";
 
-/** Of one scenario. The suite starts all of them at once, each a process of its own. */
+/** For one scenario. The suite starts all of them at once, each in its own process. */
 const scenarioPatienceMs = 120_000;
 const patienceMs = 240_000;
 
 /** What the suite starts for each scenario. */
 const command = `"${process.execPath}" "${scriptOf("test/conformance-client/fixture.ts")}"`;
 
-/** Everything that a revision requires of a client, and what the suite runs besides without scoring it. */
+/** Everything that a revision requires of a client, and what the suite runs without scoring. */
 export function runRequirements(suite: Suite, revision: string): Promise<Run> {
   return run(suite, ["--requirements", revision]);
 }
 
-/** One by name. Here the suite also minds how our program ends. */
+/** Runs one scenario by name. Here the suite also checks the exit code of the program. */
 export function runScenario(suite: Suite, scenario: string): Promise<Run> {
   return run(suite, ["--scenario", scenario]);
 }
 
-/** The names that count. */
+/** The names of the scenarios that are scored. */
 export function requiredScenarios(suite: Suite, revision: string): readonly string[] {
   const file = readFileSync(join(suite.folder, "requirements", `${revision}.yaml`), "utf8");
   const [, list = ""] = /^client:\n((?: {2}- .+\n)+)/m.exec(file) ?? [];
@@ -48,7 +48,7 @@ async function run({ node, folder: suite }: Suite, which: readonly string[]): Pr
   }
 }
 
-/** A folder for each scenario, `<scenario>-<time>`; the names of some have a slash in them. */
+/** The suite writes a folder for each scenario, `<scenario>-<time>`. Some names contain a slash. */
 function writtenTo(output: string): ReadonlyMap<string, readonly Check[]> {
   const files = readdirSync(output, { recursive: true, encoding: "utf8" });
   const written = files.filter((file) => file.endsWith("checks.json"));

@@ -1,5 +1,5 @@
-// One handler file, one test body, every carrier: whoever carries a call, it ends in the same words, and every
-// body has run once.
+// One handler file and one test body for every carrier. A call ends in the same words on each of them, and every step
+// body runs once.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { carriers } from "./carriers.ts";
@@ -21,7 +21,7 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
     await done();
   });
 
-  /** What the bodies have done since it was last asked. */
+  /** What the step bodies have done since the last call of this function. */
   async function done(): Promise<unknown> {
     const { data } = await client.tool("ledger");
     return (data as { done: unknown }).done;
@@ -70,7 +70,7 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
     expect(
       await client.tool("import_rows", {}, (progress) => void seen.push(progress)),
     ).toMatchObject({ text: "imported", isError: false });
-    // The official clients lose progress that comes in one piece with the result; none comes twice.
+    // The official clients lose progress that arrives together with the result. None arrives twice.
     expect(seen).toEqual([...new Set(seen)].toSorted((one, other) => one - other));
     expect(people.shown).toEqual([]);
     expect(await done()).toEqual(["first half", "second half"]);

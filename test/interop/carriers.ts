@@ -12,14 +12,14 @@ import type { People } from "./people.ts";
 
 export interface Carrier {
   readonly name: string;
-  /** How many questions one after the other its client or its server takes; more is an error of theirs. */
+  /** How many questions in a row its client or server accepts. One more is an error. */
   readonly mostRounds: number;
-  /** What is said of one more. */
+  /** The error for one question more. */
   readonly refusal?: string;
   readonly open: (people: People) => Promise<Connected>;
 }
 
-/** The official client has a limit of its own; in a session there is only the server's, of fifty rounds. */
+/** The official client has its own limit. In a session only the server's limit of fifty rounds applies. */
 const ofClient = { mostRounds: 10, refusal: "still required input after 10 rounds" };
 const ofServer = {
   mostRounds: 49,
@@ -76,7 +76,7 @@ export const carriers: readonly Carrier[] = [
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** One process and no shell or wrapper around it: who ends it has ended all of it. */
+/** One process without a shell or wrapper around it, so that killing it ends all of it. */
 const stdioServer: Extract<Place, { command: string }> = {
   command: process.execPath,
   args: [...program("test/interop/stdio-server.ts")],
@@ -89,7 +89,7 @@ async function overHttp(connect: (place: Place) => Promise<Connected>): Promise<
   return closing(await connect({ url }), () => app.close());
 }
 
-/** They share the keys and the ledger, which stands for the services outside; nothing else. */
+/** They share only the keys and the ledger, which stands for the services outside. */
 async function overTwoInstances(connect: (place: Place) => Promise<Connected>): Promise<Connected> {
   const done: string[] = [];
   const apps = [errands({ keys }, done).app, errands({ keys }, done).app];
@@ -114,7 +114,7 @@ function closing(connected: Connected, close: () => Promise<unknown>): Connected
   };
 }
 
-/** The kit plays handles, not names. */
+/** The test kit takes handles, not names. */
 function played({ app, tools, prompts, resources }: Errands, people: People): Connected {
   const script = ({ kind, message, schema }: AskedQuestion): ScriptedAnswer => {
     switch (kind) {

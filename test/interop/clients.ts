@@ -1,4 +1,4 @@
-// The official clients of both generations, each with the same people behind it.
+// The official clients, v1 and v2, with the same handlers.
 
 import {
   Client as ClientV2,
@@ -16,12 +16,12 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { People } from "./people.ts";
 
-/** Where a server is: at a URL, or behind a command to be started. */
+/** Where a server is: at a URL, or behind a command to start. */
 export type Place =
   | { readonly url: string; readonly fetch?: typeof fetch }
   | { readonly command: string; readonly args: string[]; readonly cwd: string };
 
-/** Or at the other end of this. */
+/** Or behind a transport. */
 export interface Joined {
   readonly transport: TransportV2;
 }
@@ -119,7 +119,7 @@ export async function connectV1(place: Place, people: People): Promise<Connected
   };
 }
 
-/** A progress token goes out only where somebody listens. The v2 client tells of its own rounds, too, without a total. */
+/** A client sends a progress token only if it has a listener. The v2 client also reports its own rounds, without a total. */
 function heard(listener: ((progress: number) => void) | undefined) {
   const onprogress = ({ progress, total }: { progress: number; total?: number | undefined }) => {
     if (total !== undefined) listener?.(progress);
@@ -146,7 +146,7 @@ function told(result: { [member: string]: unknown }): Told {
   };
 }
 
-/** What there is of text in blocks of content. */
+/** The text in content blocks. */
 function texts(blocks: readonly unknown[]): string {
   return blocks
     .flat()

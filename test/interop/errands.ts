@@ -1,5 +1,5 @@
-// The one handler file of the interoperation tests: everything an author can register, asking in every way.
-// Each carrier serves it as it is.
+// The handlers of the interoperation tests: everything that an author can register, asking in every way. Every carrier
+// serves them unchanged.
 
 import { inputRequired, parley } from "mcp-parley";
 import type { App, Logger, ParleyOptions, Prompt, Resource, Tool } from "mcp-parley";
@@ -13,14 +13,14 @@ export interface Errands {
   readonly resources: Readonly<Record<string, Resource>>;
 }
 
-/** Of no worth: it seals the tokens of tests. */
+/** Not a secret, because it only seals the tokens of tests. */
 export const keys = "interop:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 
 const nothing = () => {};
-/** For tests that have nothing to look for in the log. */
+/** For tests that do not look at the log. */
 export const quiet: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** `done` is what the bodies have done, by name; instances of one server may share it. */
+/** `done` lists what the step bodies did. The instances of one server may share it. */
 export function errands(options: Partial<ParleyOptions> = {}, done: string[] = []): Errands {
   const app = parley({
     logger: quiet,

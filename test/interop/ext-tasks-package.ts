@@ -1,4 +1,4 @@
-// @modelcontextprotocol/ext-tasks, typed by hand: its declarations contradict themselves where libraries are checked.
+// @modelcontextprotocol/ext-tasks, typed by hand, because its own declarations do not compile without `skipLibCheck`.
 
 import type { Client } from "@modelcontextprotocol/client";
 
@@ -6,7 +6,7 @@ interface Schema {
   readonly parse: (value: unknown) => unknown;
 }
 
-/** A schema of an object with known members, which can be held to them. */
+/** A schema of an object, which can be made strict about unknown members. */
 interface ObjectSchema extends Schema {
   readonly strict: () => Schema;
 }
@@ -86,7 +86,7 @@ interface Schemas {
   readonly UpdateTaskResultV2Schema: Schema;
 }
 
-// A variable, because the compiler follows a literal.
+// A variable, because the compiler would resolve a literal.
 const name: string = "@modelcontextprotocol/ext-tasks";
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as its own declarations have it, as far as it is used
 export const { createTaskSessionFromClient } = (await import(`${name}/client`)) as ClientSide;

@@ -1,5 +1,5 @@
-// The official client of the tasks extension drives every long errand to its end, and its schemas take every
-// message of ours.
+// The official client of the tasks extension runs every long errand to its end, and its schemas accept every message of
+// our server.
 
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { Place } from "./clients.ts";
@@ -52,11 +52,11 @@ interface Run {
   readonly ends: unknown;
 }
 
-/** Calls the tool, follows what becomes of it by push, and says what that was. */
+/** Calls the tool, follows its task by notifications, and returns what it came to. */
 async function run({ session, client }: ExtTasks, name: string, args: object): Promise<Run> {
   const execution = await session.callTool(name, args);
   const { kind, handle } = execution;
-  // It takes what is pushed, but has to be told to listen.
+  // The client handles notifications, but subscribes only on request.
   const listening = handle && (await client.listen({ taskIds: [handle.taskId] } as object));
   const seen: (string | undefined)[] = [];
   const { outcome } = await execution.settle({
@@ -75,7 +75,7 @@ async function run({ session, client }: ExtTasks, name: string, args: object): P
   return { kind, seen, ends: isError === true ? { isError, text } : text };
 }
 
-/** Lets go of a task, takes it up again by its reference, and cancels it. */
+/** Leaves a task, continues it by its reference, and cancels it. */
 async function cancelled({ session }: ExtTasks): Promise<string> {
   const execution = await session.callTool("slow_compute", { seconds: 600 });
   const reference = execution.serializeReference();
@@ -103,7 +103,7 @@ describe.each([
   ],
 ] as const)("over %s", (_, open) => {
   const runs = new Map<string, Run>();
-  /** What was asked: the kind, and how it came. */
+  /** What was asked: the kind, and how it arrived. */
   const asked: string[] = [];
   let received: readonly Received[];
   let ofCancelled: string;
@@ -147,7 +147,7 @@ describe.each([
 
   test("its schemas take every message we have sent [A10] [A11] [A12] [A13]", () => {
     const kinds = received.map(kindOf);
-    // All of them were there to be looked at.
+    // Every kind of message was seen.
     expect(new Set(kinds)).toEqual(
       new Set([
         "server/discover",
@@ -179,7 +179,7 @@ function kindOf(received: Received): string {
   return to === "tools/call" ? `${to}: ${String(bodyOf(received)["resultType"])}` : to;
 }
 
-/** Throws where a schema of the extension's does not take it. */
+/** Throws if a schema of the extension does not accept the message. */
 function check(received: Received): void {
   const body = bodyOf(received);
   expect(received.message).not.toHaveProperty("error");

@@ -1,4 +1,4 @@
-// The official client of the tasks extension, with every message it receives kept.
+// The official client of the tasks extension. It records every message that it receives.
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Transport } from "@modelcontextprotocol/client";
@@ -16,7 +16,7 @@ import type { Place } from "./clients.ts";
 
 type Message = Parameters<Transport["send"]>[0];
 
-/** A message of the server's, and what it answers, if it is an answer. */
+/** A message from the server, and the method of its request if it is a response. */
 export interface Received {
   readonly message: Message;
   readonly to: string | undefined;
@@ -73,7 +73,7 @@ function transportTo(place: Place): Transport {
     : new StdioClientTransport({ ...place, stderr: "ignore" });
 }
 
-/** The extension's client needs a way past the SDK's codec: requests with ids of its own. */
+/** Sends the requests of the extension's client past the SDK's codec, under ids of their own. */
 class RawTransport implements Transport {
   onmessage?: NonNullable<Transport["onmessage"]>;
   onclose?: () => void;

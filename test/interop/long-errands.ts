@@ -1,4 +1,4 @@
-// Errands that go on in the background: those of the official suite, and two that ask the model and for the roots.
+// Errands that continue in the background: those of the official suite, and two that ask for a model and for roots.
 
 import { memoryStore, parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";

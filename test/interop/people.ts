@@ -1,4 +1,4 @@
-// Who is asked: the person, the model and the client's roots, the same behind every client.
+// The person, the model and the roots that answer the questions, the same for every client.
 
 import type { ElicitResult } from "@modelcontextprotocol/client";
 
@@ -7,10 +7,10 @@ export interface Shown {
   readonly message: string;
 }
 
-/** Notes what it was shown, and answers by the wording: a legacy client is told no keys. */
+/** Records its questions, and answers by their wording, because a 2025-11-25 client does not learn the keys. */
 export class People {
   readonly shown: Shown[] = [];
-  /** Refuses the form with this wording. */
+  /** The wording of the form that it declines. */
   refuses: { readonly message: string; readonly action: "decline" | "cancel" } | undefined;
 
   readonly root = { uri: "file:///home/ada", name: "home" };

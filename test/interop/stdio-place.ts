@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { program } from "../programs.ts";
 import type { Place } from "./clients.ts";
 
-/** One process and no shell or wrapper around it: who ends it has ended all of it. */
+/** One process without a shell or wrapper around it, so that killing it ends all of it. */
 export function stdioPlace(file: string | URL): Extract<Place, { command: string }> {
   return {
     command: process.execPath,

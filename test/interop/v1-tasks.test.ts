@@ -1,4 +1,4 @@
-// Tasks of 2025-11-25, with the official v1 client: the same handlers, seen through the older methods.
+// 2025-11-25 tasks with the official v1 client: the same handlers, reached through the older methods.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -27,7 +27,7 @@ interface Asked {
   readonly params: { readonly [name: string]: unknown; readonly _meta?: Record<string, unknown> };
 }
 
-/** A client with people behind it who say yes, and what it was asked and told. */
+/** A client that accepts every question, and what it was asked and notified of. */
 async function connected(transport: Transport, capabilities: object = everything) {
   const client = new Client({ name: "interop", version: "1.0.0" }, { capabilities });
   const asked: Asked[] = [];
@@ -62,7 +62,7 @@ const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {}
 
 type Connected = Awaited<ReturnType<typeof connected>>;
 
-/** A call with a wish for a task, up to the answer that it is one. */
+/** Calls a tool as a task, and returns when the server has created the task. */
 async function begun({ client }: Connected, name: string, args: object = {}, ttl?: number) {
   const params = { name, arguments: { ...args }, task: ttl === undefined ? {} : { ttl } };
   const { task } = await client.request({ method: "tools/call", params }, CreateTaskResultSchema);
@@ -124,7 +124,7 @@ describe.each([
       confirm_delete: "required",
       weigh_it: "optional",
     });
-    // The SDK says it of its own accord of those that may not.
+    // For tools that do not support tasks, the SDK says "forbidden" by itself.
     expect(support["greet"] ?? "forbidden").toBe("forbidden");
   });
 
@@ -145,7 +145,7 @@ describe.each([
     const after = await v1.client.experimental.tasks.getTask(taskId);
     expect(after).toMatchObject({ taskId, status: "completed" });
     expect(after).not.toHaveProperty("_meta");
-    // It can be fetched again.
+    // The result can be fetched again.
     expect(await resultOf(v1, task)).toEqual(result);
   });
 
@@ -275,7 +275,7 @@ describe.each([
   });
 
   test("a tool that runs as a task alone is -32601 without a wish; one that never does, with it", async () => {
-    // By a request of its own: this client's callTool refuses it before it is sent.
+    // Sent as a plain request, because callTool of this client refuses it locally.
     const params = { name: "confirm_delete", arguments: { filename: "x" } };
     const plainly = v1.client.request({ method: "tools/call", params }, CallToolResultSchema);
     expect(await codeOf(plainly)).toBe(-32601);
@@ -309,7 +309,7 @@ describe.each([
     const second = await tasks.listTasks(first.nextCursor);
     expect(second.nextCursor).toBeUndefined();
     const listed = [...first.tasks, ...second.tasks].map(({ taskId }) => taskId);
-    // Those made within the same millisecond are in the order of their ids.
+    // Tasks of the same millisecond are ordered by id.
     expect(listed.toSorted()).toEqual(made.toSorted());
     for (const cursor of ["x", "1.", ".x", "9.%00", "-1.x"]) {
       expect(await codeOf(tasks.listTasks(cursor))).toBe(-32602);

@@ -1,4 +1,4 @@
-// A server that says what a test wants it to say, and a plain official client of it.
+// A server that responds with whatever a test wants, and a plain official client that is connected to it.
 
 import { Client } from "@modelcontextprotocol/client";
 import type {
@@ -16,7 +16,7 @@ export interface Said {
   readonly [member: string]: unknown;
 }
 
-/** What it answers to a request: a result, an error, or nothing yet. */
+/** A response to a request. With undefined, there is no response yet. */
 export type Answer =
   | { readonly result: Said }
   | { readonly error: Said }
@@ -30,7 +30,7 @@ export class PretendServer implements Transport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly hasPerRequestStream: boolean;
-  /** Everything that came, as it came. */
+  /** Every message it received, unchanged. */
   readonly heard: JSONRPCMessage[] = [];
   readonly options: (TransportSendOptions | undefined)[] = [];
   isClosed = false;
@@ -61,7 +61,7 @@ export class PretendServer implements Transport {
     queueMicrotask(() => this.say({ id, ...answer }));
   }
 
-  /** What it says of itself, or to something that it has not answered yet. */
+  /** Sends a notification, or a late response. */
   say(message: Said): void {
     this.onmessage?.(JSON.parse(JSON.stringify({ jsonrpc: "2.0", ...message })));
   }
@@ -91,7 +91,7 @@ export const created = (more: Said = {}): Answer => ({
   result: { resultType: "task", ...stamps, taskId, status: "working", ...more },
 });
 
-/** An answer to `tasks/get`. */
+/** A response to `tasks/get`. */
 export const task = (status: string, more: Said = {}): Answer => ({
   result: { resultType: "complete", ...stamps, taskId, status, ...more },
 });
@@ -120,7 +120,7 @@ export const form = (message: string) => ({
   },
 });
 
-/** One after another; the last one again and again. */
+/** Responds with each in turn, and then always with the last. */
 export const inTurn =
   (...answers: Answer[]) =>
   (_: Said, nth: number): Answer =>
@@ -129,12 +129,12 @@ export const inTurn =
 export interface Connected {
   readonly client: Client;
   readonly server: PretendServer;
-  /** Messages of the questions its handler was shown. */
+  /** The messages of the questions that its handler received. */
   readonly shown: string[];
   readonly errors: Error[];
 }
 
-/** A plain client that echoes what it is asked. */
+/** A plain client that answers every question with the question's own words. */
 export async function connected(
   server: PretendServer,
   options?: WithTasksOptions,
@@ -146,7 +146,7 @@ export async function connected(
   );
   const shown: string[] = [];
   const errors: Error[] = [];
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client has no other
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client has no addEventListener
   client.onerror = (error) => void errors.push(error);
   if (capabilities.elicitation !== undefined) {
     client.setRequestHandler("elicitation/create", ({ params }) => {

@@ -1,4 +1,4 @@
-// The wrapper between an official client and a server that says whatever it likes.
+// `withTasks` between an official client and a server that responds with whatever a test wants.
 
 import {
   Client,
@@ -37,10 +37,10 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** Lets so much time pass, and everything happen that is due. */
+/** Advances the clock, and runs everything that is due. */
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-/** What came of it after this time: a text, or an error. */
+/** The text or the error that a call came to after this time. */
 async function after(ms: number, promise: Promise<{ content: Said[] }>): Promise<unknown> {
   const settled = promise.then(textIn, (error: unknown) => error);
   await pass(ms);
@@ -494,11 +494,11 @@ describe("questions", () => {
     const first = await byHand({});
     expect(Object.keys(first["inputRequests"]!)).toEqual(["a", "b"]);
     const { requestState } = first;
-    // What nobody has asked for is not sent on.
+    // An answer to a question that was not asked is not sent on.
     const answers = { a: { action: "accept" }, z: { action: "accept" } };
     const second = await byHand({ requestState, inputResponses: answers });
     expect(server.of("tasks/update")[0]!.params!["inputResponses"]).toEqual({ a: answers.a });
-    // What was not answered is still asked.
+    // The question without an answer is asked again.
     expect(Object.keys(second["inputRequests"]!)).toEqual(["b"]);
     expect(await byHand({ requestState, inputResponses: answers })).toContain("already");
     expect(server.of("tasks/update")).toHaveLength(1);
@@ -576,7 +576,7 @@ describe("questions", () => {
       { listen: false },
     );
     expect(await after(1_000, client.callTool(call))).toBe("done");
-    // The same key, and another question: a task's keys are its own.
+    // A task may use a key that a round has used for another question.
     expect(shown).toEqual(["first", "first"]);
     expect(server.of("tools/call")[1]!.params!["requestState"]).toBe(round.requestState);
   });
@@ -618,7 +618,7 @@ describe("hints", () => {
     expect(params).toMatchObject({ notifications: { taskIds: [taskId] } });
     server.say({ ...hint, params: { ...hint.params, _meta: { [subscriptionKey]: id } } });
     expect(await after(200, calling)).toBe("done");
-    // The stream is closed, and the client has heard nothing of it all.
+    // The subscription is closed, and the client has seen none of its messages.
     const listening = server.heard.findIndex((one) => "id" in one && one.id === id);
     expect(server.options[listening]!.requestSignal!.aborted).toBe(true);
     expect(errors).toEqual([]);
@@ -688,7 +688,7 @@ describe("hints", () => {
     const { client } = await connected(server);
     const calling = client.callTool(call, { timeout: 1e6 });
     await pass(200);
-    // It listens to us, but not for this task: the stream is not kept for nothing.
+    // The server accepts the subscription without this task, so the stream is closed.
     const listening = server.heard.findIndex(
       (one) => "method" in one && one.method === "subscriptions/listen",
     );
