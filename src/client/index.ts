@@ -25,7 +25,7 @@ export type {
   SamplingQuestion,
   UrlQuestion,
 } from "./question.ts";
-export type { FormField, FormJson } from "../protocol/form.ts";
+export type { FormField, FormFormat, FormJson, TitledChoice } from "../protocol/form.ts";
 
 // errors
 export { CallError } from "./errors.ts";
