@@ -109,7 +109,7 @@ describe("the state of a call", () => {
     const [id = ""] = (await parley(["resume"], { cwd })).stdout.split(" ");
     const late = await parley(["resume", id, "--answer", "name=Ada"], { cwd });
     expect(late.code).toBe(1);
-    expect(late.stderr).toContain("too much time has passed, or its keys have changed");
+    expect(late.stderr).toContain("too much time has passed or its keys have changed");
 
     const app = desk({ keys: deskKeys, logger: quiet });
     const { url } = await app.listen(0);
