@@ -135,7 +135,7 @@ export class Engine {
   async until(
     id: string,
     isIt: (task: TaskSnapshot) => boolean,
-    ms = 10_000,
+    ms = 30_000,
   ): Promise<TaskSnapshot> {
     let last: TaskSnapshot | undefined;
     for await (const task of this.runtime.watch(id, 0, AbortSignal.timeout(ms))) {

@@ -77,13 +77,13 @@ test("no replica outlives a run that is killed, not even a stopped one", async (
   onTestFinished(() => kill(pid));
   const isReplica = (child: number) => commandOf(child).includes("replica.js");
   const replicas = () => childrenOf(pid).filter(isReplica);
-  await expect.poll(() => replicas().length, { timeout: 20_000 }).toBeGreaterThan(1);
+  await expect.poll(() => replicas().length).toBeGreaterThan(1);
   const left = replicas();
   onTestFinished(() => left.forEach(kill));
   const [, folder = ""] = / (\S+)\/built\//.exec(commandOf(left[0] ?? 0)) ?? [];
   expect(existsSync(folder)).toBe(true);
   for (const replica of left) process.kill(replica, "SIGSTOP");
   kill(pid);
-  await expect.poll(() => left.filter(isAlive), { timeout: 20_000 }).toEqual([]);
-  await expect.poll(() => existsSync(folder), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => left.filter(isAlive)).toEqual([]);
+  await expect.poll(() => existsSync(folder)).toBe(false);
 }, 60_000);

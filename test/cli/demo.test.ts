@@ -140,5 +140,5 @@ test("killed itself, its replicas end and take the files with them", async () =>
   await screen.shows(/● Accept/);
   screen.kill("SIGKILL");
   await screen.ended;
-  await expect.poll(() => leftIn(folder), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => leftIn(folder)).toEqual([]);
 }, 60_000);

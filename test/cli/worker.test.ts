@@ -63,9 +63,9 @@ test("it runs what was created elsewhere; told to end, it gives its tasks back a
       return said;
     }
   };
-  await expect.poll(done, { timeout: 20_000 }).toBe("baked\n");
+  await expect.poll(done).toBe("baked\n");
   expect(said).toContain("Running the tasks of app.ts, 2 at once.");
-  await expect.poll(async () => (await app.health()).tasks?.held, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await app.health()).tasks?.held).toBe(1);
   worker.kill("SIGTERM");
   const [code] = (await once(worker, "close")) as [number | null];
   expect(code).toBe(0);

@@ -9,6 +9,7 @@ import { program } from "../programs.ts";
 import { servedOven } from "../wire/task-calls.ts";
 import { plainClient, textOf } from "./plain-client.ts";
 import type { People, PlainClient } from "./plain-client.ts";
+import { patience } from "../patience.ts";
 
 /** The answers that every client gives. */
 function say(message: string): Record<string, string | number | boolean> | undefined {
@@ -147,14 +148,14 @@ describe("over HTTP", () => {
       const given = new AbortController();
       const calling = client.callTool({ name: "proof", arguments: {} }, { signal: given.signal });
       calling.catch(() => {});
-      await vi.waitFor(() => expect(oven.ran).toEqual(["proof"]));
+      await vi.waitFor(() => expect(oven.ran).toEqual(["proof"]), patience);
       // The body may run before the client learns that the call is a task.
       const methods = () => requests.map(({ method }) => method);
-      await vi.waitFor(() => expect(methods()).toContain("subscriptions/listen"));
+      await vi.waitFor(() => expect(methods()).toContain("subscriptions/listen"), patience);
       given.abort(new Error("enough"));
       await expect(calling).rejects.toThrow("enough");
       if (cancelOnAbort) {
-        await vi.waitFor(() => expect(oven.stopped).toHaveLength(1), { timeout: 15_000 });
+        await vi.waitFor(() => expect(oven.stopped).toHaveLength(1), patience);
         expect(errors).toEqual([]);
       } else {
         expect(errors).toEqual([expect.any(TaskLeftError)]);

@@ -26,6 +26,7 @@ import {
   untilTask,
 } from "./peer.ts";
 import type { Answer } from "./peer.ts";
+import { patience } from "../patience.ts";
 
 function tillHere(options?: Partial<ParleyOptions>) {
   const made = till({ drafts: drafts(), ...options });
@@ -287,7 +288,7 @@ describe("over one channel", () => {
         const found = answers.find((one) => one.id === id);
         if (found === undefined) throw new Error(`no answer to ${String(id)}`);
         return found;
-      });
+      }, patience);
     await send({
       id: 0,
       method: "initialize",
@@ -300,9 +301,9 @@ describe("over one channel", () => {
   test("a request that is called off stops, and is not answered", async () => {
     const { send, answer, answers, stopped, ran } = await channel();
     await send({ id: 1, method: "tools/call", params: { name: "heat" } });
-    await vi.waitFor(() => expect(ran).toEqual(["heat"]));
+    await vi.waitFor(() => expect(ran).toEqual(["heat"]), patience);
     await send({ method: "notifications/cancelled", params: { requestId: 1 } });
-    await vi.waitFor(() => expect(stopped).toEqual(["Cancelled"]));
+    await vi.waitFor(() => expect(stopped).toEqual(["Cancelled"]), patience);
     await send({ id: 2, method: "tools/call", params: { name: "quick" } });
     await answer(2);
     expect(answers.map(({ id }) => id)).toEqual([0, 2]);
@@ -350,13 +351,16 @@ describe("over one channel", () => {
       params: { protocolVersion: draftVersion },
     });
     await client.send({ jsonrpc: "2.0", id: 2, method: "tasks/result", params });
-    await vi.waitFor(() => expect(waiting.map(({ aborted }) => aborted)).toEqual([false]));
+    await vi.waitFor(
+      () => expect(waiting.map(({ aborted }) => aborted)).toEqual([false]),
+      patience,
+    );
     await client.send({
       jsonrpc: "2.0",
       method: "notifications/cancelled",
       params: { requestId: 2 },
     });
-    await vi.waitFor(() => expect(waiting.map(({ aborted }) => aborted)).toEqual([true]));
+    await vi.waitFor(() => expect(waiting.map(({ aborted }) => aborted)).toEqual([true]), patience);
     expect(answers.map(({ id }) => id)).toEqual([1]);
   });
 

@@ -6,6 +6,7 @@ import { vi } from "vitest";
 import { stdioPlace } from "../interop/stdio-place.ts";
 import { messagesIn } from "../wire/post.ts";
 import type { To } from "../wire/post.ts";
+import { patience } from "../patience.ts";
 
 export const draftVersion = "2026-06-XX";
 const relatedTask = "io.modelcontextprotocol/related-task";
@@ -168,7 +169,7 @@ export interface Task extends Members {
   readonly status: string;
 }
 
-/** Polls the task until it has this status, for at most ten seconds. */
+/** Polls the task until it has this status, and gives up in the end. */
 export function untilTask({ ask }: DraftPeer, taskId: string, status: string): Promise<Task> {
   return vi.waitFor(
     async () => {
@@ -178,7 +179,7 @@ export function untilTask({ ask }: DraftPeer, taskId: string, status: string): P
       if (task?.status === status) return task;
       throw new Error(`It is ${JSON.stringify(task ?? error)}`);
     },
-    { timeout: 10_000, interval: 10 },
+    { ...patience, interval: 10 },
   );
 }
 

@@ -8,8 +8,9 @@ import { startPostgres } from "../postgres/start.ts";
 import { journalOf } from "./client.fixture.ts";
 import { Customer, Hold, Ledger, order, Progress } from "./outage.fixture.ts";
 
-const leaseMs = 2_000;
-const marginMs = 500;
+const leaseMs = 4_000;
+/** For what a loaded machine adds to a time that is promised. */
+const marginMs = 1_500;
 const customers = 6;
 const ordersEach = 16;
 
@@ -87,7 +88,7 @@ test("kill -9 of Postgres under load, once for a moment and once for longer than
   }
   for (const error of people.flatMap(({ refusals }) => refusals))
     expect(error).toEqual(unreachable);
-}, 60_000);
+}, 120_000);
 
 test("a body that comes to its end while Postgres is away: its outcome is kept for when it is back", async () => {
   const postgres = await startPostgres();
@@ -125,7 +126,7 @@ test("a body that comes to its end while Postgres is away: its outcome is kept f
   await postgres.restart();
   expect(await engine.over(id)).toMatchObject({ status: "completed", result: "kept" });
   expect(bodies).toBe(1);
-}, 60_000);
+}, 120_000);
 
 const unreachable = expect.objectContaining({
   name: "StoreUnavailableError",

@@ -31,7 +31,7 @@ export class ReplicaProcess {
   }
 
   /** The first line of this kind, past or future. */
-  async hears(isIt: (said: Said) => boolean, what: string, ms = 15_000): Promise<Said> {
+  async hears(isIt: (said: Said) => boolean, what: string, ms = 30_000): Promise<Said> {
     const signal = AbortSignal.timeout(ms);
     for (;;) {
       const found = this.said.find(isIt);

@@ -19,11 +19,13 @@ export interface ReplicaOrders {
   /** If false, no hint reaches this process. */
   readonly hints?: boolean | undefined;
   readonly drainMs?: number | undefined;
+  /** How often it looks for work that no hint has told of. */
+  readonly pollMs?: number | undefined;
 }
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by who started this process
 const orders = ordersHere() as ReplicaOrders;
-const { place, tool, bodies, freezes, hints = true, drainMs = 5_000 } = orders;
+const { place, tool, bodies, freezes, hints = true, drainMs = 5_000, pollMs = 250 } = orders;
 let hasFrozen = false;
 const store = openStore(place);
 const deaf = { ...store, subscribe: () => () => {} };
@@ -41,7 +43,7 @@ const engine = new Engine(
   { limits: { drainMs } },
 );
 process.on("SIGTERM", () => void leave());
-await engine.start({ name: `replica-${process.pid}` });
+await engine.start({ name: `replica-${process.pid}`, pollMs });
 say({ isReady: true });
 
 function freeze(where: ReplicaOrders["freezes"]): void {

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Engine } from "../../src/tasks/engine.fixture.ts";
 import type { TaskSnapshot } from "../../src/tasks/snapshot.ts";
 import { journalOf } from "./client.fixture.ts";
@@ -16,7 +16,7 @@ import type { ReplicaOrders } from "./replica.ts";
 import { trip } from "./trip.fixture.ts";
 
 /** The time that a busy machine may add to a promised one. */
-const marginMs = 500;
+const marginMs = 1_500;
 
 interface Opened {
   readonly at: string;
@@ -24,7 +24,7 @@ interface Opened {
 }
 
 export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened>): void {
-  describe(`replicas on ${kind}`, { timeout: 40_000 }, () => {
+  describe(`replicas on ${kind}`, { timeout: 90_000 }, () => {
     let opened: Opened | undefined;
     beforeAll(async () => {
       opened = await open();
@@ -64,12 +64,13 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     }
 
     test("what is answered or delivered at one that does not work, goes on at one that does; who watches sees it", async () => {
-      const { a, b, callId, create } = await replicas(10_000, {});
+      pollRarely();
+      const { a, b, callId, create } = await replicas(10_000, { pollMs: 60_000 });
       const { id } = await create("ask");
       const seen: TaskSnapshot[] = [];
       let seenAt = 0;
       const watched = (async () => {
-        for await (const task of a.runtime.watch(id, 0, AbortSignal.timeout(20_000))) {
+        for await (const task of a.runtime.watch(id, 0, AbortSignal.timeout(60_000))) {
           seen.push(task);
           seenAt = performance.now();
         }
@@ -81,7 +82,8 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       const answeredAt = performance.now();
       expect(await a.answer(id, { way: "left" })).toEqual({ accepted: ["way"] });
       const told = await b.hears((said) => said["told"] === "left", "told the answer");
-      expect(told.at - answeredAt).toBeLessThan(1_000);
+      // By a hint: who looks now and then would take up to a minute.
+      expect(told.at - answeredAt).toBeLessThan(20_000);
 
       const wait = async () => (await a.store.read(id))?.waits.map(({ key }) => key);
       await expect.poll(wait).toEqual(["boss"]);
@@ -90,8 +92,8 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       const last = await b.hears((said) => said["told"] === "go", "told the word");
 
       await watched;
-      // A hint must have brought it, because polling would take twice as long.
-      expect(seenAt - last.at).toBeLessThan(1_000);
+      // A hint must have brought it, because this process polls the store only every 100 seconds.
+      expect(seenAt - last.at).toBeLessThan(20_000);
       const revisions = seen.map(({ revision }) => revision);
       expect(revisions).toEqual([...new Set(revisions)].toSorted((one, other) => one - other));
       expect(seen.map((task) => task.statusMessage)).toContain("about to ask");
@@ -103,7 +105,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     test.for([true, false])(
       "cancelling at one aborts the body at the other within a third of a lease; hints arrive: %s",
       async (hints) => {
-        const leaseMs = 3_000;
+        const leaseMs = hints ? 30_000 : 6_000;
         const { a, b, create, started } = await replicas(leaseMs, { bodies: "wait", hints });
         const { id } = await create();
         await started();
@@ -117,7 +119,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     );
 
     test("killed: another goes on within one lease", async () => {
-      const leaseMs = 1_500;
+      const leaseMs = 3_000;
       const { a, b, create, started, bodies, callId, store } = await replicas(leaseMs, {
         bodies: "wait",
       });
@@ -136,7 +138,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       "stopped for longer than its lease %s, and continued: nothing is written and nobody told",
       async (freezes) => {
         const { a, b, here, tool, create, started, bodies, callId, store } = await replicas(
-          600,
+          2_000,
           { freezes },
           true,
         );
@@ -167,15 +169,13 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     );
 
     test("stopped for longer than its lease while nobody else works: what it did counts", async () => {
-      const { a, b, create, started, callId, store } = await replicas(600, {
+      const { a, b, create, started, callId, store } = await replicas(2_000, {
         freezes: "before it writes",
       });
       const nanny = nannyOf(b.pid);
       const { id } = await create();
       await started();
-      await expect
-        .poll(async () => (await dueOf(store, callId)).isNow, { timeout: 5_000 })
-        .toBe(true);
+      await expect.poll(async () => (await dueOf(store, callId)).isNow).toBe(true);
       nanny.goOn();
       expect(await a.over(id)).toMatchObject({ status: "completed", result: `by ${b.pid}` });
       expect(b.said.filter((said) => said["started"])).toHaveLength(1);
@@ -200,12 +200,21 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
         const aborted = await b.hears((said) => said["aborted"] !== undefined, "aborted");
         expect(aborted["aborted"]).toBe("Draining");
         expect(await a.over(id)).toMatchObject({ status: "completed", result: "by a" });
-        expect(bodies[0]! - toldAt).toBeLessThan(2_000);
+        expect(bodies[0]! - toldAt).toBeLessThan(30_000);
         await b.gone;
         expect((await store.read(id))?.epoch).toBe(2);
       },
     );
   });
+}
+
+/** Makes this process poll the store only every 100 seconds, so that hints alone can bring news earlier. */
+function pollRarely(): void {
+  const real = globalThis.setInterval;
+  const rare = (callback: () => void, ms: number) => real(callback, ms < 1_000 ? ms : 100_000);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the code under test passes these two arguments only
+  const spy = vi.spyOn(globalThis, "setInterval").mockImplementation(rare as typeof setInterval);
+  onTestFinished(() => spy.mockRestore());
 }
 
 /**

@@ -11,7 +11,9 @@ import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts
 import { freshDatabase } from "../postgres/database.ts";
 import { Hold } from "./outage.fixture.ts";
 
-const leaseMs = 1_500;
+const leaseMs = 3_000;
+/** For what a loaded machine adds to a time that is promised. */
+const marginMs = 1_500;
 
 test("a worker whose connections have fallen silent goes on over new ones", async () => {
   const postgres = await freshDatabase();
@@ -36,11 +38,11 @@ test("a worker whose connections have fallen silent goes on over new ones", asyn
   const before = performance.now();
   const { at, reason } = await hold.aborted;
   expect(reason).toBe("LostLease");
-  expect(at - before).toBeLessThan(leaseMs + 500);
-  expect(await engine.until(id, ({ status }) => status === "completed", 15_000)).toMatchObject({
+  expect(at - before).toBeLessThan(leaseMs + marginMs);
+  expect(await engine.until(id, ({ status }) => status === "completed")).toMatchObject({
     result: "held again",
   });
-}, 40_000);
+}, 60_000);
 
 /** A pool like the one that the store makes, except that it waits less for a response. */
 async function impatient(url: string): Promise<pg.Pool> {

@@ -191,7 +191,7 @@ describe("how it ends", () => {
     // Node keeps an idle connection for five seconds.
     const began = performance.now();
     await closed;
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(4_000);
   });
 
   test("one of two listeners ends without the other", async () => {

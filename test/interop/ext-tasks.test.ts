@@ -9,6 +9,7 @@ import { connectExtTasks } from "./ext-tasks.ts";
 import type { ExtTasks, Received } from "./ext-tasks.ts";
 import { longErrands } from "./long-errands.ts";
 import { stdioPlace } from "./stdio-place.ts";
+import { patience } from "../patience.ts";
 
 async function answer(request: InputRequest): Promise<object> {
   switch (request.kind) {
@@ -80,7 +81,7 @@ async function cancelled({ session }: ExtTasks): Promise<string> {
   const execution = await session.callTool("slow_compute", { seconds: 600 });
   const reference = execution.serializeReference();
   await execution.detach();
-  const resumed = await vi.waitFor(() => session.resumeTask(reference));
+  const resumed = await vi.waitFor(() => session.resumeTask(reference), patience);
   await resumed.cancel();
   return (await resumed.settle()).outcome.status;
 }

@@ -17,6 +17,7 @@ import type { CallToolResult, Task } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { longErrands } from "./long-errands.ts";
 import { stdioPlace } from "./stdio-place.ts";
+import { patience } from "../patience.ts";
 
 const server = new URL("stdio-long.ts", import.meta.url);
 
@@ -246,7 +247,7 @@ describe.each([
     const task = await begun(v1, "confirm_delete", { filename: "told.txt" });
     await resultOf(v1, task);
     const of = () => v1.told.filter(({ taskId }) => taskId === task.taskId);
-    await vi.waitFor(() => expect(of().at(-1)?.status).toBe("completed"));
+    await vi.waitFor(() => expect(of().at(-1)?.status).toBe("completed"), patience);
     const statuses = of().map(({ status }) => status);
     expect(statuses).toContain("input_required");
     for (const one of of()) expect(one).not.toHaveProperty("result");

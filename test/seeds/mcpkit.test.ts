@@ -12,6 +12,7 @@ import {
 import { accept, callTool, envelope, exchange, post, textIn, tokenIn } from "../wire/post.ts";
 import { ask, call, taskIdIn, textOf, until } from "../wire/task-calls.ts";
 import { connected, serving, servingWith } from "./serving.ts";
+import { patience } from "../patience.ts";
 
 const tool = "test_tool_with_elicitation";
 
@@ -179,7 +180,7 @@ describe("the three errors of a token", () => {
     await vi.waitFor(async () => {
       await callTool(app, tool, {}, { requestState: token });
       expect(logged.at(-1)?.fields).toMatchObject({ reason: "expired" });
-    });
+    }, patience);
     return token;
   }
 

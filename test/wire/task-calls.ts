@@ -9,6 +9,7 @@ import { callTool, envelope, exchange, post } from "./post.ts";
 import type { Answer, Envelope, Leg, Sending, To } from "./post.ts";
 import { streamOf } from "./stream.ts";
 import type { Stream } from "./stream.ts";
+import { patience } from "../patience.ts";
 
 export const extension = "io.modelcontextprotocol/tasks";
 
@@ -97,7 +98,7 @@ export function until(
     if (task !== undefined && isSo(task)) return task;
     throw new Error(`It is ${JSON.stringify(task ?? error)}`);
   };
-  return vi.waitFor(look, { timeout: 10_000, interval: 10 });
+  return vi.waitFor(look, { ...patience, interval: 10 });
 }
 
 /** `subscriptions/listen`, as a stream. */

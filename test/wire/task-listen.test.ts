@@ -359,25 +359,33 @@ describe("changes that follow one another closely", () => {
       return "said";
     });
     const task = await begun(to, "chatter");
+    const began = performance.now();
     const stream = await listen(to, { taskIds: [task] });
     const heard = statuses(await stream.rest());
     expect(heard.at(-1)).toBe("completed");
-    // Twenty questions, each put and taken back: some forty changes.
-    expect(heard.length).toBeLessThan(12);
+    // Twenty questions, each put and taken back: some forty changes. However long they take, five a second are told,
+    // and the first and the last.
+    const seconds = (performance.now() - began) / 1_000;
+    expect(heard.length).toBeLessThan(Math.max(12, 5 * seconds + 3));
   });
 
   test("the end is not held back by what was told just before [G28]", async () => {
     const { to } = await ovenHere();
-    const task = await begun(to, "two");
-    await until(to, task, "input_required");
-    const stream = await listen(to, { taskIds: [task] });
-    await stream.next();
-    await stream.next();
-    const began = performance.now();
-    await ask(to, "tasks/cancel", task);
-    const heard = await stream.rest();
-    expect(statuses(heard)).toEqual(["cancelled"]);
-    expect(performance.now() - began).toBeLessThan(150);
+    const took: number[] = [];
+    // What is held back takes 200 ms every time. What is not can take as long on a busy machine, but not every time.
+    while (took.length < 20 && !took.some((ms) => ms < 150)) {
+      const task = await begun(to, "two");
+      await until(to, task, "input_required");
+      const stream = await listen(to, { taskIds: [task] });
+      await stream.next();
+      await stream.next();
+      const began = performance.now();
+      await ask(to, "tasks/cancel", task);
+      const heard = await stream.rest();
+      expect(statuses(heard)).toEqual(["cancelled"]);
+      took.push(performance.now() - began);
+    }
+    expect(Math.min(...took)).toBeLessThan(150);
   });
 });
 
@@ -486,7 +494,8 @@ describe("nothing is left behind", () => {
     expect(await alone.rest()).toStrictEqual([ended()]);
     expect(await mixed.rest()).toStrictEqual([ended(2)]);
     await closed;
-    expect(performance.now() - began).toBeLessThan(2_000);
+    // Who is waited for has ten seconds.
+    expect(performance.now() - began).toBeLessThan(8_000);
     expect(store.listeners).toBe(0);
   });
 });

@@ -108,10 +108,10 @@ describe("a call", () => {
   test("cancelled on one stops the body on the other [S97] [G17]", async () => {
     const { a, b } = await replicas(["b"]);
     const task = await begun(a.app, "proof");
-    await expect.poll(() => b.ran, { timeout: 10_000 }).toEqual(["proof"]);
+    await expect.poll(() => b.ran).toEqual(["proof"]);
     await ask(a.app, "tasks/cancel", task);
     expect((await ask(b.app, "tasks/get", task)).result).toMatchObject({ status: "cancelled" });
-    await expect.poll(() => b.stopped, { timeout: 10_000 }).toEqual(["Cancelled"]);
+    await expect.poll(() => b.stopped).toEqual(["Cancelled"]);
   });
 });
 

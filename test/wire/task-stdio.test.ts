@@ -39,12 +39,12 @@ test("what is under way then is handed over, and the next process on the store e
   expect(await before.exit).toBe(0);
   const after = started(server, { env });
   const get = () => ask(after, "tasks/get", { taskId });
-  await expect.poll(get, { timeout: 10_000 }).toMatchObject({ status: "input_required" });
+  await expect.poll(get).toMatchObject({ status: "input_required" });
   await ask(after, "tasks/update", {
     taskId,
     inputResponses: { crust: accept({ crust: "thin" }) },
   });
-  await expect.poll(get, { timeout: 10_000 }).toMatchObject({
+  await expect.poll(get).toMatchObject({
     status: "completed",
     result: { content: [{ text: "rye with a thin crust" }] },
   });
