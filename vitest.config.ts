@@ -59,8 +59,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
     // How long a test may take on a busy machine. One that passes does not take longer for it.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // What is waited for comes in its time on a busy machine, too; the default is one second.
     expect: { poll: { timeout: 30_000 } },
     silent: "passed-only",

@@ -17,7 +17,14 @@ const mutants = ruleMutants.filter(({ rule }) => wanted === undefined || rule ==
 const tree = mkdtempSync(join(tmpdir(), "parley-mutants-"));
 process.on("exit", () => rmSync(tree, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
-for (const part of ["src", "scripts", "package.json", "tsconfig.json", "vitest.config.ts"]) {
+for (const part of [
+  "src",
+  "test",
+  "scripts",
+  "package.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+]) {
   cpSync(part, join(tree, part), { recursive: true });
 }
 symlinkSync(resolve("node_modules"), join(tree, "node_modules"));

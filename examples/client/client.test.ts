@@ -38,8 +38,8 @@ test.each([
     writeFileSync(join(folder, file), here);
 
     const args = ["--import", "tsx", join(folder, file)];
-    const { stdout } = await run(process.execPath, args, { timeout: 30_000 });
+    const { stdout } = await run(process.execPath, args, { timeout: 100_000 });
     expect(stdout).toBe(said);
   },
-  40_000,
+  120_000,
 );

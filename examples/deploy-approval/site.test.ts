@@ -15,7 +15,7 @@ vi.hoisted(() => vi.useFakeTimers({ toFake: ["Date"] }));
 
 const hourMs = 3_600_000;
 /** How long to poll. The machine may be busy. */
-const patience = { timeout: 10_000 };
+const patience = { timeout: 30_000 };
 const later = (ms: number) => vi.setSystemTime(Date.now() + ms);
 const keys = `test:${"A".repeat(43)}`;
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -649,9 +649,7 @@ describe("found by chaos", () => {
     );
     const { id } = await engineOn(store, {}).create("tool");
     await engine.start({ pollMs: 20 });
-    await expect
-      .poll(async () => (await store.read(id))?.cause, { timeout: 5_000 })
-      .toContain("2026");
+    await expect.poll(async () => (await store.read(id))?.cause).toContain("2026");
   });
 
   test("an invalid answer among valid ones is asked for again under a new wire key", async () => {

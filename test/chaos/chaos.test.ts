@@ -86,4 +86,4 @@ test("no replica outlives a run that is killed, not even a stopped one", async (
   kill(pid);
   await expect.poll(() => left.filter(isAlive)).toEqual([]);
   await expect.poll(() => existsSync(folder)).toBe(false);
-}, 60_000);
+}, 120_000);

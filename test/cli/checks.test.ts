@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { deskUrl, emptyFolder, parley, read } from "./run.ts";
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 120_000 };
 
 /** One that trusts whatever state comes back, and counts. */
 async function careless(): Promise<string> {

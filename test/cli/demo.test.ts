@@ -39,7 +39,7 @@ interface Ended {
 
 function run(args: readonly string[], env: Record<string, string>): Promise<Ended> {
   return new Promise((settle) => {
-    const options = { env: { ...process.env, ...env }, timeout: 55_000 };
+    const options = { env: { ...process.env, ...env }, timeout: 110_000 };
     const child = execFile(process.execPath, [...args], options, (_, stdout, stderr) =>
       settle({ code: child.exitCode ?? -1, stdout, stderr }),
     );
@@ -69,7 +69,7 @@ test("without a terminal a script answers, the story holds, and nothing is left"
   expect(`${stdout}${stderr}`.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(code).toBe(0);
   expect(leftIn(folder)).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 test.each([
   [
@@ -88,7 +88,7 @@ test.each([
     expect(code).toBe(1);
     expect(leftIn(folder)).toEqual([]);
   },
-  60_000,
+  120_000,
 );
 
 function onScreen(env: Record<string, string> = {}): Screen {
@@ -106,7 +106,7 @@ test("a person answers with keys, and nothing writes over the question", async (
   await screen.shows(/web-1 runs as vm-1 in the private network, for \$70 a month\./);
   await screen.shows(/and made 1 VM\./);
   expect(await screen.ended).toBe(0);
-}, 60_000);
+}, 120_000);
 
 test("who says no gets no VM, and no verdict", async () => {
   const screen = onScreen();
@@ -115,7 +115,7 @@ test("who says no gets no VM, and no verdict", async () => {
   await screen.shows(/You said no, so the story ends here\./);
   expect(await screen.ended).toBe(1);
   expect(screen.text()).not.toContain("What happened");
-}, 60_000);
+}, 120_000);
 
 test.each([
   ["while it asks", /● Accept/],
@@ -131,7 +131,7 @@ test.each([
     expect(await screen.ended).toBe(130);
     expect(leftIn(folder)).toEqual([]);
   },
-  60_000,
+  120_000,
 );
 
 test("killed itself, its replicas end and take the files with them", async () => {
@@ -141,4 +141,4 @@ test("killed itself, its replicas end and take the files with them", async () =>
   screen.kill("SIGKILL");
   await screen.ended;
   await expect.poll(() => leftIn(folder)).toEqual([]);
-}, 60_000);
+}, 120_000);

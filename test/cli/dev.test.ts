@@ -73,7 +73,7 @@ test("it says where it is, how to try it and what it watches; Ctrl-C ends it all
   screen.press(keys.interrupt);
   expect(await screen.ended).toBe(130);
   await expect(fetch(url)).rejects.toThrow("fetch failed");
-}, 30_000);
+}, 120_000);
 
 test("a call goes on where a file that is imported was edited in between", async () => {
   const { screen, write, url } = await kitchen();
@@ -85,7 +85,7 @@ test("a call goes on where a file that is imported was edited in between", async
   await call.answer("hungry", { action: "accept", content: {} });
   expect((await call.result()).text).toBe("cake and a coffee for 2");
   expect(screen.text()).not.toContain("Your edit");
-}, 30_000);
+}, 120_000);
 
 test("it says that an edit has changed what a call in flight has done", async () => {
   const { screen, write, url } = await kitchen();
@@ -97,7 +97,7 @@ test("it says that an edit has changed what a call in flight has done", async ()
   await expect(call.result()).rejects.toThrow("no longer does what it did earlier in this call");
   await screen.shows(/▲ Your edit changed what a call in flight has done: start that call anew\./);
   await screen.shows(/question\s+"dish" \(tool\.ts:7\)/);
-}, 30_000);
+}, 120_000);
 
 test("it says that a question of a call in flight is asked again, where an edit has changed it", async () => {
   const { screen, write, url } = await kitchen();
@@ -111,7 +111,7 @@ test("it says that a question of a call in flight is asked again, where an edit 
   expect(await nextQuestion(asked)).toBe("Are you very hungry?");
   await call.answer("hungry", { action: "accept", content: {} });
   expect((await call.result()).text).toBe("cake for 2");
-}, 30_000);
+}, 120_000);
 
 /** What it asks next. */
 async function nextQuestion(events: AsyncIterator<CallEvent>): Promise<string | undefined> {
@@ -132,7 +132,7 @@ test("a file that does not run is waited for", async () => {
   write("tool.ts", tool.replace("bought", "bought it all"));
   await screen.shows(started(2));
   expect((await fetch(new URL("/healthz", url))).status).toBe(200);
-}, 30_000);
+}, 120_000);
 
 test("one that is only touched, or is none of its files, changes nothing", async () => {
   const { screen, write } = await kitchen();
@@ -142,14 +142,14 @@ test("one that is only touched, or is none of its files, changes nothing", async
   write("words.ts", words.replace("for", "4"));
   await screen.shows(started(2));
   expect(screen.text().match(/has changed: reloading/g)).toHaveLength(1);
-}, 30_000);
+}, 120_000);
 
 test("a server over standard input and output is told from one that listens", async () => {
   const { screen } = await kitchen(`import { app } from "./tool.ts";\nawait app.stdio();\n`);
   await screen.shows(/server\.ts speaks over standard input and output/);
   await screen.shows(/app\.listen\(3000\)/);
   expect(await screen.ended).toBe(1);
-}, 30_000);
+}, 120_000);
 
 test("what is no server file is said at once", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-dev-"));
@@ -158,4 +158,4 @@ test("what is no server file is said at once", async () => {
   onTestFinished(() => screen.kill("SIGKILL"));
   await screen.shows(/There is no file nothing\.ts\./);
   expect(await screen.ended).toBe(2);
-}, 30_000);
+}, 120_000);

@@ -191,4 +191,4 @@ test("Postgres as a store: down, without tables, up to date", async () => {
   const down = await run(doctor, ["--store", "postgres://postgres@127.0.0.1:1/x"], env);
   expect(down.code).toBe(1);
   expect(down.out).toContain("✖ store");
-}, 60_000);
+}, 120_000);

@@ -12,7 +12,7 @@ import { emptyFolder, parley, read } from "./run.ts";
 import { keys, parleyOnScreen } from "./screen.ts";
 import type { Screen } from "./screen.ts";
 
-const limit = { timeout: 90_000 };
+const limit = { timeout: 120_000 };
 
 const wipe = "\u001B[2J\u009B2J\u001B]0;mine\u0007";
 // oxlint-disable-next-line no-control-regex -- they are what is looked for

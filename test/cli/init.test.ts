@@ -102,13 +102,13 @@ test("what is there already is never touched", async () => {
     "tsconfig.json",
   ]);
   expect((await parley(["init", "."], mine)).stderr).not.toContain("written");
-}, 30_000);
+}, 120_000);
 
 test("a folder's name becomes a package's", async () => {
   await parley(["init", "My Ünusual server!"], folder);
   const text = readFileSync(join(folder, "My Ünusual server!", "package.json"), "utf8");
   expect(JSON.parse(text)).toMatchObject({ name: "my-nusual-server", private: true });
-}, 30_000);
+}, 120_000);
 
 test("where only the package was installed, it says what else is needed", async () => {
   const mine = join(folder, "installed");

@@ -10,7 +10,7 @@ import { referenceTo, stateOf } from "../../src/client/reference.ts";
 import { referenceAt } from "../../src/cli/journal/reference.ts";
 import { deskUrl, emptyFolder, parley, start } from "./run.ts";
 
-const limit = { timeout: 90_000 };
+const limit = { timeout: 120_000 };
 const folder = ".parley/calls";
 
 /** A call that waits for its first answer, in the journal of a folder. */

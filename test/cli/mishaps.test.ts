@@ -13,7 +13,7 @@ import { keys as deskKeys, quiet } from "../interop/errands.ts";
 import { deskUrl, emptyFolder, parley, read, start } from "./run.ts";
 import { deskFile } from "./where.ts";
 
-const limit = { timeout: 90_000 };
+const limit = { timeout: 120_000 };
 
 async function sentence(args: readonly string[], cwd = emptyFolder()) {
   const { code, stdout, stderr } = await parley(args, { cwd });

@@ -10,7 +10,7 @@ import { deskUrl, emptyFolder, parley, read } from "./run.ts";
 import { deskFile } from "./where.ts";
 
 describe("call, exit 6, resume in another process", () => {
-  test("rounds of a server file", { timeout: 60_000 }, async () => {
+  test("rounds of a server file", { timeout: 120_000 }, async () => {
     const cwd = emptyFolder();
     const called = await parley(["call", deskFile, "rounds"], { cwd });
     expect(called).toMatchObject({ code: 6 });
@@ -37,7 +37,7 @@ describe("call, exit 6, resume in another process", () => {
     expect(readdirSync(join(cwd, ".parley/calls"))).toEqual([]);
   });
 
-  test("a task, by its whole reference, from another folder", { timeout: 60_000 }, async () => {
+  test("a task, by its whole reference, from another folder", { timeout: 120_000 }, async () => {
     const cwd = emptyFolder();
     const called = read((await parley(["call", deskFile, "work", "--json"], { cwd })).stdout);
     expect(called).toMatchObject({
@@ -65,7 +65,7 @@ describe("call, exit 6, resume in another process", () => {
 
   test(
     "over a URL, with answers in a file, and nothing secret kept",
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const shop = app({ name: "there", version: "1.0.0", keys: appKeys, logger: quiet });
       const seen: (string | null)[] = [];
@@ -122,7 +122,7 @@ describe("call, exit 6, resume in another process", () => {
 });
 
 describe("arguments", () => {
-  test("are typed by the tool's schema, and by a file", { timeout: 60_000 }, async () => {
+  test("are typed by the tool's schema, and by a file", { timeout: 120_000 }, async () => {
     const cwd = emptyFolder();
     const url = await deskUrl();
     writeFileSync(join(cwd, "args.json"), JSON.stringify({ item: "tea", seats: 9 }));
@@ -147,7 +147,7 @@ describe("arguments", () => {
     expect(JSON.parse(piped.stdout)).toEqual({ item: "x" });
   });
 
-  test("a wrong one is named, with what is expected", { timeout: 60_000 }, async () => {
+  test("a wrong one is named, with what is expected", { timeout: 120_000 }, async () => {
     const url = await deskUrl();
     const cwd = emptyFolder();
     const wrong: [string[], string][] = [
@@ -165,7 +165,7 @@ describe("arguments", () => {
 describe("a server that is started here", () => {
   test(
     "may listen, and is known by its name when its port is another",
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const cwd = emptyFolder();
       const env = { LISTEN: "1" };
@@ -176,7 +176,7 @@ describe("a server that is started here", () => {
     },
   );
 
-  test("by a command, after -- or in quotes", { timeout: 60_000 }, async () => {
+  test("by a command, after -- or in quotes", { timeout: 120_000 }, async () => {
     const cwd = emptyFolder();
     const command = [process.execPath, deskFile];
     const after = await parley(["call", "echo", "item=x", "--", ...command], { cwd });
@@ -189,7 +189,7 @@ describe("a server that is started here", () => {
     );
   });
 
-  test("nothing is left in the journal of a call that failed", { timeout: 60_000 }, async () => {
+  test("nothing is left in the journal of a call that failed", { timeout: 120_000 }, async () => {
     const cwd = emptyFolder();
     const url = await deskUrl();
     const failed = await parley(["call", url, "fail", "--json"], { cwd });

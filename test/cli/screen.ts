@@ -54,7 +54,7 @@ export function parleyOnScreen(args: readonly string[], options: ScreenOptions):
     // What was written last may still be on its way to the screen.
     pty.onExit(({ exitCode }) => terminal.write("", () => resolve(exitCode)));
   });
-  const shows = (what: RegExp, withinMs = 20_000) =>
+  const shows = (what: RegExp, withinMs = 60_000) =>
     new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer);

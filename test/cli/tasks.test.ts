@@ -103,7 +103,7 @@ test.each(Object.entries(stores))(
   },
 );
 
-test("what there is not", { timeout: 60_000 }, async () => {
+test("what there is not", { timeout: 120_000 }, async () => {
   const cwd = emptyFolder();
   const url = await deskUrl();
   expect(await parley(["tasks", "get", url, "nope"], { cwd })).toMatchObject({

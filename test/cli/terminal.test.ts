@@ -43,7 +43,7 @@ async function answer(screen: Screen, question: RegExp, ...typed: string[]): Pro
   screen.press(...typed);
 }
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 120_000 };
 
 describe("answered by keys", () => {
   test("text", limit, async () => {

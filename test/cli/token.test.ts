@@ -124,4 +124,4 @@ test("standard input keeps it out of the shell's history", async () => {
   const options = { cwd: emptyFolder(), env, stdin: `${state}\n` };
   const { stdout } = await parley(["token", "inspect", "-"], options);
   expect(stdout).toContain("tools/call buy");
-}, 30_000);
+}, 120_000);

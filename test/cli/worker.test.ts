@@ -72,7 +72,7 @@ test("it runs what was created elsewhere; told to end, it gives its tasks back a
   expect(said).toContain("Handed over.");
   // Its lease would have been a minute.
   expect((await app.health()).tasks).toMatchObject({ held: 0, live: 1 });
-}, 60_000);
+}, 120_000);
 
 test.each([
   [
@@ -96,5 +96,5 @@ test.each([
     expect(ran.code).toBe(code);
     expect(ran.stderr).toContain(sentence);
   },
-  30_000,
+  120_000,
 );

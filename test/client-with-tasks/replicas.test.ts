@@ -14,7 +14,7 @@ import { scriptOf } from "../programs.ts";
 import { deferred } from "../wire/deferred.ts";
 import { plainClient, textOf } from "./plain-client.ts";
 
-test("a replica is killed, and callTool() returns the result", { timeout: 60_000 }, async () => {
+test("a replica is killed, and callTool() returns the result", { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-with-tasks-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const creating = deferred<number>();

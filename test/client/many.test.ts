@@ -50,7 +50,7 @@ async function drive(connection: Connection, n: number): Promise<string> {
 test.each([
   ["HTTP", overHttp],
   ["stdio", overStdio],
-])("%s, by events", { timeout: 60_000 }, async (_, way) => {
+])("%s, by events", { timeout: 120_000 }, async (_, way) => {
   const connection = await way({ elicit: "events" });
   expect(await Promise.all(calls.map((n) => drive(connection, n)))).toEqual(expected);
 });
@@ -60,7 +60,7 @@ test.each([
   ["HTTP", "2025-11-25", overHttp],
   ["stdio", "2026-07-28", overStdio],
   ["stdio", "2025-11-25", overStdio],
-] as const)("%s, %s, by a handler", { timeout: 60_000 }, async (_, era, way) => {
+] as const)("%s, %s, by a handler", { timeout: 120_000 }, async (_, era, way) => {
   const connection = await way({
     era,
     elicit: (question) => {

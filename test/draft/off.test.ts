@@ -122,7 +122,7 @@ test.each([true, false])(
     expect(tried.length).toBeGreaterThan(400);
     expect(differing).toEqual([]);
   },
-  60_000,
+  120_000,
 );
 
 /** Without the mutation that makes both entries wait for the rest of the body. */

@@ -32,7 +32,7 @@ async function placeOf(kind: Place["kind"]): Promise<Place> {
 
 test.for(["sqlite", "postgres"] as const)(
   "processes that kill themselves, on %s: another goes on",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (kind) => {
     const place = await placeOf(kind);
     const store = openStore(place);

@@ -28,7 +28,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     let opened: Opened | undefined;
     beforeAll(async () => {
       opened = await open();
-    }, 60_000);
+    }, 120_000);
     afterAll(() => opened?.close());
 
     /**

@@ -122,7 +122,7 @@ describe.each([
     received = ext.received;
     await ext.close();
     await close();
-  }, 30_000);
+  }, 120_000);
 
   test.each(tools)("$name comes to its end [S80] [S85] [S88]", ({ name, kind = "task", ends }) => {
     const { seen, ...came } = runs.get(name)!;

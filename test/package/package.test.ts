@@ -166,7 +166,7 @@ test("a consumer compiles with library checks on, and runs", () => {
   const target = ["--target", "es2023", "--module", "nodenext", "--types", "node"];
   run(bin("tsc"), [...options, ...target, "consumer.ts"], folder);
   expect(run("node", ["consumer.js"], folder)).toBe("consumer ok\n");
-}, 60_000);
+}, 120_000);
 
 test("it can be required from CommonJS", () => {
   const code = 'console.log(Object.keys(require("mcp-parley")).sort().join(" "))';
@@ -230,7 +230,7 @@ test("a store whose driver is not installed says what to install", () => {
 test("publint and attw have nothing to say", () => {
   run(bin("publint"), ["run", "--strict", tarball]);
   run(bin("attw"), [tarball, "--profile", "esm-only"]);
-}, 60_000);
+}, 120_000);
 
 test("it depends on the official SDK and nothing else", () => {
   const { dependencies, peerDependencies, peerDependenciesMeta } = manifest();

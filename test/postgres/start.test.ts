@@ -12,7 +12,7 @@ import { startPostgres } from "./start.ts";
 import type { Postgres } from "./start.ts";
 
 // Starting a server can take its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const started: Postgres[] = [];
 const processes: ChildProcess[] = [];

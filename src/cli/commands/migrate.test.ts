@@ -32,7 +32,7 @@ test("makes the tables of a file, again without harm", async () => {
   const store = new SqliteStore({ path: file });
   expect((await store.figures()).live).toBe(0);
   await store.close();
-}, 30_000);
+}, 120_000);
 
 test("makes the tables of Postgres; what --print prints makes the same ones", async () => {
   const { url, stop } = await freshDatabase();
@@ -51,7 +51,7 @@ test("makes the tables of Postgres; what --print prints makes the same ones", as
   const printed = new PostgresStore(url, { schema: "printed" });
   onTestFinished(() => printed.close());
   expect((await printed.figures()).live).toBe(0);
-}, 30_000);
+}, 120_000);
 
 test("says what is wrong, in one sentence", async () => {
   expect(await parley("migrate")).toMatchObject({ code: 2 });
@@ -63,4 +63,4 @@ test("says what is wrong, in one sentence", async () => {
   expect(refused.stderr.trim().split("\n")).toHaveLength(1);
   expect((await parley("nonsense")).stderr).toContain(`there is no command "nonsense"`);
   expect((await parley("migrate", "--help")).stdout).toContain("--print");
-}, 30_000);
+}, 120_000);

@@ -161,7 +161,7 @@ async function until(
   id: string,
   isIt: (status: string, questions: number) => boolean,
 ) {
-  for await (const task of runtimeOf(at).watch(id, 0, AbortSignal.timeout(10_000))) {
+  for await (const task of runtimeOf(at).watch(id, 0, AbortSignal.timeout(60_000))) {
     if (isIt(task.status, task.questions.size)) return task;
   }
   throw new Error("it did not come to that");

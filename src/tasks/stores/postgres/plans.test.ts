@@ -8,7 +8,7 @@ import { statementsFor } from "./statements.ts";
 import type { StatementName } from "./statements.ts";
 
 // On a busy machine, a server may take long to start.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let server: TestServer;
 let opened: TestSchema;

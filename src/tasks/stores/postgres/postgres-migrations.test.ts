@@ -9,7 +9,7 @@ import { TestServer } from "./server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
 // On a busy machine, a server may take long to start.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let server: TestServer;
 beforeAll(async () => void (server = await TestServer.startAlone()));

@@ -5,7 +5,7 @@ import { describeTaskStore } from "../../../testing/store/contract.ts";
 import { TestServer } from "./server.fixture.ts";
 
 // On a busy machine, a server may take long to start.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let server: TestServer;
 // outages.test.ts tests what is on the disk.

@@ -8,7 +8,7 @@ import { newPath } from "./folder.fixture.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 const child = fileURLToPath(new URL("child.fixture.ts", import.meta.url));
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
 
 function begin(path: string, does: "create" | "work", name: string): Child {
   const started = start(child, { PARLEY_DB: path, PARLEY_DOES: does, PARLEY_NAME: name });
