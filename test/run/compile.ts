@@ -2,7 +2,7 @@
 // that `tsx` needs.
 
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -27,7 +27,8 @@ export interface Compiled {
 export async function compile(): Promise<Compiled> {
   await mkdir(cache, { recursive: true });
   await removeStale();
-  const folder = await mkdtemp(join(cache, `${process.pid}-`));
+  // As Node names it to the programs in it, should node_modules be a link.
+  const folder = await realpath(await mkdtemp(join(cache, `${process.pid}-`)));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     await Promise.all([writePackage(folder), copyPlainScripts(folder), emit(folder)]);
