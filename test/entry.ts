@@ -4,7 +4,7 @@
 import process from "node:process";
 import type { ListenOptions } from "mcp-parley";
 
-export const entry: { readonly fast: boolean } = {
+const entry: { readonly fast: boolean } = {
   fast: process.env["PARLEY_TEST_ENTRY"] !== "sdk",
 };
 

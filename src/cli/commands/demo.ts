@@ -26,10 +26,10 @@ behind, also after Ctrl-C.
     // Before anything starts: on Node 20 the package may be missing.
     await loadDriver();
     const isAuto = values.auto === true || !io.isInteractive;
-    io.err("Two replicas are started. One of them will be killed.\n");
-    if (isAuto && values.auto !== true)
-      io.err("There is no terminal: a script answers (--auto).\n");
-    io.err("\n");
-    return playDemo({ isAuto, io });
+    const isAsked = values.auto === true;
+    const opening =
+      "Two replicas are started. One of them will be killed.\n" +
+      (isAuto && !isAsked ? "There is no terminal: a script answers (--auto).\n" : "");
+    return playDemo({ isAuto, io, opening: `${opening}\n` });
   },
 };

@@ -20,16 +20,24 @@ import { verdict } from "./verdict.ts";
 export interface Playing {
   readonly isAuto: boolean;
   readonly io: Io;
+  /** What is printed first, once Ctrl-C is heard. */
+  readonly opening?: string;
   /** A test has others, to see the story fail. */
   readonly replica?: string | undefined;
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export async function playDemo({ isAuto, io, replica = demoReplica }: Playing): Promise<ExitCode> {
+export async function playDemo({
+  isAuto,
+  io,
+  opening = "",
+  replica = demoReplica,
+}: Playing): Promise<ExitCode> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   for (const signal of signals) process.on(signal, interrupt);
+  io.err(opening);
   const folder = mkdtempSync(join(tmpdir(), "parley-demo-"));
   const talk = talkOf(io);
   const narrator = new Narrator(talk);
