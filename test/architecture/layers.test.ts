@@ -53,10 +53,8 @@ describe.each(Object.entries(layers))("src/%s", (layer, { mayImport }) => {
   test("has no two files of the same name", () => {
     const found = new Map<string, string[]>();
     for (const file of own) {
-      // Each store has its own room, with the same furniture.
-      const room = /stores\/(?:sqlite|postgres)\//.exec(file.replaceAll(sep, "/"))?.[0] ?? "";
-      const name = `${room}${basename(file)}`;
-      if (basename(file) !== "index.ts") found.set(name, [...(found.get(name) ?? []), file]);
+      const name = basename(file);
+      if (name !== "index.ts") found.set(name, [...(found.get(name) ?? []), file]);
     }
     expect([...found.values()].filter((same) => same.length > 1)).toEqual([]);
   });

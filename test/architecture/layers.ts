@@ -19,7 +19,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   token: { holds: "sealed state, tickets and keys; all crypto", mayImport: ["util"] },
   draft: {
-    holds: "the draft form of 2026-07-28, translated at the edge",
+    holds: "the plug-in `mcp-parley/drafts`, which translates the draft protocol",
     mayImport: ["util", "protocol"],
   },
   tasks: {
