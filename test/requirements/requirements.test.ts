@@ -1,4 +1,4 @@
-// Every requirement has a test that shows it, or a line that says why not; and what is cited exists.
+// Every requirement has a test that shows it, or a reason why not, and every cited test exists.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const requirements = [...serverRequirements, ...clientRequirements];
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Titles with tags at their end, without them, and the ids that were in them. */
+/** The titles that end in tags, without these tags, and the ids in the tags. */
 const titles = ["src", "test", "examples"]
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
@@ -27,7 +27,7 @@ const titles = ["src", "test", "examples"]
 const span = (letter: string, from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `${letter}${from + index}`);
 
-test("none is missing, and none is there twice", () => {
+test("no requirement is missing or listed twice", () => {
   expect(requirements.map(({ id }) => id)).toEqual([
     ...span("S", 1, 44),
     ...span("S", 50, 61),
@@ -64,13 +64,13 @@ test.each(requirements)("$id: $says", (requirement) => {
   } else {
     const reason = "later" in requirement ? requirement.later : requirement.notOurs;
     expect(reason).not.toBe("");
-    // What has a test needs no excuse.
+    // A requirement with a test needs no reason.
     expect(tagged).toEqual([]);
   }
 });
 
-test("no tag names what is not in the list", () => {
-  // The legacy era has tests already; its list comes later.
+test("every tag names a requirement", () => {
+  // The 2025-11-25 era has tests, but no list yet.
   const elsewhere = /^E\d\.\d$/;
   const known = new Set(requirements.map(({ id }) => id));
   const unknown = titles

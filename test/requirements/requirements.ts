@@ -1,12 +1,11 @@
-// What 2026-07-28 and its tasks extension ask of a server (S: the wire, A: shapes on it, D: security), what was
-// decided where they are silent (G), in our words, and the test that shows it here.
-// The client's are in client.ts; the console has its list when it has its code.
+// What 2026-07-28 and its tasks extension require of a server (S: the wire, A: shapes on it, D: security), and what was
+// decided where they are silent (G), in our words, each with the test that shows it. client.ts has those of a client.
 
 export type Requirement = { readonly id: string; readonly says: string } & (
   | {
-      /** The title of a test, without its tags; the title carries the id in brackets. */
+      /** The title of the test, without its tags. The title in the test file has the id in brackets. */
       readonly test: string;
-      /** What of it is not met yet. */
+      /** The part that is not met yet. */
       readonly open?: string;
     }
   /** Why no test shows it: what it waits for, or why it does not concern this library. */
@@ -18,22 +17,22 @@ export const requirements: readonly Requirement[] = [
   // ---------------------------------------------------------------- envelope, results, errors
   {
     id: "S1",
-    says: "A response has its request's id, of the same type.",
+    says: "A response has the id of its request, with the same type.",
     test: "is repeated by type: a text id comes back as text, a number as a number",
   },
   {
     id: "S2",
-    says: "Every result says its resultType.",
+    says: "Every result has a resultType.",
     test: "has resultType, inputRequests, requestState and the server's name, and nothing else",
   },
   {
     id: "S3",
-    says: "No resultType but complete, input_required and those of extensions the request declared.",
+    says: "A resultType is complete, input_required, or one of an extension that the request declared.",
     test: "declares no extension that was not asked for",
   },
   {
     id: "S4",
-    says: "A request without version or capabilities in its envelope is -32602, HTTP 400.",
+    says: "A request without a version or capabilities in its envelope gets -32602, HTTP 400.",
     test: "without %s is -32602 and 400",
   },
   {
@@ -43,17 +42,17 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S6",
-    says: "Version, capabilities and identity come from this request, not from an earlier one.",
+    says: "Version, capabilities and identity come from the request itself, not from an earlier one.",
     test: "what one request says of its client holds for that request alone",
   },
   {
     id: "S7",
-    says: "A version that is not served is -32022, HTTP 400, with those that are.",
+    says: "An unsupported version gets -32022, HTTP 400, with the versions that are supported.",
     test: "of a version nobody serves is -32022 and 400, and names those that are",
   },
   {
     id: "S8",
-    says: "server/discover tells versions, capabilities and how long they may be cached.",
+    says: "server/discover returns versions, capabilities and how long they may be cached.",
     test: "is told the server's versions, capabilities and how long they hold",
   },
   {
@@ -63,17 +62,17 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S10",
-    says: "Nothing depends on what the client calls itself.",
+    says: "Nothing depends on the name that the client gives itself.",
     test: "what a client says of itself is not who it is",
   },
   {
     id: "S11",
-    says: "What needs an undeclared capability is -32021, HTTP 400, with what is missing.",
+    says: "A request that needs an undeclared capability gets -32021, HTTP 400, with what is missing.",
     test: "gets -32021 and HTTP 400 for %s %j with %j, naming what is missing",
   },
   {
     id: "S12",
-    says: "An unknown method is -32601, HTTP 404.",
+    says: "An unknown method gets -32601, HTTP 404.",
     test: "%s does not exist in 2026-07-28: -32601 and 404",
   },
   {
@@ -83,22 +82,22 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S14",
-    says: "None of the codes of older revisions, nor undefined ones of the reserved range.",
+    says: "The server sends no error codes of older revisions, and no undefined codes of the reserved range.",
     test: "unknown tools and prompts are -32602, unknown methods -32601 and 404",
   },
   {
     id: "S15",
-    says: "State that outlives a request is reached only by what the request carries.",
+    says: "State that outlives a request is reached only through what a request carries.",
     test: "many calls at once do not meet: each has its own answers and its own keys",
   },
   {
     id: "S16",
-    says: "Requests of one call may come to different processes.",
+    says: "The requests of one call may reach different processes.",
     test: "may go to another instance that shares nothing but the keys",
   },
   {
     id: "S17",
-    says: "An extension the peer lacks falls back to the core or is refused.",
+    says: "If the peer lacks an extension, the server falls back to the core protocol or refuses.",
     test: "declares no extension that was not asked for",
   },
   {
@@ -115,12 +114,12 @@ export const requirements: readonly Requirement[] = [
   // ---------------------------------------------------------------- rounds
   {
     id: "S20",
-    says: "input_required only for tools/call, prompts/get and resources/read.",
+    says: "Only tools/call, prompts/get and resources/read get input_required.",
     test: "%s asks nothing",
   },
   {
     id: "S21",
-    says: "It has inputRequests or requestState.",
+    says: "An input_required result has inputRequests, requestState, or both.",
     test: "has only a token where nothing is asked",
   },
   {
@@ -130,22 +129,22 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S23",
-    says: "Its keys are the server's, each once.",
+    says: "The server chooses the keys, and uses each once.",
     test: "has each key once: a handler that uses one twice is told so, and nothing is asked",
   },
   {
     id: "S24",
-    says: "Nothing is asked that this request's capabilities do not list.",
+    says: "The server asks only what the capabilities of this request list.",
     test: "any more, in a later round, is not asked: each request speaks for itself",
   },
   {
     id: "S25",
-    says: "No mode of elicitation the client has not; an empty capability means forms.",
+    says: "The server uses only the modes of elicitation that the client has; an empty capability means forms.",
     test: "`elicitation: {}` counts as a client of forms",
   },
   {
     id: "S26",
-    says: "No tools in sampling unless declared, nor includeContext.",
+    says: "Sampling has tools and includeContext only if the client declared them.",
     test: "where tools are concerned gets no sampling with tools",
   },
   {
@@ -155,27 +154,27 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S28",
-    says: "It is protected against change, and refused where that fails.",
+    says: "requestState is protected against changes, and refused if the check fails.",
     test: "with $name: one answer, nothing runs",
   },
   {
     id: "S29",
-    says: "A changed one is an error, not asked again and not served.",
+    says: "A changed requestState is an error: it is neither asked again nor served.",
     test: "with $name: one answer, nothing runs",
   },
   {
     id: "S30",
-    says: "It is good for one caller, one request and a short time.",
+    says: "requestState is valid for one caller, one request and a short time.",
     test: "after its eleven minutes, and not before",
   },
   {
     id: "S31",
-    says: "Where it may be used once only, the server keeps a record.",
+    says: "If requestState may be used only once, the server keeps a record of its use.",
     test: "with once: true a round that is sent again gets its first response, and one with other answers none",
   },
   {
     id: "S32",
-    says: "Nothing is held open for a client that may not come back.",
+    says: "The server holds nothing open for a client that may not come back.",
     test: "a client that never comes back has left nothing behind",
   },
   {
@@ -185,22 +184,22 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S34",
-    says: "Answers are validated; those without structure are an error.",
+    says: "Answers are validated, and malformed ones are an error.",
     test: "%s: %j is asked for again with the reason",
   },
   {
     id: "S35",
-    says: "Unknown keys and further members are ignored.",
+    says: "Unknown keys and additional members are ignored.",
     test: "under another key, or in further members, is ignored beside the right one",
   },
   {
     id: "S36",
-    says: "Answers that are missing are asked for again.",
+    says: "Missing answers are asked for again.",
     test: "while another came is asked for alone; the one that came is kept",
   },
   {
     id: "S37",
-    says: "Decline, cancel and a client that never returns are all handled.",
+    says: "Decline, cancel and a client that never returns are handled.",
     test: "to %s ends the call with a result that says so, and no further body runs",
   },
   {
@@ -210,7 +209,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S39",
-    says: "No caching hints on input_required; on complete reads and lists there are.",
+    says: "input_required has no caching hints; complete reads and lists do.",
     test: "of a resource gives its contents, with caching hints",
   },
   {
@@ -225,50 +224,50 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S42",
-    says: "In a sampling history every tool_use is followed by its results alone.",
+    says: "In a sampling history, every tool_use is followed by its results only.",
     test: "has no tool_use without its results: the author is told, and nothing is asked",
   },
   {
     id: "S43",
     says: "Helpers for sampling and roots are marked as deprecated.",
-    later: "ctx.sample and ctx.roots carry no mark yet; they work until at least 2027-07-28",
+    later: "ctx.sample and ctx.roots are not marked yet; they work until at least 2027-07-28",
   },
   {
     id: "S44",
     says: "Elicitation that waits in place, kept for old code, is marked as legacy.",
-    notOurs: "there is none: ctx.ask suspends and is called again, on both eras",
+    notOurs: "there is none: ctx.ask suspends and runs again, in both eras",
   },
 
   // ---------------------------------------------------------------- HTTP
   {
     id: "S50",
-    says: "One path takes POST; 202 and no body for a notification.",
+    says: "One path takes POST; a notification gets 202 without a body.",
     test: "a notification is accepted with 202 and no body",
   },
-  { id: "S51", says: "A foreign Origin is 403.", test: "a page of another origin (%s) gets 403" },
+  { id: "S51", says: "A foreign Origin gets 403.", test: "a page of another origin (%s) gets 403" },
   {
     id: "S52",
-    says: "The standard headers are there and say what the body says, else 400 and -32020.",
+    says: "The standard headers are present and agree with the body; otherwise the request gets 400 and -32020.",
     test: "must all be there: without %s it is -32020",
   },
   {
     id: "S53",
-    says: "Mcp-Name of tasks/* is the task's id.",
+    says: "Mcp-Name of a tasks/* request is the task's id.",
     test: "of %s is the task's id, or it is -32020",
   },
   {
     id: "S54",
-    says: "Header names in any case, values exactly, white space around them ignored.",
+    says: "Header names match in any case and values exactly; surrounding white space is ignored.",
     test: "may be written in any case and with space around them",
   },
   {
     id: "S55",
-    says: "Mcp-Param headers are there and equal where the body has a value.",
+    says: "Mcp-Param headers are present and equal if the body has a value.",
     test: "a parameter that is mirrored in a header must be there and be the same, by the author's own schema",
   },
   {
     id: "S56",
-    says: "To close the stream cancels the request.",
+    says: "Closing the stream cancels the request.",
     test: "aborts ctx.signal and the body's, and nothing runs after it",
   },
   {
@@ -278,12 +277,12 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S58",
-    says: "Streams ask proxies not to hold them back.",
+    says: "Streams ask proxies not to buffer them.",
     test: "ends with the result, is held back by no proxy, and nothing follows it",
   },
   {
     id: "S59",
-    says: "GET and DELETE are 405; Mcp-Session-Id and Last-Event-ID mean nothing.",
+    says: "GET and DELETE get 405; Mcp-Session-Id and Last-Event-ID have no meaning.",
     test: "GET and DELETE without a session are not for it",
   },
   {
@@ -293,45 +292,45 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S61",
-    says: "A modern-only server's error to initialize names its versions.",
-    notOurs: "both eras are served: initialize opens a session",
+    says: "A server that speaks only the newest version names its versions in its error to initialize.",
+    notOurs: "both eras are served, so initialize opens a session",
   },
 
   // ---------------------------------------------------------------- stdio
   {
     id: "S65",
-    says: "One message a line, and nothing else on standard output.",
+    says: "Each line has one message, and standard output has nothing else.",
     test: "one message a line and nothing else, both ways, through all rounds of a call",
-    open: "an author's console.log in a handler goes to standard output, too",
+    open: "an author's console.log in a handler also goes to standard output",
   },
   {
     id: "S66",
-    says: "notifications/cancelled stops a request and silences its response.",
+    says: "notifications/cancelled stops a request and suppresses its response.",
     test: "stops the body and the handler, and nothing is answered to it",
   },
   {
     id: "S67",
-    says: "It exits when its input ends.",
+    says: "The server exits when its input ends.",
     test: "it stops what is under way and exits",
   },
 
   // ---------------------------------------------------------------- progress and log
   {
     id: "S70",
-    says: "Progress names a token of an active request, increases strictly and ends with it.",
+    says: "Progress names the token of an active request, increases strictly, and ends with the request.",
     test: "goes out as it is made, strictly increasing, and not again while replaying",
   },
   {
     id: "S71",
-    says: "Log messages only where the request set a level, and on its own stream.",
+    says: "Log messages are sent only if the request set a level, and on its own stream.",
     test: "is silent where the request set no level",
   },
-  { id: "S72", says: "An unknown level is -32602.", test: "of an unknown level is -32602" },
+  { id: "S72", says: "An unknown level gets -32602.", test: "of an unknown level is -32602" },
 
   // ---------------------------------------------------------------- subscriptions
   {
     id: "S73",
-    says: "The acknowledgement comes first, and lists only what will be told.",
+    says: "The acknowledgement comes first, and lists only what will be sent.",
     test: "is acknowledged first, tells how each task stands, then every change, then ends",
   },
   {
@@ -341,84 +340,84 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S75",
-    says: "Only what was asked for is told.",
+    says: "Only what was subscribed to is sent.",
     test: "tasks alone hear nothing of other changes",
   },
   {
     id: "S76",
-    says: "A server that ends one answers the request, then closes.",
+    says: "A server that ends a subscription responds to its request, then closes the stream.",
     test: "when the app closes: open streams are told, and end at once",
   },
   {
     id: "S77",
-    says: "A client may have several at once.",
+    says: "A client may have several subscriptions at once.",
     test: "several at once have each their own tasks, ids and ends",
   },
 
   // ---------------------------------------------------------------- tasks
   {
     id: "S80",
-    says: "The extension is declared in discovery, and nothing of the older tasks.",
+    says: "The extension is declared in discovery, and nothing of the older tasks is.",
     test: "discovery tells of the extension, with no settings, and of nothing older",
   },
   {
     id: "S81",
-    says: "A task is the answer to tools/call alone, and only where this request declares it.",
+    says: "Only tools/call may return a task, and only if this request declares the extension.",
     test: "only at first, gets none: it goes on in rounds",
   },
   {
     id: "S82",
-    says: "The server decides: what is quick may be answered at once.",
+    says: "The server decides; quick work may return its result at once.",
     test: "the handler decides: what is quick is answered at once",
   },
   {
     id: "S83",
-    says: "A tool that runs as a task alone is -32021 without the capability.",
+    says: "A tool that runs only as a task gets -32021 without the capability.",
     test: "a tool that runs as a task alone is refused before anything ran",
   },
   {
     id: "S84",
-    says: "One that may runs in its request without the capability.",
+    says: "A tool that may run as a task runs in its request without the capability.",
     test: "the call goes on in its request, question by question",
   },
   {
     id: "S85",
-    says: "resultType task is on that answer and on nothing else.",
+    says: "Only that response has resultType task.",
     test: "CreateTaskResult is flat, begins as working, and holds nothing else",
   },
   {
     id: "S86",
-    says: "The task is durable and readable before its id goes out.",
+    says: "The task is durable and readable before its id is sent.",
     test: "can be read, and is in the store, before its id goes out",
   },
   {
     id: "S87",
-    says: "All rounds come before it; neither has what is the other's.",
+    says: "All rounds come before the task, and neither has members of the other.",
     test: "over HTTP: each phase in its own words, each body once",
   },
   {
     id: "S88",
-    says: "tasks/get has what goes with the status: all questions, the result or the error.",
+    says: "tasks/get returns what belongs to the status: all questions, the result or the error.",
     test: "of one that asks, all that is asked, as bare requests",
   },
   {
     id: "S89",
-    says: "The methods' own results are complete.",
+    says: "The methods' own results have resultType complete.",
     test: "tasks/update and tasks/cancel are acknowledged, and that is all",
   },
   {
     id: "S90",
-    says: "A result that says it went wrong is completed; failed is for errors of the protocol.",
+    says: "A result with isError is completed; failed is for protocol errors.",
     test: "of one that is done, its result, also where that says that it went wrong",
   },
   {
     id: "S91",
-    says: "Failed has no result, completed no error.",
+    says: "A failed task has no result, and a completed one no error.",
     test: "of one that ended in an error of the protocol, that error",
   },
   {
     id: "S92",
-    says: "The result is what the request itself would have got.",
+    says: "The result is what the request itself would have received.",
     test: "the same of a tool with an outputSchema, whose result has structured content",
   },
   {
@@ -428,32 +427,32 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S94",
-    says: "tasks/update is acknowledged, and that is all.",
+    says: "tasks/update returns an acknowledgement and nothing else.",
     test: "tasks/update and tasks/cancel are acknowledged, and that is all",
   },
   {
     id: "S95",
-    says: "Answers to what is not asked, or not any more, are ignored, whatever they are.",
+    says: "Answers to questions that are not open, or no longer open, are ignored, whatever they contain.",
     test: "that comes before its question, or for what nobody asked, is acknowledged and counts for nothing",
   },
   {
     id: "S96",
-    says: "Some of the answers may come; the others are still asked for.",
+    says: "A client may send some of the answers; the other questions stay open.",
     test: "is applied when it is acknowledged: the next tasks/get no longer asks",
   },
   {
     id: "S97",
-    says: "tasks/cancel is acknowledged, also where the task is over.",
+    says: "tasks/cancel is acknowledged, even if the task is over.",
     test: "tasks/update and tasks/cancel are acknowledged, and that is all",
   },
   {
     id: "S98",
-    says: "An unknown id is -32602.",
+    says: "An unknown id gets -32602.",
     test: "that is %s is nobody's: the same -32602 everywhere",
   },
   {
     id: "S99",
-    says: "Who does not declare the extension gets -32021, before anything is looked up.",
+    says: "A client that does not declare the extension gets -32021 before anything is looked up.",
     test: "each request speaks for itself: to follow one, the later ones declare it, too",
   },
   {
@@ -468,22 +467,22 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S102",
-    says: "Who declares only the older capability has declared nothing.",
+    says: "A client that declares only the older capability has declared nothing.",
     test: "none for one that declares only what 2025-11-25 had, or asks for one",
   },
   {
     id: "S103",
-    says: "Under 2025-11-25 the extension means nothing.",
+    says: "Under 2025-11-25 the extension has no meaning.",
     test: "a client of the older one that declares the extension gets no task for it",
   },
   {
     id: "S104",
-    says: "A notification is the whole task, as tasks/get would show it.",
+    says: "A notification contains the whole task, as tasks/get would return it.",
     test: "each message is what tasks/get would say then, of one that is cancelled, too (%s)",
   },
   {
     id: "S105",
-    says: "No progress and no log messages of a task.",
+    says: "A task sends no progress and no log messages.",
     test: "is told by its status message alone: nothing of it goes out elsewhere",
   },
   {
@@ -493,17 +492,17 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S107",
-    says: "Not before its time is up may a task fail for it, or be deleted.",
+    says: "A task fails or is deleted because of its ttl only when the ttl has passed.",
     test: "whose time is up before it is done has failed, and is gone after a while",
   },
   {
     id: "S108",
-    says: "Who polls too fast may be slowed down.",
-    notOurs: "a poll is one read by key; limits of rate are for what stands in front",
+    says: "A client that polls too fast may be slowed down.",
+    notOurs: "a poll is one read by key; rate limits belong to a proxy in front",
   },
   {
     id: "S109",
-    says: "Working and input_required alternate; what is over stays so.",
+    says: "A task alternates between working and input_required; an end is final.",
     test: "moves between working and input_required, then ends and stays so",
   },
   {
@@ -513,17 +512,17 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "S111",
-    says: "Which methods may become tasks is data.",
-    notOurs: "a definition says it of itself (`task`); only tools have it to say",
+    says: "The methods that may become tasks are data.",
+    notOurs: "each definition says it by itself (`task`), and only tools can",
   },
   {
     id: "S112",
-    says: "The extension's names are kept for it.",
+    says: "The names of the extension are reserved for it.",
     test: "prompts and resources are none, and nothing else takes the methods' names",
   },
   {
     id: "S113",
-    says: "Errors say why: never there, or over.",
+    says: "Errors say why: the task never existed, or it is over.",
     test: "that was done is deleted at the end of its time, and its owner is told so",
   },
   {
@@ -535,32 +534,32 @@ export const requirements: readonly Requirement[] = [
   // ---------------------------------------------------------------- shapes of tasks
   {
     id: "A10",
-    says: "CreateTaskResult.",
+    says: "The shape of CreateTaskResult.",
     test: "CreateTaskResult is flat, begins as working, and holds nothing else",
   },
   {
     id: "A11",
-    says: "DetailedTask in each status.",
+    says: "The shape of DetailedTask in each status.",
     test: "of a cancelled one, the base alone",
   },
   {
     id: "A12",
-    says: "The acknowledgements.",
+    says: "The shape of the acknowledgements.",
     test: "tasks/update and tasks/cancel are acknowledged, and that is all",
   },
   {
     id: "A13",
-    says: "Subscriptions and notifications/tasks.",
+    says: "The shape of subscriptions and of notifications/tasks.",
     test: "is acknowledged first, tells how each task stands, then every change, then ends",
   },
   {
     id: "A14",
-    says: "What belongs to a request ends with it; a task is cancelled by neither way.",
+    says: "What belongs to a request ends with it, but neither way of cancelling a request cancels a task.",
     test: "over stdio, to cancel the request whose answer was a task cancels nothing",
   },
   {
     id: "A15",
-    says: "The error that names the extension.",
+    says: "The shape of the error that names the extension.",
     test: "errors of the extension are errors, with what is needed",
   },
 
@@ -572,27 +571,27 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "D2",
-    says: "It is bound to caller, request and a few minutes.",
+    says: "requestState is bound to the caller, the request and a few minutes.",
     test: "is no good for another, though both use the same application",
   },
   {
     id: "D3",
-    says: "What may happen once only has a record of its use.",
+    says: "What may happen only once has a record of its use.",
     test: "with once: true a round that is sent again gets its first response, and one with other answers none",
   },
   {
     id: "D4",
-    says: "It is encrypted: the client cannot read what is in it.",
+    says: "requestState is encrypted, so the client cannot read it.",
     test: "lets nobody read what is in its token",
   },
   {
     id: "D5",
-    says: "All its refusals look alike from outside.",
+    says: "All refusals of requestState look alike from outside.",
     test: "with $name: one answer, nothing runs",
   },
   {
     id: "D6",
-    says: "Keys rotate, are 256 bits, and are not made up outside of development.",
+    says: "Keys can be rotated, have 256 bits, and are created automatically in development only.",
     test: "opens under an older key of the ring, and seals under the newest",
   },
   {
@@ -607,42 +606,42 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "D9",
-    says: "A foreign task and an unknown one get the same answer.",
+    says: "A foreign task and an unknown one get the same response.",
     test: "gets for %s what a task that never was gets, in every state of it",
   },
   {
     id: "D10",
-    says: "To have a handle is not to be its owner.",
+    says: "Having a handle does not make a caller its owner.",
     test: "is its user's alone: to another it is as if it did not exist",
   },
   {
     id: "D11",
-    says: "No secrets through forms.",
-    notOurs: "what an author asks for is the author's; ctx.openUrl is there for secrets",
+    says: "Secrets are not requested through forms.",
+    notOurs: "the author decides what to ask; ctx.openUrl is there for secrets",
   },
   {
     id: "D12",
-    says: "No secrets and no identities in a page's URL.",
+    says: "A page's URL contains no secrets and no identities.",
     test: "shows nothing of it to who sees the URL, and cannot be changed",
   },
   {
     id: "D13",
-    says: "Who completes a page is who was sent to it.",
+    says: "The person who completes a page is the person who was sent to it.",
     test: "tells the page which call, which question and whose",
   },
   {
     id: "D14",
     says: "Credentials of third parties do not reach the client.",
-    notOurs: "the author's page keeps them; what a step returns travels sealed (D4)",
+    notOurs: "the author's page keeps them; what a step returns is sealed (D4)",
   },
   {
     id: "D15",
-    says: "Who is asked is known from verified credentials, not from what the client says.",
+    says: "The identity of the caller comes from verified credentials, not from what the client says.",
     test: "credentials %s, without a user, get 403: the application alone is nobody",
   },
   {
     id: "D16",
-    says: "Questions of a task are trusted no more than others.",
+    says: "Questions of a task get no more trust than others.",
     test: "what a task asks is sealed to it: another task's answer is none of its own",
   },
   {
@@ -652,28 +651,28 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "D18",
-    says: "Headers equal the body before anything is decided by them.",
+    says: "Headers are compared with the body before anything is decided by them.",
     test: "that say otherwise than the body in %s are -32020 and 400",
   },
   {
     id: "D19",
     says: "No sensitive parameter is mirrored in a header.",
-    notOurs: "which are mirrored is in the author's schema",
+    notOurs: "the author's schema decides which parameters are mirrored",
   },
   {
     id: "D20",
     says: "No $ref is fetched from the network, and schemas are bounded.",
-    notOurs: "no schema comes from a client: arguments and answers are checked by the author's own",
+    notOurs: "no schema comes from a client: the author's own schemas check arguments and answers",
   },
   {
     id: "D23",
-    says: "Tasks, subscriptions and what comes with them are limited.",
+    says: "The number of tasks, subscriptions and their contents is limited.",
     test: "of 10 000, the first thousand are looked at, and the others are left out",
-    open: "rates are not: limits of those are for what stands in front",
+    open: "rates are not limited; rate limits belong to a proxy in front",
   },
   {
     id: "D24",
-    says: "What comes with the extension is not trusted.",
+    says: "Messages of the extension are not trusted.",
     test: "%s for what is asked is -32602, and nothing is applied, not even the good one beside it",
   },
   {
@@ -683,44 +682,44 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "D29",
-    says: "What is kept of a task is protected, and deleted at the end of its time.",
+    says: "The stored contents of a task are protected, and deleted when its life ends.",
     test: "holds all of a caller's in the store sealed",
   },
 
   // ---------------------------------------------------------------- decisions
   {
     id: "G1",
-    says: "To end a subscription: over HTTP its result, over stdio notifications/cancelled before it.",
+    says: "To end a subscription, the server sends its result over HTTP, and notifications/cancelled before it over stdio.",
     test: "is acknowledged first, tells how each task stands, then every change, then ends",
   },
   {
     id: "G8",
-    says: "What is wrong with a request is told in one order.",
+    says: "Problems of a request are reported in one fixed order.",
     test: "a request that is wrong otherwise is told that first, whoever sends it",
   },
   {
     id: "G9",
-    says: "Without Mcp-Name tasks/* is refused.",
+    says: "A tasks/* request without Mcp-Name is refused.",
     test: "of %s is the task's id, or it is -32020",
   },
   {
     id: "G10",
-    says: "A wrong structure for what is asked is -32602; what merely does not fit is asked again.",
+    says: "A malformed answer to an open question gets -32602; one that only does not fit is asked again.",
     test: "%s for what is asked is -32602, and nothing is applied, not even the good one beside it",
   },
   {
     id: "G11",
-    says: "Answers are applied before they are acknowledged; the first wins.",
+    says: "Answers are applied before they are acknowledged, and the first one wins.",
     test: "of two at the same time one wins",
   },
   {
     id: "G12",
-    says: "A question has its own deadline; an error is no answer.",
+    says: "A question has its own deadline, and an error does not count as an answer.",
     test: "a question may have a time of its own: nobody need answer for the task to end",
   },
   {
     id: "G13",
-    says: "What may be asked in a task is what the call's client declared.",
+    says: "A task may ask what the client of the call declared.",
     test: "fails the task with -32021, whatever the client that polls declares",
   },
   {
@@ -730,17 +729,17 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "G15",
-    says: "Its time counts from its creation; then it has failed, and is readable for a while.",
+    says: "The life of a task counts from its creation; after that it has failed, and is readable for a while.",
     test: "whose time is up before it is done has failed, and is gone after a while",
   },
   {
     id: "G16",
-    says: "A client with the older capability may poll, in the newer era, what it made in the older.",
-    later: "it gets -32021: to poll it there, it declares the extension",
+    says: "A client with the older capability may poll in the newer era what it created in the older one.",
+    later: "it gets -32021; to poll the task there, the client declares the extension",
   },
   {
     id: "G17",
-    says: "Cancelled stays cancelled; what is asked then is gone.",
+    says: "A cancelled task stays cancelled, and its questions are gone.",
     test: "of one that asks ends it: the questions are gone, later answers ignored",
   },
   {
@@ -750,12 +749,12 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "G27",
-    says: "Ids that are not served are left out; of the others the first message says how they stand.",
+    says: "Ids that are not served are left out; for the others, the first message has their status.",
     test: "of those that are nobody's are left out, and nothing is said of it",
   },
   {
     id: "G28",
-    says: "Every change is told, several at once where they are close; the last at once.",
+    says: "Every change is sent, several together if they are close; the last one is sent at once.",
     test: "the end is not held back by what was told just before",
   },
   {
@@ -765,22 +764,22 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: "G38",
-    says: "Without credentials the id is all it takes.",
+    says: "Without credentials, the id is sufficient.",
     test: "is everybody without credentials: the id alone is what it takes then",
   },
   {
     id: "G39",
-    says: "The newer list of tools does not say which may be tasks.",
+    says: "The newer list of tools does not say which tools may become tasks.",
     test: "the list of tools is silent on tasks",
   },
   {
     id: "G40",
-    says: "Ids are compared with their type.",
+    says: "Ids are compared including their type.",
     test: "each has its own tasks, its own id and its own end",
   },
   {
     id: "G42",
-    says: "Two HTTP clients may use one id for their subscriptions.",
+    says: "Two HTTP clients may use the same id for their subscriptions.",
     test: "each has its own tasks, its own id and its own end",
   },
 ];
