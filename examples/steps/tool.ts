@@ -19,7 +19,7 @@ export function orderTool(shop: Shop) {
       if (!(await ctx.confirm("sure", `Order ${item} for ${cents} cents?`))) return "Not ordered.";
 
       // #region read
-      // Reading counts, too: the answer may differ in the next round.
+      // Reads belong in steps, because the stock may differ in the next round.
       const stock = await ctx.step("stock", () => shop.stock(item));
       if (stock === 0) return `${item} is sold out.`;
       // #endregion
