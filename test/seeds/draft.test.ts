@@ -1,5 +1,5 @@
-// The flows of the documents on the wire as they are printed, in the dialect of the draft. What is the server's to choose
-// (tokens, ids, times, how often to poll, the words of a status) is that of the running call; all else is as printed.
+// Plays the flows of the documents as printed, in the draft form. What the server chooses (tokens, ids, times, the polling
+// interval, the message of a status) comes from the running call; everything else is as printed.
 
 import { describe, expect, test } from "vitest";
 import { drafts } from "mcp-parley/drafts";
@@ -83,10 +83,10 @@ function expectPrinted(answer: Answer, name: string, { taskId }: Live = {}): voi
 function statusOf(name: string, printed: Members, taskId: unknown): Members {
   const { status, statusMessage, ttl, pollInterval, ...rest } = printed;
   expect(Object.keys(rest)).toEqual(expect.arrayContaining(["taskId", "createdAt"]));
-  if (statusMessage !== undefined) loosened("words of a status", name);
-  if (pollInterval !== 1_000) loosened("interval of polling", name);
+  if (statusMessage !== undefined) loosened("the message of a status", name);
+  if (pollInterval !== 1_000) loosened("the polling interval", name);
   if (!("lastUpdatedAt" in rest)) loosened("lastUpdatedAt, which is not printed", name);
-  if (status === "completed") loosened("life of a task that is done", name);
+  if (status === "completed") loosened("the lifetime of a finished task", name);
   return {
     taskId,
     status,

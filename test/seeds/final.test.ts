@@ -1,4 +1,4 @@
-// The flows of the documents on the wire, message by message, in the form that became final.
+// Plays the flows of the documents message by message, in the final form.
 
 import type { App } from "mcp-parley";
 import { describe, expect, test } from "vitest";

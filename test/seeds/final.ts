@@ -1,5 +1,5 @@
-// A message of the documents in the form that became final: what §F of the requirements says of each member, and no
-// more. Tokens, task ids and times are the server's to choose, so those of the running call stand in their place.
+// Turns a message of the documents into the final form, according to the differences F1 to F53 and nothing else. The server
+// chooses tokens, task ids and times, so those of the running call replace the printed ones.
 
 import { expect } from "vitest";
 import { follows } from "../wire/task-calls.ts";

@@ -1,4 +1,4 @@
-// The messages of the documents, by name. They are in test/golden/seeds/, where a notice says whose they are.
+// The messages of the documents, by name. They are in test/golden/seeds/, where a notice says who wrote them.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Message, Printed } from "./printed.ts";

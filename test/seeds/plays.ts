@@ -1,5 +1,5 @@
-// Which printed messages the tests of a file have played, and in what they were looser than the print. When all tests
-// of the file have passed, both must be what is noted.
+// Records which printed messages the tests of a file have played, and where they compared loosely. When all tests of the
+// file have passed, both must be as noted.
 
 import { afterAll, expect } from "vitest";
 import type { RunnerTestFile, RunnerTestSuite } from "vitest";

@@ -1,5 +1,5 @@
-// The messages of the documents: all are there, and what is wrong with them is noted. That each is played, or it is
-// said why not, is for draft.test.ts and final.test.ts to hold (plays.ts).
+// All messages of the documents exist, and their mistakes are noted. draft.test.ts and final.test.ts check that each is
+// played, or that there is a reason why not (plays.ts).
 
 import { describe, expect, test } from "vitest";
 import { printed } from "./golden.ts";

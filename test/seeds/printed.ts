@@ -1,5 +1,5 @@
-// JSON messages as the documents print them: in fences, or, where a document has none, from a line "{" to a line "}".
-// People read them, so they have comments, dots in place of what does not matter, and slips.
+// Reads the JSON messages that the documents print: in fences or, if a document has none, from a line "{" to a line "}".
+// They were written for people, so they contain comments, dots for omitted parts, and mistakes.
 
 export interface Printed {
   /** The document and the place in it: "001.7" is the seventh message of 001. */

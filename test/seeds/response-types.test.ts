@@ -1,5 +1,5 @@
-// 003, the table of response types: answer and promise, each complete, failed and in need of more, as one type. Its
-// fourth column, streaming, has no cell in the final specification: progress and status are all that comes before the end.
+// 003, the table of response types: answer and promise, each complete, failed or asking for more, as one type. Its fourth
+// column, streaming, is not in the final specification: only progress and status come before the end.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// An app with some of the documents' tools, until the test is over.
+// Serves an app with some of the documents' tools until the test ends.
 
 import { parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";

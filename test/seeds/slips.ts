@@ -1,11 +1,11 @@
-// Where a printed message is not what its own document means, noted one by one. What a document means and the final
-// specification does otherwise is no slip: see the rows. What is not JSON is noted beside the message (`mended`).
-// And where a message is played in the draft, and is not taken at its word, though it is no slip.
+// Mistakes in the printed messages: places where a message contradicts its own document. Where the final specification
+// differs from a document, see the rows. Repairs of invalid JSON are noted beside the message (`mended`). Also the places
+// where the tests of the draft compare a correct message loosely.
 
 export interface Slip {
   readonly message: string;
   readonly slip: string;
-  /** What the tests take it for. */
+  /** How the tests read it. */
   readonly takenFor: string;
 }
 
@@ -26,13 +26,13 @@ export const slips: readonly Slip[] = [
   { message: "000.6", slip: "_meta stands beside params", takenFor: "_meta of the result" },
   {
     message: "000.7",
-    slip: "a response under an id that nobody sent",
+    slip: "a response with an id that was not sent",
     takenFor: "a request that answers",
   },
   { message: "000.9", slip: "the status is written Completed", takenFor: "completed" },
   {
     message: "000.9",
-    slip: "the status message names get/result, which is no method",
+    slip: "the status message names get/result, which is not a method",
     takenFor: "tasks/result",
   },
   {
@@ -49,7 +49,7 @@ export const slips: readonly Slip[] = [
   {
     message: "001.26",
     slip: "the retry lacks the requestState that 001.5 gave, which clients must echo",
-    takenFor: "a first request with answers nobody asked for",
+    takenFor: "a first request with answers that were not asked for",
   },
   {
     message: "001.30",
@@ -119,36 +119,36 @@ export interface Loosening {
   readonly why: string;
 }
 
-/** Those of test/seeds/draft.test.ts, which fails when it is looser or stricter than this. */
+/** The places in test/seeds/draft.test.ts, which fails if it is looser or stricter than this. */
 export const loosenings: readonly Loosening[] = [
   {
-    what: "words of a status",
+    what: "the message of a status",
     messages: ["001.15", "001.17", "001.23", "003.5"],
-    why: "they are the handler's, and it has said nothing yet; they are optional",
+    why: "the handler sets it and has not done so yet; it is optional",
   },
   {
-    what: "interval of polling",
+    what: "the polling interval",
     messages: ["001.15", "001.17", "001.23", "003.5"],
-    why: "the server's to choose: it is a second here",
+    why: "the server chooses it; here it is a second",
   },
   {
-    what: "life of a task that is done",
+    what: "the lifetime of a finished task",
     messages: ["001.23"],
-    why: "it is kept for a while from its end on, so its life has become longer",
+    why: "a finished task is kept for a while, so its lifetime has become longer",
   },
   {
     what: "lastUpdatedAt, which is not printed",
     messages: ["003.5"],
-    why: "001 has it, and so have the tasks of 2025-11-25",
+    why: "001 and the tasks of 2025-11-25 have it",
   },
   {
     what: 'mode: "form", which is not printed',
     messages: ["001.5", "001.9", "001.11", "001.27", "001.30"],
-    why: "001.19 and 000.6 have it; without it means the same",
+    why: "001.19 and 000.6 have it, and a form without it means the same",
   },
   {
     what: "a state, which is not printed",
     messages: ["001.9", "001.10", "001.27"],
-    why: "an answer counts only for the question that was put, and the state says which (F8, S30)",
+    why: "an answer counts only for the question that was asked, and the state says which (F8, S30)",
   },
 ];

@@ -1,4 +1,4 @@
-// 002, traces across rounds: what a client of mcpkit's says of its first round is linked to, as is our own.
+// 002, traces across rounds: later rounds are linked to the first one, whether the client or the sealed state names it.
 
 import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";

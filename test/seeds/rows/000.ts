@@ -1,3 +1,5 @@
+// The statements of document 000, the message structure proposal.
+
 import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
@@ -11,8 +13,8 @@ export const messageStructure: readonly Row[] = [
     "Overview",
     ["Rounds and tasks fit together, shown by an example that elicits.", by(at.final, inFinal)],
     [
-      "It is open what the return type of a tool request is that needs elicitation or sampling.",
-      superseded("it is decided: `InputRequiredResult`, told apart by `resultType` (F1)"),
+      "The return type of a tool request that needs elicitation or sampling is an open question.",
+      superseded("it has been decided: `InputRequiredResult`, recognised by its `resultType` (F1)"),
     ],
   ),
   ...under(
@@ -22,7 +24,7 @@ export const messageStructure: readonly Row[] = [
       by(at.tasks, "CreateTaskResult is flat, begins as working, and holds nothing else"),
     ],
     [
-      "A task is working, in need of input, completed, failed or cancelled.",
+      "The status of a task is working, input required, completed, failed or cancelled.",
       by(
         at.tasks,
         "CreateTaskResult is flat, begins as working, and holds nothing else",
@@ -32,15 +34,15 @@ export const messageStructure: readonly Row[] = [
       ),
     ],
     [
-      "A tool can say by the status that it needs more from the user to complete the task.",
+      "With the status, a tool can say that it needs more from the user to complete the task.",
       by(at.tasks, "of one that asks, all that is asked, as bare requests"),
     ],
     [
-      "In that status the server can put an elicitation or a sampling request.",
+      "In that status the server can ask for elicitation or sampling.",
       by(at.taskInput, "of every kind reaches the handler as it would in a round"),
     ],
     [
-      "A client that meets the status should call `tasks/result`, and gets the request there.",
+      "A client that sees the status should call `tasks/result`, which returns the request.",
       and(
         by(at.draft, inDraft),
         by(
@@ -64,11 +66,11 @@ export const messageStructure: readonly Row[] = [
   ...under(
     flow,
     [
-      "The echo tool's input is optional; where it is missing, it is elicited before the call completes.",
+      "The echo tool's input is optional; if it is missing, it is elicited before the call completes.",
       by(at.tools, "the echo tool asks in its task, unless it was told"),
     ],
     [
-      "1: the client calls the tool with a wish for a task that lives so long.",
+      "1: the client calls the tool and asks for a task with a given lifetime.",
       and(
         by(at.draft, inDraft),
         by(
@@ -78,16 +80,16 @@ export const messageStructure: readonly Row[] = [
       ),
     ],
     ours(
-      "1, there is no wish; the server decides, and a wish changes nothing.",
+      "1, a client cannot ask for a task; the server decides, and ignores such a request.",
       by(at.tasks, "a wish for one changes nothing for a client that follows them"),
     ),
     [
-      "2: the server answers with a task: id, status, time of creation, life, interval.",
+      "2: the server returns a task with id, status, creation time, lifetime and polling interval.",
       by(at.final, inFinal),
     ],
-    ["2: a status can come with words.", by(at.final, "a promise, and what it comes to")],
+    ["2: a status can have a message.", by(at.final, "a promise, and what it comes to")],
     [
-      "3: the client asks for the status every now and then, by `tasks/get`.",
+      "3: the client polls the status with `tasks/get`.",
       and(
         by(at.final, inFinal),
         by(
@@ -96,11 +98,11 @@ export const messageStructure: readonly Row[] = [
         ),
       ),
     ],
-    ["4: the answer says that input is required.", by(at.final, inFinal)],
-    ["5: the client asks by `tasks/result` which input.", by(at.draft, inDraft)],
+    ["4: the response says that input is required.", by(at.final, inFinal)],
+    ["5: the client calls `tasks/result` to learn which input.", by(at.draft, inDraft)],
     [
       "6: the response is an `elicitation/create` with the request's id and a method.",
-      superseded("no valid JSON-RPC response; the request stands in `inputRequests` (F17)"),
+      superseded("this is not a valid JSON-RPC response; the request is in `inputRequests` (F17)"),
     ],
     [
       "6: the question names its task in `_meta`.",
@@ -119,26 +121,26 @@ export const messageStructure: readonly Row[] = [
     [
       "7: it posts the answer as a result message that names the task in `_meta`.",
       superseded(
-        "a request, `tasks/update`, carries it; responses from the client are of 2025-11-25 alone (F21)",
+        "the request `tasks/update` carries it; only 2025-11-25 has responses from the client (F21)",
       ),
     ],
-    ["8: nothing need be answered to it.", superseded("`tasks/update` is acknowledged (F11)")],
+    ["8: it needs no response.", superseded("`tasks/update` is acknowledged (F11)")],
     [
-      "8: with the answer the server goes on, and the status is working again.",
+      "8: with the answer the server continues, and the status is working again.",
       and(
         by(at.draft, workingAgain),
         by(at.tools, "the echo tool asks in its task, unless it was told"),
       ),
     ],
     [
-      "9: the client goes on asking for the status until it is completed.",
+      "9: the client polls until the status is completed.",
       and(
         by(at.draftClient, "the draft is spoken as it is written"),
         by(at.clientTask, "questions come out, answers go in, each once"),
       ),
     ],
-    ["10: the answer says that the task is completed.", by(at.final, inFinal)],
-    ["11: the client gets the final result by `tasks/result`.", by(at.draft, inDraft)],
+    ["10: the response says that the task is completed.", by(at.final, inFinal)],
+    ["11: the client gets the final result with `tasks/result`.", by(at.draft, inDraft)],
     [
       "12: the final result is that of the tool, with the task named in `_meta`.",
       by(at.draft, inDraft),
@@ -148,7 +150,7 @@ export const messageStructure: readonly Row[] = [
   ...under(
     "Discussion Points",
     [
-      "Tool calls and tasks ask for more in the same pattern.",
+      "Tool calls and tasks ask for input in the same way.",
       and(
         by(
           at.mcpkit,
@@ -158,32 +160,34 @@ export const messageStructure: readonly Row[] = [
       ),
     ],
     [
-      "To need more is a special result, like an error that can be recovered from.",
+      "Needing input is a special result, like an error that the client can recover from.",
       by(
         at.rounds,
         "has resultType, inputRequests, requestState and the server's name, and nothing else",
       ),
     ],
     [
-      "A task gives the request by `tasks/result`, a tool call directly as the result of `tools/call`.",
+      "A task returns the request from `tasks/result`, and a tool call directly as the result of `tools/call`.",
       by(at.draft, inDraft, "001: the weather tool, as printed"),
     ],
   ),
   ...under(
     "Option One",
     [
-      "`tasks/result` is answered with an existing `elicitation/create` or `sampling/createMessage` message.",
-      superseded("weighed and rejected: a response with a method is none; not built (F17)"),
-    ],
-    [
-      "That leaves existing implementations nearly as they are.",
+      "`tasks/result` returns an existing `elicitation/create` or `sampling/createMessage` message.",
       superseded(
-        "2025-11-25 keeps its own way: requests of the server on the stream of `tasks/result` (F9)",
+        "considered and rejected, because a message with a method is not a response; not built (F17)",
       ),
     ],
     [
-      "Its structure is unlike that of results and errors.",
-      superseded("the reason why it was rejected (F17)"),
+      "This hardly changes existing implementations.",
+      superseded(
+        "2025-11-25 keeps its own form: requests from the server on the stream of `tasks/result` (F9)",
+      ),
+    ],
+    [
+      "Its structure differs from that of results and errors.",
+      superseded("this is why it was rejected (F17)"),
     ],
   ),
   ...under(
@@ -191,7 +195,7 @@ export const messageStructure: readonly Row[] = [
     [
       "A content block of a tool's result wraps an elicitation or a sampling request.",
       superseded(
-        "weighed and rejected: a result type of its own; requests are never in `content` (F18)",
+        "considered and rejected in favour of a separate result type; requests are never in `content` (F18)",
       ),
     ],
     ours(
@@ -203,15 +207,15 @@ export const messageStructure: readonly Row[] = [
       by(at.types, "a failure (%s)", "a failure"),
     ],
     [
-      "A task could give a partial result and ask for input in one answer.",
+      "A task could return a partial result and ask for input at the same time.",
       superseded("an `input_required` task has `inputRequests` and no `result` (S88)"),
     ],
     [
-      "Several elicitation and sampling requests can be put at the same time.",
+      "Several elicitation and sampling requests can be made at the same time.",
       by(at.final, "a form and a completion are asked in one round, and answered in one"),
     ],
     [
-      "The messages that tasks returned before become deprecated, as nothing is out of band any more.",
+      "The messages that tasks returned before become deprecated, because nothing is sent out of band any more.",
       and(
         by(at.final, "nor is there a tasks/result to stream from", inFinal),
         by(at.notifications, "carries no request of the server's"),

@@ -1,3 +1,5 @@
+// The statements of document 001, the MRTR proposal.
+
 import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
@@ -17,24 +19,27 @@ export const proposal: readonly Row[] = [
     "Abstract",
     ["The protocol becomes stateless.", by(at.rounds, anotherInstance)],
     [
-      "A request of the server belongs to a request of the client.",
+      "A request from the server belongs to a request from the client.",
       by(at.notifications, "carries no request of the server's"),
     ],
     [
-      "That holds without sessions and lasting connections to map one to the other.",
+      "This needs no sessions or lasting connections to map one to the other.",
       by(
         at.csharp,
         "awaits its question, and the rounds may go to servers that share nothing but the key",
       ),
     ],
     [
-      "A server that can keep no stream open can still sample and elicit.",
+      "A server that cannot keep a stream open can still sample and elicit.",
       by(
         at.notifications,
         "is not sent to who has not asked for it, and the answer is plain JSON then",
       ),
     ],
-    ["A server's request is a response that says how to come back with more.", by(at.rounds, asks)],
+    [
+      "A server's request is a response that says how to continue with more information.",
+      by(at.rounds, asks),
+    ],
     [
       "No state and no affinity on the server links the first request with the later ones.",
       and(
@@ -46,10 +51,13 @@ export const proposal: readonly Row[] = [
       "1: `IncompleteResult` says that more is needed, with `inputRequests`, `requestState` or both.",
       by(at.draft, weatherDraft, azureDraft),
     ],
-    ours("1, it is an `InputRequiredResult`, told by `resultType`.", by(at.final, weatherFinal)),
+    ours(
+      "1, it is an `InputRequiredResult`, recognised by its `resultType`.",
+      by(at.final, weatherFinal),
+    ),
     [
       "2: `inputResponses` and `requestState` are in the params of any request of the client.",
-      superseded("of `tools/call`, `prompts/get` and `resources/read` alone (F4)"),
+      superseded("only in those of `tools/call`, `prompts/get` and `resources/read` (F4)"),
     ],
     ours(
       "2, all three of these can ask.",
@@ -59,7 +67,7 @@ export const proposal: readonly Row[] = [
       ),
     ),
     [
-      "3: standalone elicitation and sampling requests of the server are no more.",
+      "3: standalone elicitation and sampling requests from the server are removed.",
       and(
         by(at.notifications, "carries no request of the server's"),
         by(
@@ -84,13 +92,13 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "6: `URLElicitationRequiredError` is removed in favour of the result that asks.",
+      "6: `URLElicitationRequiredError` is replaced by the result that asks.",
       and(
         by(at.pages, "means that it will be opened; the call goes on when it is done"),
         by(at.strangers, "the page is shown, and the call made again"),
       ),
     ],
-    ["7: the answer to `tasks/result` is a result or one that asks.", by(at.draft, echoDraft)],
+    ["7: `tasks/result` returns a result, or one that asks.", by(at.draft, echoDraft)],
     [
       "Ephemeral: the server can start from scratch when it has what it asked for.",
       and(
@@ -99,11 +107,11 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "Persistent: a server that has gathered much state picks it up after the answer.",
+      "Persistent: a server that has collected a lot of state continues with it after the answer.",
       by(at.engine, "continues from the journal of the rounds: nothing is asked or run again"),
     ],
     [
-      "Persistent: it may go on with its work while it waits for an answer.",
+      "Persistent: the server may continue its work while it waits for an answer.",
       by(at.engine, "answers reach a handler whose step is still running"),
     ],
     [
@@ -114,7 +122,7 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "The ephemeral way is cheap: no session, nothing kept on the server.",
+      "The ephemeral form is cheap: it needs no session, and the server keeps nothing.",
       by(at.taskPhases, "a first round that nobody comes back to has left nothing in the store"),
     ],
   ),
@@ -132,7 +140,7 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "Each HTTP request can be served from what it holds alone.",
+      "Each HTTP request contains everything that is needed to serve it.",
       and(
         by(at.rounds, anotherInstance),
         by(
@@ -145,22 +153,24 @@ export const proposal: readonly Row[] = [
   ...under(
     "Specification, Data Structures",
     [
-      "A server that needs more answers with the new type of response.",
+      "A server that needs more returns the new type of response.",
       by(
         at.final,
         "the shapes it begins with are the same: a result that asks, and what is sent back",
       ),
     ],
     [
-      "It is an elicitation or a sampling by a key.",
+      "It has an elicitation or sampling request for each key.",
       by(at.rounds, "carries each kind as the bare request the specification has, with flat forms"),
     ],
     [
       "The keys are chosen by the client.",
-      superseded("by the server; a slip of the document, whose examples do so as well (F5)"),
+      superseded(
+        "the server chooses them; this is a mistake in the document, whose own examples do so (F5)",
+      ),
     ],
     [
-      "`requestState` is an opaque text in which the server puts what it wants back.",
+      "`requestState` is an opaque text that holds what the server wants back.",
       and(
         by(at.rounds, "lets nobody read what is in its token"),
         by(
@@ -177,7 +187,7 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "The client gives what was asked in `inputResponses`, and `requestState` back.",
+      "The client sends its answers in `inputResponses`, and returns `requestState`.",
       by(
         at.rounds,
         "has the same params, the answers and the token, under an id of its own, and ends the call",
@@ -198,14 +208,14 @@ export const proposal: readonly Row[] = [
   ...under(
     "Specification, Use Cases for `requestState`",
     [
-      "Rolling upgrades: answers that were gathered survive a version that asks something else.",
+      "Rolling upgrades: earlier answers survive a version that asks something else.",
       and(
         by(at.round, "keeps the answer to a question that is asked later now"),
         by("test/golden/golden.test.ts", "every round of $tool goes on"),
       ),
     ],
     [
-      "Load shedding: state alone, without questions, and any other instance goes on.",
+      "Load shedding: the server returns only state, without questions, and any other instance continues.",
       and(
         by(at.csharp, "%s asks nothing, and goes on from its token on another instance"),
         by(at.rounds, "has only a token where nothing is asked"),
@@ -216,7 +226,7 @@ export const proposal: readonly Row[] = [
     "Specification, Ephemeral Workflow",
     ["1: the client sends a request.", by(at.draft, weatherDraft)],
     [
-      "2: the server answers that it needs more, and that request is over.",
+      "2: the server responds that it needs more, which ends that request.",
       and(
         by(at.draft, weatherDraft),
         by(
@@ -235,13 +245,13 @@ export const proposal: readonly Row[] = [
         ),
       ),
     ],
-    ["4: the server answers with the result, or asks on.", by(at.draft, weatherDraft, azureDraft)],
+    ["4: the server returns the result, or asks again.", by(at.draft, weatherDraft, azureDraft)],
     [
-      "A server may answer any request of the client's so.",
-      superseded("three methods alone; anything else is an error of the server's (F4)"),
+      "A server may respond to any client request in this way.",
+      superseded("only three methods allow it; anything else is a server error (F4)"),
     ],
     [
-      "The answer that asks stands alone, or is the last message on a stream.",
+      "The response that asks stands alone, or is the last message on a stream.",
       by(
         at.notifications,
         "ends with the result, is held back by no proxy, and nothing follows it",
@@ -257,7 +267,7 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "Servers should encrypt the state: confidential, whole, bound to the user.",
+      "Servers should encrypt the state, protect its integrity, and bind it to the user.",
       and(
         by(at.rounds, "lets nobody read what is in its token"),
         by(
@@ -272,18 +282,18 @@ export const proposal: readonly Row[] = [
       by(at.token, "with $name: one answer, nothing runs", "where it is no text at all: %j"),
     ],
     [
-      "Clients must fulfil what is asked before they come back.",
+      "Clients must answer every question before they retry.",
       by(
         at.clientRounds,
         "five questions of five kinds lead to a result, and every step runs once",
       ),
     ],
     [
-      "Where nothing is asked they may come back at once.",
+      "If nothing is asked, they may retry at once.",
       by(at.clientRounds, "a round without questions is paced and gone on with"),
     ],
     [
-      "They must echo the state exactly, and neither read nor change it.",
+      "They must return the state exactly, and must neither read nor change it.",
       by(
         at.clientHostile,
         "the state goes back byte for byte, also an empty one, and only where there is one",
@@ -298,10 +308,10 @@ export const proposal: readonly Row[] = [
     ],
     ours("in the final form `tasks/get` has them.", by(at.final, echoFinal)),
     [
-      "The client answers by `tasks/input_response`, and the server goes on.",
+      "The client answers with `tasks/input_response`, and the server continues.",
       by(at.draft, echoDraft),
     ],
-    ours("in the final form it answers by `tasks/update`.", by(at.final, echoFinal)),
+    ours("in the final form it answers with `tasks/update`.", by(at.final, echoFinal)),
     [
       "The questions of a task have the structure they have in rounds.",
       and(
@@ -316,13 +326,13 @@ export const proposal: readonly Row[] = [
     ],
     ["2: the client polls and sees it.", by(at.draft, echoDraft)],
     ["3: the client calls `tasks/result`.", by(at.draft, echoDraft)],
-    ["4: the server answers with the questions.", by(at.draft, echoDraft)],
+    ["4: the server returns the questions.", by(at.draft, echoDraft)],
     [
       "5: the client calls `tasks/input_response` with the answers, and names the task in `_meta`.",
       by(at.draft, echoDraft),
     ],
     [
-      "6: the server sets the status to working and goes on.",
+      "6: the server sets the status to working and continues.",
       by(at.draft, "000: with its answer the task is working again, until it is completed"),
     ],
     [
@@ -330,11 +340,11 @@ export const proposal: readonly Row[] = [
       by(at.final, "the answer as it is first shown is the same message"),
     ],
     [
-      "A server that has set `input_required` must answer `tasks/result` with what it asks.",
+      "A server that has set `input_required` must return its questions from `tasks/result`.",
       by(at.draft, echoDraft),
     ],
     [
-      "Without answers by the end of its life the task should fail, with words.",
+      "If there are no answers when its lifetime ends, the task should fail with a message.",
       and(
         by(at.tasks, "whose time is up before it is done has failed, and is gone after a while"),
         by(
@@ -345,7 +355,7 @@ export const proposal: readonly Row[] = [
     ],
     ["A client that sees `input_required` must call `tasks/result`.", by(at.draftClient, spoken)],
     [
-      "It must fulfil the questions and send the answers, and not the first request again.",
+      "It must send the answers, and must not send the first request again.",
       and(
         by(at.draftClient, spoken),
         by(at.draft, "001: our client drives the draft's flows to their ends"),
@@ -360,7 +370,7 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "To cancel it frees what the server holds.",
+      "Cancelling it frees resources on the server.",
       and(
         by(at.draftTasks, "a task is cancelled once, and tells so"),
         by(at.tasks, "stops the body that runs, and what it would have returned is not told"),
@@ -383,7 +393,7 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "There is no way back: from then on everything goes by the task.",
+      "There is no way back: from then on, everything goes through the task.",
       by(
         at.csharp,
         "is one way: what is asked from then on is asked by the task, never again by a round",
@@ -393,11 +403,11 @@ export const proposal: readonly Row[] = [
   ...under(
     "Error Handling",
     [
-      "The server must see that the answers are well-formed.",
+      "The server must check that the answers are well-formed.",
       by(at.answers, "answers that are no map, but %s, are an error, not missing"),
     ],
     [
-      "What is malformed or does not fit the protocol's schema is a JSON-RPC error.",
+      "An answer that is malformed or violates the protocol's schema is a JSON-RPC error.",
       and(
         by(at.draftRounds, "malformed answers and states are refused in words"),
         by(at.envelope, "a body that is no JSON is refused, and so is one that is no request"),
@@ -409,7 +419,7 @@ export const proposal: readonly Row[] = [
       by(at.answers, "under another key, or in further members, is ignored beside the right one"),
     ],
     [
-      "What is missing is asked for again.",
+      "Missing answers are asked for again.",
       by(
         at.answers,
         "is asked for again, not taken for an error: %j",
@@ -439,7 +449,7 @@ export const proposal: readonly Row[] = [
       by(at.notifications, "carries no request of the server's"),
     ],
     [
-      "Status and result are two calls, so that polling always takes as long.",
+      "Status and result are two calls, so that polling always takes the same time.",
       by(at.draft, echoDraft),
     ],
     ours("in the final form one read has both (F15).", by(at.final, echoFinal)),
@@ -451,20 +461,20 @@ export const proposal: readonly Row[] = [
   ...under(
     "Backward Compatibility",
     [
-      "Tools that await an elicitation between two mutations should be written anew.",
+      "Tools that await an elicitation between two mutations should be rewritten.",
       superseded(
-        "not here: such a tool is replayed, each mutation in a `ctx.step` that runs once (F28)",
+        "this is not necessary here: such a tool is replayed, with each mutation in a `ctx.step` that runs once (F28)",
       ),
     ],
     ours(
-      "the inline form runs on: mutation, question, mutation, each once.",
+      "the inline form works: mutation, question, mutation, each once.",
       by(
         at.carriers,
         "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
       ),
     ),
     [
-      "A tool can look for the answer, and return a request where there is none.",
+      "A tool can look for the answer, and return a request if there is none.",
       by(
         at.csharp,
         "returns its questions and a state of its own, and reads both in the next round",
@@ -495,11 +505,11 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "State of a user is bound to that user, against replay and hijacking.",
+      "A user's state is bound to that user, to prevent replay and hijacking.",
       by(at.token, "is no good for another, though both use the same application"),
     ],
     [
-      "Plain state is treated as input nobody vouches for.",
+      "Plain state is treated as untrusted input.",
       by(at.csharp, "its state is sealed: a client can neither read it nor make one up"),
     ],
   ),
@@ -524,11 +534,11 @@ export const proposal: readonly Row[] = [
   ...under(
     "Ephemeral Workflow: Multi-Round with requestState (Azure DevOps)",
     [
-      "A bug that is resolved needs a resolution.",
+      "Resolving a bug requires a resolution.",
       and(by(at.final, azureFinal), by(at.draft, azureDraft)),
     ],
     [
-      "A duplicate needs its original as well.",
+      "A duplicate also requires the original bug.",
       and(
         by(at.final, azureFinal),
         by(at.tools, "a duplicate takes two questions, anything else one"),
@@ -539,7 +549,7 @@ export const proposal: readonly Row[] = [
       and(by(at.final, azureFinal), by(at.draft, azureDraft)),
     ],
     [
-      "The update is made when both are there.",
+      "The update is made when both are known.",
       and(
         by(at.final, azureFinal),
         by(
@@ -550,7 +560,9 @@ export const proposal: readonly Row[] = [
     ],
     [
       "The first question goes out without a state.",
-      superseded("with one: an answer counts only for the question that was put (F8, S30)"),
+      superseded(
+        "it has one, because an answer counts only for the question that was asked (F8, S30)",
+      ),
     ],
   ),
   ...under(
@@ -581,18 +593,18 @@ export const proposal: readonly Row[] = [
   ...under(
     "Error Handling: Missing or Unexpected inputResponses",
     [
-      "Rounds: unexpected data is ignored, and the question is put again.",
+      "Rounds: unexpected data is ignored, and the question is asked again.",
       and(
         by(at.final, "data nobody asked for is ignored, and the question is put"),
         by(at.draft, "001: data nobody asked for is ignored, as printed"),
       ),
     ],
     [
-      "Tasks: it is acknowledged, and the task stays in need of input.",
+      "Tasks: it is acknowledged, and the task still requires input.",
       by(at.draft, "001: data nobody asked for leaves the task waiting, as printed"),
     ],
     [
-      "Tasks: the next look has a new question.",
+      "Tasks: the next poll has a new question.",
       and(
         by(at.final, "data nobody asked for is acknowledged, and the task asks again"),
         by(
@@ -619,7 +631,7 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "A sampling has messages, preferences of a model, a system prompt and a limit of tokens.",
+      "A sampling request has messages, model preferences, a system prompt and a token limit.",
       by(at.final, "a form and a completion are asked in one round, and answered in one"),
     ],
   ),

@@ -1,3 +1,5 @@
+// The statements of document 002, the mcpkit tutorial.
+
 import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
@@ -19,7 +21,7 @@ export const tutorial: readonly Row[] = [
   ...under(
     "MRTR Tutorial",
     [
-      "Tools gather input on the legacy and on the stateless wire.",
+      "Tools collect input on the legacy wire and on the stateless wire.",
       by(at.eras, "tools, prompts and resources ask, and come to an end"),
     ],
     [
@@ -30,7 +32,7 @@ export const tutorial: readonly Row[] = [
   ...under(
     "1. The core idea",
     [
-      "A tool that needs the client returns a result that says what, and is called again with the answer.",
+      "A tool that needs something from the client returns a result that says what, and is called again with the answer.",
       by(at.final, greeting),
     ],
     [
@@ -38,18 +40,18 @@ export const tutorial: readonly Row[] = [
       by(at.mishaps, "a client that never comes back has left nothing behind"),
     ],
     [
-      "The server returns a token, and makes its context of it in the next round.",
+      "The server returns a token, and restores its context from it in the next round.",
       by(at.round, "carries the call to any instance that has the key"),
     ],
     [
-      "The same handler runs again with all answers so far, and asks on or returns.",
+      "The same handler runs again with all answers so far, and asks again or returns.",
       by(
         at.mcpkit,
         "of earlier rounds are there in the last, though the client sends the last ones alone",
       ),
     ],
     [
-      "It works alike on sessions and on a server that is another process in every round.",
+      "It works the same with sessions and on a server that is another process in every round.",
       and(
         by(at.rounds, anotherInstance),
         by(
@@ -75,10 +77,12 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "The token is signed with HMAC-SHA256.",
-      superseded("it is encrypted and authenticated, AES-256-GCM: nobody reads it either (F8)"),
+      superseded(
+        "it is encrypted and authenticated with AES-256-GCM, so the client cannot read it either (F8)",
+      ),
     ],
     [
-      "The token is the continuation: where to go on.",
+      "The token is the continuation: it says where to continue.",
       by(at.csharp, "%s asks nothing, and goes on from its token on another instance"),
     ],
   ),
@@ -86,7 +90,7 @@ export const tutorial: readonly Row[] = [
     "2. The wire shape",
     ["The result that asks, with a form.", by(at.final, greeting)],
     [
-      "The client satisfies it: asks the user, samples the model, lists its roots.",
+      "The client fulfils it: it asks the user, samples the model, or lists its roots.",
       by(
         at.clientRounds,
         "five questions of five kinds lead to a result, and every step runs once",
@@ -105,14 +109,14 @@ export const tutorial: readonly Row[] = [
       ),
     ],
     [
-      "Earlier answers travel in the token, so that the last round has all.",
+      "Earlier answers travel in the token, so the last round has all of them.",
       by(
         at.mcpkit,
         "of earlier rounds are there in the last, though the client sends the last ones alone",
       ),
     ],
     [
-      "Keys are the server's, and the client must neither parse nor interpret them.",
+      "The server chooses the keys, and the client must neither parse nor interpret them.",
       by(
         at.mcpkit,
         "are the server's, and the client sends them back as they are, whatever they look like",
@@ -140,7 +144,7 @@ export const tutorial: readonly Row[] = [
       and(by(at.mcpkit, threeErrors), by(at.token, "after its eleven minutes, and not before")),
     ],
     [
-      "In production there should always be a key.",
+      "In production, a key should always be set.",
       by(at.stdio, "are not made up in production: it does not start, and says why"),
     ],
   ),
@@ -152,7 +156,7 @@ export const tutorial: readonly Row[] = [
       and(by(at.mcpkit, covers), by(at.rounds, "`elicitation: {}` counts as a client of forms")),
     ],
     [
-      "`sampling/createMessage`: a completion of the client's model, with `sampling`.",
+      "`sampling/createMessage`: a completion from the client's model, with `sampling`.",
       and(
         by(at.mcpkit, covers),
         by(at.final, "a form and a completion are asked in one round, and answered in one"),
@@ -170,14 +174,14 @@ export const tutorial: readonly Row[] = [
       ),
     ],
     [
-      "A root is a URI and perhaps a name.",
+      "A root is a URI with an optional name.",
       by(at.taskInput, "of every kind reaches the handler as it would in a round"),
     ],
     [
       "A root may be `https://` or of another scheme.",
-      superseded("`file://` alone, and roots are deprecated (F46)"),
+      superseded("only `file://`, and roots are deprecated (F46)"),
     ],
-    ours("roots that are no files are refused.", by(at.clientForm, "roots are files")),
+    ours("roots that are not files are refused.", by(at.clientForm, "roots are files")),
     [
       "Several roots may be open.",
       by(at.tools, "roots are asked of the client, and nobody has to type them"),
@@ -187,20 +191,20 @@ export const tutorial: readonly Row[] = [
       by(at.tools, "roots are asked of the client, and nobody has to type them"),
     ],
     [
-      "Clients give roots without disturbing the user.",
+      "Clients return roots without asking the user.",
       by(
         at.clientRounds,
         "five questions of five kinds lead to a result, and every step runs once",
       ),
     ],
     [
-      "Roots are structured data that the host has; they hold for the session.",
+      "Roots are structured data of the host, and are valid for the session.",
       superseded(
-        "structured they are; they are asked for in each call, as nothing holds beyond a request (S6)",
+        "they are structured, but they are requested in each call, because nothing lasts beyond a request (S6)",
       ),
     ],
     [
-      "A handler asks for them as for anything else.",
+      "A handler asks for them in the same way as for anything else.",
       by(at.tools, "roots are asked of the client, and nobody has to type them"),
     ],
   ),
@@ -211,18 +215,21 @@ export const tutorial: readonly Row[] = [
       by(at.rounds, "gets -32021 and HTTP 400 for %s %j with %j, naming what is missing"),
     ],
     [
-      "Legacy: the menu is of the session, from `initialize`.",
+      "Legacy: the session's `initialize` says what can be asked.",
       by(at.mcpkit, "is that of the session in 2025-11-25, for all its calls"),
     ],
     [
       "Legacy: a request may override it in its `_meta`.",
       superseded(
-        "2025-11-25 has no such key; a request that has an envelope is one of 2026-07-28 (F43)",
+        "2025-11-25 has no such key; a request with an envelope is a 2026-07-28 request (F43)",
       ),
     ],
-    ours("in a session of the draft it may, for itself alone.", by(at.draftRounds, override)),
+    ours(
+      "in a session of the draft a request may do so, for itself only.",
+      by(at.draftRounds, override),
+    ),
     [
-      "Stateless: the menu is in every request, and none is cached.",
+      "Stateless: every request says what can be asked, and nothing is cached.",
       by(
         at.mcpkit,
         "is in every request of 2026-07-28, and nothing is remembered of the one before",
@@ -241,7 +248,7 @@ export const tutorial: readonly Row[] = [
       by(at.rounds, "is served without clientInfo, and whatever the client calls itself"),
     ),
     [
-      "A request without capabilities is of a client that supports nothing.",
+      "A request without capabilities comes from a client that supports nothing.",
       superseded("it is malformed: -32602, HTTP 400 (F43)"),
     ],
     ours(
@@ -252,24 +259,27 @@ export const tutorial: readonly Row[] = [
       "The server cannot fall back to a session.",
       by(at.rounds, "any more, in a later round, is not asked: each request speaks for itself"),
     ],
-    ["What the session and what the request declares are merged.", by(at.draftRounds, override)],
+    [
+      "The declarations of the session and of the request are merged.",
+      by(at.draftRounds, override),
+    ],
     [
       "One helper says yes or no on either wire.",
       by(at.csharp, "is for ctx.can to say: by its declaration, in either era"),
     ],
     [
-      "The tasks extension is gated by it.",
+      "It also covers the tasks extension.",
       by(at.tasks, "a request that declares %s", "a declaration that is %j is none"),
     ],
-    ["So are elicitation, sampling and roots.", by(at.mcpkit, covers)],
+    ["It also covers elicitation, sampling and roots.", by(at.mcpkit, covers)],
   ),
   ...under(
     "5. progressToken",
     [
-      "The client makes it, and finds by it the request that progress belongs to.",
+      "The client creates the progress token, and uses it to find the request that progress belongs to.",
       by(at.mcpkit, "goes out under the token the client has made: %j"),
     ],
-    ["It is any scalar, even null.", superseded("a text or a whole number (F45)")],
+    ["It is any scalar, even null.", superseded("it is a string or an integer (F45)")],
     ours(
       "anything else is refused.",
       by(
@@ -278,7 +288,7 @@ export const tutorial: readonly Row[] = [
       ),
     ),
     [
-      "It goes out in `_meta.progressToken`, and comes back in `notifications/progress` with progress, total and words.",
+      "It is sent in `_meta.progressToken`, and returned in `notifications/progress` with progress, total and message.",
       by(at.final, "progress comes under the token of the request"),
     ],
     [
@@ -286,19 +296,19 @@ export const tutorial: readonly Row[] = [
       by(at.mcpkit, "does not go out where there is none, and none is made up"),
     ],
     [
-      "A client library sends it for who wants to hear of progress.",
+      "A client library sends it if the caller wants progress.",
       by(at.mcpkit, "is asked for by our client, which makes the token, and is told as an event"),
     ],
     [
-      "The server hands it to the handler's context.",
+      "The server passes it to the handler's context.",
       by(at.mcpkit, "has its token in what a handler knows of its request"),
     ],
     [
-      "The handler emits under the same one.",
+      "The handler emits progress under the same token.",
       by(at.notifications, "names the token of the request it belongs to, number or text"),
     ],
     [
-      "Without one, to emit does nothing.",
+      "Without a token, emitting does nothing.",
       by(
         at.notifications,
         "is not sent to who has not asked for it, and the answer is plain JSON then",
@@ -312,14 +322,14 @@ export const tutorial: readonly Row[] = [
   ...under(
     "6. What notifications/progress and notifications/message were for",
     [
-      "Progress is told of a request whose client wants it.",
+      "Progress is sent for a request whose client wants it.",
       by(
         at.notifications,
         "goes out as it is made, strictly increasing, and not again while replaying",
       ),
     ],
     [
-      "Log messages are told from a level that the client sets.",
+      "Log messages are sent from the level that the client sets.",
       by(
         at.notifications,
         "goes out from the level the request set, once, and not again while replaying",
@@ -327,7 +337,9 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "The level is set by `logging/setLevel`.",
-      superseded("per request, in its `_meta`; the method is of 2025-11-25 (S71)"),
+      superseded(
+        "it is set for each request, in its `_meta`; the method belongs to 2025-11-25 (S71)",
+      ),
     ],
     [
       "A task's channel carries `notifications/tasks`, and neither progress nor messages.",
@@ -351,7 +363,7 @@ export const tutorial: readonly Row[] = [
       by(at.extTasks, "$name comes to its end"),
     ],
     [
-      "Nothing is lost in silence on one wire that is delivered on the other.",
+      "Nothing that is delivered on one wire is silently lost on the other.",
       by(
         at.mcpkit,
         silent,
@@ -361,21 +373,21 @@ export const tutorial: readonly Row[] = [
     ["In a task, status and status message replace progress.", by(at.mcpkit, silent)],
     ["In a task, the result replaces messages.", by(at.mcpkit, silent)],
     [
-      "For who operates it, there is real logging and OpenTelemetry.",
+      "Operators have real logging and OpenTelemetry.",
       by(at.telemetry, "rounds by outcome, and how many a call took"),
     ],
-    ["Before the task, and in a plain call, both still go out.", by(at.mcpkit, silent)],
+    ["Before the task, and in a plain call, both are still sent.", by(at.mcpkit, silent)],
     [
       "A handler that emits does not break inside a task: it is silent there.",
       by(at.mcpkit, silent),
     ],
     [
-      "Silence is for the task alone; a call that returns at once emits.",
+      "Only the task is silent; a call that returns at once emits.",
       by(at.stdio, "progress comes before the result it belongs to"),
     ],
   ),
   ...under("6. What notifications/progress and notifications/message were for, enforcement", [
-    "A handler of a tool that may be a task answers itself for what it emits before it is one.",
+    "The handler of a tool that may become a task is responsible for what it emits before that.",
     by(at.mcpkit, silent),
   ]),
   ...under(
@@ -385,7 +397,7 @@ export const tutorial: readonly Row[] = [
       by(at.eras, "tools, prompts and resources ask, and come to an end"),
     ],
     [
-      "Pushed requests are of the legacy wire alone.",
+      "Only the legacy wire has pushed requests.",
       and(
         by(
           at.legacy,
@@ -395,19 +407,19 @@ export const tutorial: readonly Row[] = [
       ),
     ],
     [
-      "Pushing on the stateless wire is an error of its own.",
-      superseded("the same `ctx.ask` is a round there: nothing to err about (F51)"),
+      "Pushing on the stateless wire is a separate error.",
+      superseded("the same `ctx.ask` is a round there, so there is no such error (F51)"),
     ],
     [
-      "A server may push at any time, outside of a call.",
-      superseded("a request of the server's belongs to one of the client's (SEP-2260, S13)"),
+      "A server may push at any time, outside a call.",
+      superseded("a request from the server belongs to one from the client (SEP-2260, S13)"),
     ],
     [
       "In a task, its own input flow: `input_required`, seen by `tasks/get`, answered by `tasks/update`.",
       by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
     ],
     [
-      "One decides by where one is: in a call, and in a task or not.",
+      "The choice depends on the place: in a call, in a task, or neither.",
       by(at.taskPhases, "over HTTP: each phase in its own words, each body once"),
     ],
     [
@@ -418,20 +430,20 @@ export const tutorial: readonly Row[] = [
       ),
     ],
     [
-      "Later the pushing calls become names for rounds.",
+      "Later, the pushing calls become aliases for rounds.",
       by(
         at.csharp,
         "a new server and an old client: the server asks by a request, and nothing in the tool changes",
       ),
     ],
     [
-      "A tool may come to require clients that know rounds.",
+      "A tool may later require clients that support rounds.",
       superseded(
-        "no such field came: what a request cannot be asked is -32021 when it is asked (S11)",
+        "there is no such field: a question that a request cannot be asked gets -32021 (S11)",
       ),
     ],
     [
-      "At last pushing is dead code; notifications stay.",
+      "In the end, pushing is dead code; notifications stay.",
       by(
         at.taskListen,
         "both are told; it stays open when the tasks are over, and ends with the server",
@@ -442,26 +454,26 @@ export const tutorial: readonly Row[] = [
     "8. Two mechanisms, two phases",
     ["First rounds, then perhaps a task, then its result.", by(at.mcpkit, phases)],
     [
-      "Rounds: the handler returns; nobody waits on the server.",
+      "Rounds: the handler returns, and nothing waits on the server.",
       by(at.mishaps, "a client that never comes back has left nothing behind"),
     ],
     [
       "Task: a blocking call waits for the answer in the process.",
-      superseded("it is parked in the store, and any worker goes on from its log (F40)"),
+      superseded("it is parked in the store, and any worker continues from its log (F40)"),
     ],
     [
       "Rounds answer by calling the tool again, tasks by `tasks/update`.",
       by(at.extTasks, "what it asks in a task came by tasks/update, and in a round by a retry"),
     ],
     [
-      "Of a task's question the client hears by `tasks/get` and by `notifications/tasks`.",
+      "The client learns of a task's question from `tasks/get` and from `notifications/tasks`.",
       by(
         at.taskListen,
         "is acknowledged first, tells how each task stands, then every change, then ends",
       ),
     ],
     [
-      "Nothing is kept across rounds but the token.",
+      "Only the token is kept between rounds.",
       by(at.taskPhases, "a first round that nobody comes back to has left nothing in the store"),
     ],
     [
@@ -469,13 +481,13 @@ export const tutorial: readonly Row[] = [
       superseded("in the store; a task survives its process (F40)"),
     ],
     ours(
-      "a task goes on after its process was killed.",
+      "a task continues after its process was killed.",
       by(
         "test/cli/demo.test.ts",
         "without a terminal a script answers, the story holds, and nothing is left",
       ),
     ),
-    ["Rounds go on on any replica.", by(at.rounds, anotherInstance)],
+    ["Rounds can continue on any replica.", by(at.rounds, anotherInstance)],
     [
       "Several questions in one round; concurrent ones in a task.",
       and(
@@ -490,9 +502,9 @@ export const tutorial: readonly Row[] = [
         by(at.engine, "asks in parallel and takes the answers one by one"),
       ),
     ],
-    ["Keys are of the round, or of the task.", by(at.mcpkit, apart)],
+    ["Keys belong to the round, or to the task.", by(at.mcpkit, apart)],
     [
-      "Rounds are cancelled by not coming back.",
+      "A client cancels rounds by not retrying.",
       by(at.mishaps, "a client that never comes back has left nothing behind"),
     ],
     [
@@ -503,12 +515,12 @@ export const tutorial: readonly Row[] = [
       ),
     ],
     [
-      "Rounds are for what one knows up front, tasks for what work uncovers.",
+      "Rounds are for questions that are known in advance, tasks for those that come up during the work.",
       by(at.mcpkit, phases),
     ],
-    ["The author writes the same in both: ask, and have the answer.", by(at.mcpkit, phases)],
+    ["The author writes the same in both: ask, and use the answer.", by(at.mcpkit, phases)],
     [
-      "Once a task is made, there can be no round.",
+      "Once a task is created, there can be no more rounds.",
       by(
         at.csharp,
         "is one way: what is asked from then on is asked by the task, never again by a round",
@@ -531,7 +543,7 @@ export const tutorial: readonly Row[] = [
     ["A task has a `requestState` of its own.", superseded("tasks have none (F50)")],
     ["The keys of both never collide.", by(at.mcpkit, apart)],
     ours(
-      "a key that is used in both is a mistake that is told, not a collision.",
+      "a key that is used in both is reported as a mistake, and does not collide.",
       by(at.taskPhases, "a key is used once in a call, in whichever phase"),
     ),
     [
@@ -557,15 +569,15 @@ export const tutorial: readonly Row[] = [
     ],
     ["One round: ask, and greet.", by(at.tools, "one round greets")],
     [
-      "An answer that cannot be read is told to the client.",
+      "The client is told about an answer that cannot be read.",
       by(at.answers, "%s: %j is asked for again with the reason"),
     ],
     [
-      "There are seven canonical patterns, held by the conformance suite.",
+      "The conformance suite has seven canonical patterns.",
       by("test/conformance/conformance.test.ts", "%s: %s, in %i checks"),
     ],
     [
-      "Several rounds: all answers are there in the last.",
+      "Several rounds: the last one has all answers.",
       by(at.tools, "the multi-round tool has all answers in its last round"),
     ],
     [
@@ -576,7 +588,7 @@ export const tutorial: readonly Row[] = [
       ),
     ],
     [
-      "A wrong key is no error: the question is put again.",
+      "A wrong key is not an error: the question is asked again.",
       by(at.mcpkit, "a wrong one is tolerated: the question is put again, and is no error"),
     ],
   ),
@@ -589,12 +601,12 @@ export const tutorial: readonly Row[] = [
         by(at.tools, "three phases in one handler: a round, a task, a question in it"),
       ),
     ],
-    ["Phase 1: no answer yet, and no task is made.", by(at.mcpkit, phases)],
-    ["Phase 2: with the answer, the task is made.", by(at.mcpkit, phases)],
-    ["Phase 3: the work, with means to ask and to tell the status.", by(at.mcpkit, phases, silent)],
-    ["The client gets the result by `tasks/get`.", by(at.mcpkit, phases)],
+    ["Phase 1: there is no answer yet, and no task is created.", by(at.mcpkit, phases)],
+    ["Phase 2: with the answer, the task is created.", by(at.mcpkit, phases)],
+    ["Phase 3: the work, which can ask and report its status.", by(at.mcpkit, phases, silent)],
+    ["The client gets the result with `tasks/get`.", by(at.mcpkit, phases)],
     [
-      "Each flow has state and keys of its own.",
+      "Each flow has its own state and keys.",
       by(
         at.mcpkit,
         apart,
@@ -622,25 +634,25 @@ export const tutorial: readonly Row[] = [
     [
       "A signing key that lasts for a day.",
       superseded(
-        "eleven minutes by default, longer where a question has longer; `limits.tokenTtlMs` (F42)",
+        "eleven minutes by default, or longer if a question has a longer time limit; `limits.tokenTtlMs` (F42)",
       ),
     ],
     ours(
-      "how long a token lives follows its questions.",
+      "the lifetime of a token depends on its questions.",
       by(at.round, "a token lives at least as long as its questions"),
     ),
     [
-      "Tasks are registered where a tool may be one.",
+      "Tasks are registered if a tool may become one.",
       by(at.tasks, "nobody, where there is no store: the extension is not declared either"),
     ],
     ["The client's two requests.", by(at.final, "both rounds of its reference")],
     ["-32602 without the envelope.", by(at.mcpkit, "the errors to expect, each with its code")],
     [
-      "A token that is malformed, changed or expired: begin again with round 1.",
+      "If a token is malformed, changed or expired, the client starts again with round 1.",
       by(at.mcpkit, "end nothing for good: the call is begun again from its first round"),
     ],
     [
-      "-32021 where a capability is needed that was not declared; declare it.",
+      "-32021 if a capability is needed that was not declared; declare it.",
       and(
         by(at.mcpkit, "the errors to expect, each with its code"),
         by(at.tasks, "errors of the extension are errors, with what is needed"),
@@ -650,9 +662,9 @@ export const tutorial: readonly Row[] = [
   ...under(
     "Tracing across MRTR rounds",
     [
-      "The client sends the first round's traceparent with later ones, under a key of its own.",
+      "The client sends the first round's traceparent with later rounds, under its own key.",
       superseded(
-        "the key's prefix is the protocol's; the sealed state has the first round's span instead (F49)",
+        "the key's prefix belongs to the protocol; the sealed state holds the first round's span instead (F49)",
       ),
     ],
     [
@@ -675,12 +687,9 @@ export const tutorial: readonly Row[] = [
         ),
       ),
     ],
-    ours(
-      "a link that is none does no harm.",
-      by(at.links, "a link that is none is passed over: %j"),
-    ),
+    ours("an invalid link does no harm.", by(at.links, "a link that is none is passed over: %j")),
     [
-      "The rounds can be looked at together, where traces are looked at.",
+      "A trace viewer can show the rounds together.",
       by(
         at.telemetry,
         "a span a round, the later ones linked to the first through the sealed state",

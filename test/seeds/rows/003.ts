@@ -1,3 +1,5 @@
+// The statements of document 003, the response types.
+
 import { and, at, by, later, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
@@ -7,19 +9,19 @@ export const responseTypes: readonly Row[] = [
   ...under(
     "Overview",
     [
-      "Tools and other capabilities have several types of response, well defined for clients and servers.",
+      "Tools and other capabilities have several well-defined types of response.",
       by(at.types, "a complete answer (%s)", "a complete answer"),
     ],
     [
-      "Answer: request and response, for what is there in a short time.",
+      "Answer: request and response, for work that takes a short time.",
       by(at.types, "a complete answer (%s)"),
     ],
     [
-      "Promise: for long work, a token to look at its status and to redeem for the result later.",
+      "Promise: for long work, a token that gives the status, and later the result.",
       and(by(at.types, "a complete answer"), by(at.resume, "of a task, too")),
     ],
     [
-      "A promise outlasts the time an HTTP request may take.",
+      "A promise outlasts the time limit of an HTTP request.",
       by(
         at.tasks,
         "goes on where the request that made it has long been answered, and its client is gone",
@@ -34,11 +36,11 @@ export const responseTypes: readonly Row[] = [
       by(at.types, "a failure (%s)", "a failure"),
     ],
     [
-      "A JSON-RPC error is told apart from a failure of the tool.",
+      "A JSON-RPC error differs from a failure of the tool.",
       by(at.types, "a failure of the protocol is a failure with an error"),
     ],
     [
-      "Additional information: recoverable, by giving what was asked for.",
+      "Additional information: the client can recover by sending what was asked for.",
       by(at.types, eitherWay, "additional information, and then the answer"),
     ],
     [
@@ -46,20 +48,20 @@ export const responseTypes: readonly Row[] = [
       by(at.final, "a form and a completion are asked in one round, and answered in one"),
     ],
     [
-      "Streaming: the result comes bit by bit.",
+      "Streaming: the result arrives in parts.",
       later(
-        "an issue on streaming; until then progress and status come before the one result (F24)",
+        "streaming is planned; until then, progress and status come before the single result (F24)",
       ),
     ],
   ),
   ...under(
     "Current Protocol Support, Answer",
     [
-      "`tools/call` with a city is answered in full.",
+      "`tools/call` with a city returns a complete result.",
       and(by(at.draft, "003: answers, as printed"), by(at.final, "an answer that is complete")),
     ],
     [
-      "The answer can be a failure, with `isError` and words.",
+      "The result can be a failure, with `isError` and a text.",
       and(by(at.draft, "003: answers, as printed"), by(at.final, "an answer that is a failure")),
     ],
   ),
@@ -67,7 +69,7 @@ export const responseTypes: readonly Row[] = [
     "Current Protocol Support, Promise",
     ["Tasks are how a promise is made.", by(at.final, "a promise, and what it comes to")],
     [
-      "The client says by `task` in the request that it wants a promise.",
+      "With `task` in the request, the client says that it wants a promise.",
       and(
         by(at.draft, "003: a promise, as printed"),
         by(
@@ -80,20 +82,20 @@ export const responseTypes: readonly Row[] = [
       "in the final form the client declares that it can follow tasks, and the server decides.",
       by(at.tasks, "the handler decides: what is quick is answered at once"),
     ),
-    ["Its status comes with words.", by(at.final, "a promise, and what it comes to")],
+    ["Its status has a message.", by(at.final, "a promise, and what it comes to")],
     [
-      "The response has an id to look at the status with, and to redeem.",
+      "The response has an id, which gives the status and later the result.",
       by(at.final, "a promise, and what it comes to"),
     ],
     [
-      "It has a status, the time of creation, a life and an interval.",
+      "It has a status, a creation time, a lifetime and a polling interval.",
       by(at.draft, "003: a promise, as printed"),
     ],
   ),
   ...under(
     "Additional Information Needed Result",
     [
-      "Today more is asked by `elicitation/create` or `sampling/createMessage`.",
+      "Today, servers ask with `elicitation/create` or `sampling/createMessage`.",
       by(
         at.legacy,
         "the server asks by a request on the stream of the call, and is answered by a response",
@@ -108,7 +110,7 @@ export const responseTypes: readonly Row[] = [
     "Option 1",
     [
       "The response to a tool call is an elicitation or sampling message itself.",
-      superseded("weighed and rejected: no valid response; not built (F17)"),
+      superseded("considered and rejected, because it is not a valid response; not built (F17)"),
     ],
     [
       "The retry carries the answer in `elicitation` beside its params.",
@@ -116,11 +118,11 @@ export const responseTypes: readonly Row[] = [
     ],
     [
       "The same goes for sampling.",
-      superseded("as for elicitation: the entry's `method` says which (F22)"),
+      superseded("as for elicitation; the entry's `method` says which it is (F22)"),
     ],
     [
       "It does not allow several requests in one response.",
-      superseded("the reason why it was rejected; the final form has a map (F22)"),
+      superseded("this is why it was rejected; the final form has a map (F22)"),
     ],
   ),
   ...under(
@@ -130,11 +132,11 @@ export const responseTypes: readonly Row[] = [
       superseded("one map by key, each entry with its method (F22)"),
     ],
     ours(
-      "what that would say is said by the final form.",
+      "the final form says the same.",
       by(at.final, "an answer that needs more: the same in all three of its forms"),
     ),
     [
-      "For an answer, the client calls the tool again with all its parameters and what was asked for.",
+      "To answer, the client calls the tool again with all its parameters and what was asked for.",
       and(
         by(at.final, "an answer that needs more: the same in all three of its forms"),
         by(
@@ -144,7 +146,7 @@ export const responseTypes: readonly Row[] = [
       ),
     ],
     [
-      "The reply has lists of elicitation and sampling answers, by the field's name.",
+      "The retry has lists of elicitation and sampling answers, by the name of the field.",
       superseded("`params.inputResponses`, by the question's key (F23)"),
     ],
   ),
@@ -155,22 +157,22 @@ export const responseTypes: readonly Row[] = [
       by(at.types, "additional information, and then the answer"),
     ],
     [
-      "The client calls `tasks/result` and gets what is asked.",
+      "The client calls `tasks/result` and gets the questions.",
       by(at.draft, "001: the echo tool's task, as printed"),
     ],
     [
-      "Every kind can be asked so, sampling as well.",
+      "Every kind can be asked in this way, including sampling.",
       by(at.taskInput, "of every kind reaches the handler as it would in a round"),
     ],
     [
-      "The client can send the answers one by one, as they come.",
+      "The client can send the answers one by one.",
       and(
         by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
         by(at.engine, "asks in parallel and takes the answers one by one"),
       ),
     ],
     [
-      "The server knows by the task's id which task an answer is for.",
+      "The task's id tells the server which task an answer is for.",
       by(
         at.taskInput,
         "what a task asks is sealed to it: another task's answer is none of its own",
@@ -181,7 +183,7 @@ export const responseTypes: readonly Row[] = [
       superseded("`tasks/update` with `params.taskId` (F10, F20, F21)"),
     ],
     ours(
-      "what it says is said by `tasks/update`.",
+      "`tasks/update` says the same.",
       by(at.final, "a promise that needs more, answered under its task"),
     ),
     [
@@ -192,11 +194,11 @@ export const responseTypes: readonly Row[] = [
   ...under(
     "Streaming",
     [
-      "A tool call may ask for a stream by `stream` in its params.",
-      later("an issue on streaming; unknown params are ignored (F24)"),
+      "A tool call may ask for a stream with `stream` in its params.",
+      later("streaming is planned; unknown params are ignored (F24)"),
     ],
     ours(
-      "until then it changes nothing.",
+      "until then, it has no effect.",
       and(
         by(
           at.final,
@@ -209,11 +211,11 @@ export const responseTypes: readonly Row[] = [
       ),
     ),
     [
-      "A promise may be streamed by `stream` on `tasks/result`.",
-      later("an issue on streaming; there is no `tasks/result` (F9, F24)"),
+      "A promise may be streamed with `stream` on `tasks/result`.",
+      later("streaming is planned; there is no `tasks/result` (F9, F24)"),
     ],
     ours(
-      "until then what comes before the result is progress and status.",
+      "until then, progress and status come before the result.",
       by(
         at.types,
         "streaming: a later issue; until then progress and status are told while the one result is made",

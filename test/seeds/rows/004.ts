@@ -1,3 +1,5 @@
+// The statements of document 004, the C# SDK's page.
+
 import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
@@ -31,21 +33,21 @@ export const csharpPage: readonly Row[] = [
       by(at.csharp, "asks several at once where they are awaited together, of several kinds"),
     ],
     [
-      "In place of a result the server returns one that asks; the client fulfils and calls again.",
+      "Instead of a result, the server returns one that asks; the client answers and calls again.",
       by(at.draft, "001: the weather tool, as printed"),
     ],
-    ["For a confirmation by the user.", by(at.tools, "an action is confirmed or not")],
+    ["Used for a confirmation by the user.", by(at.tools, "an action is confirmed or not")],
     [
-      "For the reasoning of the client's model.",
+      "Used for the reasoning of the client's model.",
       by(at.tools, "a form and a completion go out together"),
     ],
     [
-      "For the client's roots.",
+      "Used for the client's roots.",
       by(at.tools, "roots are asked of the client, and nobody has to type them"),
     ],
-    ["For several rounds in one operation.", by(at.csharp, "%s keeps it")],
+    ["Used for several rounds in one operation.", by(at.csharp, "%s keeps it")],
     [
-      "For a stateless server with many steps, and nothing of a handler in memory.",
+      "Used for a stateless server with many steps that keeps no handler in memory.",
       by(at.csharp, affinity),
     ],
     ["1: the client calls the tool.", by(at.csharp, byHand)],
@@ -62,7 +64,7 @@ export const csharpPage: readonly Row[] = [
     ],
     ["4: it calls again with the answers by key and the state.", by(at.csharp, byHand)],
     [
-      "5: the server returns a result, or asks on.",
+      "5: the server returns a result, or asks again.",
       by(at.csharp, "keeps it though the last request has the age alone"),
     ],
   ),
@@ -70,7 +72,7 @@ export const csharpPage: readonly Row[] = [
     "Opting in",
     ["Client and server name the draft version `2026-06-XX`.", by(at.draftClient, optIn, notIn)],
     ours(
-      "the final version is 2026-07-28, and the draft's is not served unless it is turned on.",
+      "the final version is 2026-07-28, and the draft is not served unless it is turned on.",
       and(
         by(at.envelope, "of a version nobody serves is -32022 and 400, and names those that are"),
         by(
@@ -90,11 +92,11 @@ export const csharpPage: readonly Row[] = [
       ),
     ],
     [
-      "Where one side does not opt in, both fall back to what is standard.",
+      "If one side does not opt in, both fall back to the standard.",
       by(at.draftClient, optIn, notIn),
     ],
     ours(
-      "a client that negotiates nothing newer is served as it was.",
+      "a client that negotiates nothing newer is served as before.",
       by(at.csharp, "a client that negotiates nothing newer keeps what it has"),
     ),
   ),
@@ -102,7 +104,7 @@ export const csharpPage: readonly Row[] = [
     "High-level API",
     ["A handler elicits and samples as if these were plain async calls.", by(at.csharp, affinity)],
     [
-      "Its library drives the rounds; the handler sees none of them.",
+      "The library drives the rounds, and the handler does not see them.",
       by(
         at.carriers,
         "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
@@ -115,18 +117,18 @@ export const csharpPage: readonly Row[] = [
     ["For the client it is one call.", by(at.csharp, "is told apart what the person did: %s")],
     [
       "It needs session affinity: the handler stays in memory between rounds.",
-      superseded("it is replayed, and needs none (F28)"),
+      superseded("the handler is replayed, and needs no affinity (F28)"),
     ],
     ours("it needs none.", by(at.csharp, affinity)),
   ),
   ...under(
     "Low-level API",
     [
-      "A handler has questions and state in its own hands, and nothing in memory.",
+      "A handler manages questions and state itself, and keeps nothing in memory.",
       by(at.csharp, byHand),
     ],
     [
-      "It first asks whether the client supports rounds, and has a fallback.",
+      "It first checks whether the client supports rounds, and has a fallback.",
       by(at.csharp, can, "and where it cannot, the handler has words of its own, with advice"),
     ],
     [
@@ -140,12 +142,12 @@ export const csharpPage: readonly Row[] = [
       superseded("any JSON, sealed; there is no plain mode (F32)"),
     ],
     ours(
-      "it is sealed all the same.",
+      "it is sealed anyway.",
       by(at.csharp, "its state is sealed: a client can neither read it nor make one up"),
     ),
     ["Answers are by the keys of the questions.", by(at.csharp, byHand)],
     [
-      "There are makers for each kind of request.",
+      "There are helpers that create each kind of request.",
       by(at.csharp, "reads each kind of answer with the accessors of the SDK"),
     ],
     [
@@ -153,7 +155,7 @@ export const csharpPage: readonly Row[] = [
       by(at.csharp, "reads each kind of answer with the accessors of the SDK"),
     ],
     ours(
-      "an answer without its question does not reach it.",
+      "an answer without its question does not reach the handler.",
       and(
         by(at.csharp, "has no answer but to what it has asked, and each once"),
         by(at.answers, "does not reach a handler that drives its own rounds"),
@@ -164,7 +166,7 @@ export const csharpPage: readonly Row[] = [
     "State alone",
     ["A server can return state without questions, to defer its work.", by(at.csharp, deferral)],
     [
-      "It sheds load, or breaks long work into several requests.",
+      "This sheds load, or splits long work into several requests.",
       and(
         by(at.csharp, deferral),
         by(at.tools, "deferred work goes on in another round, with no question"),
@@ -175,19 +177,19 @@ export const csharpPage: readonly Row[] = [
       by(at.csharp, "is sent again by a client by itself: ours, and the official one"),
     ],
     ours(
-      "nothing that was done is done again.",
+      "finished work is not done again.",
       by(at.mishaps, "of a state-only round repeats nothing that was in its token"),
     ),
   ),
   ...under(
     "Several rounds",
-    ["A tool asks again and again over its retries.", by(at.csharp, "%s keeps it")],
+    ["A tool can ask in several retries.", by(at.csharp, "%s keeps it")],
     [
-      "The wizard asks for a name, then for an age, and welcomes.",
+      "The wizard asks for a name, then for an age, and greets.",
       by(at.tools, "the wizard still knows the name when it has the age"),
     ],
     ours(
-      "as it is printed, its last step looks for an answer that the client no longer sends.",
+      "as printed, its last step reads an answer that the client no longer sends.",
       by(
         at.csharp,
         "as it is printed loses the name: a client sends the answers of the last round alone",
@@ -198,14 +200,14 @@ export const csharpPage: readonly Row[] = [
       by(at.csharp, "keeps it though the last request has the age alone"),
     ),
     [
-      "A tool can give advice to who has no such client.",
+      "A tool can advise users whose client does not support rounds.",
       by(at.csharp, "and where it cannot, the handler has words of its own, with advice"),
     ],
   ),
   ...under(
     "Compatibility",
     ["New server, new client: rounds.", by(at.csharp, "a new server and a new client: rounds")],
-    ["New server, old client: requests of the server's.", by(at.csharp, oldClient)],
+    ["New server, old client: requests from the server.", by(at.csharp, oldClient)],
     [
       "Old server, new client: the stable version, and no rounds.",
       by(
@@ -214,24 +216,24 @@ export const csharpPage: readonly Row[] = [
       ),
     ],
     [
-      "Old server, old client: as ever.",
+      "Old server, old client: as before.",
       by(at.csharp, "an old server and an old client: none of this is in the way"),
     ],
     ours(
-      "the same four, with the draft in the place of the final version.",
+      "the same four, with the draft instead of the final version.",
       by(at.draftClient, optIn, notIn),
     ),
-    ["The high-level form falls back without any change of code.", by(at.csharp, oldClient)],
+    ["The high-level form falls back without changes to the code.", by(at.csharp, oldClient)],
     [
-      "The low-level form says that there are no rounds, and the tool has its own words.",
-      superseded("it can be asked in a session, by the shim, so `ctx.can` is true there (F29)"),
+      "The low-level form says that there are no rounds, and the tool returns its own text.",
+      superseded("the SDK asks in a session, so `ctx.can` is true there (F29)"),
     ],
     ours(
-      "without a session it cannot, and a handler that looks first does without.",
+      "without a session it cannot be asked, and a handler that checks first does not ask.",
       by(at.legacy, "a handler that looks first can do without"),
     ),
     [
-      "A low-level tool works with clients that know no rounds: each question is put by a request, and the handler called again.",
+      "A low-level tool works with clients that do not support rounds: each question is sent as a request, and the handler is called again.",
       by(at.csharp, bothClients),
     ],
     ["One implementation works with any client.", by(at.csharp, bothClients)],
@@ -239,10 +241,10 @@ export const csharpPage: readonly Row[] = [
     ["Without them the client never sees it.", by(at.csharp, bothClients)],
     [
       "That loop resolves at most ten rounds.",
-      superseded("it has the server's limit, fifty rounds unless `limits.rounds` says else (F30)"),
+      superseded("the server's limit applies: fifty rounds, or `limits.rounds` (F30)"),
     ],
     ours(
-      "what takes more ends in words.",
+      "a call that takes more ends with a text.",
       and(
         by(
           at.csharp,
@@ -256,16 +258,16 @@ export const csharpPage: readonly Row[] = [
       ),
     ),
     ours(
-      "a client's own loop has a limit as well, which is ten.",
+      "the client's own loop also has a limit, which is ten.",
       by(at.csharp, "is ten for a client that is asked on and on, and can be raised"),
     ),
     ours(
-      "and so has the server.",
+      "the server has a limit, too.",
       by(at.csharp, "is the server's own as well: a token is good for so many"),
     ),
     [
       "Tools that need more rounds use the high-level form.",
-      superseded("both forms go through the same loop, and have the same limit (F30)"),
+      superseded("both forms use the same loop and have the same limit (F30)"),
     ],
   ),
   ...under(
@@ -277,7 +279,9 @@ export const csharpPage: readonly Row[] = [
     ["A tool can ask before it decides whether to start a task.", by(at.csharp, made)],
     [
       "The tool is marked: `DeferTaskCreation`.",
-      superseded("no mark: `task` in its config, and the handler decides at `background()` (F35)"),
+      superseded(
+        "there is no mark: the config has `task`, and the handler decides with `background()` (F35)",
+      ),
     ],
     [
       "An attribute on a method says the same.",
@@ -285,27 +289,30 @@ export const csharpPage: readonly Row[] = [
     ],
     ["The client sends task metadata with its call.", by(at.draft, wished)],
     ours(
-      "in the final form it declares the extension, and metadata mean nothing.",
+      "in the final form it declares the extension, and metadata has no meaning.",
       by(at.tasks, "a wish for one changes nothing for a client that follows them"),
     ),
-    ["With metadata the tool runs in rounds, and no task is made at once.", by(at.draft, wished)],
-    ["Before the task, questions are rounds.", by(at.csharp, made)],
-    ["The tool makes the task when it is ready.", by(at.csharp, made)],
-    ["After that, questions are the task's own.", by(at.csharp, oneWay)],
     [
-      "They are answered by `tasks/input_response`.",
+      "With metadata the tool runs in rounds, and no task is created at first.",
+      by(at.draft, wished),
+    ],
+    ["Before the task, questions are rounds.", by(at.csharp, made)],
+    ["The tool creates the task when it is ready.", by(at.csharp, made)],
+    ["After that, questions belong to the task.", by(at.csharp, oneWay)],
+    [
+      "They are answered with `tasks/input_response`.",
       by(at.draft, "001: the echo tool's task, as printed"),
     ],
-    ours("in the final form by `tasks/update`.", by(at.csharp, oneWay)),
+    ours("in the final form with `tasks/update`.", by(at.csharp, oneWay)),
     [
-      "A tool that returns before gives a plain result.",
+      "A tool that returns before that gives a plain result.",
       and(
         by(at.draft, "004: with the wish and no task made, the result is a plain one"),
         by(at.csharp, "is not made where the handler returns before: the result is a plain one"),
       ),
     ],
     [
-      "The VM: confirmed, then made in the background.",
+      "The VM is confirmed, then created in the background.",
       and(
         by(at.draft, wished),
         by(at.csharp, made),
@@ -313,11 +320,11 @@ export const csharpPage: readonly Row[] = [
       ),
     ],
     [
-      "Its refusal is told by any action but `confirm`.",
-      superseded("there is no such action: accept, decline, cancel (F34)"),
+      "Any action other than `confirm` is a refusal.",
+      superseded("there is no such action; the actions are accept, decline and cancel (F34)"),
     ],
     ours(
-      "`confirm` is no answer.",
+      "`confirm` is not an answer.",
       by(at.csharp, "an answer is accepted, declined or cancelled; there is no `confirm`"),
     ),
     ["The client polls for the status of the work.", by(at.clientTask, "a task that asks nothing")],
@@ -331,7 +338,7 @@ export const csharpPage: readonly Row[] = [
         by(at.tasks, "a request that declares %s"),
       ),
     ],
-    ["One way: no rounds after the task was made.", by(at.csharp, oneWay)],
+    ["One way: there are no rounds after the task is created.", by(at.csharp, oneWay)],
     [
       "The tool decides at run time whether there is a task.",
       by(at.tasks, "the handler decides: what is quick is answered at once"),
@@ -352,27 +359,27 @@ export const csharpPage: readonly Row[] = [
   ),
   ...under(
     "Which form to use",
-    ["Affinity: high-level required, low-level not.", superseded("required by neither (F28)")],
-    ours("neither needs it.", by(at.csharp, affinity, deferral)),
+    ["Affinity: high-level required, low-level not.", superseded("neither requires it (F28)")],
+    ours("neither form needs it.", by(at.csharp, affinity, deferral)),
     [
-      "State: kept for the high-level form, by hand in the low-level one.",
+      "State: automatic in the high-level form, manual in the low-level one.",
       by(at.csharp, affinity, byHand),
     ],
     [
-      "The high-level form is simple awaits.",
+      "The high-level form consists of simple awaits.",
       by(at.tools, "the wizard still knows the name when it has the age"),
     ],
     ["Stateless servers: only the low-level form.", superseded("both (F28)")],
     [
-      "Fallback: by itself in the high-level form, by a look in the low-level one.",
+      "Fallback: automatic in the high-level form, by a check in the low-level one.",
       by(at.csharp, oldClient, can),
     ],
     [
       "The high-level form asks one thing at a time.",
-      superseded("as many as are awaited together (F37)"),
+      superseded("as many as the handler awaits together (F37)"),
     ],
     [
-      "Several kinds in one round, in either form.",
+      "One round can have several kinds of question, in either form.",
       by(
         at.csharp,
         "asks several at once where they are awaited together, of several kinds",

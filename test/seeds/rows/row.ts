@@ -1,24 +1,24 @@
-// A statement of a document, in our words, and what became of it.
+// A statement of a document, in our words, and the test that shows it or the reason why there is none.
 
 export interface Row {
   readonly heading: string;
   readonly says: string;
   readonly fate: Fate;
-  /** No statement of the document: how it is here, beside one that is. Not counted. */
+  /** Not a statement of the document, but what Parley does instead, or in addition. Not counted. */
   readonly isOurs: boolean;
 }
 
 export type Fate =
-  /** Tests that show it. */
+  /** The tests that show it. */
   | { readonly shown: readonly Citation[] }
-  /** The final specification, or this library, does otherwise: why, with a reference. */
+  /** The final specification, or this library, differs. Says why, with a reference. */
   | { readonly superseded: string }
-  /** An issue to come. */
+  /** Planned for later. */
   | { readonly later: string };
 
 export interface Citation {
   readonly file: string;
-  /** Without the requirements in brackets at its end. */
+  /** The title, without the requirements in brackets at its end. */
   readonly title: string;
 }
 
@@ -27,7 +27,7 @@ type Statement = readonly [says: string, fate: Fate, isOurs?: true];
 export const under = (heading: string, ...statements: readonly Statement[]): Row[] =>
   statements.map(([says, fate, isOurs = false]) => ({ heading, says, fate, isOurs }));
 
-/** What is here in the place of the statement before it, or as well. */
+/** What Parley does instead of the statement before it, or in addition. */
 export const ours = (says: string, fate: Fate): Statement => [says, fate, true];
 
 export const by = (file: string, ...titles: readonly string[]): Fate & { shown: Citation[] } => ({
