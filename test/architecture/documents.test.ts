@@ -76,6 +76,18 @@ test.each([
   expect(codes.filter((code) => !explained.includes(`| \`${code}\``))).toEqual([]);
 });
 
+test("CONTRIBUTING.md says why each dependency is there", () => {
+  const manifest: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> =
+    JSON.parse(read("package.json"));
+  const names = ["dependencies", "devDependencies", "peerDependencies"].flatMap((kind) =>
+    Object.keys(manifest[kind] ?? {}),
+  );
+  const text = read("CONTRIBUTING.md");
+  const isNamed = (name: string) =>
+    [name, name.replace(/\/.*$/, "/*")].some((form) => text.includes(`\`${form}\``));
+  expect(names.filter((name) => !isNamed(name))).toEqual([]);
+});
+
 test("examples/README.md lists every example", () => {
   const folders = readdirSync(join(root, "examples")).filter((name) =>
     statSync(join(root, "examples", name)).isDirectory(),
