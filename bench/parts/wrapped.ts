@@ -56,7 +56,7 @@ async function unwrappedProgram({ folder, built }: Bench): Promise<string> {
   const inCopy = (file: string) => join(copy, built(file).slice(join(folder, "built").length));
   await writeFile(
     inCopy("src/server/round/round.ts"),
-    'export { serveRound } from "../http/round-bare.js";\n',
+    'export { serveRound } from "../../../bench/http/round-bare.js";\n',
   );
   return inCopy("bench/http/server.ts");
 }
