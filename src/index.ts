@@ -74,7 +74,7 @@ export { memoryStore } from "./tasks/stores/memory.ts";
 export type { Store } from "./tasks/store.ts";
 
 // Schemas
-export type { FormFormat } from "./protocol/form.ts";
+export type { FormFormat, TitledChoice } from "./protocol/form.ts";
 export type {
   AnswerOf,
   Askable,

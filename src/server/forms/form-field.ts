@@ -10,7 +10,7 @@
 
 import { fits, isFormat, type FormField } from "../../protocol/form.ts";
 import { isObject } from "../../util/objects.ts";
-import { refuse, refusals } from "./not-askable.ts";
+import { alikeChoices, refuse, refusals } from "./not-askable.ts";
 import type { Place } from "./not-askable.ts";
 import {
   alternatives,
@@ -184,7 +184,7 @@ function annotated({ wire, meanings }: BareField, notes: SchemaNode): FormField 
 
 // ---------------------------------------------------------------- choices
 
-interface Choice {
+interface FieldChoice {
   readonly value: unknown;
   readonly title: string | undefined;
 }
@@ -193,7 +193,7 @@ interface Choice {
 function choicesOf(
   nodes: readonly SchemaNode[],
   areTitled: boolean,
-): readonly Choice[] | undefined {
+): readonly FieldChoice[] | undefined {
   if (!nodes.every((node) => valuesOf(node) !== undefined)) return undefined;
   return nodes.flatMap((node) =>
     (valuesOf(node) ?? []).map((value, index) => {
@@ -204,14 +204,14 @@ function choicesOf(
   );
 }
 
-function choiceField(place: Place, choices: readonly Choice[]): BareField {
+function choiceField(place: Place, choices: readonly FieldChoice[]): BareField {
   const meanings = new Map<unknown, Scalar>();
   const titles = new Map<string, string | undefined>();
   for (const { value, title } of choices) {
     if (value === null) continue;
     if (!isScalar(value)) return refuse(place, refusals.structured);
     const text = String(value);
-    if ((meanings.get(text) ?? value) !== value) return refuse(place, refusals.alike(text));
+    if ((meanings.get(text) ?? value) !== value) return refuse(place, alikeChoices(text));
     meanings.set(text, value);
     titles.set(text, titles.get(text) ?? title);
   }

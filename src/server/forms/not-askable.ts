@@ -14,8 +14,21 @@ interface NotAskableReason {
   readonly advice: string;
 }
 
+type RefusedStructure =
+  | "object"
+  | "record"
+  | "tuple"
+  | "list"
+  | "objects"
+  | "union"
+  | "any"
+  | "structured"
+  | "empty"
+  | "missing"
+  | "reference";
+
 /** What a form cannot show, and the advice for each. */
-export const refusals = {
+export const refusals: Readonly<Record<RefusedStructure, NotAskableReason>> = {
   object: {
     is: "is an object",
     advice: "Make its members fields of their own, or ask a second question",
@@ -45,10 +58,6 @@ export const refusals = {
     is: "is a choice of objects or lists",
     advice: "Give each a name, ask for the name and look up what it stands for",
   },
-  alike: (text: string) => ({
-    is: `has two choices that read "${text}"`,
-    advice: "Make every choice a string of its own",
-  }),
   empty: { is: "can have no value", advice: "Leave it out" },
   missing: {
     is: "is required, but is not one of the fields",
@@ -58,7 +67,13 @@ export const refusals = {
     is: "is a reference that leads nowhere or in a circle",
     advice: "Write its schema out in its place",
   },
-} satisfies Record<string, NotAskableReason | ((text: string) => NotAskableReason)>;
+};
+
+/** Two choices look the same to the person. */
+export const alikeChoices = (text: string): NotAskableReason => ({
+  is: `has two choices that read "${text}"`,
+  advice: "Make every choice a string of its own",
+});
 
 /** Throws the error for this place. */
 export function refuse({ key, name }: Place, { is, advice }: NotAskableReason): never {

@@ -89,5 +89,3 @@ function failedResult(definition: Definition, message: string): RoundResponse {
   if (result !== undefined) return { kind: "complete", result };
   return { kind: "error", code: internalError, message };
 }
-
-export { errorText as textOf } from "../../util/error-text.ts";
