@@ -2,7 +2,7 @@
 
 const signs: readonly (readonly [RegExp, string])[] = [
   [
-    /no longer does what it did earlier in this call|makes something else of the same arguments/,
+    /no longer does what it did earlier in this call|gives a different result for the same arguments/,
     "Your edit changed what a call in flight has done: start that call anew.",
   ],
   [
@@ -10,7 +10,7 @@ const signs: readonly (readonly [RegExp, string])[] = [
     "A question of a call in flight changed twice: start that call anew.",
   ],
   [
-    /reads otherwise than when it was put/,
+    /has changed since it was asked/,
     "Your edit changed a question of a call in flight: it is asked again.",
   ],
 ];
