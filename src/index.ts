@@ -99,6 +99,6 @@ export type {
   Stored,
 } from "./server/forms/schema.ts";
 
-// errors
+// Errors
 export { ParleyError, StepError, Unanswered, UnansweredError } from "./errors.ts";
 export type { ParleyErrorCode, UnansweredReason } from "./errors.ts";
