@@ -1,6 +1,6 @@
 // A deployment that another person has to approve, perhaps hours later.
 
-import { Unanswered } from "mcp-parley";
+import { UnansweredError } from "mcp-parley";
 import type { App } from "mcp-parley";
 import { z } from "zod";
 
@@ -52,7 +52,7 @@ export function deployTool(app: App, operations: Operations) {
         );
         return `${what} is deployed. ${by} approved it.`;
       } catch (error) {
-        if (!(error instanceof Unanswered)) throw error;
+        if (!(error instanceof UnansweredError)) throw error;
         await ctx.step("give-up", () => operations.giveUp(request));
         return `${what} was not deployed, because no answer came within a day. You can ask again.`;
       }

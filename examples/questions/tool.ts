@@ -1,6 +1,6 @@
 // Every way to ask a person, in one tool that plans a trip.
 
-import { parley, Unanswered } from "mcp-parley";
+import { parley, UnansweredError } from "mcp-parley";
 import { z } from "zod";
 
 const app = parley({ name: "travel", version: "1.0.0" });
@@ -67,7 +67,7 @@ export const rateTrip = app.tool("rate_trip", { description: "Rate a trip" }, as
     });
     return `Thank you for ${stars} stars.`;
   } catch (error) {
-    if (!(error instanceof Unanswered)) throw error;
+    if (!(error instanceof UnansweredError)) throw error;
     // error.reason is "declined", "cancelled", "timed_out" or "unsupported".
     return `No rating (${error.reason}).`;
   }
