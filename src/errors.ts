@@ -85,12 +85,6 @@ export class UnansweredError extends Error {
   }
 }
 
-/** @deprecated Use `UnansweredError`. */
-export const Unanswered: typeof UnansweredError = UnansweredError;
-
-/** @deprecated Use `UnansweredError`. */
-export type Unanswered = UnansweredError;
-
 const sentence: Record<UnansweredReason, string> = {
   declined: "declined",
   cancelled: "cancelled without an answer",

@@ -100,5 +100,11 @@ export type {
 } from "./server/forms/schema.ts";
 
 // Errors
-export { ParleyError, StepError, Unanswered, UnansweredError } from "./errors.ts";
+export {
+  ParleyError,
+  StepError,
+  UnansweredError,
+  /** @deprecated Use `UnansweredError`. */
+  UnansweredError as Unanswered,
+} from "./errors.ts";
 export type { ParleyErrorCode, UnansweredReason } from "./errors.ts";

@@ -1,4 +1,4 @@
-// The messages an author meets, word for word, as a handler meets them: through `play`.
+// The messages for mistakes in a handler, word for word, as `play` reports them.
 
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { parley, ParleyError } from "mcp-parley";
@@ -8,7 +8,7 @@ import * as v from "valibot";
 import { expect, test } from "vitest";
 import { z } from "zod";
 
-/** Plays a tool with this handler; what it rejects with. */
+/** Plays a tool with this handler and returns the error. */
 async function mistake(
   name: string,
   handler: (ctx: ToolContext) => Promise<string>,
@@ -21,7 +21,7 @@ async function mistake(
   return error as ParleyError;
 }
 
-/** Line numbers are as they are; what matters is that there is one, in this file. */
+/** Replaces line numbers. The message must name a line of this file, but not a particular one. */
 const withoutLines = (message: string) =>
   message.replaceAll(/mistakes\.test\.ts:\d+/g, "FILE:LINE");
 

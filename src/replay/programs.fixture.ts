@@ -1,5 +1,5 @@
-// Handlers for property tests: generated as data, performed by one interpreter, so that a failure prints as
-// the program that caused it.
+// Handlers for property tests. They are generated as data and run by one interpreter, so that a failure prints the program
+// that caused it.
 
 import fc from "fast-check";
 import type { Operations } from "./operations.ts";
@@ -21,7 +21,7 @@ type Joined = "seq" | "all" | "race" | "any" | "allSettled";
 export const answerTo = (key: string): string => `answer to ${key}`;
 const resultOf = (key: string): string => `result of ${key}`;
 
-/** Programs with their keys given out by position, so that each is used once. */
+/** Programs whose keys come from their position, so that each key is used once. */
 export function programs(joined: readonly Joined[]): fc.Arbitrary<Program> {
   const leaf = fc.oneof(
     {
@@ -87,7 +87,7 @@ function withKeys(program: Program, path: string): Program {
   }
 }
 
-/** How many times at most a program can suspend. */
+/** The largest number of times that a program can suspend. */
 export function suspensions(program: Program): number {
   switch (program.do) {
     case "ask":
@@ -108,7 +108,7 @@ export function suspensions(program: Program): number {
   }
 }
 
-/** A value under another key than its own. No program catches it. */
+/** A value arrived under the wrong key. No program catches this error. */
 class MixUp extends Error {
   constructor(key: string, value: unknown) {
     super(`"${key}" was given ${JSON.stringify(value)}`);
@@ -116,7 +116,7 @@ class MixUp extends Error {
   }
 }
 
-/** Which of two branches failed first is a matter of time, so a caught error does not say. */
+/** A caught error does not name its branch, because which of two branches fails first depends on timing. */
 function failure(error: unknown): string {
   if (error instanceof MixUp) throw error;
   return "failed";
@@ -125,7 +125,7 @@ function failure(error: unknown): string {
 export interface Observer {
   /** A step's body was executed. */
   readonly ran: (key: string) => void;
-  /** An operation was settled, as the code that awaits it saw. */
+  /** An operation was settled, as seen by the code that awaits it. */
   readonly settled: (key: string) => void;
 }
 
@@ -189,11 +189,11 @@ export async function perform(program: Program, ops: Operations, see: Observer):
   }
 }
 
-/** What a handler that is given every answer at once would come to. No races: their winner is a matter of time. */
+/** What a handler would return if every answer were there at once. It has no races, because their winner depends on timing. */
 export async function direct(program: Program): Promise<Json> {
   const at = (ms: unknown) => Promise.resolve(ms);
   const ops: Operations = {
-    // A native promise is all that is used of it.
+    // Only what a native promise has is used.
     ask: ((key: string) => at(answerTo(key))) as unknown as Operations["ask"],
     step: async (_key, body) => {
       try {

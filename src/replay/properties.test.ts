@@ -1,4 +1,4 @@
-// What holds for every handler. Programs are generated; fast-check prints seed and program on failure.
+// Properties that hold for every handler. fast-check generates the handlers, and prints the seed and the program of a failure.
 
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,7 +26,7 @@ afterAll(async () => {
   expect(unhandled).toEqual([]);
 });
 
-/** A run that is watched: what it executed, what it saw settled, and that it ends at all. */
+/** Runs a handler and notes which bodies it executed and which operations settled. Fails if the run does not end. */
 async function watch(
   program: Program,
   journal: Journal,
@@ -45,7 +45,7 @@ async function watch(
   return { outcome, ran, settled };
 }
 
-/** Fails instead of hanging: a microtask loop could not be timed out, a waiting one can be counted. */
+/** Fails instead of hanging, by counting turns. A timer would not fire during an endless loop of microtasks. */
 async function withinTurns<T>(most: number, promise: Promise<T>): Promise<T> {
   let result: { value: T } | undefined;
   void promise.then((value) => (result = { value }));
@@ -115,8 +115,7 @@ test("equal inputs give equal outcomes, and a replay executes nothing", async ()
             return;
           }
           expect(plainly(again.outcome)).toEqual(plainly(outcome));
-          // A body that was cut short by the end of the run left no entry; it may begin again, and is
-          // cut short again.
+          // A body that the end of its run cut short left no entry. It may start again and be cut short again.
           expect(again.ran.filter((key) => keysOf(outcome).includes(key))).toEqual([]);
         },
       });
@@ -209,7 +208,7 @@ async function converse(program: Program, choose: Choose, watching: Watching): P
     await watching.end?.(outcome);
     if (losses > 0 && isSuspended(outcome) && choose(5) === 0) {
       losses -= 1;
-      // The response got lost: the client sends the same round again.
+      // The response was lost, so the client sends the same round again.
       for (const key of ran) watching.lost?.(key);
       continue;
     }
@@ -222,7 +221,7 @@ async function converse(program: Program, choose: Choose, watching: Watching): P
     journal = journalOf(outcome);
     current = watching.change?.(current) ?? current;
     const fresh = answersTo(outcome, answerTo);
-    // At least one, so that it comes to an end; sometimes not all; sometimes one twice, or an old one.
+    // At least one answer, so that the call ends. Sometimes not all of them, and sometimes one twice or an old one.
     const some = fresh.filter((_, index) => index === 0 || choose(3) > 0);
     const again = choose(4) === 0 ? some.slice(0, 1) : [];
     const late = choose(4) === 0 ? answered.slice(0, 2) : [];
@@ -245,7 +244,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** An outcome with its error as text: two runs make two errors. */
+/** An outcome with its error as text, because two runs make two different error objects. */
 function plainly(outcome: Outcome<unknown>): unknown {
   return outcome.kind === "failed" ? { ...outcome, error: String(outcome.error) } : outcome;
 }

@@ -1,4 +1,4 @@
-// A carrier for the engine's own tests: rounds in memory, a clock that is moved by hand.
+// A carrier for the tests of the engine, with rounds in memory and a clock that tests move by hand.
 
 import type { Carrier } from "./carrier.ts";
 import type { QuestionSpec, Operations } from "./operations.ts";
@@ -11,7 +11,7 @@ import type { Json } from "../util/json.ts";
 import { run } from "./run.ts";
 import { nodeTurns } from "./turns.ts";
 
-/** Time that passes when a test says so. What is due at once fires with the next immediate. */
+/** A clock that moves when a test says so. A timer of 0 ms fires with the next immediate. */
 export class HandClock {
   #now = 0;
   readonly #timers = new Set<{ readonly at: number; readonly callback: () => void }>();
@@ -49,7 +49,7 @@ function testCarrier(overrides: Partial<Carrier> = {}): Carrier {
   };
 }
 
-/** A question whose answer is taken as it comes. */
+/** A question that accepts any answer. */
 export function plain(message: string, more: Partial<QuestionSpec> = {}): QuestionSpec {
   return {
     digest: message,
@@ -76,7 +76,7 @@ export function runOnce(
   );
 }
 
-/** The journal a suspended run leaves behind. */
+/** The journal that a suspended run leaves behind. */
 export function journalOf(outcome: Outcome<unknown>): Journal {
   if (outcome.kind === "stopped" || outcome.kind === "done" || outcome.kind === "failed") {
     throw new Error(`no journal after ${outcome.kind}: ${JSON.stringify(outcome)}`);
@@ -87,7 +87,7 @@ export function journalOf(outcome: Outcome<unknown>): Journal {
   };
 }
 
-/** Answers to what is open, in the order asked; timers become due. */
+/** Answers every open question, in the order in which they were asked, and makes every timer due. */
 export function answersTo(
   outcome: Outcome<unknown>,
   answer: (key: string) => Json | undefined,
@@ -100,7 +100,7 @@ export function answersTo(
   });
 }
 
-/** Plays a call to its end: what is open is answered and the handler run again, at most `most` times. */
+/** Plays a call to its end. It answers what is open and runs the handler again, at most `most` times. */
 export async function converse(
   handler: TestHandler,
   answer: (key: string) => Json | undefined = (key) => `answer to ${key}`,

@@ -1,4 +1,4 @@
-// A test or more for each rule of the engine. Each was seen to fail with its rule broken.
+// Tests for each rule of the engine. `npm run mutants` breaks each rule and expects one of them to fail.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ParleyError, StepError, UnansweredError } from "../errors.ts";
@@ -75,7 +75,7 @@ const ticks = async (count: number) => {
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-// What a handler leaves behind must never reach the process.
+// Promises that a handler leaves behind must never crash the process.
 const unhandled: unknown[] = [];
 const remember = (reason: unknown) => void unhandled.push(reason);
 beforeEach(() => {
@@ -185,7 +185,7 @@ describe("R2 settling", () => {
       await ops.ask("a", plain("A?"));
     }, journal);
     expect(outcome.kind).toBe("waiting");
-    // afterEach sees whether the process heard of it
+    // afterEach fails if the process saw an unhandled rejection.
   });
 });
 
@@ -315,7 +315,7 @@ describe("R3 log and inbox", () => {
 });
 
 describe("R4 delivery", () => {
-  // Each branch writes down when it goes on; the order must be the log's, whatever is awaited first.
+  // Each branch notes when it continues. The order must be that of the log, whatever the handler awaits first.
   const branches = (keys: readonly string[], order: string[]) => (ops: Operations) =>
     Promise.all(
       keys.map(async (key) => {
@@ -434,7 +434,7 @@ describe("R4 delivery", () => {
       { turns: { full, brief: nodeTurns.brief } },
     );
     expect(outcome.kind).toBe("done");
-    // One before the first delivery, when other branches may still be on their way to ask.
+    // There is one before the first delivery, because other branches may still be about to ask.
     expect(full).toHaveBeenCalledTimes(1);
   });
 
@@ -1417,7 +1417,7 @@ describe("R9 steps", () => {
           "flaky",
           () => {
             attempts += 1;
-            // The process is stopped while it waits to try again.
+            // The process is stopped during the pause before a retry.
             isHeld = false;
             throw new Error("not yet");
           },
@@ -1500,7 +1500,7 @@ describe("R10 fatal mistakes", () => {
     place: () => `import.ts:${lines.shift()}`,
   });
 
-  /** The run fails, and nothing the handler catches hides it. */
+  /** Expects the run to fail, even if the handler catches everything. */
   async function fatal(
     handler: (ops: Operations) => unknown,
     carrier: Partial<Carrier> = {},
@@ -2043,7 +2043,7 @@ describe("a carrier that misbehaves ends the run, not the process", () => {
   test("an append by a promise of another library is waited for", async () => {
     const later = gate();
     const delivered = vi.fn();
-    // oxlint-disable-next-line unicorn/no-thenable -- what is tested
+    // oxlint-disable-next-line unicorn/no-thenable -- this is what the test is about
     const thenable = { then: (resolve: () => void) => void later.opened.then(resolve) };
     const running = runOnce((ops) => ops.step("s", () => 1).then(delivered), emptyJournal, [], {
       append: () => thenable as never,

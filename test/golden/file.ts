@@ -1,5 +1,5 @@
-// The shape of test/golden/<version>/rounds.json: calls as their client saw them, with the key that sealed
-// them and the time at which they were served.
+// The shape of test/golden/<version>/rounds.json: calls as their client saw them, with the key that sealed their tokens and
+// the time at which they were served.
 
 import { anotherInstance, registeredAs } from "../../src/server/handles.ts";
 import type { Core } from "../../src/server/core.ts";
@@ -14,7 +14,7 @@ export interface GoldenFile {
   readonly key: string;
   readonly now: number;
   readonly ticket: string;
-  /** An entry of every kind, as a log keeps it. */
+  /** One entry of every kind in its stored form. */
   readonly journal: readonly unknown[];
   readonly calls: readonly GoldenCall[];
 }

@@ -1,5 +1,5 @@
-// Tokens, and the journals in them, written by each release with a test key. Every later one must go on from
-// them: a deployment must not lose the calls that are under way.
+// Tokens that each release wrote with a test key, with the journals in them. Every later release must continue from them, so
+// that a deployment does not lose the calls in progress.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ describe.each(versions)("written by %s", (version) => {
     expect(call.legs.length).toBeGreaterThan(3);
     for (const { answer, ...leg } of call.legs) {
       const again = await serveGolden(file, call, leg);
-      // The new token has a nonce of its own; everything else must be as it was.
+      // The new token has a new nonce. Everything else must be the same.
       expect(withoutState(again)).toEqual(withoutState(answer));
     }
   });

@@ -1,5 +1,5 @@
-// The tools behind the golden files. A token written by any release goes on here: nothing that is asked or
-// run below may change. New things get new tools.
+// The tools behind the golden files. The token of any release continues here, so the questions and steps below must not
+// change. For something new, add a new tool.
 
 import { parley } from "mcp-parley";
 import type { Tool } from "mcp-parley";
@@ -41,7 +41,7 @@ const everyKind = app.tool(
   },
 );
 
-/** An entry of every kind. Releases may add to the end. */
+/** One entry of every kind. Releases may add more at the end. */
 export const goldenJournal: readonly Entry[] = [
   {
     kind: "answer",

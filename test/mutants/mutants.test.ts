@@ -1,4 +1,4 @@
-// That the mutants still fit the source. Running them is a command of its own (`npm run mutants`).
+// Checks that the mutants still fit the source. To run them, use `npm run mutants`.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { ruleMutants } from "./rules.ts";
 const root = new URL("../../", import.meta.url);
 
 test.each(ruleMutants.map((mutant) => [`${mutant.rule}, ${mutant.what}`, mutant] as const))(
-  "%s: its place is there, once",
+  "%s: the source contains its place exactly once",
   (_, { file, find, put }) => {
     const source = readFileSync(new URL(file, root), "utf8");
     expect(source.split(find)).toHaveLength(2);
@@ -15,7 +15,7 @@ test.each(ruleMutants.map((mutant) => [`${mutant.rule}, ${mutant.what}`, mutant]
   },
 );
 
-test("every rule of the engine has one", () => {
+test("every rule of the engine has a mutant", () => {
   const rules = new Set(ruleMutants.map(({ rule }) => rule));
   expect(rules).toEqual(new Set(Array.from({ length: 15 }, (_, index) => `R${index + 1}`)));
 });

@@ -1,6 +1,7 @@
-// The engine's rules, each broken in the source in one or more ways. `npm run mutants` applies one after the
-// other and expects a test to fail. A mutant that survives is a rule nobody holds.
+// Mutants: changes to the source that each break a rule of the engine. `npm run mutants` applies them one by one and expects
+// a test to fail. If a mutant survives, no test covers its rule.
 
+/** A change that breaks a rule. */
 export interface Mutant {
   readonly rule: string;
   readonly what: string;
@@ -104,7 +105,7 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R5",
-    what: "the handler is told that it is live while replaying",
+    what: "isLive is true while replaying",
     file: run,
     find: "    if (this.#playback !== undefined) return this.#playback.isLive();\n",
     put: "    if (this.#playback !== undefined) return true;\n",
@@ -258,14 +259,14 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R14",
-    what: "a body that is put off starts all the same",
+    what: "a postponed body starts anyway",
     file: bodies,
     find: '      if (may === "later") return "later";\n',
     put: "",
   },
   {
     rule: "R14",
-    what: "a run whose bodies are put off waits for them",
+    what: "a run waits for its postponed bodies",
     file: playback,
     find: "this.#ending !== undefined || this.#isPostponed || open.length > 0",
     put: "this.#ending !== undefined || open.length > 0",
@@ -293,7 +294,7 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R10",
-    what: "operations inside a body are noticed only where the carrier follows it",
+    what: "operations inside a body are noticed only if the carrier follows it",
     file: run,
     find: "this.#playback?.calling ?? nesting?.current()",
     put: "nesting?.current()",
@@ -419,7 +420,7 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R6",
-    what: "nobody looks whether the others have stalled once something impossible was asked",
+    what: "the others are not watched for a stall after an impossible question",
     file: playback,
     find: '      if (this.#requested.outstanding > 0) this.#loop.next("brief");\n      return;',
     put: "      return;",
@@ -447,7 +448,7 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R5",
-    what: "the handler is told late that it is live",
+    what: "isLive becomes true too late",
     file: playback,
     find: "    return this.#log.endsOpen && this.#log.head() === undefined && !this.#isOutMissing();",
     put: "    return false;",
@@ -482,7 +483,7 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R7",
-    what: "the log is cut at the latest misfit",
+    what: "the log is cut at the latest mismatch",
     file: divergence,
     find: "Math.min(...places)",
     put: "Math.max(...places)",
@@ -580,7 +581,7 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R9",
-    what: "a body runs in the context of whoever asked for the turn",
+    what: "a body runs in the asynchronous context of the turn",
     file: bodies,
     find: "within === undefined ?",
     put: "within !== null ?",

@@ -1,5 +1,5 @@
-// Mistakes that do not compile. Checked by `tsc`: each `@ts-expect-error` fails the build when its line is
-// accepted. (Mistakes the types cannot see are in test/mistakes.test.ts, with their messages.)
+// Mistakes that do not compile. `tsc` checks them: an `@ts-expect-error` fails the build if its line is accepted.
+// Mistakes that the types cannot see are in test/mistakes.test.ts, with their messages.
 
 import { parley } from "mcp-parley";
 import type { Context } from "mcp-parley";
@@ -15,7 +15,7 @@ app.tool("nested", {}, async (ctx) => {
   return "";
 });
 
-// A condition on a question that nobody awaits: TypeScript sees the plain one, not its negation.
+// A condition on a question that is not awaited. TypeScript finds it, but not its negation.
 app.tool("forgotten", {}, async (ctx) => {
   // @ts-expect-error -- this condition will always return true since this Promise is always defined
   if (ctx.confirm("go", "Go?")) return "gone";
@@ -29,40 +29,40 @@ app.tool("background", {}, async (ctx) => {
   return "";
 });
 
-// Only text, or a full result, without an outputSchema.
+// Without an outputSchema, a tool returns text or a full result.
 // @ts-expect-error -- a Date is neither
 app.tool("date", {}, async () => new Date());
 // @ts-expect-error -- nor is an object
 app.tool("object", {}, async () => ({ id: 1 }));
-// @ts-expect-error -- with one, the structured content has to fit
+// @ts-expect-error -- with an outputSchema, the structured content has to fit it
 app.tool("misfit", { outputSchema: z.object({ id: z.int() }) }, async () => ({ id: "one" }));
 
-// A step's value is what JSON leaves of it.
+// The value of a step is what JSON preserves of it.
 app.tool("stored", {}, async (ctx) => {
   const bug = await ctx.step("fetch", () => ({ openedAt: new Date() }));
-  // @ts-expect-error -- a Date comes back as a text
+  // @ts-expect-error -- a Date comes back as a string
   bug.openedAt.getFullYear();
   const seen = await ctx.step("seen", () => new Map([["a", 1]]));
-  // @ts-expect-error -- JSON does not bring a Map back
+  // @ts-expect-error -- JSON cannot preserve a Map
   seen.get("a");
   return "";
 });
 
-// A confirmation proves something: it never takes an answer that was not asked for.
+// A confirmation is proof, so it never accepts an answer that was sent without being asked for.
 app.tool("unsolicited", {}, async (ctx) => {
   // @ts-expect-error -- confirm has no such option
   await ctx.confirm("go", "Go?", { unsolicited: true });
   return "";
 });
 
-// Choices are the only values.
+// Only the choices are possible values.
 app.tool("choices", {}, async ({ choose }: Context) => {
   const size = await choose("size", "Which size?", ["S", "M"]);
   // @ts-expect-error -- "L" is not one of them
   return size === "L" ? "large" : size;
 });
 
-// The kit knows the arguments and the result.
+// The test kit knows the types of the arguments and the result.
 const add = app.tool(
   "add",
   { inputSchema: z.object({ a: z.int() }), outputSchema: z.object({ sum: z.int() }) },
