@@ -636,7 +636,7 @@ describe("R6 divergence", () => {
     expect(cut.mock.calls).toEqual([[1, [back]]]);
   });
 
-  test("with a step ahead it is Diverged, naming both sides, before any new effect", async () => {
+  test("with a step ahead, the run fails before any new effect and names both sides", async () => {
     const body = vi.fn();
     const outcome = await runOnce(
       async (ops) => {
@@ -761,7 +761,7 @@ describe("R6 divergence", () => {
     expect(outcome).toMatchObject({ kind: "done", value: 1 });
   });
 
-  test("returning with unrequested steps is Diverged; with unrequested answers it is not", async () => {
+  test("returning without requesting a recorded step fails; without requesting a recorded answer it does not", async () => {
     expect(faultOf(await runOnce(() => "early", told(stepped("s")))).message).toContain(
       'the journal continues with step "s", but the handler returned without it',
     );
@@ -888,7 +888,7 @@ describe("R7 questions", () => {
     expect(admit).toHaveBeenCalledTimes(1);
   });
 
-  test("where a step came after the answer it is Diverged", async () => {
+  test("the run fails if a step came after the answer", async () => {
     const outcome = await runOnce(
       async (ops) => {
         await ops.ask("a", plain("A, new?"));
@@ -1222,7 +1222,7 @@ describe("R9 steps", () => {
     expect(errorOf(outcome)).toMatchObject({ name: "Error", message });
   });
 
-  test("what JSON does not bring back ends the run, and no catch hides it", async () => {
+  test("a value that JSON cannot preserve ends the run, and no catch hides it", async () => {
     const caught = vi.fn();
     const body = vi.fn(() => ({ byId: new Map() }));
     const outcome = await runOnce((ops) => ops.step("seen", body).catch(caught), emptyJournal, [], {
@@ -1601,7 +1601,7 @@ describe("R10 fatal mistakes", () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  test("a return past a step that nobody waits for", async () => {
+  test("a return past a step that is not awaited", async () => {
     const body = vi.fn();
     const error = await fatal((ops) => void ops.step("save", body), { place: () => "x.ts:7" });
     expect(error).toMatchObject({
@@ -1697,7 +1697,7 @@ describe("R10 fatal mistakes", () => {
   );
 
   test.each([[""], ["a~2"], ["x".repeat(201)], [42], [undefined]])(
-    "a key that is none: %j",
+    "an invalid key: %j",
     async (key) => {
       const error = await fatal((ops) => ops.step(key as string, () => {}));
       expect(error.code).toBe("bad_key");
