@@ -212,7 +212,6 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
 function pollRarely(): void {
   const real = globalThis.setInterval;
   const rare = (callback: () => void, ms: number) => real(callback, ms < 1_000 ? ms : 100_000);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the code under test passes these two arguments only
   const spy = vi.spyOn(globalThis, "setInterval").mockImplementation(rare as typeof setInterval);
   onTestFinished(() => spy.mockRestore());
 }
