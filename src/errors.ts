@@ -92,6 +92,18 @@ const sentence: Record<UnansweredReason, string> = {
   unsupported: "not asked, because this client does not support it",
 };
 
+/** What JSON preserves of an error that a step's body threw. */
+export interface ThrownError {
+  /** The error's `name`. */
+  readonly name: string;
+  /** The error's `message`. */
+  readonly message: string;
+  /** The error's `code`, if it had one. */
+  readonly code?: string | number;
+  /** The error's `data`, if JSON can hold it. */
+  readonly data?: unknown;
+}
+
 /**
  * A step failed: its body threw, and so did all of its retries. The error that the body threw exists only while the body
  * runs. This one has what JSON preserves of it, so that the handler sees the same in every run. Its `name` and `message` are
@@ -105,10 +117,7 @@ export class StepError extends Error {
   /** The `data` of the error that the body threw, if JSON can hold it. */
   readonly data: unknown;
 
-  constructor(
-    key: string,
-    thrown: { name: string; message: string; code?: string | number; data?: unknown },
-  ) {
+  constructor(key: string, thrown: ThrownError) {
     super(thrown.message);
     this.name = thrown.name;
     this.key = key;

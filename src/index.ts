@@ -67,7 +67,13 @@ export type {
   InputRequiredResult,
   InputRequiredSpec,
 } from "./server/context/low-level.ts";
-export type { InputRequest } from "./protocol/input-required.ts";
+export type {
+  FormInputRequest,
+  InputRequest,
+  RootsInputRequest,
+  SamplingInputRequest,
+  UrlInputRequest,
+} from "./protocol/input-required.ts";
 
 // Tasks. Stores that outlive the process are in `mcp-parley/sqlite` and `mcp-parley/postgres`.
 export { memoryStore } from "./tasks/stores/memory.ts";
@@ -107,4 +113,4 @@ export {
   /** @deprecated Use `UnansweredError`. */
   UnansweredError as Unanswered,
 } from "./errors.ts";
-export type { ParleyErrorCode, UnansweredReason } from "./errors.ts";
+export type { ParleyErrorCode, ThrownError, UnansweredReason } from "./errors.ts";

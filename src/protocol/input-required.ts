@@ -4,22 +4,56 @@
 import type { CreateMessageRequestParams } from "@modelcontextprotocol/server";
 import type { FormJson } from "./form.ts";
 
+/** A form that the client shows to its user. */
+export interface FormInputRequest {
+  /** Always `"elicitation/create"`. */
+  readonly method: "elicitation/create";
+  /** What to show. */
+  readonly params: {
+    /** Tells a form from a page. */
+    readonly mode: "form";
+    /** The text above the form. */
+    readonly message: string;
+    /** The fields of the form. */
+    readonly requestedSchema: FormJson;
+  };
+}
+
+/** A page that the client lets its user open. */
+export interface UrlInputRequest {
+  /** Always `"elicitation/create"`. */
+  readonly method: "elicitation/create";
+  /** What to show. */
+  readonly params: {
+    /** Tells a page from a form. */
+    readonly mode: "url";
+    /** The text that is shown with the link. */
+    readonly message: string;
+    /** The address of the page. */
+    readonly url: string;
+  };
+}
+
+/** A message that the client has its model write. */
+export interface SamplingInputRequest {
+  /** Always `"sampling/createMessage"`. */
+  readonly method: "sampling/createMessage";
+  /** The prompt and its settings, as in the specification. */
+  readonly params: CreateMessageRequestParams;
+}
+
+/** A request for the client's roots. */
+export interface RootsInputRequest {
+  /** Always `"roots/list"`. */
+  readonly method: "roots/list";
+}
+
 /** Something that a server asks of the client. */
 export type InputRequest =
-  | {
-      readonly method: "elicitation/create";
-      readonly params: {
-        readonly mode: "form";
-        readonly message: string;
-        readonly requestedSchema: FormJson;
-      };
-    }
-  | {
-      readonly method: "elicitation/create";
-      readonly params: { readonly mode: "url"; readonly message: string; readonly url: string };
-    }
-  | { readonly method: "sampling/createMessage"; readonly params: CreateMessageRequestParams }
-  | { readonly method: "roots/list" };
+  | FormInputRequest
+  | UrlInputRequest
+  | SamplingInputRequest
+  | RootsInputRequest;
 
 /** The response of a round that ended with questions, or with a request to call again. */
 export interface InputRequired {

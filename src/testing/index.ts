@@ -7,3 +7,11 @@ export { play } from "./play.ts";
 export type { Playable, PlayArguments, Played, PlayedCall, PlayedTask } from "./play.ts";
 export { cancelled, declined } from "./script.ts";
 export type { AskedQuestion, Script, ScriptedAnswer } from "./script.ts";
+
+// Types of `mcp-parley` that stand in the signatures above
+export type { FormField, FormFormat, FormJson, TitledChoice } from "../protocol/form.ts";
+export type { HandleTypes } from "../server/define/definition.ts";
+export type { Prompt } from "../server/define/prompt.ts";
+export type { Resource } from "../server/define/resource.ts";
+export type { Tool } from "../server/define/tool.ts";
+export type { Json } from "../util/json.ts";

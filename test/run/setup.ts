@@ -30,6 +30,7 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     );
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port, not on a pipe
   const { port } = server.address() as AddressInfo;
   process.env[placeOfRun] = `http://127.0.0.1:${port}`;
   return async () => {

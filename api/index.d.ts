@@ -1,0 +1,1132 @@
+import type { AuthInfo } from '@modelcontextprotocol/server';
+import type { BearerAuthOptions } from '@modelcontextprotocol/server';
+import type { ContentBlock } from '@modelcontextprotocol/server';
+import type { CreateMessageRequestParams } from '@modelcontextprotocol/server';
+import type { CreateMessageResult } from '@modelcontextprotocol/server';
+import type { CreateMessageResultWithTools } from '@modelcontextprotocol/server';
+import type { GetPromptResult } from '@modelcontextprotocol/server';
+import type { Icon } from '@modelcontextprotocol/server';
+import type { Implementation } from '@modelcontextprotocol/server';
+import type { IncomingMessage } from 'node:http';
+import type { InputResponses } from '@modelcontextprotocol/server';
+import type { LoggingLevel } from '@modelcontextprotocol/server';
+import type { McpServer } from '@modelcontextprotocol/server';
+import type { ReadResourceResult } from '@modelcontextprotocol/server';
+import type { ResourceMetadata } from '@modelcontextprotocol/server';
+import type { Root } from '@modelcontextprotocol/server';
+import type { ScopeChallengeHandler } from '@modelcontextprotocol/server';
+import type { ServerNotifier } from '@modelcontextprotocol/server';
+import type { ServerResponse } from 'node:http';
+import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import type { ToolAnnotations } from '@modelcontextprotocol/server';
+
+/** The type of the answer to a question with this schema. */
+export declare type AnswerOf<S> = S extends FormJson ? FormValue<S> : OutputOf<S>;
+
+/** An MCP server whose tools, prompts and resources may ask questions in the middle of a call. Made by `parley()`. */
+export declare interface App {
+    /**
+     * Registers a tool. The handler is one async function that may ask the caller and run steps along the way.
+     *
+     * @example
+     * ```ts
+     * const Bug = z.object({ id: z.int() });
+     * app.tool("resolve_bug", { description: "Resolve a bug", inputSchema: Bug }, async ({ id }, ctx) => {
+     *   const how = await ctx.choose("how", `How was #${id} resolved?`, ["Fixed", "Duplicate"]);
+     *   await ctx.step("close", () => tracker.close(id, how));
+     *   return `#${id} closed as ${how}`;
+     * });
+     * ```
+     */
+    readonly tool: <In extends Schema | undefined = undefined, Out extends Schema | undefined = undefined, const T extends TaskMode | undefined = undefined>(name: string, config: ToolConfig<In, Out, T>, handler: ToolHandler<In, Out, T>) => Tool<In extends Schema ? InputOf<In> : Record<string, never>, Out extends Schema ? OutputOf<Out> : undefined>;
+    /** Registers a prompt. Its handler returns text or messages, and may ask questions first. */
+    readonly prompt: <In extends Schema | undefined = undefined>(name: string, config: PromptConfig<In>, handler: PromptHandler<In>) => Prompt<In extends Schema ? InputOf<In> : Record<string, never>>;
+    /** Registers a resource under a fixed URI or a template such as `notes://{id}`, whose variables the handler gets. */
+    readonly resource: <const U extends string>(name: string, uri: U, config: ResourceConfig<U>, handler: ResourceHandler<U>) => Resource;
+    /**
+     * Serves over HTTP, by default at `/mcp` on the loopback address and port 3000. Pass port 0 for any free port. It also runs
+     * tasks if the app has a store, and logs one line with the address.
+     *
+     * @example
+     * ```ts
+     * const { url } = await app.listen(3000);
+     * await app.listen(8080, { host: "0.0.0.0", allowedHosts: ["tools.example.com"] });
+     * ```
+     */
+    readonly listen: (port?: number, options?: ListenOptions) => Promise<Listening>;
+    /** Serves over standard input and output, for a client that starts the server itself. It also runs tasks if the app has a store. */
+    readonly stdio: () => Promise<void>;
+    /** Serves one web-standard request. It takes only one argument, because platforms such as Workers pass `env` as the second. */
+    readonly fetch: (request: Request) => Promise<Response>;
+    /** Serves one request for a host that has verified the caller, or parsed the body, itself. */
+    readonly handle: (request: Request, verified: Verified) => Promise<Response>;
+    /** Serves one request of Express, Fastify or `node:http`. It uses `req.auth` and `req.body` if middleware has set them. */
+    readonly node: (req: NodeRequest, res: ServerResponse) => Promise<void>;
+    /** Adds the tools, prompts and resources to your own SDK server, before it connects, and returns that server. What the server has already keeps working. */
+    readonly attach: (server: McpServer) => McpServer;
+    /** Calls the function with each SDK server that is made to serve this app, so that you can add what Parley does not wrap, such as subscriptions. It is not called for `attach`. */
+    readonly onServer: (configure: (server: McpServer) => void) => void;
+    /**
+     * Notifies clients that a list or a resource has changed: 2026-07-28 subscribers and open 2025-11-25 sessions of `listen`,
+     * `fetch`, `node` and `handle`. Over stdio and `attach`, use the SDK server's own methods.
+     */
+    readonly notify: ServerNotifier;
+    /** Runs tasks in this process. `listen` and `stdio` do so by themselves; `fetch`, `node` and `attach` do not. */
+    readonly work: (options?: WorkOptions) => Promise<{
+        /** Does the same as `app.close()`. */
+        readonly close: () => Promise<void>;
+    }>;
+    /** Reports whether this process can serve requests, and the state of the tasks. Never rejects. */
+    readonly health: () => Promise<Health>;
+    /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
+    readonly readTicket: (ticket: string) => {
+        /** The call that asked the question. */
+        readonly callId: string;
+        /** The question's key. */
+        readonly key: string;
+        /** The user who made the call. Undefined without credentials. */
+        readonly principal: string | undefined;
+        /** When the ticket expires. */
+        readonly expiresAt: Date;
+    };
+    /**
+     * Answers a `ctx.waitFor`. The first answer counts. The ticket proves which question is meant, not who answers, so check
+     * first whether this person may.
+     *
+     * Returns "delivered", "already answered", or "gone" if the task has ended or its time limit has passed.
+     *
+     * @example
+     * ```ts
+     * const outcome = await app.deliver(ticket, { isApproved: true, by: user.name });
+     * if (outcome !== "delivered") return page(`This request is ${outcome}.`);
+     * ```
+     */
+    readonly deliver: (ticket: string, value: unknown) => Promise<"delivered" | "already answered" | "gone">;
+    /** Stops taking requests, waits for those in progress, and releases running tasks to other workers. A store that you passed in stays open, because other apps may use it. */
+    readonly close: () => Promise<void>;
+}
+
+/**
+ * `unknown` if a form can show the schema. Otherwise a type that no schema has and that says why, for the compiler's message.
+ *
+ * It sees TypeScript types only. So `string[]` passes, because the choices of a list may be computed; if the list has none,
+ * the question fails when it is asked.
+ */
+export declare type Askable<S> = S extends Schema ? AskableInput<InputOf<S>> : unknown;
+
+/** `Askable` for the type that a schema accepts. */
+export declare type AskableInput<T> = IsField<T> extends true ? unknown : [T] extends [Opaque] ? NotAskable<"it is not a string, number, boolean, enum, list of enum strings or object of these"> : [BadField<T>] extends [never] ? unknown : NotAskable<`field "${BadField<T> & string}" is not a string, number, boolean, enum or list of enum strings`>;
+
+/**
+ * How callers are verified. With `auth`, `principal` is required, because `authInfo.clientId` names the application, which is
+ * the same for all its users.
+ */
+export declare type AuthOptions = {
+    /** Without `auth`, the app verifies nothing itself. A host can pass verified callers to `app.handle` or `app.node`. */
+    readonly auth?: undefined;
+    /** Names the user behind credentials that a host has verified. Default: the token's issuer and subject. */
+    readonly principal?: PrincipalOf | undefined;
+} | {
+    /** Verifies bearer tokens, as the SDK does. */
+    readonly auth: BearerAuthOptions;
+    /** Names the user behind the verified credentials. State is sealed for that user alone. */
+    readonly principal: PrincipalOf;
+};
+
+/** How `ctx.background` moves a call to the background. */
+export declare interface BackgroundOptions {
+    /** How long the task is kept, in milliseconds from its creation. Default: the app's `limits.taskTtlMs`. */
+    readonly ttlMs?: number | undefined;
+}
+
+/** The names of the members that a form cannot show. */
+export declare type BadField<T> = T extends object ? {
+    [K in keyof T]-?: unknown extends T[K] ? never : IsField<T[K]> extends true ? never : K;
+}[keyof T] : never;
+
+/** The options of `ctx.checkpoint`. */
+export declare interface CheckpointOptions {
+    /** How long the round must have taken for a checkpoint to end it, in milliseconds. Default: 0. */
+    readonly afterMs?: number | undefined;
+}
+
+/** One choice of `ctx.choose` with a title. */
+export declare interface Choice<V extends string = string> {
+    /** What `ctx.choose` returns. */
+    readonly value: V;
+    /** What the person sees. */
+    readonly title: string;
+}
+
+/** The options of an app that do not concern authentication. */
+export declare interface CommonOptions {
+    /** Instructions for the client's model on how to use this server. Default: none. */
+    readonly instructions?: string | undefined;
+    /**
+     * The keys that seal the state of calls. The first one seals; all of them open. Default: the PARLEY_KEYS variable, or, in
+     * development on this machine, a generated key in `.parley/keys`. Make a key with `npx mcp-parley keys new`.
+     */
+    readonly keys?: string | readonly string[] | undefined;
+    /**
+     * Where tasks are kept. Tools with `task` or `once` need it. Default: none; in development on this machine, a SQLite file in
+     * `.parley/`.
+     */
+    readonly store?: Store | undefined;
+    /** Limits to change. The others keep their defaults. */
+    readonly limits?: Partial<Limits> | undefined;
+    /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */
+    readonly drafts?: Drafts | undefined;
+    /** Where the server writes its log. Default: standard error. */
+    readonly logger?: Logger | undefined;
+}
+
+/** The options of `ctx.confirm`. */
+export declare interface ConfirmOptions {
+    /** How long the question waits, in milliseconds. It then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
+    readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * What every handler gets as `ctx`: tools, prompts and resources. Write helper functions against this type.
+ *
+ * Each operation has a key, which must be unique within the call. A handler runs again from its beginning in each round, and
+ * the key is how an operation finds its recorded outcome. Every member can be destructured.
+ */
+export declare interface Context {
+    /**
+     * Asks the person with a form. Without a schema the form is one line of text, and the answer is a string. A schema of one
+     * value (enum, number, string, list) gives that value; an object schema gives the object.
+     *
+     * Throws `UnansweredError` if the person declines or cancels, if the time limit passes, or if the client cannot show forms. An
+     * answer that does not fit the schema is asked for again.
+     *
+     * @example
+     * ```ts
+     * const name = await ctx.ask("name", "What is the new server called?");
+     * const of = await ctx.ask("of", "Of which bug is it a duplicate?", z.int().positive());
+     * ```
+     */
+    readonly ask: {
+        (key: string, message: string, schema?: undefined, options?: QuestionOptions): Question<string>;
+        <const S extends Schema | FormJson>(key: string, message: string, schema: S & Askable<S>, options?: QuestionOptions): Question<AnswerOf<S>>;
+    };
+    /**
+     * Asks for a yes. True only if the person accepts; declining and cancelling are false.
+     *
+     * @example
+     * ```ts
+     * if (!(await ctx.confirm("sure", `Delete ${name} and its backups?`))) return "Nothing was deleted.";
+     * ```
+     */
+    readonly confirm: (key: string, message: string, options?: ConfirmOptions) => Question<boolean>;
+    /**
+     * Asks for one of several values. The list may be computed, and each value can have a title to show in its place. Throws
+     * `UnansweredError` as `ask` does.
+     *
+     * @example
+     * ```ts
+     * const how = await ctx.choose("how", `How was #${id} resolved?`, ["Fixed", "Duplicate"]);
+     * ```
+     */
+    readonly choose: <const V extends string>(key: string, message: string, choices: readonly (V | Choice<V>)[], options?: QuestionOptions) => Question<V>;
+    /** Asks with a form, and returns the action with the content instead of throwing when the person declines or cancels. */
+    readonly elicit: <const S extends Schema | FormJson>(key: string, params: ElicitParams<S & Askable<S>>, options?: QuestionOptions) => Question<ElicitOutcome<AnswerOf<S>>>;
+    /**
+     * Sends the person to a web page. Accepting only means "I will open it"; pass `until` to wait until the person is done there.
+     * If the URL is a function, it gets a ticket to put into the address, such as OAuth's `state`. The page's route opens the
+     * ticket with `app.readTicket`.
+     */
+    readonly openUrl: (key: string, message: string, url: PageUrl, options?: PageOptions) => Question<void>;
+    /**
+     * Asks the client's language model. A string is sent as one user message.
+     *
+     * The specification has deprecated sampling; clients support it until at least 2027-07-28.
+     */
+    readonly sample: (key: string, prompt: string | SampleParams, options?: QuestionOptions) => Question<Sample>;
+    /**
+     * Asks the client for its root folders. The key defaults to "roots".
+     *
+     * The specification has deprecated roots; clients support them until at least 2027-07-28.
+     */
+    readonly roots: (key?: string, options?: QuestionOptions) => Question<Root[]>;
+    /**
+     * Runs the body once in a call and records what it returned or threw. Later rounds get the recorded outcome and do not run
+     * the body. The value passes through JSON, on the first run as well. A body that throws makes the step throw a `StepError`.
+     *
+     * If the process dies before the outcome is recorded, the body runs again under the same `idempotencyKey`. Pass that key to
+     * services that accept one.
+     *
+     * @example
+     * ```ts
+     * const order = await ctx.step("order", ({ idempotencyKey, signal }) =>
+     *   shop.order({ sku, idempotencyKey }, { signal }),
+     * );
+     * ```
+     */
+    readonly step: <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions) => Promise<Stored<T>>;
+    /**
+     * Ends this round if it has run a step, so that the recorded steps are safe with the client and any instance can continue.
+     * Otherwise it does nothing.
+     */
+    readonly checkpoint: (options?: CheckpointOptions) => Promise<void>;
+    /** Reports progress to the client. Does nothing while the run replays what has happened already. */
+    readonly progress: (done: number, total?: number, message?: string) => void;
+    /** Sends a log message to the client. Does nothing while the run replays what has happened already. */
+    readonly log: (level: LoggingLevel, data: unknown) => void;
+    /** Whether this client can be asked this. The answer is the same in every round of a call. */
+    readonly can: (what: "form" | "url" | "sampling" | "roots" | "task") => boolean;
+    /** The user who is calling, or undefined without credentials. It is the same string in each round, and in the task. */
+    readonly principal: string | undefined;
+    /** The id of this call: 32 hexadecimal digits, the same in each round and in the task. */
+    readonly callId: string;
+    /** Aborts when the run is stopped from outside: the client cancels, or the server shuts down. It does not abort when the call waits for an answer. */
+    readonly signal: AbortSignal;
+    /** Registers a function that runs when this run ends, whether it returned, failed or waits for an answer. Release connections and locks there. */
+    readonly onRunEnd: (release: () => void) => void;
+    /** The request of this round. Undefined in a task, so read what the task needs from it before `background()`. */
+    readonly request: RequestFacts | undefined;
+    /** For handlers that return `inputRequired(…)`: all answers so far, in the form that the SDK's `acceptedContent` and `inputResponse` read. */
+    readonly answers: InputResponses;
+    /** For handlers that return `inputRequired(…)`: the state they returned last, checked with the schema. Undefined in the first round. */
+    readonly state: <S extends Schema>(schema: S) => OutputOf<S> | undefined;
+}
+
+/** The `ctx` of a tool with this `task` in its config. */
+export declare type ContextFor<T> = [T] extends [TaskMode] ? TaskContext : ToolContext;
+
+/** The drafts of the protocol to speak besides its releases. Made by `drafts()` from `mcp-parley/drafts`. */
+export declare interface Drafts {
+    /** The protocol version of the draft, such as `"2026-06-XX"`. */
+    readonly "~drafts": string;
+}
+
+/** What `ctx.elicit` returns. */
+export declare type ElicitOutcome<T> = {
+    /** The person answered. */
+    readonly action: "accept";
+    /** The answer, checked with the schema. */
+    readonly content: T;
+} | {
+    /** The person declined, or closed the form. */
+    readonly action: "decline" | "cancel";
+};
+
+/** What `ctx.elicit` asks. */
+export declare interface ElicitParams<S> {
+    /** The question to show. */
+    readonly message: string;
+    /** The schema of the form. */
+    readonly requestedSchema: S;
+}
+
+/** What `inputRequired.elicitUrl` asks. */
+export declare interface ElicitUrlParams {
+    /** The question to show. */
+    readonly message: string;
+    /** The page, at an http or https URL. */
+    readonly url: string;
+}
+
+/** The value of one field. */
+export declare type FieldValue<F> = F extends Readonly<Record<"enum", readonly (infer E)[]>> ? E : F extends Readonly<Record<"oneOf", readonly Readonly<Record<"const", infer E>>[]>> ? E : F extends Readonly<Record<"items", infer I>> ? ItemValue<I>[] : F extends Readonly<Record<"type", "string">> ? string : F extends Readonly<Record<"type", "number" | "integer">> ? number : F extends Readonly<Record<"type", "boolean">> ? boolean : never;
+
+/** The same type, shown by editors as one object. */
+export declare type Flat<T> = {
+    [K in keyof T]: T[K];
+};
+
+/** A field of a form, as on the wire. Where a question takes a schema, you can also pass a literal of this type. */
+export declare type FormField = {
+    /** The label of the field. */
+    readonly title?: string | undefined;
+    /** A hint for the person who fills it in. */
+    readonly description?: string | undefined;
+} & ({
+    /** A line of text, or one choice of a list. */
+    readonly type: "string";
+    /** The choices, without titles. */
+    readonly enum?: readonly string[] | undefined;
+    /** The choices, with titles. */
+    readonly oneOf?: readonly TitledChoice[] | undefined;
+    /** The form that the text must have. */
+    readonly format?: FormFormat | undefined;
+    /** The shortest text allowed, in characters. */
+    readonly minLength?: number | undefined;
+    /** The longest text allowed, in characters. */
+    readonly maxLength?: number | undefined;
+    /** What the field contains at first. */
+    readonly default?: string | undefined;
+} | {
+    /** A number, or a whole number. */
+    readonly type: "number" | "integer";
+    /** The smallest number allowed. */
+    readonly minimum?: number | undefined;
+    /** The largest number allowed. */
+    readonly maximum?: number | undefined;
+    /** What the field contains at first. */
+    readonly default?: number | undefined;
+} | {
+    /** Yes or no. */
+    readonly type: "boolean";
+    /** What the field contains at first. */
+    readonly default?: boolean | undefined;
+} | {
+    /** Several choices of a list. */
+    readonly type: "array";
+    /** The choices, with or without titles. */
+    readonly items: {
+        /** Always "string". */
+        readonly type: "string";
+        /** The choices, without titles. */
+        readonly enum: readonly string[];
+    } | {
+        /** The choices, with titles. */
+        readonly anyOf: readonly TitledChoice[];
+    };
+    /** The smallest number of choices. */
+    readonly minItems?: number | undefined;
+    /** The largest number of choices. */
+    readonly maxItems?: number | undefined;
+    /** What is chosen at first. */
+    readonly default?: readonly string[] | undefined;
+});
+
+/** A form that a text field can require. Dates and times are written as in RFC 3339. */
+export declare type FormFormat = "email" | "uri" | "date" | "date-time";
+
+/** A form that the client shows to its user. */
+export declare interface FormInputRequest {
+    /** Always `"elicitation/create"`. */
+    readonly method: "elicitation/create";
+    /** What to show. */
+    readonly params: {
+        /** Tells a form from a page. */
+        readonly mode: "form";
+        /** The text above the form. */
+        readonly message: string;
+        /** The fields of the form. */
+        readonly requestedSchema: FormJson;
+    };
+}
+
+/** A form, as on the wire. Where a question takes a schema, you can also pass a literal of this type. */
+export declare interface FormJson {
+    /** Always "object". */
+    readonly type: "object";
+    /** The fields by name, in the order in which people see them. */
+    readonly properties: {
+        readonly [name: string]: FormField;
+    };
+    /** The names of the fields that must be filled in. Default: none. */
+    readonly required?: readonly string[] | undefined;
+}
+
+/** The answer to a form that is written out as a literal. */
+export declare type FormValue<S extends FormJson> = Flat<{
+    -readonly [K in keyof S["properties"] as K extends PresentFields<S> ? K : never]: FieldValue<S["properties"][K]>;
+} & {
+    -readonly [K in keyof S["properties"] as K extends PresentFields<S> ? never : K]?: FieldValue<S["properties"][K]>;
+}>;
+
+/** A full result of a tool: the SDK's `CallToolResult` without its index signature, which gives readable compiler errors. */
+export declare interface FullResult {
+    /** What the model reads: text, images and other blocks. */
+    content: ContentBlock[];
+    /** The structured content, which the `outputSchema` checks. */
+    structuredContent?: unknown;
+    /** True if the call failed. Default: false. */
+    isError?: boolean | undefined;
+    /** Metadata that is sent with the result. */
+    _meta?: Record<string, unknown> | undefined;
+}
+
+/** The parameters of a handler. As in the SDK, a handler without a schema gets `ctx` alone. */
+export declare type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
+
+/** The types that a handle carries for the test kit. */
+export declare interface HandleTypes<In, Out = unknown> {
+    /** The type of the arguments. */
+    readonly in: In;
+    /** The type of the structured result. */
+    readonly out: Out;
+}
+
+/** What `app.health()` reports. */
+export declare interface Health {
+    /** Whether to send requests here: keys are configured, and the store, if there is one, works. */
+    readonly ready: boolean;
+    /** What is wrong, in sentences. Some problems, such as a missing worker, do not make the process unready. */
+    readonly problems: readonly string[];
+    /** The state of the tasks. Undefined without a store, or if it cannot be read. */
+    readonly tasks: TaskHealth | undefined;
+}
+
+/** What a schema accepts. */
+export declare type InputOf<S> = S extends Schema ? StandardSchemaWithJSON.InferInput<S> : never;
+
+/** Something that a server asks of the client. */
+export declare type InputRequest = FormInputRequest | UrlInputRequest | SamplingInputRequest | RootsInputRequest;
+
+/**
+ * Ends the round and asks the client, for handlers that drive the rounds themselves. The handler is called again with
+ * `ctx.answers` and `ctx.state`. Most handlers are shorter with `ctx.ask` and its siblings; one handler cannot mix both.
+ *
+ * @example
+ * ```ts
+ * const name = acceptedContent(ctx.answers, "name", z.object({ name: z.string() }));
+ * if (name === undefined) {
+ *   const params = { message: "Your name?", requestedSchema: z.object({ name: z.string() }) };
+ *   return inputRequired({ inputRequests: { name: inputRequired.elicit(params) } });
+ * }
+ * ```
+ */
+export declare const inputRequired: InputRequiredMaker;
+
+/** The type of `inputRequired`: a function, with functions that make each kind of request. */
+export declare interface InputRequiredMaker {
+    (spec: InputRequiredSpec): InputRequiredResult;
+    /** Asks the person with a form. The answer comes as the client sent it; check it with the SDK's `acceptedContent`. */
+    readonly elicit: <const S extends Schema | FormJson>(params: ElicitParams<S & Askable<S>>) => InputRequest;
+    /** Sends the person to a page, at an http or https URL. */
+    readonly elicitUrl: (params: ElicitUrlParams) => InputRequest;
+    /** Asks the client's language model. */
+    readonly createMessage: (params: CreateMessageRequestParams) => InputRequest;
+    /** Asks the client for its root folders. */
+    readonly listRoots: () => InputRequest;
+}
+
+/** What a handler returns to be called again with answers. Make it with `inputRequired()`. */
+export declare interface InputRequiredResult {
+    /** Tells it from a finished result, as on the wire. */
+    readonly resultType: "input_required";
+    /** What the client is asked, by key. */
+    readonly inputRequests?: {
+        readonly [key: string]: InputRequest;
+    } | undefined;
+    /** The handler's own state. Read it with `ctx.state(schema)`. */
+    readonly "~state": unknown;
+}
+
+/** What `inputRequired()` takes. */
+export declare interface InputRequiredSpec {
+    /** What the client is asked, by key. Make each with `inputRequired.elicit` and its siblings. Default: nothing. */
+    readonly inputRequests?: {
+        readonly [key: string]: InputRequest;
+    } | undefined;
+    /** Any JSON value. It travels sealed with the client, and `ctx.state(schema)` reads it in the next round. */
+    readonly state?: unknown;
+}
+
+/** Whether one field of a form can hold this type. */
+export declare type IsField<T> = [T] extends [string | number | boolean | null | undefined] ? true : [T] extends [readonly string[] | null | undefined] ? true : false;
+
+/** The value of one item of a list. */
+export declare type ItemValue<I> = I extends Readonly<Record<"enum", readonly (infer E)[]>> ? E : I extends Readonly<Record<"anyOf", readonly Readonly<Record<"const", infer E>>[]>> ? E : never;
+
+/** A value that JSON can hold. */
+export declare type Json = string | number | boolean | null | readonly Json[] | {
+    readonly [name: string]: Json | undefined;
+};
+
+/** How much a call or a task may use. Pass the ones to change to `parley({ limits })`. */
+export declare interface Limits {
+    /** How many rounds a call may take. Default: 50. */
+    readonly rounds: number;
+    /** The longest `requestState`, in bytes. A longer state goes to the store, if there is one. Default: 32 KiB. */
+    readonly tokenBytes: number;
+    /** How long a client may take to come back, in milliseconds. A question with a longer `timeoutMs` extends it. Default: 11 minutes. */
+    readonly tokenTtlMs: number;
+    /** Compresses the state in a token. The token's length then reveals something about its contents. Default: false. */
+    readonly deflate: boolean;
+    /** How long a call that asked for the background may run within its request, in milliseconds, if the client cannot follow a task. Default: 50 seconds. */
+    readonly inlineMs: number;
+    /** How many unfinished tasks one caller may have. Default: 1,000. */
+    readonly tasksPerPrincipal: number;
+    /** The longest a task may last, in milliseconds. It is also the default of `background({ ttlMs })`. Default: 7 days. */
+    readonly taskTtlMs: number;
+    /** How much a task may record, in bytes after sealing. It also limits a state that is too large for a token. Default: 16 MiB. */
+    readonly taskLogBytes: number;
+    /** How many questions a task may have open at once. Default: 100. */
+    readonly taskQuestions: number;
+}
+
+/** One URI of a template, for the list of resources. */
+export declare interface ListedResource {
+    /** The URI. */
+    readonly uri: string;
+    /** A name to show to people. */
+    readonly name: string;
+}
+
+/** A server that `app.listen` has started. */
+export declare interface Listening {
+    /** The full URL for clients, with the port and the path. */
+    readonly url: string;
+    /** Accepts no new requests, waits up to 10 seconds for those in flight, then closes. */
+    readonly close: () => Promise<void>;
+}
+
+/** Options of `app.listen`. */
+export declare interface ListenOptions {
+    /** The address to listen on. Default: the loopback address, `127.0.0.1`. */
+    readonly host?: string | undefined;
+    /** The path that MCP is served at. Default: `/mcp`. */
+    readonly path?: string | undefined;
+    /** Host names that clients may use, besides those of the loopback address. Default: none. */
+    readonly allowedHosts?: readonly string[] | undefined;
+    /** Host names of web pages that may call the server. Default: the loopback names and `allowedHosts`. */
+    readonly allowedOrigins?: readonly string[] | undefined;
+    /** Whether this process also runs tasks. With `false` it only serves requests. Default: `true`. */
+    readonly worker?: boolean | undefined;
+    /** Whether to serve common requests without the official SDK. With `false` all go through it. Default: `true`. */
+    readonly fast?: boolean | undefined;
+}
+
+/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits as it is. */
+export declare interface Logger {
+    /** Details for finding a fault. The default logger drops them. */
+    readonly debug: LogLine;
+    /** Normal events, such as the address a server listens on. */
+    readonly info: LogLine;
+    /** Something that may need attention. */
+    readonly warn: LogLine;
+    /** Something that failed. */
+    readonly error: LogLine;
+}
+
+/** Writes one line of the log: a message, and fields for machines. */
+export declare type LogLine = (message: string, fields?: Record<string, unknown>) => void;
+
+/** Types that JSON cannot restore. */
+export declare type Lost = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | RegExp | Error | Promise<unknown> | ArrayBufferLike | ArrayBufferView | bigint | symbol | ((...args: never) => unknown);
+
+/**
+ * Keeps tasks in the memory of this process, for tests and for trying things out. They are gone when the process ends.
+ *
+ * @example
+ * ```ts
+ * import { memoryStore, parley } from "mcp-parley";
+ *
+ * const app = parley({ name: "kitchen", version: "1.0.0", store: memoryStore() });
+ * ```
+ */
+export declare function memoryStore(): Store;
+
+/** The type of a member that this handler cannot use. It cannot be called, and the error names what to add. */
+export declare interface Missing<What extends string> {
+    /** What to add. */
+    readonly "~add": What;
+}
+
+/** A request of Node's `http`, with what middleware may have added to it. */
+export declare type NodeRequest = IncomingMessage & {
+    /** The verified caller, if middleware has verified it. */
+    auth?: AuthInfo;
+    /** The parsed body, if middleware has read it. */
+    body?: unknown;
+};
+
+/** A type that no schema has. The compiler's message shows why a form cannot show the schema. */
+export declare interface NotAskable<Why extends string> {
+    /** Why. */
+    readonly "a form cannot show this schema": Why;
+}
+
+/** The type of a step's value that JSON cannot restore. It is of no use, so that the mistake shows where the value is used. */
+export declare interface NotStored<Why extends string> {
+    /** Why. */
+    readonly "a step's result is kept as JSON": Why;
+}
+
+/** Types that are objects to TypeScript, but have no members that a form could show. */
+export declare type Opaque = readonly unknown[] | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | ((...args: never) => unknown) | bigint | symbol;
+
+/** What a schema gives after it has parsed a value. */
+export declare type OutputOf<S> = S extends Schema ? StandardSchemaWithJSON.InferOutput<S> : never;
+
+/** The options of `ctx.openUrl`. */
+export declare interface PageOptions extends QuestionOptions {
+    /** Says whether the person is done on the page. It is called for up to 20 seconds in a round; then the question is asked again. Default: accepting is enough. */
+    readonly until?: (() => boolean | Promise<boolean>) | undefined;
+}
+
+/** The address of a page: an http or https URL, or a function that puts a ticket into one. */
+export declare type PageUrl = string | URL | ((ticket: string) => string | URL);
+
+/**
+ * Makes an app: an MCP server on the official SDK, whose tools may ask questions in the middle of a call.
+ *
+ * @example
+ * ```ts
+ * import { parley } from "mcp-parley";
+ *
+ * const app = parley({ name: "tracker", version: "1.0.0" });
+ * app.tool("hello", { description: "Say hello" }, async (ctx) => {
+ *   const name = await ctx.ask("name", "What is your name?");
+ *   return `Hello, ${name}!`;
+ * });
+ * await app.listen(3000);
+ * ```
+ */
+export declare function parley(options: ParleyOptions): App;
+
+/** A mistake in a handler or in the configuration. The message says what happened and what to write instead. */
+export declare class ParleyError extends Error {
+    /** What is wrong, for programs. */
+    readonly code: ParleyErrorCode;
+    constructor(code: ParleyErrorCode, message: string, options?: ErrorOptions);
+}
+
+/** What is wrong with a handler or with the configuration of an app. */
+export declare type ParleyErrorCode = 
+/** A question or step was not awaited. */
+"not_awaited"
+/** A key is not a string, is empty or too long, or contains "~". */
+| "bad_key"
+/** An option has a value that is not allowed. */
+| "bad_option"
+/** A handler returned something that does not fit its kind or its `outputSchema`. */
+| "bad_result"
+/** Two operations of one run have the same key. */
+| "duplicate_key"
+/** A question or a sleep is inside a step. */
+| "ask_in_step"
+/** A step, `background()` or `checkpoint()` is inside a step. */
+| "step_in_step"
+/** A value that has to be stored would not survive JSON. */
+| "not_json"
+/** A schema cannot be shown as a form. */
+| "not_askable"
+/** A handler uses both `ctx` operations and `inputRequired()`. */
+| "mixed_styles"
+/** `ctx` was used after the handler had ended. */
+| "ctx_after_return"
+/** The handler does not do what it did earlier in the same call. */
+| "history_changed"
+/** The wording of a question keeps changing within a call. */
+| "unstable_question"
+/** The app has no key to seal state with. */
+| "no_keys"
+/** The app needs a store and has none. */
+| "no_store"
+/** A task was created, but no worker runs on its store. */
+| "no_worker"
+/** The verified authorization of a request does not name a user. */
+| "no_principal"
+/** The state of a call does not fit into its token. */
+| "token_too_large"
+/** A call has more rounds than `limits` allows. */
+| "too_many_rounds"
+/** A principal would have more live tasks than `limits` allows. */
+| "too_many_tasks"
+/** A task has more questions open at a time than `limits` allows. */
+| "too_many_questions"
+/** The journal of a task is larger than `limits` allows. */
+| "log_too_large"
+/** The ticket in a link is invalid or has expired. */
+| "bad_ticket";
+
+/** The options of `parley()`: the server's name and version as in the SDK, and more. */
+export declare type ParleyOptions = Implementation & CommonOptions & AuthOptions;
+
+/** The names of the fields that an answer always has: those that are required or have a default. */
+export declare type PresentFields<S extends FormJson> = (S["required"] extends readonly (infer R)[] ? R : never) | {
+    [K in keyof S["properties"]]: S["properties"][K] extends Readonly<Record<"default", unknown>> ? K : never;
+}[keyof S["properties"]];
+
+/** Names the user behind verified credentials. The string must be the same in each request of that user, and not empty. */
+export declare type PrincipalOf = (authInfo: AuthInfo) => string;
+
+/** A registered prompt. Pass it to `play` of the test kit. */
+export declare interface Prompt<In = unknown> {
+    /** Tells a prompt from a tool and a resource. */
+    readonly kind: "prompt";
+    /** The name it is registered under. */
+    readonly name: string;
+    /** For TypeScript only. It is never set. */
+    readonly "~types"?: HandleTypes<In>;
+}
+
+/** The configuration of a prompt: that of the SDK's `registerPrompt`. */
+export declare interface PromptConfig<In> {
+    /** A name to show to people. Default: the prompt's name. */
+    readonly title?: string | undefined;
+    /** What the prompt is for. */
+    readonly description?: string | undefined;
+    /** The schema of the arguments: an object of strings. Without it the handler gets `ctx` alone. */
+    readonly argsSchema?: In | undefined;
+    /** Icons to show to people. */
+    readonly icons?: Icon[] | undefined;
+    /** The scopes that a caller needs, as the SDK defines them. */
+    readonly scopeChallenge?: ScopeChallengeHandler | undefined;
+    /** Metadata that is sent with the prompt in the list. */
+    readonly _meta?: Record<string, unknown> | undefined;
+}
+
+/** The handler of a prompt. */
+export declare type PromptHandler<In> = (...args: HandlerArgs<In, Context>) => PromptReturn | Promise<PromptReturn>;
+
+/** What the handler of a prompt returns: text for one user message, or a whole result. */
+export declare type PromptReturn = string | GetPromptResult | InputRequiredResult;
+
+/**
+ * What `ctx.ask`, `ctx.confirm`, `ctx.choose` and the other questions return. Await it to get the answer. It rejects with
+ * `UnansweredError` if there is no answer.
+ */
+export declare interface Question<T> extends Promise<T> {
+    /** The key that the question was asked under. */
+    readonly key: string;
+}
+
+/** The options of every question. */
+export declare interface QuestionOptions {
+    /** How long the question waits, in milliseconds. It then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
+    readonly timeoutMs?: number | undefined;
+    /** Also accepts an answer that was sent before the question was asked. Off by default, because such an answer is not bound to the question. */
+    readonly unsolicited?: boolean | undefined;
+}
+
+/** The request of one round. */
+export declare interface RequestFacts {
+    /** The verified credentials of the caller. Undefined without authentication. */
+    readonly authInfo?: AuthInfo | undefined;
+    /** The client's name and version, if it sent them. */
+    readonly clientInfo?: Implementation | undefined;
+    /** The `_meta` of the request's parameters. Empty if there is none. */
+    readonly meta: Readonly<Record<string, unknown>>;
+    /** The HTTP headers. Undefined over stdio. */
+    readonly headers?: Headers | undefined;
+}
+
+/** A registered resource. Pass it to `play` of the test kit. */
+export declare interface Resource {
+    /** Tells a resource from a tool and a prompt. */
+    readonly kind: "resource";
+    /** The name it is registered under. */
+    readonly name: string;
+}
+
+/** The parameters of a resource's handler. Only a template has variables. */
+export declare type ResourceArgs<U extends string> = [TemplateNames<U>] extends [never] ? [uri: URL, ctx: Context] : [uri: URL, variables: {
+    readonly [K in TemplateNames<U>]: string;
+}, ctx: Context];
+
+/** The configuration of a resource: the SDK's metadata, and more for templates. */
+export declare type ResourceConfig<U extends string> = ResourceMetadata & {
+    /** For templates: lists the URIs that exist. Default: none are listed. */
+    readonly list?: (() => readonly ListedResource[] | Promise<readonly ListedResource[]>) | undefined;
+    /** For templates: completes a variable. Each function gets what is typed so far, and returns the values that begin with it. */
+    readonly complete?: {
+        readonly [K in TemplateNames<U>]?: ((value: string) => string[] | Promise<string[]>) | undefined;
+    } | undefined;
+    /** The scopes that a caller needs, as the SDK defines them. */
+    readonly scopeChallenge?: ScopeChallengeHandler | undefined;
+};
+
+/** The handler of a resource. */
+export declare type ResourceHandler<U extends string> = (...args: ResourceArgs<U>) => ResourceReturn | Promise<ResourceReturn>;
+
+/** What the handler of a resource returns: text, bytes, or a whole result. */
+export declare type ResourceReturn = string | Uint8Array | ReadResourceResult | InputRequiredResult;
+
+/** A request for the client's roots. */
+export declare interface RootsInputRequest {
+    /** Always `"roots/list"`. */
+    readonly method: "roots/list";
+}
+
+/** What the client's model wrote. */
+export declare interface Sample {
+    /** The text of the message, joined. */
+    readonly text: string;
+    /** The model's name, as the client reports it. */
+    readonly model: string;
+    /** Why the model stopped, as the client reports it. */
+    readonly stopReason?: string | undefined;
+    /** The whole result of `sampling/createMessage`, with tool calls if there are any. */
+    readonly message: CreateMessageResult | CreateMessageResultWithTools;
+}
+
+/** What `ctx.sample` sends: the SDK's parameters of `sampling/createMessage`, or a prompt. */
+export declare interface SampleParams extends Omit<CreateMessageRequestParams, "messages" | "maxTokens"> {
+    /** Text that is sent as the last user message. */
+    readonly prompt?: string | undefined;
+    /** The conversation so far. Default: none. */
+    readonly messages?: CreateMessageRequestParams["messages"] | undefined;
+    /** The most tokens the model may write. Default: 1024. */
+    readonly maxTokens?: number | undefined;
+}
+
+/** A message that the client has its model write. */
+export declare interface SamplingInputRequest {
+    /** Always `"sampling/createMessage"`. */
+    readonly method: "sampling/createMessage";
+    /** The prompt and its settings, as in the specification. */
+    readonly params: CreateMessageRequestParams;
+}
+
+/** A schema of any library that implements Standard Schema with JSON Schema. zod 4 and arktype fit as they are; wrap valibot with `toStandardJsonSchema()` and plain JSON Schema with the SDK's `fromJsonSchema()`. */
+export declare type Schema<In = unknown, Out = In> = StandardSchemaWithJSON<In, Out>;
+
+/**
+ * A step failed: its body threw, and so did all of its retries. The error that the body threw exists only while the body
+ * runs. This one has what JSON preserves of it, so that the handler sees the same in every run. Its `name` and `message` are
+ * those of the body's error.
+ */
+export declare class StepError extends Error {
+    /** The key of the step. */
+    readonly key: string;
+    /** The `code` of the error that the body threw, if it had one. */
+    readonly code: string | number | undefined;
+    /** The `data` of the error that the body threw, if JSON can hold it. */
+    readonly data: unknown;
+    constructor(key: string, thrown: ThrownError);
+}
+
+/** What the body of a step is called with. */
+export declare interface StepInfo {
+    /**
+     * Identifies this step of this call. It stays the same when the step runs again, so pass it to services that accept an
+     * idempotency key.
+     */
+    readonly idempotencyKey: string;
+    /** Which attempt this is. The first is 1; `retries` allows further ones. */
+    readonly attempt: number;
+    /** Aborts when the run ends. From then on, the outcome of the body is not recorded. */
+    readonly signal: AbortSignal;
+}
+
+/** How `ctx.step` handles a body that throws. */
+export declare interface StepOptions {
+    /** How many more times to call the body if it throws. Default: 0. */
+    readonly retries?: number | undefined;
+    /** The pause before the first retry, in milliseconds. It doubles with each further one. Default: 0. */
+    readonly backoffMs?: number | undefined;
+}
+
+/** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */
+export declare interface Store {
+    /** The kind of store, such as "sqlite". Messages name it. */
+    readonly "~store": string;
+    /** Finishes what is under way and closes the store. */
+    readonly close: () => Promise<void>;
+}
+
+/** What is left of `T` after JSON: the type of a step's value, in the first run as in each later one. */
+export declare type Stored<T> = [T] extends [Json | undefined | void] ? T : T extends string | number | boolean | null | undefined | void ? T : T extends Lost ? NotStored<"JSON does not bring this back; return plain data"> : T extends Record<"toJSON", (...args: never) => infer J> ? Stored<J> : T extends readonly unknown[] ? {
+    [K in keyof T]: Stored<T[K]>;
+} : T extends object ? {
+    [K in keyof T as T[K] extends ((...args: never) => unknown) | symbol ? never : K]: Stored<T[K]>;
+} : T;
+
+/** What the handler of a tool with `task` in its config gets as `ctx`. */
+export declare interface TaskContext extends Context {
+    /**
+     * Turns the call into a task, if the client can follow one. From here on a worker runs it, and the client may disconnect.
+     * For other clients the call continues within its request, for at most `limits.inlineMs`.
+     *
+     * @example
+     * ```ts
+     * await ctx.background();
+     * const vm = await ctx.step("create", ({ idempotencyKey }) => cloud.create(size, idempotencyKey));
+     * ```
+     */
+    readonly background: (options?: BackgroundOptions) => Promise<void>;
+    /**
+     * Waits for a number of milliseconds, from 0 to ten years. A task keeps no process busy meanwhile, and the timer survives a
+     * restart.
+     *
+     * @example
+     * ```ts
+     * await ctx.sleep("cool-down", 15 * 60_000);
+     * ```
+     */
+    readonly sleep: (key: string, ms: number) => Promise<void>;
+    /**
+     * Waits for someone other than the caller. `notify` runs once, with a ticket to pass on; `app.deliver(ticket, value)` then
+     * answers. Throws `UnansweredError` if the time limit passes.
+     *
+     * @example
+     * ```ts
+     * const Decision = z.object({ isApproved: z.boolean(), by: z.string() });
+     * const { isApproved, by } = await ctx.waitFor("approval", Decision, {
+     *   notify: (ticket) => mail.send("ops@example.com", `https://example.com/approve?ticket=${ticket}`),
+     *   timeoutMs: 24 * 3_600_000,
+     * });
+     * ```
+     */
+    readonly waitFor: <S extends Schema>(key: string, schema: S, options: WaitOptions) => Question<OutputOf<S>>;
+    /** The task that this call has become. Undefined before that. */
+    readonly task: TaskRef | undefined;
+}
+
+/** The state of all tasks in the store, and of the worker in this process. */
+export declare interface TaskHealth {
+    /** Tasks that have not ended. */
+    readonly live: number;
+    /** Tasks that wait for an answer, a delivery or a timer. They use no process. */
+    readonly parked: number;
+    /** How many of the parked tasks wait for an answer from the client. */
+    readonly inputRequired: number;
+    /** Tasks that a worker holds, in this process or another. */
+    readonly held: number;
+    /** Tasks that are ready to run and that no worker has claimed yet. */
+    readonly due: number;
+    /** How long the oldest of the due tasks has been due, in milliseconds. It grows when there are too few workers. */
+    readonly oldestDueMs: number;
+    /** How long ago any worker was seen on this store, in milliseconds. Undefined if none ever was. */
+    readonly workerSeenMsAgo: number | undefined;
+    /** Tasks that this process is running. */
+    readonly runningHere: number;
+    /** How many leases this process has lost since it started. */
+    readonly leaseLosses: number;
+    /** How many times the store has failed since this process started. */
+    readonly storeErrors: number;
+}
+
+/** Whether a tool may become a task. "optional": any client can call the tool. "required": only clients that can follow a task. */
+export declare type TaskMode = "optional" | "required";
+
+/** Names a task. */
+export declare interface TaskRef {
+    /** The task's id, as the client knows it. */
+    readonly id: string;
+}
+
+/** The names of the variables in a URI template. `test://{id}/data{?page,size}` has "id", "page" and "size". */
+export declare type TemplateNames<U extends string> = U extends `${string}{${infer E}}${infer R}` ? VariableNames<E extends `${"+" | "#" | "." | "/" | ";" | "?" | "&"}${infer N}` ? N : E> | TemplateNames<R> : never;
+
+/** What JSON preserves of an error that a step's body threw. */
+export declare interface ThrownError {
+    /** The error's `name`. */
+    readonly name: string;
+    /** The error's `message`. */
+    readonly message: string;
+    /** The error's `code`, if it had one. */
+    readonly code?: string | number;
+    /** The error's `data`, if JSON can hold it. */
+    readonly data?: unknown;
+}
+
+/** A choice with a value for the program and a title for people. */
+export declare interface TitledChoice {
+    /** The value of the field if this is chosen. */
+    readonly const: string;
+    /** What people see. */
+    readonly title: string;
+}
+
+/** A registered tool. Pass it to `play` and `crashTest` of the test kit, which take the types of its arguments and result from it. */
+export declare interface Tool<In = unknown, Out = unknown> {
+    /** Tells a tool from a prompt and a resource. */
+    readonly kind: "tool";
+    /** The name it is registered under. */
+    readonly name: string;
+    /** For TypeScript only. It is never set. */
+    readonly "~types"?: HandleTypes<In, Out>;
+}
+
+/** The configuration of a tool: that of the SDK's `registerTool`, with `task` and `once`. */
+export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode | undefined> {
+    /** A name to show to people. Default: the tool's name. */
+    readonly title?: string | undefined;
+    /** What the tool does, for the model that calls it. */
+    readonly description?: string | undefined;
+    /** The schema of the arguments. It is applied in every round, so it must depend on the arguments alone. Without it the handler gets `ctx` alone. */
+    readonly inputSchema?: In | undefined;
+    /** The schema of the structured result: an object. With it the handler returns that object instead of text. */
+    readonly outputSchema?: Out | undefined;
+    /** Hints for clients, such as `readOnlyHint`. */
+    readonly annotations?: ToolAnnotations | undefined;
+    /** Icons to show to people. */
+    readonly icons?: Icon[] | undefined;
+    /** The scopes that a caller needs, as the SDK defines them. */
+    readonly scopeChallenge?: ScopeChallengeHandler | undefined;
+    /** Metadata that is sent with the tool in the list. */
+    readonly _meta?: Record<string, unknown> | undefined;
+    /**
+     * Whether a call may become a task. The handler then has `ctx.background`, `ctx.sleep` and `ctx.waitFor`, and the app needs
+     * a store. With "required", clients that cannot follow a task get error -32021. Default: calls never become tasks.
+     */
+    readonly task?: T | undefined;
+    /** Runs each round once, even if its request is sent twice: the second request gets the recorded response. Needs a store. Default: false. */
+    readonly once?: boolean | undefined;
+}
+
+/** What the handler of a tool without `task` in its config gets as `ctx`. The members that need `task` are typed so that the compiler says what to add. */
+export declare interface ToolContext extends Context {
+    /** Needs `task: "optional"` in the tool's config. */
+    readonly background: Missing<"task: 'optional' in this tool's config">;
+    /** Needs `task: "optional"` in the tool's config. */
+    readonly sleep: Missing<"task: 'optional' in this tool's config">;
+    /** Needs `task: "optional"` in the tool's config. */
+    readonly waitFor: Missing<"task: 'optional' in this tool's config">;
+}
+
+/** The handler of a tool. It runs from its beginning in each round, so effects belong in `ctx.step`. */
+export declare type ToolHandler<In, Out, T> = (...args: HandlerArgs<In, ContextFor<T>>) => ToolReturn<Out> | Promise<ToolReturn<Out>>;
+
+/** What the handler of a tool returns: text or a full result. With an `outputSchema`, the structured content or a full result. */
+export declare type ToolReturn<Out> = FullResult | InputRequiredResult | (Out extends Schema ? InputOf<Out> : string);
+
+/**
+ * A question has no answer. `ctx.ask` and the other questions reject with it. If the handler does not catch it, the call
+ * ends with a result that says so.
+ */
+declare class UnansweredError extends Error {
+    /** The key of the question. */
+    readonly key: string;
+    /** Why there is no answer. */
+    readonly reason: UnansweredReason;
+    constructor(key: string, reason: UnansweredReason);
+}
+export { UnansweredError as Unanswered }
+export { UnansweredError }
+
+/**
+ * Why a question has no answer: the person declined it, cancelled it or did not answer in time, or this client cannot be
+ * asked it.
+ */
+export declare type UnansweredReason = "declined" | "cancelled" | "timed_out" | "unsupported";
+
+/** A page that the client lets its user open. */
+export declare interface UrlInputRequest {
+    /** Always `"elicitation/create"`. */
+    readonly method: "elicitation/create";
+    /** What to show. */
+    readonly params: {
+        /** Tells a page from a form. */
+        readonly mode: "url";
+        /** The text that is shown with the link. */
+        readonly message: string;
+        /** The address of the page. */
+        readonly url: string;
+    };
+}
+
+/** The names in one expression of a URI template: `page,size` has "page" and "size". */
+export declare type VariableNames<E extends string> = E extends `${infer A},${infer B}` ? A | VariableNames<B> : E extends `${infer A}*` ? A : E;
+
+/** What your host has already found out about a request. */
+export declare interface Verified {
+    /** The verified caller, from your own check of its credentials. Default: anonymous. */
+    readonly authInfo?: AuthInfo | undefined;
+    /** The parsed JSON body, if your host has read it. Default: read from the request. */
+    readonly parsedBody?: unknown;
+}
+
+/** The options of `ctx.waitFor`. */
+export declare interface WaitOptions {
+    /** Passes the ticket on to the person or system that answers. It runs once, as a step does. */
+    readonly notify: (ticket: string) => void | Promise<void>;
+    /** How long to wait, in milliseconds. `waitFor` then throws `UnansweredError` with the reason "timed_out". Default: as long as the task lasts. */
+    readonly timeoutMs?: number | undefined;
+}
+
+/** The options of `app.work`. */
+export declare interface WorkOptions {
+    /** How many tasks run at once in this process. Default: 16. */
+    readonly concurrency?: number | undefined;
+}
+
+export { }

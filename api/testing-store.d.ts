@@ -1,0 +1,475 @@
+/** An answer on its way to a task. */
+export declare interface Answer {
+    /** The wire key that it answers. */
+    readonly wire: string;
+    /** The answer. */
+    readonly value: Sealed;
+    /** For a delivery that arrives before its question was asked, and that a ticket vouches for. */
+    readonly early?: {
+        /** The key of the question. */
+        readonly key: string;
+        /** The digest of the question. */
+        readonly digest: string;
+    } | undefined;
+}
+
+/** What `answer` did. */
+export declare interface AnswerResult {
+    /** The task afterwards. */
+    readonly task: TaskRecord;
+    /** The wire keys that this call was the first to answer. */
+    readonly accepted: readonly string[];
+}
+
+/** An answer that has arrived and that the handler has not received yet. */
+export declare interface Arrival {
+    /** The wire key that it answers. An answer that came another way has an id that starts with `~`. */
+    readonly id: string;
+    /** The key of the question. */
+    readonly key: string;
+    /** The digest of the question as it was asked. */
+    readonly digest: string;
+    /** The answer. */
+    readonly value: Sealed;
+    /** When it arrived. */
+    readonly at: number;
+    /** When the time limit of its question ends. */
+    readonly dueAt?: number | undefined;
+}
+
+/** A notice that something may have changed. */
+export declare interface ChangeHint {
+    /** The task that may have changed. Undefined means any task. */
+    readonly id: string | undefined;
+    /** False if no worker needs to claim the task because of this change. */
+    readonly isDue?: boolean | undefined;
+    /** False if the worker that holds the task made the change itself. */
+    readonly isNews?: boolean | undefined;
+}
+
+/** A task that a worker has just claimed. */
+export declare interface ClaimedTask {
+    /** The task as it is under the claim. */
+    readonly task: TaskRecord;
+    /** Its log. */
+    readonly log: readonly Sealed[];
+    /** The worker whose lease ran out. Undefined if no worker held the task. */
+    readonly before: string | undefined;
+}
+
+/** A claim on a task or on a round. It is good until the next claim raises the epoch. */
+export declare interface ClaimRef {
+    /** The id of the task, or the call id of the round. */
+    readonly id: string;
+    /** The epoch of the claim. */
+    readonly epoch: number;
+}
+
+/** Which tasks a worker wants to claim. */
+export declare interface ClaimRequest {
+    /** The name of the worker. */
+    readonly worker: string;
+    /** The tools that this worker can run. Tasks of other tools are left alone. */
+    readonly tools: readonly string[];
+    /** The most tasks to claim. */
+    readonly most: number;
+    /** How long the worker holds them without renewing, in milliseconds. */
+    readonly leaseMs: number;
+}
+
+/** What `claim` found. */
+export declare interface ClaimResult {
+    /** The tasks that the worker now holds. */
+    readonly claimed: readonly ClaimedTask[];
+    /** When the next task of these tools is due, if any. It is not later than `now` if more tasks were due than wanted. */
+    readonly nextDueAt: number | undefined;
+    /** The store's time. */
+    readonly now: number;
+}
+
+/** What `create` did. */
+export declare type CreateResult = {
+    /** The task is new, or the call already has it. */
+    readonly kind: "created" | "exists";
+    /** The task. */
+    readonly task: TaskRecord;
+} | {
+    /** The principal has as many live tasks as it may have, so none was created. */
+    readonly kind: "too many";
+};
+
+/**
+ * Registers the tests that a task store has to pass: every operation, two replicas on the same data, unusual texts, and
+ * random sequences of operations that are compared with `memoryStore`. Call it at the top of a test file of vitest.
+ *
+ * Needs the packages `vitest` and `fast-check`. Set the environment variable `PARLEY_PROPERTY_RUNS` to change how many
+ * random sequences are tried. Default: 60.
+ *
+ * @param name - The name of the store, for the titles of the tests.
+ * @param open - Opens an empty store. It is called once for each test, and once for each random sequence.
+ * @example
+ * ```ts
+ * import { describeTaskStore } from "mcp-parley/testing/store";
+ * import { MyDatabase, MyStore } from "./my-store.ts";
+ *
+ * describeTaskStore("MyStore", async ({ startsAt }) => {
+ *   let now = startsAt;
+ *   const database = new MyDatabase();
+ *   const open = () => new MyStore(database, { now: () => now });
+ *   return {
+ *     store: open(),
+ *     another: async () => open(),
+ *     advance: async (ms) => void (now += ms),
+ *     close: () => database.close(),
+ *   };
+ * });
+ * ```
+ */
+export declare function describeTaskStore(name: string, open: OpenStore): void;
+
+/** How a task ends. */
+export declare interface Finish {
+    /** Whether the task completed or failed. */
+    readonly status: "completed" | "failed";
+    /** The result or the error. */
+    readonly result: Sealed;
+    /** The last status message. Undefined leaves the message as it is. */
+    readonly statusMessage: Sealed | undefined;
+    /** How long the task can still be read, in milliseconds, even if its own time ends sooner. */
+    readonly keepMs: number;
+}
+
+/** Records that a worker adds to the log of a task. */
+export declare interface LogAppend {
+    /** The length of the log before these records, so that a second writer is noticed. */
+    readonly at: number;
+    /** The records. */
+    readonly records: readonly Sealed[];
+    /** The ids of arrivals that are used up. */
+    readonly taken: readonly string[];
+    /** Answers that a cut took off the log. The handler receives them again. */
+    readonly returned: readonly Arrival[];
+}
+
+/** A task to create. */
+export declare interface NewTask {
+    /** The id of the task. */
+    readonly id: string;
+    /** The id of the call that becomes the task. */
+    readonly callId: string;
+    /** The name of the tool. */
+    readonly tool: string;
+    /** The caller that owns the task. Empty when there is no authentication. */
+    readonly principal: string;
+    /** The arguments of the call and whatever else the handler starts from. */
+    readonly input: Sealed;
+    /** The log that the call brings along from its rounds. */
+    readonly log: readonly Sealed[];
+    /** Answers from the rounds that are not in the log. */
+    readonly inbox: readonly Arrival[];
+    /** How long the task may live, in milliseconds. */
+    readonly ttlMs: number;
+    /** The worker that holds the task from the start, and for how long. Undefined: the task is due at once. */
+    readonly claimedBy: {
+        /** The name of the worker. */
+        readonly worker: string;
+        /** How long it holds the task without renewing, in milliseconds. */
+        readonly leaseMs: number;
+    } | undefined;
+}
+
+/** An empty store for one test. Its clock stands still, except when `advance` moves it. */
+export declare interface OpenedStore {
+    /** The store. */
+    readonly store: TaskStore;
+    /** Opens a second store on the same data, as another replica would. */
+    readonly another: () => Promise<TaskStore>;
+    /** Moves the clock forward by this many milliseconds, for all stores on this data. */
+    readonly advance: (ms: number) => Promise<void>;
+    /** Closes all stores and removes the data. */
+    readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens an empty store. A clock that you control can begin at `startsAt`, in milliseconds since 1970. The tests read all
+ * times from the store, so a clock may also begin elsewhere.
+ */
+export declare type OpenStore = (clock: {
+    /** Where a clock that you control can begin, in milliseconds since 1970. */
+    readonly startsAt: number;
+}) => Promise<OpenedStore>;
+
+/** How a worker gives a task back without having finished it. */
+export declare interface Release {
+    /** When the task is due again, in milliseconds from now. */
+    readonly afterMs: number;
+    /** Whether this claim counts as one that produced nothing. An orderly handover does not. */
+    readonly isFruitless: boolean;
+    /** What went wrong. */
+    readonly cause: Sealed | undefined;
+}
+
+/** What `renew` found. */
+export declare interface RenewalResult {
+    /** The tasks that the worker still holds, with everything that has arrived for them. All others are lost or over. */
+    readonly held: readonly {
+        /** The id of the task. */
+        readonly id: string;
+        /** Everything that has arrived for it. */
+        readonly inbox: readonly Arrival[];
+    }[];
+    /** The store's time. */
+    readonly now: number;
+}
+
+/** A round that a replica wants to run. */
+export declare interface RoundClaimRequest {
+    /** The id of the call. */
+    readonly callId: string;
+    /** The number of the round. */
+    readonly round: number;
+    /** A digest of the answers in the request. The same round must always bring the same ones. */
+    readonly answers: string;
+    /** How long the replica holds the round without renewing, in milliseconds. */
+    readonly leaseMs: number;
+    /** How long the store keeps the round, in milliseconds. */
+    readonly ttlMs: number;
+}
+
+/** What `claimRound` decided. */
+export declare type RoundClaimResult = {
+    /** The caller holds the round and runs it. */
+    readonly kind: "run";
+    /** The claim. */
+    readonly ref: ClaimRef;
+    /** What an earlier attempt recorded in this round. */
+    readonly log: readonly Sealed[];
+} | {
+    /** The round has ended. */
+    readonly kind: "ended";
+    /** Its response. */
+    readonly response: Sealed;
+} | {
+    /** "running": another replica runs it. "superseded": it had other answers before, or a later round has begun. */
+    readonly kind: "running" | "superseded";
+};
+
+/** Text that only a holder of the keys can read. A store keeps it and never looks into it. */
+export declare type Sealed = string;
+
+/** The status of a task, as the specification names it. */
+export declare type Status = "working" | "input_required" | "completed" | "failed" | "cancelled";
+
+/** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */
+export declare interface Store {
+    /** The kind of store, such as "sqlite". Messages name it. */
+    readonly "~store": string;
+    /** Finishes what is under way and closes the store. */
+    readonly close: () => Promise<void>;
+}
+
+/** How many tasks are in each state. */
+export declare interface StoreFigures {
+    /** The store's time. */
+    readonly now: number;
+    /** Tasks that have not ended. */
+    readonly live: number;
+    /** Live tasks that a worker holds. */
+    readonly held: number;
+    /** Live tasks that wait for something: no worker holds them, and they are not due. */
+    readonly parked: number;
+    /** Live tasks that wait for an answer from their client. */
+    readonly inputRequired: number;
+    /** Live tasks that a worker should claim now, including those whose lease has run out. */
+    readonly due: number;
+    /** When the longest due of them became due. */
+    readonly oldestDueAt: number | undefined;
+    /** When any worker was last alive. */
+    readonly workerSeenAt: number | undefined;
+}
+
+/** What `sweep` did. */
+export declare interface SweepResult {
+    /** How many live tasks failed because their time was up. */
+    readonly expired: number;
+    /** How many ended tasks lost their contents. */
+    readonly removed: number;
+    /** How many tasks were forgotten altogether. */
+    readonly forgotten: number;
+}
+
+/** Which tasks `list` returns. */
+export declare interface TaskPageRequest {
+    /** The caller that owns the tasks. Undefined lists every caller's tasks, for operators. */
+    readonly principal: string | undefined;
+    /** The last task of the previous page. Undefined starts with the newest. */
+    readonly after: {
+        /** When it was created. */
+        readonly createdAt: number;
+        /** Its id. */
+        readonly id: string;
+    } | undefined;
+    /** The most tasks to return. */
+    readonly limit: number;
+}
+
+/** A task as a store keeps it. Times are the store's own, in milliseconds since 1970. */
+export declare interface TaskRecord {
+    /** The id of the task, which clients know. */
+    readonly id: string;
+    /** The id of the call that became this task. A call becomes at most one task. */
+    readonly callId: string;
+    /** The name of the tool. */
+    readonly tool: string;
+    /** The caller that owns the task. Empty when there is no authentication, as over stdio. */
+    readonly principal: string;
+    /** Where the task stands. */
+    readonly status: Status;
+    /** Grows by one with every change that a client can see. */
+    readonly revision: number;
+    /** The fence. It grows whenever the task changes hands, and writes under an older epoch are refused. */
+    readonly epoch: number;
+    /** The name of the worker that holds the lease. Undefined while no worker holds the task. */
+    readonly worker: string | undefined;
+    /**
+     * When a worker should claim the task: at once, when a timer is due, or, while a worker holds the task, when its
+     * lease ends. Undefined when the task waits for an arrival or is over.
+     */
+    readonly dueAt: number | undefined;
+    /** What the handler waits for. */
+    readonly waits: readonly Wait[];
+    /** Answers that are not entries of the log yet, in the order in which they arrived. */
+    readonly inbox: readonly Arrival[];
+    /** For each question, how many wire keys it has had so far. */
+    readonly asked: Readonly<Record<string, number>>;
+    /** The number of records in the log. */
+    readonly logLength: number;
+    /** The size of the log, as `bytesOf` counts it. */
+    readonly logBytes: number;
+    /** How many claims in a row have produced no new entry. */
+    readonly fruitless: number;
+    /** Why the last of these claims failed, if its worker could say. */
+    readonly cause: Sealed | undefined;
+    /** The arguments of the call and whatever else the handler starts from. */
+    readonly input: Sealed;
+    /** The last status message that the handler reported. */
+    readonly statusMessage: Sealed | undefined;
+    /** The result or the error of a task that has ended. */
+    readonly result: Sealed | undefined;
+    /**
+     * Set once the contents of the task are deleted. "expired": the task was still live when its time was up.
+     * "removed": the task had ended before.
+     */
+    readonly rest: "expired" | "removed" | undefined;
+    /** When the task was created. */
+    readonly createdAt: number;
+    /** When a client could last see a change. */
+    readonly updatedAt: number;
+    /** When a live task fails, when the contents of an ended one are deleted, or when a deleted one is forgotten. */
+    readonly expiresAt: number;
+}
+
+/**
+ * What a store implements. Every time is the store's own, in milliseconds since 1970, so that all replicas go by one
+ * clock.
+ */
+export declare interface TaskStore extends Store {
+    /** How long a worker holds a task without renewing its lease, in milliseconds. */
+    readonly leaseMs: number;
+    /** Brings the tables up to date. It is safe to call while other replicas run, even older ones. */
+    readonly migrate: () => Promise<void>;
+    /**
+     * Creates a task, unless its call already has one or its principal already has `most` live tasks. The store may miss
+     * tasks that are created at the very same moment when it counts.
+     */
+    readonly create: (task: NewTask, most: number) => Promise<CreateResult>;
+    /** Reads a task by its id. */
+    readonly read: (id: string) => Promise<TaskRecord | undefined>;
+    /** Reads a task by the id of its call. */
+    readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
+    /** Reads the log of a task. It is empty when there is no such task. */
+    readonly readLog: (id: string) => Promise<readonly Sealed[]>;
+    /** Lists tasks, newest first, without those whose contents are deleted. */
+    readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
+    /**
+     * Takes in answers. Resolves to undefined when there is no such task.
+     */
+    readonly answer: (id: string, answers: readonly Answer[]) => Promise<AnswerResult | undefined>;
+    /**
+     * Cancels a task that is live, and leaves an ended one as it is. Resolves to the task afterwards, which can be read
+     * for at least `keepMs` milliseconds.
+     */
+    readonly cancel: (id: string, keepMs: number) => Promise<TaskRecord | undefined>;
+    /** Reads the revisions of many tasks at once. Unknown ids are left out. */
+    readonly revisions: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+    /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */
+    readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
+    /** Claims tasks that are due, the longest due first. */
+    readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
+    /** Extends the leases of these claims by `leaseMs` milliseconds from now, and notes that the worker is alive. */
+    readonly renew: (worker: string, refs: readonly ClaimRef[], leaseMs: number) => Promise<RenewalResult>;
+    /** Adds records to the log. Resolves to true if this same append was written before and its acknowledgement was lost. */
+    readonly append: (ref: ClaimRef, more: LogAppend) => Promise<boolean>;
+    /** Shows what the handler waits for while it keeps running. */
+    readonly publish: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
+    /** Notes what the handler waits for and lets go of the task. */
+    readonly park: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
+    /** Gives the task back unfinished. */
+    readonly release: (ref: ClaimRef, why: Release) => Promise<boolean>;
+    /** Sets the status message. */
+    readonly report: (ref: ClaimRef, statusMessage: Sealed) => Promise<boolean>;
+    /** Ends the task. Resolves to true if this same end was written before and its acknowledgement was lost. */
+    readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
+    /** Forgets the worker, which is shutting down. */
+    readonly leave: (worker: string) => Promise<void>;
+    /**
+     * Deletes the contents of up to `limit` tasks whose time is up, and forgets up to `limit` tasks whose contents have
+     * been gone for `keepMs` milliseconds. It also deletes spilled states and rounds whose time is up, and workers that
+     * have been silent for a day.
+     */
+    readonly sweep: (limit: number, keepMs: number) => Promise<SweepResult>;
+    /** Counts the tasks in each state. */
+    readonly figures: () => Promise<StoreFigures>;
+    /** Keeps a state that is too large for its token, for `ttlMs` milliseconds. */
+    readonly spill: (id: string, state: Sealed, ttlMs: number) => Promise<void>;
+    /** Reads a state that `spill` kept, unless its time is up. */
+    readonly spilled: (id: string) => Promise<Sealed | undefined>;
+    /** For a tool with `once: true`: decides who runs a round of a call, and keeps its response. */
+    readonly claimRound: (request: RoundClaimRequest) => Promise<RoundClaimResult>;
+    /** Extends the lease of a round by `leaseMs` milliseconds from now. */
+    readonly renewRound: (ref: ClaimRef, leaseMs: number) => Promise<boolean>;
+    /** Adds a record to the log of a round that has `at` records so far. */
+    readonly appendToRound: (ref: ClaimRef, at: number, record: Sealed) => Promise<boolean>;
+    /** Ends a round with its response. */
+    readonly endRound: (ref: ClaimRef, response: Sealed) => Promise<boolean>;
+    /** Gives up a round, so that it can be claimed again at once. */
+    readonly releaseRound: (ref: ClaimRef) => Promise<boolean>;
+}
+
+/** Something that a handler waits for. */
+export declare interface Wait {
+    /** "question": the client is asked. "external": the answer is delivered from elsewhere. "timer": time passes. */
+    readonly kind: "question" | "external" | "timer";
+    /** The key that the handler gave it. */
+    readonly key: string;
+    /** The name under which it is answered. A task never uses the same wire key twice. */
+    readonly wire: string;
+    /** The digest of the question. A timer has none. */
+    readonly digest?: string | undefined;
+    /** When the timer is due, or when the time limit of the question ends. */
+    readonly dueAt?: number | undefined;
+    /** The question as the client sees it. Only a wait of kind "question" has one. */
+    readonly request?: Sealed | undefined;
+}
+
+/** What a worker writes down when the handler waits. */
+export declare interface Waiting {
+    /** What the handler waits for. */
+    readonly waits: readonly Wait[];
+    /** For each question, how many wire keys it has had so far. */
+    readonly asked: Readonly<Record<string, number>>;
+    /** The ids of arrivals that are used up. */
+    readonly taken: readonly string[];
+}
+
+export { }

@@ -1,0 +1,287 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CreateMessageResult } from '@modelcontextprotocol/server';
+import type { GetPromptResult } from '@modelcontextprotocol/server';
+import type { ReadResourceResult } from '@modelcontextprotocol/server';
+import type { Root } from '@modelcontextprotocol/server';
+
+/** A question that was asked during a played call. */
+export declare interface AskedQuestion {
+    /** The key that the handler gave it. */
+    readonly key: string;
+    /**
+     * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "sampling" for `sample`, "roots" for `roots`,
+     * and "external" for `waitFor`, which the client is not asked.
+     */
+    readonly kind: "form" | "url" | "sampling" | "roots" | "external";
+    /** What the person or the model is shown. */
+    readonly message: string;
+    /** The form, if the question has one. */
+    readonly schema?: FormJson;
+    /** The address of the page, for `openUrl`. */
+    readonly url?: string;
+    /** The round that asked it, counted from 1. In the background, the run of the task. */
+    readonly round: number;
+}
+
+/** In a script: the person cancels the question without an answer. */
+export declare const cancelled: unique symbol;
+
+/**
+ * Plays a call once for every mishap that can happen to it: a response is lost, a process is killed before or after a step, a
+ * request is sent twice or again later, an answer comes after the token expired. Rejects with a list of what went wrong: a
+ * different result, an error, or a step that ran again under a new idempotency key.
+ *
+ * @example
+ * ```ts
+ * const { repeats } = await crashTest(deploy, { service: "web" }, { confirm: true }, { reset: () => cluster.clear() });
+ * expect(repeats.every(({ usesKey }) => usesKey)).toBe(true);
+ * ```
+ *
+ * @param handler What `app.tool`, `app.prompt` or `app.resource` returned.
+ * @param args The arguments, or the URI of a resource.
+ * @param script The answers, by key or as a function. Not needed if the handler asks nothing.
+ * @param options Who makes the call, and how to restore what it changes.
+ */
+export declare function crashTest<H extends Playable>(handler: H, args: PlayArguments<H>, script?: Script, options?: CrashTestOptions): Promise<CrashTestReport>;
+
+/** How `crashTest` plays a call. */
+export declare interface CrashTestOptions extends PlayOptions {
+    /** Called before each play. Use it to restore everything that the handler changes. */
+    readonly reset?: (() => void | Promise<void>) | undefined;
+    /** The keys of steps that may run again under a new idempotency key, because they only read. Default: none. */
+    readonly mayRepeat?: readonly string[] | undefined;
+}
+
+/** What `crashTest` found in a handler that survives everything. */
+export declare interface CrashTestReport {
+    /** How many times the call was played. */
+    readonly plays: number;
+    /** The bodies that ran more than once under the same idempotency key, one entry for each mishap. */
+    readonly repeats: readonly Repeat[];
+}
+
+/** In a script: the person declines the question. */
+export declare const declined: unique symbol;
+
+/** A field of a form, as on the wire. Where a question takes a schema, you can also pass a literal of this type. */
+export declare type FormField = {
+    /** The label of the field. */
+    readonly title?: string | undefined;
+    /** A hint for the person who fills it in. */
+    readonly description?: string | undefined;
+} & ({
+    /** A line of text, or one choice of a list. */
+    readonly type: "string";
+    /** The choices, without titles. */
+    readonly enum?: readonly string[] | undefined;
+    /** The choices, with titles. */
+    readonly oneOf?: readonly TitledChoice[] | undefined;
+    /** The form that the text must have. */
+    readonly format?: FormFormat | undefined;
+    /** The shortest text allowed, in characters. */
+    readonly minLength?: number | undefined;
+    /** The longest text allowed, in characters. */
+    readonly maxLength?: number | undefined;
+    /** What the field contains at first. */
+    readonly default?: string | undefined;
+} | {
+    /** A number, or a whole number. */
+    readonly type: "number" | "integer";
+    /** The smallest number allowed. */
+    readonly minimum?: number | undefined;
+    /** The largest number allowed. */
+    readonly maximum?: number | undefined;
+    /** What the field contains at first. */
+    readonly default?: number | undefined;
+} | {
+    /** Yes or no. */
+    readonly type: "boolean";
+    /** What the field contains at first. */
+    readonly default?: boolean | undefined;
+} | {
+    /** Several choices of a list. */
+    readonly type: "array";
+    /** The choices, with or without titles. */
+    readonly items: {
+        /** Always "string". */
+        readonly type: "string";
+        /** The choices, without titles. */
+        readonly enum: readonly string[];
+    } | {
+        /** The choices, with titles. */
+        readonly anyOf: readonly TitledChoice[];
+    };
+    /** The smallest number of choices. */
+    readonly minItems?: number | undefined;
+    /** The largest number of choices. */
+    readonly maxItems?: number | undefined;
+    /** What is chosen at first. */
+    readonly default?: readonly string[] | undefined;
+});
+
+/** A form that a text field can require. Dates and times are written as in RFC 3339. */
+export declare type FormFormat = "email" | "uri" | "date" | "date-time";
+
+/** A form, as on the wire. Where a question takes a schema, you can also pass a literal of this type. */
+export declare interface FormJson {
+    /** Always "object". */
+    readonly type: "object";
+    /** The fields by name, in the order in which people see them. */
+    readonly properties: {
+        readonly [name: string]: FormField;
+    };
+    /** The names of the fields that must be filled in. Default: none. */
+    readonly required?: readonly string[] | undefined;
+}
+
+/** The types that a handle carries for the test kit. */
+export declare interface HandleTypes<In, Out = unknown> {
+    /** The type of the arguments. */
+    readonly in: In;
+    /** The type of the structured result. */
+    readonly out: Out;
+}
+
+/** A value that JSON can hold. */
+export declare type Json = string | number | boolean | null | readonly Json[] | {
+    readonly [name: string]: Json | undefined;
+};
+
+/**
+ * Plays a call from its first request to its result. Every round is served by a new instance of the app through a real
+ * token, sleeps take no time, and the script answers the questions. Rejects with the `ParleyError` if the handler has a
+ * mistake.
+ *
+ * @example
+ * ```ts
+ * const call = await play(deploy, { service: "web" }, { confirm: true });
+ * expect(call.text).toBe("web is deployed.");
+ * expect(call.asked.map(({ message }) => message)).toEqual(["Deploy web?"]);
+ * expect(call.ran("deploy")).toBe(1);
+ * ```
+ *
+ * @param handler What `app.tool`, `app.prompt` or `app.resource` returned.
+ * @param args The arguments, or the URI of a resource.
+ * @param script The answers, by key or as a function. Not needed if the handler asks nothing.
+ * @param options Who makes the call.
+ */
+export declare function play<H extends Playable>(handler: H, args: PlayArguments<H>, script?: Script, options?: PlayOptions): Promise<PlayedCall<H>>;
+
+/** What can be played: a tool, a prompt or a resource, as `app.tool` and its siblings return it. */
+export declare type Playable = Tool<any, any> | Prompt<any> | Resource;
+
+/** What to call a handler with: the arguments of a tool or prompt, the URI of a resource. */
+export declare type PlayArguments<H> = H extends Tool<infer In, infer _Out> ? In : H extends Prompt<infer In> ? In : string;
+
+/** How a played call went. */
+export declare interface Played<R, D> {
+    /** The result, as the client gets it. */
+    readonly result: R;
+    /** All text of the result: of a tool's content, a prompt's messages or a resource's contents, joined by line breaks. */
+    readonly text: string;
+    /** The structured content of the result. Undefined if the tool has no `outputSchema`. */
+    readonly data: D;
+    /** Whether the result reports an error, such as a handler that threw. */
+    readonly isError: boolean;
+    /** How many requests the client sent for this call. */
+    readonly rounds: number;
+    /** Every question of the call, in the order in which they were asked. One that was asked again is in the list twice. */
+    readonly asked: readonly AskedQuestion[];
+    /** How many times the body of this step was executed. Retries of one execution do not count. */
+    readonly ran: (step: string) => number;
+    /** The size of the token after each round that ended with a question, in bytes. */
+    readonly tokenBytes: readonly number[];
+    /** The task that the call became. Undefined if it stayed in the foreground. */
+    readonly task: PlayedTask | undefined;
+    /** The whole call as text, for a snapshot. */
+    readonly transcript: string;
+}
+
+/** How the call of a handler went, typed after its kind and its `outputSchema`. */
+export declare type PlayedCall<H> = H extends Tool<infer _In, infer Out> ? Played<CallToolResult, Out> : H extends Prompt ? Played<GetPromptResult, undefined> : Played<ReadResourceResult, undefined>;
+
+/** The task that a played call became. */
+export declare interface PlayedTask {
+    /** Its id, as the client sees it. */
+    readonly id: string;
+    /** The statuses that the task went through, such as `["working", "input_required", "working", "completed"]`. */
+    readonly statuses: readonly string[];
+}
+
+/** Who makes the call in `play` and `crashTest`, and how it is served. */
+export declare interface PlayOptions {
+    /**
+     * The kind of client that makes the call. "modern" can be asked everything but cannot follow tasks; "task" can follow them
+     * as well. "no-elicitation" cannot show forms or pages, and "no-sampling" has no model. Default: "task" for a tool with
+     * `task: "required"`, otherwise "modern".
+     */
+    readonly as?: "modern" | "task" | "no-elicitation" | "no-sampling" | undefined;
+    /** Who is calling, as `ctx.principal` shows it. Default: undefined, as on a server without authorization. */
+    readonly principal?: string | undefined;
+    /** Whether each round runs on a new instance of the app that shares only the keys and the store. Default: true. */
+    readonly fresh?: boolean | undefined;
+}
+
+/** A registered prompt. Pass it to `play` of the test kit. */
+export declare interface Prompt<In = unknown> {
+    /** Tells a prompt from a tool and a resource. */
+    readonly kind: "prompt";
+    /** The name it is registered under. */
+    readonly name: string;
+    /** For TypeScript only. It is never set. */
+    readonly "~types"?: HandleTypes<In>;
+}
+
+/** A step whose body ran more than once in one call. */
+export declare interface Repeat {
+    /** The key of the step. */
+    readonly step: string;
+    /** The mishap after which it ran again, such as "response 2 lost". */
+    readonly when: string;
+    /** How many times it ran. */
+    readonly times: number;
+    /** "same" if the idempotency key was the same each time, so that a service can detect the repetition. */
+    readonly key: "same" | "new";
+    /** Whether the body read its idempotency key each time. If not, no service can detect the repetition. */
+    readonly usesKey: boolean;
+}
+
+/** A registered resource. Pass it to `play` of the test kit. */
+export declare interface Resource {
+    /** Tells a resource from a tool and a prompt. */
+    readonly kind: "resource";
+    /** The name it is registered under. */
+    readonly name: string;
+}
+
+/** The answers of a test: by the key of the question, or a function that answers each question. */
+export declare type Script = {
+    readonly [key: string]: ScriptedAnswer;
+} | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
+
+/**
+ * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm` and `openUrl`,
+ * a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`. Write `declined` or
+ * `cancelled` for a person who does not answer, or a function that returns one of these.
+ */
+export declare type ScriptedAnswer = Json | CreateMessageResult | readonly Root[] | typeof declined | typeof cancelled | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
+
+/** A choice with a value for the program and a title for people. */
+export declare interface TitledChoice {
+    /** The value of the field if this is chosen. */
+    readonly const: string;
+    /** What people see. */
+    readonly title: string;
+}
+
+/** A registered tool. Pass it to `play` and `crashTest` of the test kit, which take the types of its arguments and result from it. */
+export declare interface Tool<In = unknown, Out = unknown> {
+    /** Tells a tool from a prompt and a resource. */
+    readonly kind: "tool";
+    /** The name it is registered under. */
+    readonly name: string;
+    /** For TypeScript only. It is never set. */
+    readonly "~types"?: HandleTypes<In, Out>;
+}
+
+export { }
