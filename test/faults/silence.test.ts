@@ -47,7 +47,7 @@ test("a worker whose connections have fallen silent goes on over new ones", asyn
 /** A pool like the one that the store makes, except that it waits less for a response. */
 async function impatient(url: string): Promise<pg.Pool> {
   const { options } = (await openPool(url)) as pg.Pool;
-  return new pg.Pool({ ...options, query_timeout: Math.min(2_000, options.query_timeout ?? 0) });
+  return new pg.Pool({ ...options, query_timeout: Math.min(4_000, options.query_timeout ?? 0) });
 }
 
 /** A relay in front of a port. */
