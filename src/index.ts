@@ -3,7 +3,7 @@
 // The app
 export { parley } from "./server/parley.ts";
 export type { App, AuthOptions, CommonOptions, ParleyOptions } from "./server/app.ts";
-export type { Limits } from "./server/core.ts";
+export type { Limits } from "./server/limits.ts";
 export type { PrincipalOf } from "./server/round/principal.ts";
 export type { Drafts } from "./protocol/drafts.ts";
 export type { Listening, ListenOptions } from "./server/http/listen.ts";
@@ -11,7 +11,7 @@ export type { NodeRequest } from "./server/http/node.ts";
 export type { Verified } from "./server/http/web.ts";
 export type { Logger, LogLine } from "./server/ops/logger.ts";
 export type { Health, TaskHealth } from "./server/ops/health.ts";
-export type { WorkOptions } from "./server/tasks/work.ts";
+export type { WorkOptions } from "./server/tasks/task-engine.ts";
 
 // Tools, prompts and resources
 export type { HandlerArgs } from "./server/define/arguments.ts";

@@ -11,7 +11,7 @@ import type {
 import { tasksExtension } from "../protocol/task.ts";
 import { errorText } from "../util/error-text.ts";
 import { CallError } from "./errors.ts";
-import { answerTo } from "./form-answer.ts";
+import { answerTo } from "./check-answer.ts";
 import type { FormQuestion, OpenQuestion, UrlQuestion } from "./question.ts";
 
 /** The answer to a form or to a page. */

@@ -4,7 +4,7 @@ import type { InputResponse } from "@modelcontextprotocol/client";
 import { unhandledQuestion } from "./answerers.ts";
 import type { Answerers } from "./answerers.ts";
 import { CallError } from "./errors.ts";
-import { answerTo } from "./form-answer.ts";
+import { answerTo } from "./check-answer.ts";
 import type { OpenQuestion } from "./question.ts";
 
 /** What the questions need from their call. */

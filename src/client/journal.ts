@@ -1,4 +1,4 @@
-// The journal of unfinished calls: a folder with one file for each call. A file is replaced as a whole and synced to
+// The client's journal of unfinished calls (not the journal of a handler, which the engine keeps): a folder with one file for each call. A file is replaced as a whole and synced to
 // the disk before anything depends on it, so a killed process never leaves half a file behind.
 
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";

@@ -9,7 +9,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { Drafts } from "../protocol/drafts.ts";
 import type { Store } from "../tasks/store.ts";
-import type { Limits } from "./core.ts";
+import type { Limits } from "./limits.ts";
 import type { TaskMode } from "./define/definition.ts";
 import type { Prompt, PromptConfig, PromptHandler } from "./define/prompt.ts";
 import type { Resource, ResourceConfig, ResourceHandler } from "./define/resource.ts";
@@ -21,7 +21,7 @@ import type { Verified } from "./http/web.ts";
 import type { Health } from "./ops/health.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { PrincipalOf } from "./round/principal.ts";
-import type { WorkOptions } from "./tasks/work.ts";
+import type { WorkOptions } from "./tasks/task-engine.ts";
 
 /** The options of `parley()`: the server's name and version as in the SDK, and more. */
 export type ParleyOptions = Implementation & CommonOptions & AuthOptions;

@@ -1,15 +1,14 @@
 // What rounds and tasks need of the app that serves them, without the ways in which it is served.
 
-import { defaultTaskLimits } from "../tasks/limits.ts";
 import type { TaskRuntime } from "../tasks/runtime.ts";
 import type { TaskStore } from "../tasks/store.ts";
 import type { Sealer } from "../tasks/sealing.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { openRecord, sealRecord } from "../token/sealed-record.ts";
+import type { Limits } from "./limits.ts";
 import type { Environment } from "./ops/environment.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { Telemetry } from "./ops/telemetry.ts";
-import { tenYearsMs } from "../util/timers.ts";
 
 /** The app as its rounds and tasks see it. */
 export interface Core {
@@ -34,73 +33,3 @@ export function sealerOf(core: Core): Sealer {
     open: (sealed, place) => openRecord(sealed, `${core.name}/${place}`, core.keyring()),
   };
 }
-
-/** How much a call or a task may use. Pass the ones to change to `parley({ limits })`. */
-export interface Limits {
-  /** How many rounds a call may take. Default: 50. */
-  readonly rounds: number;
-  /** The longest `requestState`, in bytes. A longer state goes to the store, if there is one. Default: 32 KiB. */
-  readonly tokenBytes: number;
-  /** How long a client may take to come back, in milliseconds. A question with a longer `timeoutMs` extends it. Default: 11 minutes. */
-  readonly tokenTtlMs: number;
-  /** Compresses the state in a token. The token's length then reveals something about its contents. Default: false. */
-  readonly deflate: boolean;
-  /** How long a call that asked for the background may run within its request, in milliseconds, if the client cannot follow a task. Default: 50 seconds. */
-  readonly inlineMs: number;
-  /** How many unfinished tasks one caller may have. Default: 1,000. */
-  readonly tasksPerPrincipal: number;
-  /** The longest a task may last, in milliseconds. It is also the default of `background({ ttlMs })`. Default: 7 days. */
-  readonly taskTtlMs: number;
-  /** How much a task may record, in bytes after sealing. It also limits a state that is too large for a token. Default: 16 MiB. */
-  readonly taskLogBytes: number;
-  /** How many questions a task may have open at once. Default: 100. */
-  readonly taskQuestions: number;
-}
-
-/** The limits with defaults. Throws a RangeError that names a limit that is out of range. */
-export function checkedLimits(given: Partial<Limits>): Limits {
-  const limits = { ...defaultLimits, ...given };
-  const bounds = {
-    rounds: 1e6,
-    tokenBytes: 64 * 1024 * 1024,
-    tokenTtlMs: tenYearsMs,
-    inlineMs: tenYearsMs,
-    tasksPerPrincipal: 1e9,
-    taskTtlMs: tenYearsMs,
-    taskLogBytes: 1024 * 1024 * 1024,
-    taskQuestions: 1_000,
-  };
-  for (const name of boundedLimits) {
-    const value = limits[name];
-    if (Number.isInteger(value) && value >= 1 && value <= bounds[name]) continue;
-    throw new RangeError(
-      `limits.${name} is ${value}. Pass a whole number from 1 to ${bounds[name]}.`,
-    );
-  }
-  return limits;
-}
-
-const boundedLimits = [
-  "rounds",
-  "tokenBytes",
-  "tokenTtlMs",
-  "inlineMs",
-  "tasksPerPrincipal",
-  "taskTtlMs",
-  "taskLogBytes",
-  "taskQuestions",
-] as const;
-
-const defaultLimits: Limits = {
-  rounds: 50,
-  tokenBytes: 32 * 1024,
-  // One minute more than the ten after which the official client gives up on a person.
-  tokenTtlMs: 11 * 60_000,
-  deflate: false,
-  // Ten seconds less than the minute after which the official client gives up on a request.
-  inlineMs: 50_000,
-  tasksPerPrincipal: defaultTaskLimits.tasksPerPrincipal,
-  taskTtlMs: defaultTaskLimits.taskTtlMs,
-  taskLogBytes: defaultTaskLimits.logBytes,
-  taskQuestions: defaultTaskLimits.questions,
-};

@@ -9,18 +9,18 @@ import type { Store } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { errorText } from "../util/error-text.ts";
 import type { App, ParleyOptions } from "./app.ts";
-import { checkedLimits } from "./core.ts";
+import { checkedLimits } from "./limits.ts";
 import type { Core } from "./core.ts";
 import { definePrompt } from "./define/prompt.ts";
 import { Registry } from "./define/registry.ts";
 import { defineResource } from "./define/resource.ts";
 import { defineTool } from "./define/tool.ts";
-import { handleTo } from "./handles.ts";
-import { HttpEntry } from "./http/entry.ts";
+import { handleTo } from "./define/handles.ts";
+import { HttpEntry } from "./http/fast/fast-entry.ts";
 import { isLoopback, listen } from "./http/listen.ts";
 import type { Listener } from "./http/listen.ts";
 import { nodeHandler } from "./http/node.ts";
-import { RouteCache } from "./http/route-cache.ts";
+import { RouteCache } from "./http/fast/route-cache.ts";
 import { Serving } from "./http/web.ts";
 import { nodeEnvironment } from "./ops/environment.ts";
 import { healthOf } from "./ops/health.ts";
@@ -32,8 +32,8 @@ import { install } from "./sdk/install.ts";
 import { TaskListeningTransport } from "./sdk/task-subscriptions/over-stdio.ts";
 import type { RoundResponse } from "./round/request.ts";
 import { needsStore, noStore } from "./tasks/store-needed.ts";
-import { Work } from "./tasks/work.ts";
-import { deliver, readTicket } from "./tickets.ts";
+import { Work } from "./tasks/task-engine.ts";
+import { deliver, readTicket } from "./context/tickets.ts";
 
 /**
  * Makes an app: an MCP server on the official SDK, whose tools may ask questions in the middle of a call.

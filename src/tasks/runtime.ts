@@ -7,7 +7,7 @@ import type { Json } from "../util/json.ts";
 import { StoreClock } from "./clock.ts";
 import { tooManyTasks, ttlTooLong } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
-import { entryRecord } from "./execution/log.ts";
+import { entryRecord } from "./execution/log-records.ts";
 import { questionKeys, snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";

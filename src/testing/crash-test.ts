@@ -2,7 +2,7 @@
 // ran more than once.
 
 import { isDeepStrictEqual } from "node:util";
-import { registeredAs } from "../server/handles.ts";
+import { registeredAs } from "../server/define/handles.ts";
 import type { WireResult } from "../server/define/definition.ts";
 import { answerFrom, requiredOf, resultOf } from "./play.ts";
 import type { PlayArguments, Playable } from "./play.ts";

@@ -5,7 +5,7 @@ import { tasksExtension } from "../protocol/task.ts";
 import type { StepInfo } from "../replay/operations.ts";
 import { Stop } from "../replay/stop.ts";
 import { MemoryStore } from "../tasks/stores/memory.ts";
-import { anotherInstance } from "../server/handles.ts";
+import { anotherInstance } from "../server/define/handles.ts";
 import type { StepObserver } from "../server/context/handler-context.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/define/definition.ts";

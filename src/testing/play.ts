@@ -6,7 +6,7 @@ import type {
   ReadResourceResult,
 } from "@modelcontextprotocol/server";
 import type { InputRequired } from "../protocol/input-required.ts";
-import { registeredAs } from "../server/handles.ts";
+import { registeredAs } from "../server/define/handles.ts";
 import type { WireResult } from "../server/define/definition.ts";
 import type { Prompt } from "../server/define/prompt.ts";
 import type { Resource } from "../server/define/resource.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { Json } from "../../src/util/json.ts";
-import { readEntries } from "../../src/tasks/execution/log.ts";
+import { readEntries } from "../../src/tasks/execution/log-records.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { openJson, places } from "../../src/tasks/sealing.ts";
 import type { Sealer } from "../../src/tasks/sealing.ts";

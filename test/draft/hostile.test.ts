@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { DraftTransport } from "../../src/draft/stdio.ts";
 import type { DraftTasks } from "../../src/protocol/drafts.ts";
-import { registeredAs } from "../../src/server/handles.ts";
+import { registeredAs } from "../../src/server/define/handles.ts";
 import { oven } from "../wire/oven.ts";
 import type { Oven } from "../wire/oven.ts";
 import { accept } from "../wire/post.ts";

@@ -2,7 +2,7 @@
 // talks to the store, and keeps going when a worker dies.
 
 import { Engine, openSealer } from "../../src/tasks/engine.fixture.ts";
-import { readEntries } from "../../src/tasks/execution/log.ts";
+import { readEntries } from "../../src/tasks/execution/log-records.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 
 import { isLive } from "../../src/tasks/task.ts";

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as timeout } from "node:timers/promises";
 import { Engine, openSealer } from "../../src/tasks/engine.fixture.ts";
-import { readEntries } from "../../src/tasks/execution/log.ts";
+import { readEntries } from "../../src/tasks/execution/log-records.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { journalOf, serve } from "./client.fixture.ts";
 import type { CrashOrders } from "./crash-process.ts";

@@ -1,7 +1,7 @@
 // The shape of test/golden/<version>/rounds.json: calls as their client saw them, with the key that sealed their tokens and
 // the time at which they were served.
 
-import { anotherInstance, registeredAs } from "../../src/server/handles.ts";
+import { anotherInstance, registeredAs } from "../../src/server/define/handles.ts";
 import type { Core } from "../../src/server/core.ts";
 import { nodeEnvironment } from "../../src/server/ops/environment.ts";
 import { stderrLogger } from "../../src/server/ops/logger.ts";

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
-import { registeredAs } from "../../src/server/handles.ts";
+import { registeredAs } from "../../src/server/define/handles.ts";
 import { TaskListeningTransport } from "../../src/server/sdk/task-subscriptions/over-stdio.ts";
 import { oven } from "./oven.ts";
 import type { Oven } from "./oven.ts";

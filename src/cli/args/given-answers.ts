@@ -1,7 +1,7 @@
 // Answers that were given beforehand: from a file, and word by word.
 
 import type { CreateMessageResult, InputResponse } from "@modelcontextprotocol/client";
-import { answerTo } from "../../client/form-answer.ts";
+import { answerTo } from "../../client/check-answer.ts";
 import { isObject, own } from "../../util/objects.ts";
 import type { OpenQuestion } from "../../client/index.ts";
 import { Usage } from "../command.ts";

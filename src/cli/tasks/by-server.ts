@@ -1,6 +1,6 @@
 // What can be done to a task by its server: looked at, watched to its end, answered, cancelled.
 
-import { answerTo } from "../../client/form-answer.ts";
+import { answerTo } from "../../client/check-answer.ts";
 import { CallError } from "../../client/index.ts";
 import type { Members } from "../../util/objects.ts";
 import { finish } from "../call/finish.ts";

@@ -5,7 +5,7 @@ import { errorText } from "../../util/error-text.ts";
 import { PostgresDatabase } from "../../tasks/stores/postgres/database.ts";
 import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgres-migrations.ts";
 import { query } from "../../tasks/stores/postgres/pool.ts";
-import { quoted } from "../../tasks/stores/postgres/schema.ts";
+import { quoted } from "../../tasks/stores/postgres/schema-name.ts";
 import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
 import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/sqlite-migrations.ts";
 

@@ -1,4 +1,5 @@
 // The web-standard way in: it verifies the caller, finds the protocol version, and hands the request to the official SDK.
+// It does not check Host and Origin: that is the job of listen.ts, or of the host that calls `app.fetch`.
 
 import {
   bearerAuthChallengeResponse,

@@ -2,7 +2,7 @@
 
 import type { Core } from "../core.ts";
 import { errorText } from "../../util/error-text.ts";
-import type { Work } from "../tasks/work.ts";
+import type { Work } from "../tasks/task-engine.ts";
 
 /** What `app.health()` reports. */
 export interface Health {

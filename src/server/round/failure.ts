@@ -1,4 +1,4 @@
-// The response to the client when a handler did not come to a result.
+// The response to the client when a handler did not come to a result, and what is logged about it.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { ParleyError, StepError, UnansweredError } from "../../errors.ts";

@@ -1,4 +1,5 @@
 // From rounds to a task: the call's journal becomes the task's log, in the transaction that creates the task.
+// round.ts decides when; the conditions are here.
 
 import type { BackgroundOptions } from "../../replay/operations.ts";
 import type { Outcome } from "../../replay/outcome.ts";

@@ -7,7 +7,7 @@ import { newKey, parseKeys } from "../../token/keyring.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import { openTicket } from "../../token/ticket.ts";
 import { play } from "../../testing/play.ts";
-import { anotherInstance, registeredAs } from "../handles.ts";
+import { anotherInstance, registeredAs } from "../define/handles.ts";
 import { parley } from "../parley.ts";
 import type { Core } from "../core.ts";
 import { nodeEnvironment } from "../ops/environment.ts";

@@ -26,8 +26,8 @@ import type { LegacyTasks } from "./legacy-tasks.ts";
 import { serveRound } from "../round/round.ts";
 import type { RoundResponse, RoundRequest } from "../round/request.ts";
 import { passThrough } from "./pass-through.ts";
-import { ResponseOverrides } from "./responses.ts";
-import type { TaskWish } from "./responses.ts";
+import { ResponseOverrides } from "./response-overrides.ts";
+import type { TaskWish } from "./response-overrides.ts";
 import { roundRequest } from "./round-request.ts";
 import { installTasks } from "./task-methods.ts";
 

@@ -26,7 +26,7 @@ import { promote } from "../round/promote.ts";
 import type { RoundRequest } from "../round/request.ts";
 import { applyAnswers, ownTask } from "../tasks/requests.ts";
 import { detailedTask } from "../tasks/wire.ts";
-import type { TaskWish } from "./responses.ts";
+import type { TaskWish } from "./response-overrides.ts";
 import { members } from "./task-subscriptions/subscriptions.ts";
 
 interface LegacyTask {

@@ -12,8 +12,8 @@ import { Stop } from "../../replay/stop.ts";
 import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundRequest } from "../round/request.ts";
-import { noProgress, notifier } from "./notifier.ts";
-import type { LastProgress } from "./notifier.ts";
+import { noProgress, notifier } from "../round/notifier.ts";
+import type { LastProgress } from "../round/notifier.ts";
 
 /** A round's request, and what the SDK's context says about it. */
 export interface SdkRoundRequest {

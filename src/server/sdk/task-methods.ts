@@ -16,7 +16,7 @@ import type { PrincipalOf } from "../round/principal.ts";
 import { serveTask, unreachable } from "../tasks/requests.ts";
 import type { TaskResponse, TaskRequest } from "../tasks/requests.ts";
 import { LegacyTasks } from "./legacy-tasks.ts";
-import type { ResponseOverrides } from "./responses.ts";
+import type { ResponseOverrides } from "./response-overrides.ts";
 import { sentAnswers } from "./round-request.ts";
 
 /** Lets everything through. The params are checked later, after the caller. */

@@ -8,7 +8,7 @@ import { Stop } from "../../replay/stop.ts";
 import type { Store } from "../../tasks/store.ts";
 import { MemoryStore } from "../../tasks/stores/memory.ts";
 import { newKey } from "../../token/keyring.ts";
-import { registeredAs } from "../handles.ts";
+import { registeredAs } from "../define/handles.ts";
 import { parley } from "../parley.ts";
 import type { App } from "../app.ts";
 import type { Logger } from "../ops/logger.ts";

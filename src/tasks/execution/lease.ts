@@ -1,4 +1,5 @@
-// How long a worker may assume that a task is its own, measured by its own clocks.
+// How long a worker may assume that a task is its own, measured by its own clocks. worker.ts renews leases;
+// held-claim.ts says what happens when one is lost.
 
 /** A lease. It counts from before the request to the store was sent, because the store cannot have begun earlier. */
 export class Lease {

@@ -12,7 +12,7 @@ import type { Arrival, Sealed, TaskRecord, Waiting } from "../task.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
 import type { HeldClaim } from "./held-claim.ts";
-import { cutRecord, entryRecord, readEntries } from "./log.ts";
+import { cutRecord, entryRecord, readEntries } from "./log-records.ts";
 import { madeUp, Waits } from "./waits.ts";
 
 /** The journal of one run. */

@@ -1,5 +1,6 @@
 // The columns of a task, which both SQL stores share: the one place that says which field is kept in which column, and
-// how. Column lists, inserts, updates and the type of a row are derived from it.
+// how. Column lists, the type of a row, and SQLite's inserts and updates are derived from it. The inserts and updates of
+// Postgres are written out in client-statements.ts, worker-statements.ts and upkeep-statements.ts.
 
 import type { TaskRecord } from "../task.ts";
 

@@ -73,7 +73,7 @@ export const at = {
   clientRounds: "src/client/rounds.test.ts",
   clientTask: "src/client/task.test.ts",
   clientHostile: "src/client/hostile.test.ts",
-  clientForm: "src/client/form-answer.test.ts",
+  clientForm: "src/client/check-answer.test.ts",
   resume: "src/client/resume.test.ts",
   round: "src/server/round/round.test.ts",
   serverTasks: "src/server/tasks/tasks.test.ts",

@@ -12,7 +12,7 @@ import {
 import { errorText } from "../../../util/error-text.ts";
 import type { Core } from "../../core.ts";
 import { notDeclared } from "../../tasks/requests.ts";
-import type { TransportMessage } from "../responses.ts";
+import type { TransportMessage } from "../response-overrides.ts";
 import { TaskSubscription } from "./subscriptions.ts";
 import type { TaskListen } from "./subscriptions.ts";
 

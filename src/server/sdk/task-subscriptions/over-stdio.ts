@@ -10,7 +10,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { Core } from "../../core.ts";
 import { notDeclared } from "../../tasks/requests.ts";
-import type { TransportMessage } from "../responses.ts";
+import type { TransportMessage } from "../response-overrides.ts";
 import { members, taskListenOf, TaskSubscription } from "./subscriptions.ts";
 import type { TaskListen } from "./subscriptions.ts";
 

@@ -18,7 +18,7 @@ import type { Members } from "../../../util/objects.ts";
 import type { Core } from "../../core.ts";
 import { ownTask } from "../../tasks/requests.ts";
 import { detailedTask } from "../../tasks/wire.ts";
-import type { TransportMessage } from "../responses.ts";
+import type { TransportMessage } from "../response-overrides.ts";
 
 /** A request to follow tasks. */
 export interface TaskListen {

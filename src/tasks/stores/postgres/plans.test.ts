@@ -1,7 +1,7 @@
 // With 100,000 parked tasks, frequent statements use an index.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { quoted } from "./schema.ts";
+import { quoted } from "./schema-name.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
 import { statementsFor } from "./statements.ts";

@@ -5,7 +5,7 @@ import type { AppliedMigration, Migration } from "../migration-policy.ts";
 import { postgresTables } from "./migrations/001-postgres-tables.ts";
 import { query } from "./pool.ts";
 import type { PostgresClient } from "./pool.ts";
-import { quoted } from "./schema.ts";
+import { quoted } from "./schema-name.ts";
 
 type PostgresMigration = Migration<(schema: string) => string>;
 

@@ -20,7 +20,7 @@ import { NotifyHints } from "./notify-hints.ts";
 import { migrate } from "./postgres-migrations.ts";
 import { connect, sizeOf } from "./pool.ts";
 import type { PostgresPool } from "./pool.ts";
-import { defaultSchema, quoted } from "./schema.ts";
+import { defaultSchema, quoted } from "./schema-name.ts";
 import { statementsFor } from "./statements.ts";
 import type { StatementName } from "./statements.ts";
 

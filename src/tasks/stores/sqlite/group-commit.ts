@@ -3,7 +3,7 @@
 
 import type { SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./driver.ts";
-import { patiently } from "./patience.ts";
+import { patiently } from "./retry-when-busy.ts";
 
 interface Job {
   /** Does the work, and returns what to do after the commit. It may be called again, because a rollback undoes it. */

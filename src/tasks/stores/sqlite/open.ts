@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import type { SqliteDatabase } from "./driver.ts";
 import { loadDriver } from "./driver.ts";
 import { migrate } from "./sqlite-migrations.ts";
-import { busyTimeoutMs, patiently } from "./patience.ts";
+import { busyTimeoutMs, patiently } from "./retry-when-busy.ts";
 
 /** Opens a database. The file and its folder are created if they are missing, for this user alone. */
 export async function openDatabase(path: string): Promise<SqliteDatabase> {

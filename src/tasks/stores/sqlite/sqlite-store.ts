@@ -15,7 +15,7 @@ import type { SqliteDatabase } from "./driver.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { CommitHints } from "./commit-hints.ts";
 import { openDatabase } from "./open.ts";
-import { patiently } from "./patience.ts";
+import { patiently } from "./retry-when-busy.ts";
 import { RoundTable } from "./round-table.ts";
 import type { RoundRecord } from "./round-table.ts";
 import { SpillTable } from "./spill-table.ts";

@@ -1,7 +1,7 @@
 // What a handler sends to its client while it runs: progress, if the client sent a token, and log messages.
 
 import type { LoggingLevel } from "@modelcontextprotocol/server";
-import type { RoundRequest } from "../round/request.ts";
+import type { RoundRequest } from "./request.ts";
 
 /** The largest progress sent so far. The specification requires every progress to be larger than the one before. */
 export interface LastProgress {

@@ -2,18 +2,18 @@
 
 import { AsyncResource } from "node:async_hooks";
 import type { InputResponses } from "@modelcontextprotocol/server";
-import { ParleyError } from "../errors.ts";
-import type { Ability } from "../protocol/capabilities.ts";
-import type { Carrier } from "../replay/carrier.ts";
-import { sealTicket } from "../token/ticket.ts";
-import { errorText } from "../util/error-text.ts";
-import type { Json } from "../util/json.ts";
-import type { CallFacts } from "./context/handler-context.ts";
-import type { Core } from "./core.ts";
-import type { Definition } from "./define/definition.ts";
-import { hintAtIdling } from "./dev/author-hints.ts";
-import { bodyNesting, isNestingFree } from "./dev/body-nesting.ts";
-import { callerPlace } from "./dev/caller-place.ts";
+import { ParleyError } from "../../errors.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
+import type { Carrier } from "../../replay/carrier.ts";
+import { sealTicket } from "../../token/ticket.ts";
+import { errorText } from "../../util/error-text.ts";
+import type { Json } from "../../util/json.ts";
+import type { CallFacts } from "../context/handler-context.ts";
+import type { Core } from "../core.ts";
+import type { Definition } from "../define/definition.ts";
+import { hintAtIdling } from "../dev/author-hints.ts";
+import { bodyNesting, isNestingFree } from "../dev/body-nesting.ts";
+import { callerPlace } from "../dev/caller-place.ts";
 
 /** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
 export type Recording = Pick<

@@ -2,12 +2,12 @@
 // `Mcp-Param-*`), and what the author has replaced on the official server.
 
 import { UriTemplate } from "@modelcontextprotocol/server";
-import type { Definition } from "../define/definition.ts";
-import type { RegisteredResource, Registration } from "../define/registry.ts";
-import type { Schema } from "../forms/schema.ts";
-import { passThrough } from "../sdk/pass-through.ts";
-import type { Message, TaskMethod } from "./message.ts";
-import type { Overrides } from "./overrides.ts";
+import type { Definition } from "../../define/definition.ts";
+import type { RegisteredResource, Registration } from "../../define/registry.ts";
+import type { Schema } from "../../forms/schema.ts";
+import { passThrough } from "../../sdk/pass-through.ts";
+import type { Message, TaskMethod } from "./fast-message.ts";
+import type { Overrides } from "./author-overrides.ts";
 
 interface RoutedHandler {
   readonly definition: Definition;

@@ -13,9 +13,9 @@ import type {
   Implementation,
   LoggingLevel,
 } from "@modelcontextprotocol/server";
-import { modernVersion } from "../../protocol/versions.ts";
-import { isObject } from "../../util/objects.ts";
-import type { Members } from "../../util/objects.ts";
+import { modernVersion } from "../../../protocol/versions.ts";
+import { isObject } from "../../../util/objects.ts";
+import type { Members } from "../../../util/objects.ts";
 
 /** A request that the fast entry can serve. */
 export interface Message {

@@ -1,10 +1,11 @@
 // What the headers of a request say: enough to know, before the body is read, whether the fast entry can serve it.
+// (Host and Origin are checked earlier, in listen.ts.)
 
 import type { IncomingMessage } from "node:http";
 import { DEFAULT_MAX_REQUEST_BODY_SIZE, isJsonContentType } from "@modelcontextprotocol/server";
-import { modernVersion } from "../../protocol/versions.ts";
-import { isMethod, subjectOf } from "./message.ts";
-import type { FastMethod, Message } from "./message.ts";
+import { modernVersion } from "../../../protocol/versions.ts";
+import { isMethod, subjectOf } from "./fast-message.ts";
+import type { FastMethod, Message } from "./fast-message.ts";
 
 /** The largest body that is read, in bytes: the same limit as the SDK's. */
 export const mostBytes: number = DEFAULT_MAX_REQUEST_BODY_SIZE;

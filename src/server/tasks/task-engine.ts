@@ -14,7 +14,7 @@ import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import { checkKeys } from "../round/failure.ts";
 import type { Registration } from "../define/registry.ts";
-import { programOf } from "./program.ts";
+import { programOf } from "./tool-program.ts";
 
 /** The options of `app.work`. */
 export interface WorkOptions {

@@ -1,8 +1,8 @@
 // What stands behind the handles that `app.tool`, `app.prompt` and `app.resource` return. The test kit plays them.
 
-import type { Keyring } from "../token/keyring.ts";
-import type { Core } from "./core.ts";
-import type { Definition } from "./define/definition.ts";
+import type { Keyring } from "../../token/keyring.ts";
+import type { Core } from "../core.ts";
+import type { Definition } from "./definition.ts";
 
 interface Registered {
   readonly core: Core;

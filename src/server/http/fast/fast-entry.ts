@@ -5,29 +5,29 @@
 // unusual goes to the SDK as it came, so refusals are always in the SDK's words. test/differential compares the two.
 
 import type { ServerResponse } from "node:http";
-import { toWebRequest } from "./node-adapter.ts";
-import type { NodeIncomingMessageLike } from "./node-adapter.ts";
+import { toWebRequest } from "../node-adapter.ts";
+import type { NodeIncomingMessageLike } from "../node-adapter.ts";
 import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/server";
 import type { Implementation } from "@modelcontextprotocol/server";
-import { Stop } from "../../replay/stop.ts";
-import { errorText } from "../../util/error-text.ts";
-import type { Core } from "../core.ts";
-import type { RoundRequest, RoundResponse } from "../round/request.ts";
-import { serveRound } from "../round/round.ts";
-import { noProgress, notifier } from "../sdk/notifier.ts";
-import { serveTask } from "../tasks/requests.ts";
+import { Stop } from "../../../replay/stop.ts";
+import { errorText } from "../../../util/error-text.ts";
+import type { Core } from "../../core.ts";
+import type { RoundRequest, RoundResponse } from "../../round/request.ts";
+import { serveRound } from "../../round/round.ts";
+import { noProgress, notifier } from "../../round/notifier.ts";
+import { serveTask } from "../../tasks/requests.ts";
 import { bodyOf } from "./body.ts";
 import { ResponseEncoder } from "./encode-response.ts";
-import { isNamed, methodIn } from "./headers.ts";
-import { InFlight } from "./in-flight.ts";
+import { isNamed, methodIn } from "./fast-headers.ts";
+import { InFlight } from "../in-flight.ts";
 import { LazyFacts } from "./lazy-facts.ts";
-import { isMessage, levels } from "./message.ts";
-import type { Envelope, Message } from "./message.ts";
-import type { NodeHandler, NodeRequest } from "./node.ts";
+import { isMessage, levels } from "./fast-message.ts";
+import type { Envelope, Message } from "./fast-message.ts";
+import type { NodeHandler, NodeRequest } from "../node.ts";
 import { OutgoingResponse, sendNow, sendTogether } from "./outgoing.ts";
 import type { Send } from "./outgoing.ts";
 import type { RoundRoute, RouteTable, TaskRoute } from "./route-table.ts";
-import type { Caller, Serving } from "./web.ts";
+import type { Caller, Serving } from "../web.ts";
 
 /** What the fast entry needs of its app. */
 export interface EntryOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answerTo } from "./form-answer.ts";
+import { answerTo } from "./check-answer.ts";
 import { readQuestion } from "./read-question.ts";
 
 const form = (properties: object, required: string[] = []) =>

@@ -7,9 +7,9 @@ import {
   PROTOCOL_VERSION_META_KEY,
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, Implementation } from "@modelcontextprotocol/server";
-import type { RequestFacts } from "../context/context.ts";
-import type { Envelope } from "./message.ts";
-import type { NodeRequest } from "./node.ts";
+import type { RequestFacts } from "../../context/context.ts";
+import type { Envelope } from "./fast-message.ts";
+import type { NodeRequest } from "../node.ts";
 
 /** `ctx.request` of a round that came in through the fast entry. */
 export class LazyFacts implements RequestFacts {

@@ -1,7 +1,7 @@
 // The body of a request, read without the overhead of a stream, and kept so that the SDK can read it again.
 
-import { mostBytes } from "./headers.ts";
-import type { NodeRequest } from "./node.ts";
+import { mostBytes } from "./fast-headers.ts";
+import type { NodeRequest } from "../node.ts";
 
 /** A body that has been read. */
 export interface Body {

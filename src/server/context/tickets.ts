@@ -1,14 +1,14 @@
 // Tickets that come back: a page reads one to know its question, an approver's page delivers a value with one.
 
-import { ParleyError } from "../errors.ts";
-import type { Delivery } from "../tasks/runtime.ts";
-import { openTicket } from "../token/ticket.ts";
-import type { Ticket } from "../token/ticket.ts";
-import { NotJson, toJson } from "../util/json.ts";
-import type { Json } from "../util/json.ts";
-import { externalDigest } from "./context/questions.ts";
-import type { Core } from "./core.ts";
-import { noStore } from "./tasks/store-needed.ts";
+import { ParleyError } from "../../errors.ts";
+import type { Delivery } from "../../tasks/runtime.ts";
+import { openTicket } from "../../token/ticket.ts";
+import type { Ticket } from "../../token/ticket.ts";
+import { NotJson, toJson } from "../../util/json.ts";
+import type { Json } from "../../util/json.ts";
+import { externalDigest } from "./questions.ts";
+import type { Core } from "../core.ts";
+import { noStore } from "../tasks/store-needed.ts";
 
 /** Throws ParleyError "bad_ticket" for a ticket that this server has not sealed, or that has expired. */
 export function readTicket(core: Core, ticket: string): Ticket {

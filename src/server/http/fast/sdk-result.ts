@@ -1,8 +1,8 @@
 // A handler's result in the form in which the official SDK would send it.
 
 import { specTypeSchemas } from "@modelcontextprotocol/server";
-import type { WireResult } from "../define/definition.ts";
-import { isObject } from "../../util/objects.ts";
+import type { WireResult } from "../../define/definition.ts";
+import { isObject } from "../../../util/objects.ts";
 
 /** The result of a tool. Undefined if the SDK would refuse it, or add something to it. */
 export function toolResult(result: WireResult): WireResult | undefined {

@@ -2,8 +2,13 @@
 
 import type { ServerResponse } from "node:http";
 import process from "node:process";
-import { eventStreamType, keepAliveEvent, keepAliveMs, messageEvent } from "../../protocol/sse.ts";
-import { errorText } from "../../util/error-text.ts";
+import {
+  eventStreamType,
+  keepAliveEvent,
+  keepAliveMs,
+  messageEvent,
+} from "../../../protocol/sse.ts";
+import { errorText } from "../../../util/error-text.ts";
 import { backToBack } from "./batch-writes.ts";
 import type { EncodedResponse } from "./encode-response.ts";
 

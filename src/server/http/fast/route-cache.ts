@@ -1,10 +1,10 @@
 // Keeps the route table up to date: handlers, configurations and the store may be added while an app serves.
 
 import type { McpServer } from "@modelcontextprotocol/server";
-import type { Core } from "../core.ts";
-import type { Registry } from "../define/registry.ts";
-import { offersTasks } from "../sdk/install.ts";
-import { overridesOf } from "./overrides.ts";
+import type { Core } from "../../core.ts";
+import type { Registry } from "../../define/registry.ts";
+import { offersTasks } from "../../sdk/install.ts";
+import { overridesOf } from "./author-overrides.ts";
 import { RouteTable } from "./route-table.ts";
 
 /** What the table is made from. */

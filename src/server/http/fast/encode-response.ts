@@ -7,15 +7,15 @@ import {
   missingClientCapability,
   resourceNotFound,
   urlElicitationRequired,
-} from "../../protocol/error-codes.ts";
-import type { InputRequired } from "../../protocol/input-required.ts";
-import { abilitiesOf, capabilityNeededBy } from "../../protocol/capabilities.ts";
-import type { WireResult } from "../define/definition.ts";
-import type { RoundResponse } from "../round/request.ts";
-import type { TaskResponse } from "../tasks/requests.ts";
-import { createTaskResult } from "../tasks/wire.ts";
-import { isObject } from "../../util/objects.ts";
-import type { Message } from "./message.ts";
+} from "../../../protocol/error-codes.ts";
+import type { InputRequired } from "../../../protocol/input-required.ts";
+import { abilitiesOf, capabilityNeededBy } from "../../../protocol/capabilities.ts";
+import type { WireResult } from "../../define/definition.ts";
+import type { RoundResponse } from "../../round/request.ts";
+import type { TaskResponse } from "../../tasks/requests.ts";
+import { createTaskResult } from "../../tasks/wire.ts";
+import { isObject } from "../../../util/objects.ts";
+import type { Message } from "./fast-message.ts";
 import type { RoundRoute } from "./route-table.ts";
 import { cacheable, toolResult } from "./sdk-result.ts";
 
