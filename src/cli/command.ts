@@ -1,24 +1,28 @@
-// What a command is, and what it may touch.
+// The shape of a subcommand, the input and output it may use, and the exit codes.
 
 import process from "node:process";
 
-/** The only way a command meets the world, so that a test can stand in its place. */
+/** Everything a command may read and write, so that a test can replace it. */
 export interface Io {
-  /** Results, for a person or a pipe. */
+  /** Writes a result, for a person or a pipe, to standard output. */
   readonly out: (text: string) => void;
-  /** Talk: progress, hints, complaints. Never a result. */
+  /** Writes progress, hints and errors to standard error. Never a result. */
   readonly err: (text: string) => void;
-  /** Somebody sits there: both ends of the talk are a terminal. */
+  /** Whether a person can be asked: standard input and standard error are a terminal. */
   readonly isInteractive: boolean;
+  /** The environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** A subcommand, such as `parley call`. */
 export interface Command {
+  /** The text of `--help`. */
   readonly help: string;
+  /** Runs it with the words after its name. No exit code means `done`. */
   readonly run: (args: readonly string[], io: Io) => ExitCode | void | Promise<ExitCode | void>;
 }
 
-/** The contract with scripts; documented in `--help`. */
+/** The exit codes. Scripts rely on them, and `--help` lists them. */
 export const exit = {
   done: 0,
   failed: 1,
@@ -27,13 +31,15 @@ export const exit = {
   timeout: 7,
   interrupted: 130,
 } as const;
+/** One of the exit codes. */
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
-/** It was called wrongly: exit code 2, and where to read how. */
-export class Usage extends Error {
-  override readonly name = "Usage";
+/** The command line is wrong: exit code 2, with a pointer to `--help`. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
 }
 
+/** The input and output of this process. */
 export const terminal: Io = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
-// The command. The only file that reads argv and exits; each command is loaded when it is called.
+// The entry of the command: finds the subcommand in argv, loads it, and turns its outcome into an exit code.
 
 import process from "node:process";
 import { errorText } from "../util/error-text.ts";
-import { halves } from "./args/halves.ts";
-import { exit, terminal, Usage } from "./command.ts";
+import { didYouMean, splitAtDashes } from "./args/command-line.ts";
+import { exit, terminal, UsageError } from "./command.ts";
 import type { Command, ExitCode } from "./command.ts";
-import { nearest } from "./args/nearest.ts";
 import { ownManifest } from "./own-files.ts";
 import { plain } from "./screen/plain.ts";
 
@@ -19,22 +18,22 @@ interface Entry {
 const commands: Readonly<Record<string, Entry>> = {
   call: {
     usage: "call <target> <tool> …",
-    summary: "call a tool, see its rounds, answer what it asks",
+    summary: "call a tool and answer its questions",
     load: async () => (await import("./commands/call.ts")).call,
   },
   resume: {
     usage: "resume [<id>]",
-    summary: "go on with a call, or list the unfinished ones",
+    summary: "continue a call, or list unfinished calls",
     load: async () => (await import("./commands/resume.ts")).resume,
   },
   tasks: {
     usage: "tasks ls|get|watch|…",
-    summary: "long calls: on their server, or in the store",
+    summary: "show, watch, answer or cancel tasks",
     load: async () => (await import("./commands/tasks.ts")).tasks,
   },
   list: {
     usage: "list <target>",
-    summary: "a server's tools, prompts and resources",
+    summary: "list a server's tools, prompts and resources",
     load: async () => (await import("./commands/list.ts")).list,
   },
   demo: {
@@ -44,50 +43,60 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   dev: {
     usage: "dev <file>",
-    summary: "run a server file, and again when it is saved",
+    summary: "run a server file, with reload on save",
     load: async () => (await import("./commands/dev.ts")).dev,
   },
   init: {
     usage: "init [folder]",
-    summary: "a server to start from, with its test",
+    summary: "create a server and its test",
     load: async () => (await import("./commands/init.ts")).init,
   },
   keys: {
     usage: "keys new|rotate",
-    summary: "keys for PARLEY_KEYS",
+    summary: "create or rotate the keys of a server",
     load: async () => (await import("./commands/keys.ts")).keys,
   },
   token: {
     usage: "token inspect <token>",
-    summary: "what a requestState holds, with its key",
+    summary: "show what a requestState contains",
     load: async () => (await import("./commands/token.ts")).token,
   },
   worker: {
     usage: "worker <file>",
-    summary: "run the tasks of an app, and serve nothing",
+    summary: "run the tasks of an app",
     load: async () => (await import("./commands/worker.ts")).worker,
   },
   doctor: {
     usage: "doctor [<url> …]",
-    summary: "what is wrong with a setup, and what to do",
+    summary: "check a setup and say what to fix",
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
   migrate: {
     usage: "migrate <store>",
-    summary: "make a task store's tables, or print the SQL",
+    summary: "create or update the tables of a task store",
     load: async () => (await import("./commands/migrate.ts")).migrate,
   },
 };
 
 const width = Math.max(...Object.values(commands).map(({ usage }) => usage.length));
-const help = `parley <command>
+const help = `Calls, runs and checks MCP servers.
 
+Usage
+  parley <command> [options]
+
+Commands
 ${Object.values(commands)
   .map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}\n`)
   .join("")}
-parley <command> --help says more, with examples.
-Exit codes: 0 done, 1 failed or cancelled, 2 called wrongly, 6 an answer is
-needed, 7 timed out, 130 interrupted.
+Examples
+  parley init my-server
+  parley call http://127.0.0.1:3000/mcp resolve_bug id=4522
+
+Run parley <command> --help for its options and examples.
+
+Exit codes
+  0 done, 1 failed or cancelled, 2 wrong usage, 6 an answer is needed,
+  7 timed out, 130 interrupted
 `;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -104,35 +113,35 @@ async function main([name = "--help", ...args]: readonly string[]): Promise<Exit
   }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (entry === undefined) {
-    err(`parley: there is no command "${name}"${nearest(name, Object.keys(commands))}\n\n${help}`);
+    err(`parley: unknown command "${name}"${didYouMean(name, Object.keys(commands))}\n\n${help}`);
     return exit.usage;
   }
   try {
     const command = await entry.load();
-    // What follows `--` is for somebody else.
-    if (halves(args).own.some(isHelp)) {
+    // The words after `--` belong to the command of a server.
+    if (splitAtDashes(args).own.some(isHelp)) {
       out(command.help);
       return exit.done;
     }
     return (await command.run(args, terminal)) ?? exit.done;
   } catch (error) {
-    // A server may have had its say in it.
+    // The message may contain text from a server.
     const message = plain(missingPackage(error) ?? errorText(error));
-    if (!(error instanceof Usage)) {
+    if (!(error instanceof UsageError)) {
       err(`${message}\n`);
       return exit.failed;
     }
-    err(`${message}\nparley ${name} --help shows how.\n`);
+    err(`${message}\nRun parley ${name} --help for its usage.\n`);
     return exit.usage;
   }
 }
 
-/** Some commands need a package that the library does without. */
+/** A store needs a driver that the library does not install. */
 function missingPackage(error: unknown): string | undefined {
   const isMissing =
     error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
   const [, name] = (isMissing && /^Cannot find package '([^']+)'/.exec(error.message)) || [];
-  return name && `This takes the package ${name}: npm install ${name}`;
+  return name && `This command needs the package ${name}. Run: npm install ${name}`;
 }
 
 function isHelp(word: string): boolean {

@@ -44,7 +44,7 @@ describe("--tamper", () => {
     const args = ["call", await deskUrl(), "rounds", "--answer", "first=Ada", "--tamper"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(stdout).toMatch(
-      /^(✔ changed .*: refused .*\n){4}The server refuses a state that was changed\.\n$/,
+      /^(✔ changed .*: refused .*\n){4}The server refuses a changed state\.\n$/,
     );
     expect(code).toBe(0);
   });
@@ -61,7 +61,9 @@ describe("--tamper", () => {
       cwd: emptyFolder(),
     });
     expect(none).toMatchObject({ code: 1 });
-    expect(none.stderr).toContain("echo asks nothing in rounds, so there is nothing to check.");
+    expect(none.stderr).toContain(
+      "echo asks no question in a round, so there is nothing to check.",
+    );
   });
 });
 
@@ -70,7 +72,7 @@ describe("--replay", () => {
     const args = ["call", await deskUrl(), "rounds", "--answer", "first=Ada", "--replay"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(stdout).toMatch(
-      /^✔ first time: asks second\n✔ second time: asks second\nThe same round twice comes to the same\./,
+      /^✔ first time: asks second\n✔ second time: asks second\nBoth rounds have the same result\./,
     );
     expect(code).toBe(0);
   });
@@ -97,7 +99,7 @@ describe("--as", () => {
     const open = await parley(["call", url, "text", "--as", "legacy"], { cwd });
     expect(open).toMatchObject({ code: 6 });
     expect(open.stderr).toContain(
-      "It cannot be resumed: a 2025-11-25 session ends with its connection.",
+      "The call cannot be resumed, because a 2025-11-25 session ends with its connection.",
     );
   });
 

@@ -6,14 +6,14 @@ import { fromJsonSchema } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { pretendCloud } from "../../src/cli/demo/cloud.ts";
-import { placeIn } from "../../src/cli/demo/place.ts";
+import { sharedFiles } from "../../src/cli/demo/replicas.ts";
 import { vmProvision } from "../../src/cli/demo/tool.ts";
 
 const { BROKEN } = process.env;
 const [folder = ""] = process.argv.slice(2);
 process.on("disconnect", () => process.exit(1));
 
-const { tasksFile, cloudFile, leaseMs } = placeIn(folder);
+const { tasksFile, cloudFile, leaseMs } = sharedFiles(folder);
 const cloud = pretendCloud({
   file: cloudFile,
   onRequest: (what) => void process.send?.({ kind: "does", what }),

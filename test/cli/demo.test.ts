@@ -48,18 +48,18 @@ function run(args: readonly string[], env: Record<string, string>): Promise<Ende
 
 const six = `
 What happened
- ✔ The call took 2 rounds, on replica A and B; in between no server kept it.
- ✔ You were asked 2 questions: the price, then the network (by the task).
- ✔ After your yes it was a task in the background: nobody had to wait for it.
+ ✔ The call took 2 rounds, on replica A and B. No server kept it in between.
+ ✔ You were asked 2 questions: the price, then the network (in the background).
+ ✔ After you agreed, the call continued in the background, as a task.
  ✔ Replica A was killed (kill -9) while it was creating the VM.
- ✔ Replica B took over T s later; nothing that was recorded was done again.
- ✔ The cloud got 2 requests for the VM under 1 idempotency key, and made 1 VM.
+ ✔ Replica B took over T s later. No finished step was repeated.
+ ✔ The cloud received 2 requests with 1 idempotency key, and created 1 VM.
 `;
 
 test("without a terminal a script answers, the story holds, and nothing is left", async () => {
   const folder = emptyFolder();
   const { code, stdout, stderr } = await run(demo, { TMPDIR: folder });
-  expect(stderr).toContain("There is no terminal: a script answers (--auto).");
+  expect(stderr).toContain("Without a terminal, a script answers the questions (--auto).");
   const told = stdout
     .replace(/replica [12] and [12]/, "replica A and B")
     .replace(/Replica [12] was/, "Replica A was")
@@ -74,17 +74,17 @@ test("without a terminal a script answers, the story holds, and nothing is left"
 test.each([
   [
     "cloud forgets keys",
-    "✖ The cloud got 2 requests for the VM under 1 idempotency key, and made 2 VMs.",
+    "✖ The cloud received 2 requests with 1 idempotency key, and created 2 VMs.",
   ],
-  ["each its own store", "✖ No other replica took over: the task is lost."],
-  ["no step", "later; done again: price ("],
+  ["each its own store", "✖ No other replica took over, so the task is lost."],
+  ["no step", "later. Repeated: price ("],
 ])(
   "where %s, it says so and fails",
   async (BROKEN, line) => {
     const folder = emptyFolder();
     const { code, stdout, stderr } = await run(broken, { TMPDIR: folder, BROKEN });
     expect(stdout).toContain(line);
-    expect(stderr).toContain("That is not how it should be.");
+    expect(stderr).toContain("Something went wrong: see the lines marked ✖.");
     expect(code).toBe(1);
     expect(leftIn(folder)).toEqual([]);
   },
@@ -104,7 +104,7 @@ test("a person answers with keys, and nothing writes over the question", async (
   await screen.shows(/Which network is vm-1 for\?\n.*● public\n.*○ private/);
   screen.press(keys.down, keys.enter);
   await screen.shows(/web-1 runs as vm-1 in the private network, for \$70 a month\./);
-  await screen.shows(/and made 1 VM\./);
+  await screen.shows(/and created 1 VM\./);
   expect(await screen.ended).toBe(0);
 }, 120_000);
 
@@ -112,14 +112,14 @@ test("who says no gets no VM, and no verdict", async () => {
   const screen = onScreen();
   await screen.shows(/Create it\?/);
   screen.press(keys.down, keys.enter);
-  await screen.shows(/You said no, so the story ends here\./);
+  await screen.shows(/You declined, so the demo ends here\./);
   expect(await screen.ended).toBe(1);
   expect(screen.text()).not.toContain("What happened");
 }, 120_000);
 
 test.each([
   ["while it asks", /● Accept/],
-  ["while it starts", /Two replicas are started/],
+  ["while it starts", /Two copies of a server start/],
 ])(
   "Ctrl-C %s leaves nothing behind",
   async (_, when) => {

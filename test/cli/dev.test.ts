@@ -66,10 +66,10 @@ async function parked(url: string): Promise<Call> {
 
 test("it says where it is, how to try it and what it watches; Ctrl-C ends it all", async () => {
   const { screen, url } = await kitchen();
-  await screen.shows(/Ctrl-C ends/);
+  await screen.shows(/Ctrl-C stops/);
   expect(screen.text()).toContain(`✔ server.ts ${url}`);
   expect(screen.text()).toContain(`npx mcp-parley call ${url} cook guests=1`);
-  expect(screen.text()).toContain("Watching server.ts and 2 it imports.");
+  expect(screen.text()).toContain("Watching server.ts and 2 imports.");
   screen.press(keys.interrupt);
   expect(await screen.ended).toBe(130);
   await expect(fetch(url)).rejects.toThrow("fetch failed");
@@ -77,10 +77,10 @@ test("it says where it is, how to try it and what it watches; Ctrl-C ends it all
 
 test("a call goes on where a file that is imported was edited in between", async () => {
   const { screen, write, url } = await kitchen();
-  await screen.shows(/Ctrl-C ends/);
+  await screen.shows(/Ctrl-C stops/);
   const call = await parked(url);
   write("words.ts", words.replace("for", "and a coffee for"));
-  await screen.shows(/words\.ts has changed: reloading/);
+  await screen.shows(/words\.ts changed, reloading/);
   await screen.shows(started(2));
   await call.answer("hungry", { action: "accept", content: {} });
   expect((await call.result()).text).toBe("cake and a coffee for 2");
@@ -89,25 +89,29 @@ test("a call goes on where a file that is imported was edited in between", async
 
 test("it says that an edit has changed what a call in flight has done", async () => {
   const { screen, write, url } = await kitchen();
-  await screen.shows(/Ctrl-C ends/);
+  await screen.shows(/Ctrl-C stops/);
   const call = await parked(url);
   write("tool.ts", tool.replace("What shall it be?", "Soup or cake?"));
   await screen.shows(started(2));
   await call.answer("hungry", { action: "accept", content: {} });
   await expect(call.result()).rejects.toThrow("no longer does what it did earlier in this call");
-  await screen.shows(/▲ Your edit changed what a call in flight has done: start that call anew\./);
+  await screen.shows(
+    /▲ Your edit changed what a call in progress has done\. Start that call again\./,
+  );
   await screen.shows(/question\s+"dish" \(tool\.ts:7\)/);
 }, 120_000);
 
 test("it says that a question of a call in flight is asked again, where an edit has changed it", async () => {
   const { screen, write, url } = await kitchen();
-  await screen.shows(/Ctrl-C ends/);
+  await screen.shows(/Ctrl-C stops/);
   const call = await parked(url);
   write("tool.ts", tool.replace("Are you hungry?", "Are you very hungry?"));
   await screen.shows(started(2));
   const asked = call[Symbol.asyncIterator]();
   await call.answer("hungry", { action: "accept", content: {} });
-  await screen.shows(/▲ Your edit changed a question of a call in flight: it is asked again\./);
+  await screen.shows(
+    /▲ Your edit changed a question of a call in progress, so it is asked again\./,
+  );
   expect(await nextQuestion(asked)).toBe("Are you very hungry?");
   await call.answer("hungry", { action: "accept", content: {} });
   expect((await call.result()).text).toBe("cake for 2");
@@ -125,9 +129,9 @@ async function nextQuestion(events: AsyncIterator<CallEvent>): Promise<string | 
 
 test("a file that does not run is waited for", async () => {
   const { screen, write, url } = await kitchen();
-  await screen.shows(/Ctrl-C ends/);
+  await screen.shows(/Ctrl-C stops/);
   write("tool.ts", `${tool}\nconst oops = ;`);
-  await screen.shows(/server\.ts has ended with code 1\. Waiting for a change\./);
+  await screen.shows(/server\.ts exited with code 1\. Waiting for a change\./);
   expect(screen.text()).toMatch(/tool\.ts:\d+:\d+/);
   write("tool.ts", tool.replace("bought", "bought it all"));
   await screen.shows(started(2));
@@ -136,17 +140,17 @@ test("a file that does not run is waited for", async () => {
 
 test("one that is only touched, or is none of its files, changes nothing", async () => {
   const { screen, write } = await kitchen();
-  await screen.shows(/Ctrl-C ends/);
+  await screen.shows(/Ctrl-C stops/);
   write("tool.ts", tool);
   write("other.ts", "export {};");
   write("words.ts", words.replace("for", "4"));
   await screen.shows(started(2));
-  expect(screen.text().match(/has changed: reloading/g)).toHaveLength(1);
+  expect(screen.text().match(/changed, reloading/g)).toHaveLength(1);
 }, 120_000);
 
 test("a server over standard input and output is told from one that listens", async () => {
   const { screen } = await kitchen(`import { app } from "./tool.ts";\nawait app.stdio();\n`);
-  await screen.shows(/server\.ts speaks over standard input and output/);
+  await screen.shows(/server\.ts uses standard input and output/);
   await screen.shows(/app\.listen\(3000\)/);
   expect(await screen.ended).toBe(1);
 }, 120_000);
@@ -156,6 +160,6 @@ test("what is no server file is said at once", async () => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const screen = parleyOnScreen(["dev", "nothing.ts"], { cwd: folder });
   onTestFinished(() => screen.kill("SIGKILL"));
-  await screen.shows(/There is no file nothing\.ts\./);
+  await screen.shows(/The file nothing\.ts does not exist\./);
   expect(await screen.ended).toBe(2);
 }, 120_000);

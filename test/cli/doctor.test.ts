@@ -9,8 +9,8 @@ import { sqliteStore } from "mcp-parley/sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { doctor } from "../../src/cli/commands/doctor.ts";
-import { nodeFinding } from "../../src/cli/doctor/here.ts";
-import { clockFinding } from "../../src/cli/doctor/server.ts";
+import { nodeFinding } from "../../src/cli/doctor/environment-findings.ts";
+import { clockFinding } from "../../src/cli/doctor/server-findings.ts";
 import { loadDriver } from "../../src/tasks/stores/sqlite/driver.ts";
 import { newKey } from "../../src/token/keyring.ts";
 import { freshDatabase } from "../postgres/database.ts";
@@ -51,10 +51,10 @@ test("all is well: each line says so, and it ends with 0", async () => {
     "✔ server       till 1.2.3",
     "✔ protocol     2026-07-28",
     "✔ offers       2 tools",
-    "✔ ready        it says that its keys and its store are there",
-    "✔ clock        the same as here, to a few seconds",
+    "✔ ready        its keys and its store are available",
+    "✔ clock        the same as on this machine, within a few seconds",
     "✔ time limit   people have T to answer",
-    "– shared keys  name a second replica to compare with.",
+    "– shared keys  pass the URL of a second replica to compare with.",
     "",
   ]);
   expect(code).toBe(0);
@@ -69,11 +69,11 @@ test("replicas with the same key are told from those with another, and nothing i
   ];
   const trial = ["--tool", "sell", "--arg", "count=2"];
   const fine = await run(doctor, [one.url, same.url, ...trial], env);
-  expect(fine.out).toContain(`✔ shared keys  ${same.url} opens what the first one seals`);
+  expect(fine.out).toContain(`✔ shared keys  ${same.url} opens what the first replica seals`);
   expect(fine.code).toBe(0);
   const wrong = await run(doctor, [one.url, other.url, ...trial], env);
   expect(wrong.out).toContain(
-    `✖ shared keys  ${other.url} refuses what the first one seals (key "mine"): give both the same PARLEY_KEYS, and the same name.`,
+    `✖ shared keys  ${other.url} refuses what the first replica seals (key "mine"). Give both the same PARLEY_KEYS and the same name.`,
   );
   expect(wrong.code).toBe(1);
   expect([...one.done, ...same.done, ...other.done]).toEqual([]);
@@ -82,7 +82,7 @@ test("replicas with the same key are told from those with another, and nothing i
 test("a tool that does not ask, or is not there, checks nothing", async () => {
   const { url } = await server();
   expect((await run(doctor, [url, "--tool", "look"], env)).out).toContain(
-    "– shared keys  look ended without a question; name one that asks.",
+    "– shared keys  look ended without a question. Pass a tool that asks one.",
   );
   expect((await run(doctor, [url, "--tool", "loook"], env)).out).toContain(
     `– shared keys  the server has no tool "loook".`,
@@ -93,7 +93,7 @@ test("a time limit that no person can keep", async () => {
   const { url } = await server({ limits: { tokenTtlMs: 30_000 } });
   const { code, out } = await run(doctor, [url, "--tool", "sell", "--arg", "count=1"], env);
   expect(out).toMatch(
-    /✖ time limit {3}people have (30\.0|29\.\d) s to answer: raise limits\.tokenTtlMs\./,
+    /✖ time limit {3}people have only (30\.0|29\.\d) s to answer\. Raise limits\.tokenTtlMs\./,
   );
   expect(code).toBe(1);
 });
@@ -104,10 +104,10 @@ test("keys that are none, or missing where they are needed", async () => {
   expect(bad.code).toBe(1);
   expect(bad.out).toMatch(/✖ keys {9}key "mine"/);
   expect((await run(doctor, [], { NODE_ENV: "production" })).out).toContain(
-    "✖ keys         none: set",
+    "✖ keys         none. Set PARLEY_KEYS",
   );
   const { code, out } = await run(doctor, []);
-  expect(out).toContain("– keys         none here.");
+  expect(out).toContain("– keys         none. A development server creates its own");
   expect(code).toBe(0);
 });
 
@@ -146,7 +146,7 @@ test("a file as a store: missing, without tables, and at work; nothing is change
   database.exec("create table mine (a text)");
   for (const _ of ["once", "again"]) {
     const { code, out } = await run(doctor, ["--store", file], env);
-    expect(out).toMatch(/✖ migrations {3}\d+ to be done; run: parley migrate/);
+    expect(out).toMatch(/✖ migrations {3}\d+ missing\. Run: parley migrate/);
     expect(code).toBe(1);
   }
   database.close();
@@ -165,7 +165,7 @@ test("a file as a store: missing, without tables, and at work; nothing is change
   await expect
     .poll(async () => (await run(doctor, ["--store", file], env)).out)
     .toMatch(
-      /✔ migrations {3}up to date\n✔ worker {7}seen .* ago\n✔ tasks {8}0 live, 0 being run\n$/,
+      /✔ migrations {3}up to date\n✔ worker {7}active .* ago\n✔ tasks {8}0 unfinished, 0 running\n$/,
     );
   expect((await run(doctor, ["--store", file], env)).code).toBe(0);
 });
@@ -174,7 +174,7 @@ test("Postgres as a store: down, without tables, up to date", async () => {
   const { url, stop } = await freshDatabase();
   onTestFinished(stop);
   const empty = await run(doctor, ["--store", url], env);
-  expect(empty.out).toMatch(/✔ store.*\n✖ migrations {3}[1-9]\d* to be done; run: parley migrate/);
+  expect(empty.out).toMatch(/✔ store.*\n✖ migrations {3}[1-9]\d* missing\. Run: parley migrate/);
   const { PostgresStore } = await import("../../src/tasks/stores/postgres/postgres-store.ts");
   const store = new PostgresStore(url);
   await store.migrate();

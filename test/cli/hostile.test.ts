@@ -135,7 +135,7 @@ describe("the screen", () => {
     const screen = onScreen(
       await serving(asking({ q: { method: "sampling/createMessage", params } })),
     );
-    await screen.shows(/Your answer, as the model/);
+    await screen.shows(/Your answer for the model/);
     screen.press("x", keys.enter);
     await screen.ended;
     expect(screen.raw()).not.toMatch(harmful);
@@ -171,10 +171,8 @@ describe("a pipe", () => {
     const page = (url: string) =>
       asking({ q: { method: "elicitation/create", params: { mode: "url", message: "Go", url } } });
     const { stdout } = await said(page("https://bank.example@evil.example/"));
-    expect(stdout).toContain("the page is at evil.example: https://bank.example@evil.example/\n");
-    expect(stdout).toContain(
-      "What is before the @ is a name and password, and not where it leads.",
-    );
+    expect(stdout).toContain("The page is on evil.example: https://bank.example@evil.example/\n");
+    expect(stdout).toContain("The part before the @ is a user name and password, not the host.");
     const script = await said(page("javascript:alert(1)"));
     expect(script).toMatchObject({ code: 1, stdout: "" });
     expect(script.stderr).toMatch(/question "q" has no http or https URL/);
@@ -184,7 +182,7 @@ describe("a pipe", () => {
     const inputSchema = { type: "object", required: [wipe + "name"] };
     const { code, stderr } = await said(() => listed([{ name: "t", inputSchema }]));
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^The tool needs name, JSON or text: add name=…\n/);
+    expect(stderr).toMatch(/^The tool needs name \(JSON or text\)\. Add name=…\n/);
     const other = await said(() => listed([{ name: `${wipe}\nother\n`, inputSchema }]));
     expect(other.stderr).toMatch(/^The server has no tool "t"\. It has other\.\n/);
   });
@@ -238,7 +236,7 @@ test("a server that is started here and prints a line without end", limit, async
   const env = { NODE_OPTIONS: "--max-old-space-size=150" };
   const { code, stderr } = await parley(["list", "loud.mjs"], { cwd, env });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^loud\.mjs has ended with code 3\. It printed:\n {2}x{400,500}…\n$/);
+  expect(stderr).toMatch(/^loud\.mjs exited with code 3\. It printed:\n {2}x{400,500}…\n$/);
 });
 
 describe("signing in", () => {
@@ -291,7 +289,7 @@ describe("signing in", () => {
     expect(read(stdout)).toMatchObject({
       error: {
         code: "refused",
-        message: expect.stringMatching(/^To sign in, the server leads to /),
+        message: expect.stringMatching(/^The server wants you to sign in at /),
       },
     });
     expect(readdirSync(cwd)).not.toContain(".parley");

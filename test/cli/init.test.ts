@@ -53,7 +53,7 @@ test("what it writes installs, passes its test, type-checks, and is called", asy
   const tarball = await packed();
   const { stdout, stderr } = await parley(["init", "my-server"], folder);
   expect(stdout).toContain("cd my-server && npm install && npm test");
-  expect(stderr.split("\n").filter((line) => line.includes("written"))).toHaveLength(6);
+  expect(stderr.split("\n").filter((line) => line.includes("created"))).toHaveLength(6);
 
   const mine = join(folder, "my-server");
   const manifest = readFileSync(join(mine, "package.json"), "utf8");
@@ -90,8 +90,8 @@ test("what is there already is never touched", async () => {
   const { stderr } = await parley(["init", "."], mine);
   expect(readFileSync(join(mine, "package.json"), "utf8")).toBe('{ "name": "old" }');
   expect(readFileSync(join(mine, "app.ts"), "utf8")).toBe("// mine");
-  expect(stderr).toContain("kept     app.ts");
-  expect(stderr).toContain("Your package.json was left as it is. What it needs:");
+  expect(stderr).toContain("exists   app.ts");
+  expect(stderr).toContain("Your package.json was not changed. Run these commands to complete it:");
   expect(stderr).toContain("npm install @modelcontextprotocol/server mcp-parley zod");
   expect(readdirSync(mine).toSorted()).toEqual([
     ".gitignore",
@@ -101,7 +101,7 @@ test("what is there already is never touched", async () => {
     "server.ts",
     "tsconfig.json",
   ]);
-  expect((await parley(["init", "."], mine)).stderr).not.toContain("written");
+  expect((await parley(["init", "."], mine)).stderr).not.toContain("created");
 }, 120_000);
 
 test("a folder's name becomes a package's", async () => {

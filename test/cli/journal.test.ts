@@ -38,7 +38,7 @@ test("hundreds are listed, and forgotten by their age or their id", limit, async
   const forgotten = await parley(["resume", "--forget", "--older", "7d"], { cwd });
   expect(forgotten).toMatchObject({
     code: 0,
-    stdout: "Forgotten: 294 calls. No server was told.\n",
+    stdout: "Removed 294 calls from the journal. Servers were not informed.\n",
   });
   expect(await listed()).toHaveLength(7);
   expect((await parley(["resume", "--forget", id], { cwd })).code).toBe(0);
@@ -69,7 +69,7 @@ test("two shells do not go on with the same call at the same time", limit, async
   const second = await parley(again, { cwd });
   expect(second).toMatchObject({ code: 1, stdout: "" });
   expect(second.stderr).toContain(
-    `Process ${first.pid} is going on with this call just now, so nothing was sent.`,
+    `Process ${first.pid} is running this call now, so nothing was sent.`,
   );
   // Once that one is gone, however that was, it is anybody's.
   first.kill("SIGKILL");

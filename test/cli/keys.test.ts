@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Usage } from "../../src/cli/command.ts";
+import { UsageError } from "../../src/cli/command.ts";
 import { keys } from "../../src/cli/commands/keys.ts";
 import type { Claims } from "../../src/token/claims.ts";
 import { newKey, parseKeys } from "../../src/token/keyring.ts";
@@ -35,7 +35,7 @@ test("a new key is one that the server takes", async () => {
   const { out } = await run(keys, ["new", "2026-11"]);
   expect([...parseKeys(out).opening.keys()]).toEqual(["2026-11"]);
   expect((await run(keys, ["new"])).out).toMatch(/^[\w-]+:[\w-]{43}\n$/);
-  await expect(run(keys, ["new", "not an id"])).rejects.toThrow(Usage);
+  await expect(run(keys, ["new", "not an id"])).rejects.toThrow(UsageError);
 });
 
 async function steps(PARLEY_KEYS: string, ...args: string[]): Promise<[string, string, string]> {
@@ -68,7 +68,7 @@ test("the new key has a name of its own, unless it is said to have another's", a
   const [, second] = await steps(newKey(today));
   expect([...parseKeys(second).opening.keys()]).toEqual([`${today}-2`, today]);
   const present = { PARLEY_KEYS: newKey("a") };
-  await expect(run(keys, ["rotate", "a"], present)).rejects.toThrow('there is a key "a" already');
+  await expect(run(keys, ["rotate", "a"], present)).rejects.toThrow('the key "a" exists');
 });
 
 test("keys come from a file, too; without any there is nothing to rotate", async () => {
@@ -85,9 +85,9 @@ test("keys come from a file, too; without any there is nothing to rotate", async
     ["new"],
   ]);
   inEmptyFolder();
-  await expect(run(keys, ["rotate"], { PARLEY_KEYS: "" })).rejects.toThrow("nothing to rotate");
-  await expect(run(keys, ["rotate"], { PARLEY_KEYS: "x:y" })).rejects.toThrow(`key "x"`);
-  await expect(run(keys, ["rotate", "--keys-file", "/none"])).rejects.toThrow(
-    "/none cannot be read",
+  await expect(run(keys, ["rotate"], { PARLEY_KEYS: "" })).rejects.toThrow(
+    "no current keys to rotate",
   );
+  await expect(run(keys, ["rotate"], { PARLEY_KEYS: "x:y" })).rejects.toThrow(`key "x"`);
+  await expect(run(keys, ["rotate", "--keys-file", "/none"])).rejects.toThrow("Cannot read /none");
 });

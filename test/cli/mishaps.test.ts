@@ -74,7 +74,7 @@ describe("the server", () => {
     const { code, stderr } = await parley(["call", "broken.mjs", "x"], { cwd });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^broken\.mjs has ended with code 1\. It printed:\n[^]*Error: no such table/,
+      /^broken\.mjs exited with code 1\. It printed:\n[^]*Error: no such table/,
     );
     expect(await sentence(["call", "missing.mjs", "x"], cwd)).toMatchObject({ code: 2 });
   });
@@ -85,7 +85,9 @@ describe("the server", () => {
     const env = { NODE_PATH: join(import.meta.dirname, "../../node_modules") };
     const { code, stderr } = await parley(["list", "server.ts"], { cwd, env });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/\nSay that it is a module: npm pkg set type=module\.\n$/);
+    expect(stderr).toMatch(
+      /\nThe file is an ES module, but its package is not\. Run: npm pkg set type=module\n$/,
+    );
   });
 
   test("is running already, on its port", limit, async () => {
@@ -96,7 +98,7 @@ describe("the server", () => {
     writeFileSync(join(cwd, "taken.mjs"), taken);
     const { stderr } = await parley(["list", "taken.mjs"], { cwd });
     expect(stderr).toContain(
-      `If it is running already, call http://127.0.0.1:${port}/mcp instead.`,
+      `If the server is already running, use http://127.0.0.1:${port}/mcp instead.`,
     );
   });
 });
@@ -131,11 +133,10 @@ describe("the state of a call", () => {
   test("is no reference, or is cut short", limit, async () => {
     const cwd = emptyFolder();
     const wrong = {
-      "parley1.e30": "That is no reference to a call, or not all of it. Pass on every letter.",
-      "at1.e30.parley1.e30":
-        "That is no reference to a call, or not all of it. Pass on every letter.",
-      "0badcafe": "There is no unfinished call 0badcafe in .parley/calls.",
-      "nonsense!": `"nonsense!" is neither the id nor the reference of a call.`,
+      "parley1.e30": "This is not a complete reference to a call. Copy all of it.",
+      "at1.e30.parley1.e30": "This is not a complete reference to a call. Copy all of it.",
+      "0badcafe": "No unfinished call 0badcafe in .parley/calls.",
+      "nonsense!": `"nonsense!" is not the id or the reference of a call.`,
     };
     for (const [text, expected] of Object.entries(wrong)) {
       const { code, stderr } = await parley(["resume", text], { cwd });
@@ -178,7 +179,7 @@ describe("the journal", () => {
       code: 1,
       stdout: "",
       said: expect.stringMatching(
-        /the disk is full\), so nothing was sent\. Choose another folder with --journal, or go without: --no-journal\.$/,
+        /the disk is full\), so nothing was sent\. Choose another folder with --journal, or pass --no-journal\.$/,
       ),
     });
   });

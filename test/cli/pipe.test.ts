@@ -16,7 +16,7 @@ describe("call, exit 6, resume in another process", () => {
     expect(called).toMatchObject({ code: 6 });
     expect(called.stdout).toContain("? first (form) First?\n    first: text\n");
     const [, id = ""] =
-      /resume with: parley resume ([\da-f]{8}) --answer first=…/.exec(called.stdout) ?? [];
+      /Resume with: parley resume ([\da-f]{8}) --answer first=…/.exec(called.stdout) ?? [];
     expect(called.stderr).toMatch(/① +\d+ ms +asks first/);
 
     const listed = await parley(["resume"], { cwd });
@@ -33,7 +33,9 @@ describe("call, exit 6, resume in another process", () => {
 
     const done = await parley(["resume", id, "--answer", "second=2"], { cwd });
     expect(done).toMatchObject({ code: 0, stdout: "Ada 2\n" });
-    expect((await parley(["resume"], { cwd })).stdout).toBe("No call is unfinished here.\n");
+    expect((await parley(["resume"], { cwd })).stdout).toBe(
+      "No unfinished calls in this folder.\n",
+    );
     expect(readdirSync(join(cwd, ".parley/calls"))).toEqual([]);
   });
 

@@ -89,7 +89,7 @@ describe("the SDK's example server behind OAuth", () => {
       const stranger = await parley(["call", url, "greet", "name=Ada"], { cwd, env });
       expect(stranger).toMatchObject({ code: 1 });
       expect(stranger.stderr).toBe(
-        "The server wants to know who you are. Pass --token, or sign in with --login.\n",
+        "The server requires you to sign in. Pass --token or --login.\n",
       );
 
       const child = start(["call", url, "greet", "name=Ada", "--login"], { cwd, env });

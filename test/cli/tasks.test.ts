@@ -24,7 +24,7 @@ const stores: Record<string, () => Promise<Stored>> = {
     const { url: target, stop } = await freshDatabase();
     onTestFinished(stop);
     const bare = await parley(["tasks", "ls", "--store", target], { cwd: emptyFolder() });
-    expect(bare.stderr).toContain('to be done; run: parley migrate "$DATABASE_URL"\n');
+    expect(bare.stderr).toContain('missing. Run: parley migrate "$DATABASE_URL"\n');
     return { store: postgresStore(target), target };
   },
 };
@@ -45,7 +45,7 @@ test.each(Object.entries(stores))(
     expect(listed.stdout).toMatch(new RegExp(`^${id}  work  ${taskId}, .* ago  `));
     const seen = await parley(["tasks", "ls", "--store", target], { cwd });
     expect(seen.stdout).toMatch(
-      new RegExp(`^${taskId}  work  input_required  .*  nobody's  waits for name\n$`),
+      new RegExp(`^${taskId}  work  input_required  .*  no owner  waits for name\n$`),
     );
     const stored = read(
       (await parley(["tasks", "get", taskId, "--store", target, "--json"], { cwd })).stdout,
@@ -63,7 +63,7 @@ test.each(Object.entries(stores))(
 
     const wrong = await parley(["tasks", "answer", url, taskId, "--answer", "nam=x"], { cwd });
     expect(wrong).toMatchObject({ code: 2 });
-    expect(wrong.stderr).toContain("The task asks name, and not nam.");
+    expect(wrong.stderr).toContain("The task asks name, so nam cannot be answered.");
     const answered = await parley(["tasks", "answer", url, taskId, "--answer", "name=Ada"], {
       cwd,
     });
@@ -76,7 +76,9 @@ test.each(Object.entries(stores))(
       code: 0,
       stdout: "Sent to Ada\n",
     });
-    expect((await parley(["tasks", "ls"], { cwd })).stdout).toMatch(/^No task was left here\./);
+    expect((await parley(["tasks", "ls"], { cwd })).stdout).toMatch(
+      /^No unfinished tasks in this folder\./,
+    );
   },
 );
 
@@ -108,24 +110,24 @@ test("what there is not", { timeout: 120_000 }, async () => {
   const url = await deskUrl();
   expect(await parley(["tasks", "get", url, "nope"], { cwd })).toMatchObject({
     code: 1,
-    stderr: "The server does not know the task, or no longer.\n",
+    stderr: "The server does not know this task. It may have expired.\n",
   });
   // The id of another kind of server may begin with a dash.
   expect(await parley(["tasks", "get", url, "-J7XxQ0wT3-kAAAAAAAAAA"], { cwd })).toMatchObject({
     code: 1,
-    stderr: "The server does not know the task, or no longer.\n",
+    stderr: "The server does not know this task. It may have expired.\n",
   });
   const said = async (...args: string[]) => (await parley(["tasks", ...args], { cwd })).stderr;
-  expect(await said("wach")).toContain(`tasks: there is no "wach". Did you mean "watch"?`);
+  expect(await said("wach")).toContain(`tasks: unknown command "wach". Did you mean "watch"?`);
   expect(await said("ls", "--store", "none.db")).toContain("There is no store at none.db.");
   // To look at a store is not to change it.
   writeFileSync(join(cwd, "empty.db"), "");
   expect(await said("ls", "--store", "empty.db")).toMatch(
-    /^The store has not all of its tables: \d+ migrations? to be done; run: parley migrate empty\.db\n$/,
+    /^The tables of the store are not up to date: \d+ migrations? missing\. Run: parley migrate empty\.db\n$/,
   );
   expect(statSync(join(cwd, "empty.db")).size).toBe(0);
   writeFileSync(join(cwd, "text.db"), "Nothing of that kind.\n".repeat(100));
   expect(await said("ls", "--store", "text.db")).toBe(
-    "text.db cannot be read as a SQLite store: file is not a database.\n",
+    "text.db is not a readable SQLite store: file is not a database.\n",
   );
 });

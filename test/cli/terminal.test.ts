@@ -70,7 +70,7 @@ describe("answered by keys", () => {
     await answer(screen, /◆ {2}Site · with https/, "https://example.com", enter);
     await answer(screen, /◆ {2}Day\n│ {2}2026-11-15/, enter);
     await answer(screen, /◆ {2}Time/, "2026-11-15T09:30:00Z", enter);
-    await answer(screen, /◆ {2}Note \(optional\)\n│ {2}text; Enter leaves it out/, enter);
+    await answer(screen, /◆ {2}Note \(optional\)\n│ {2}text; press Enter to skip/, enter);
     expect(await screen.ended).toBe(0);
     const content = {
       mail: "ada@example.com",
@@ -97,7 +97,7 @@ describe("answered by keys", () => {
     await answer(screen, /◆ {2}Size\n│ {2}○ S\n│ {2}● M/, enter);
     await answer(
       screen,
-      /◆ {2}Colour \(optional\)\n│ {2}● Red\n│ {2}○ Green\n│ {2}○ leave it out/,
+      /◆ {2}Colour \(optional\)\n│ {2}● Red\n│ {2}○ Green\n│ {2}○ skip/,
       down,
       enter,
     );
@@ -121,7 +121,7 @@ describe("answered by keys", () => {
     const screen = await calling("page");
     await answer(
       screen,
-      /the page is at xn--80ak6aa92e\.com\n {3}https:\/\/xn--80ak6aa92e\.com\/in\?x=1\n {3}▲ This name has letters that look like others[^]*◆ {2}Open it yourself/,
+      /The page is on xn--80ak6aa92e\.com\n {3}https:\/\/xn--80ak6aa92e\.com\/in\?x=1\n {3}▲ The host name contains letters that look like others[^]*◆ {2}Open the page yourself/,
       enter,
     );
     expect(await screen.ended).toBe(0);
@@ -130,7 +130,7 @@ describe("answered by keys", () => {
 
   test("the model's part", limit, async () => {
     const screen = await calling("model");
-    await answer(screen, /user: A motto, please[^]*Your answer, as the model/, "Onwards", enter);
+    await answer(screen, /user: A motto, please[^]*Your answer for the model/, "Onwards", enter);
     expect(await screen.ended).toBe(0);
     expect(screen.text()).toMatch(/Onwards$/);
   });
@@ -166,28 +166,23 @@ describe("not answered", () => {
     const screen = await calling("text");
     await answer(screen, /◆ {2}Who are you\?/, end);
     await answer(screen, /◆ {2}Leave this question\?/, enter);
-    await answer(
-      screen,
-      /Leave this question\?\n│ {2}Back to it\n│\n◆ {2}Who are you\?/,
-      "Bo",
-      enter,
-    );
+    await answer(screen, /Leave this question\?\n│ {2}Go back\n│\n◆ {2}Who are you\?/, "Bo", enter);
     expect(await screen.ended).toBe(0);
     expect(screen.text()).toMatch(/Hello, Bo$/);
   });
 
   test("the model's part declined ends the call", limit, async () => {
     const screen = await calling("model");
-    await answer(screen, /Your answer, as the model/, escape);
+    await answer(screen, /Your answer for the model/, escape);
     await answer(screen, /◆ {2}Leave this question\?/, down, enter);
     expect(await screen.ended).toBe(1);
-    expect(screen.text()).toMatch(/You did not take over the model's part\.$/);
+    expect(screen.text()).toMatch(/You did not answer for the model, so the call was cancelled\.$/);
   });
 
   test("too late: the prompt is taken from the screen, and the next one put", limit, async () => {
     const screen = await calling("late");
     await answer(screen, /◆ {2}Quick, who\?/, "Ad");
-    await answer(screen, /The server no longer asks this\.[^]*◆ {2}Go on without\?/, enter);
+    await answer(screen, /The server withdrew this question\.[^]*◆ {2}Go on without\?/, enter);
     expect(await screen.ended).toBe(0);
     expect(screen.text()).toMatch(/without$/);
   });
@@ -199,7 +194,7 @@ describe("not answered", () => {
     await answer(screen, /◆ {2}First\?/, "Ada", enter);
     await answer(screen, /◆ {2}Second\?/, "7", interrupt);
     expect(await screen.ended).toBe(130);
-    const [, id = ""] = /resume with: parley resume ([\da-f]{8})/.exec(screen.text()) ?? [];
+    const [, id = ""] = /Resume with: parley resume ([\da-f]{8})/.exec(screen.text()) ?? [];
     const again = shown(["resume", id], { cwd });
     await answer(again, /② again +asks second[^]*◆ {2}Second\?/, "2", enter);
     expect(await again.ended).toBe(0);
@@ -211,7 +206,7 @@ describe("not answered", () => {
     await screen.shows(/^slow/);
     screen.press(interrupt);
     expect(await screen.ended).toBe(130);
-    expect(screen.text()).toContain("resume with: parley resume ");
+    expect(screen.text()).toContain("Resume with: parley resume ");
   });
 });
 
@@ -267,7 +262,11 @@ describe("the screen", () => {
 
   test("what is said beside a prompt is broken between words", limit, async () => {
     const screen = await calling("page", { columns: 40 });
-    await answer(screen, /▲ This name has letters that look\n {3}like others\.[^]*◆/, enter);
+    await answer(
+      screen,
+      /▲ The host name contains letters\n {3}that look like others\.[^]*◆/,
+      enter,
+    );
     expect(await screen.ended).toBe(0);
   });
 });
@@ -277,7 +276,10 @@ test("help teaches, within 80 columns and with examples", limit, async () => {
   for (const command of commands.split(" ")) {
     const { code, stdout } = await parley([command, "--help"], { cwd: emptyFolder() });
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^  .*parley ${command}`, "m"));
+    expect(stdout).toMatch(/^[A-Z].*\.\n\nUsage\n/);
+    const examples = /\nExamples\n((?: {2}.+\n)+)/.exec(stdout)?.[1] ?? "";
+    expect(examples).toMatch(new RegExp(`^  .*parley ${command}`, "m"));
+    expect(stdout).toMatch(/\nExit codes\n {2}\d/);
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   }
 });

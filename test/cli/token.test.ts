@@ -1,7 +1,7 @@
 import { parley as newApp } from "mcp-parley";
 import { connect } from "mcp-parley/client";
 import { afterEach, expect, test, vi } from "vitest";
-import { Usage } from "../../src/cli/command.ts";
+import { UsageError } from "../../src/cli/command.ts";
 import { token } from "../../src/cli/commands/token.ts";
 import { referenceAt } from "../../src/cli/journal/reference.ts";
 import { stateOf } from "../../src/client/reference.ts";
@@ -93,30 +93,32 @@ test("it says which it is: another key, another of that name, a changed one, an 
       (error: Error) => error.message,
     );
   expect(await refused(state, newKey("other"))).toBe(
-    'The wrong key: it was sealed with "mine", and given is "other".',
+    'Wrong key: the token was sealed with "mine", but you passed "other".',
   );
-  const forged = 'Tampered with, or the wrong key: it does not open with this "mine".';
+  const forged = 'The token was changed, or this "mine" is another key. It does not open.';
   expect(await refused(state, newKey("mine"))).toBe(forged);
   const letter = state.at(20) === "A" ? "B" : "A";
   expect(await refused(`${state.slice(0, 20)}${letter}${state.slice(21)}`, PARLEY_KEYS)).toBe(
     forged,
   );
   expect(await refused("hello", PARLEY_KEYS)).toContain("not a token of this library");
-  expect(await refused("t1.mine.AAAA", PARLEY_KEYS)).toContain("That is a ticket");
+  expect(await refused("t1.mine.AAAA", PARLEY_KEYS)).toContain("This is a ticket for one page");
   expect(await refused(`${state}=`, PARLEY_KEYS)).toContain("not a token");
 
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 20 * 60_000 });
   const late = await run(token, ["inspect", state], env);
   expect(late.code).toBe(1);
   expect(late.out).toContain("asked    mail");
-  expect(late.err).toMatch(/^It has expired (8 min \d+|9 min 0) s ago: a server refuses it\.\n$/);
+  expect(late.err).toMatch(
+    /^The token expired (8 min \d+|9 min 0) s ago, so a server refuses it\.\n$/,
+  );
 });
 
 test("without a key, or without a token, it says what it takes", async () => {
   inEmptyFolder();
-  await expect(run(token, ["inspect", "v1.a.b"])).rejects.toThrow("it takes the server's key");
-  await expect(run(token, ["inspect"], env)).rejects.toThrow(Usage);
-  await expect(run(token, ["look", "x"], env)).rejects.toThrow(Usage);
+  await expect(run(token, ["inspect", "v1.a.b"])).rejects.toThrow("the server's key is needed");
+  await expect(run(token, ["inspect"], env)).rejects.toThrow(UsageError);
+  await expect(run(token, ["look", "x"], env)).rejects.toThrow(UsageError);
 });
 
 test("standard input keeps it out of the shell's history", async () => {

@@ -13,8 +13,6 @@ import { emptyFolder, parley, start } from "./run.ts";
 const PARLEY_KEYS = newKey("test");
 
 const appFile = `import { appendFileSync } from "node:fs";
-import { parley } from "mcp-parley";
-import { sqliteStore } from "mcp-parley/sqlite";
 
 export const app = parley({ name: "oven", version: "1.0.0", store: sqliteStore("tasks.db", { leaseMs: 60_000 }) });
 app.tool("bake", { task: "required" }, async (ctx) => {
@@ -64,12 +62,12 @@ test("it runs what was created elsewhere; told to end, it gives its tasks back a
     }
   };
   await expect.poll(done).toBe("baked\n");
-  expect(said).toContain("Running the tasks of app.ts, 2 at once.");
+  expect(said).toContain("Running tasks of app.ts, up to 2 at once.");
   await expect.poll(async () => (await app.health()).tasks?.held).toBe(1);
   worker.kill("SIGTERM");
   const [code] = (await once(worker, "close")) as [number | null];
   expect(code).toBe(0);
-  expect(said).toContain("Handed over.");
+  expect(said).toContain("Stopped. Other workers can take over the tasks.");
   // Its lease would have been a minute.
   expect((await app.health()).tasks).toMatchObject({ held: 0, live: 1 });
 }, 120_000);
@@ -78,15 +76,10 @@ test.each([
   [
     "exports nothing",
     "export const other = 1;",
-    "app.ts exports no app. Write there: export const app",
+    "app.ts does not export an app. Add to it: export const app",
     2,
   ],
-  [
-    "listens",
-    `${appFile}\nawait app.listen(0);`,
-    "app.ts listens, and then it runs tasks by itself",
-    2,
-  ],
+  ["listens", `${appFile}\nawait app.listen(0);`, "app.ts listens, so it runs tasks by itself", 2],
   ["has no store", appFile.replace(/store: .*\) \}\)/, "})"), "app.work() needs a store", 1],
   ["does not run", "const = 1;", "app.ts:1:6", 1],
 ])(

@@ -7,9 +7,7 @@ import { join } from "node:path";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { cloudRequests } from "../../src/cli/demo/cloud.ts";
-import { placeIn } from "../../src/cli/demo/place.ts";
-import { Replicas } from "../../src/cli/demo/replicas.ts";
-import { roundRobin } from "../../src/cli/demo/round-robin.ts";
+import { Replicas, roundRobin, sharedFiles } from "../../src/cli/demo/replicas.ts";
 import { scriptOf } from "../programs.ts";
 import { deferred } from "../wire/deferred.ts";
 import { plainClient, textOf } from "./plain-client.ts";
@@ -45,6 +43,8 @@ test("a replica is killed, and callTool() returns the result", { timeout: 120_00
   const result = await calling;
   expect(textOf(result)).toMatch(/^web-1 runs as \S+ in the private network/);
   expect(shown).toHaveLength(2);
-  const created = cloudRequests(placeIn(folder).cloudFile).filter(({ what }) => what === "create");
+  const created = cloudRequests(sharedFiles(folder).cloudFile).filter(
+    ({ what }) => what === "create",
+  );
   expect(new Set(created.map(({ vm }) => vm)).size).toBe(1);
 });

@@ -1,57 +1,60 @@
-// Answers that were given beforehand: from a file, and word by word.
+// Answers that were given in advance, with --answers and --answer.
 
 import type { CreateMessageResult, InputResponse } from "@modelcontextprotocol/client";
 import { answerTo } from "../../client/check-answer.ts";
 import { isObject, own } from "../../util/objects.ts";
 import type { OpenQuestion } from "../../client/index.ts";
-import { Usage } from "../command.ts";
-import { jsonIn } from "./json-file.ts";
+import { UsageError } from "../command.ts";
+import { readJsonObject } from "./command-line.ts";
 
+/** The answers given in advance. Each is used once. */
 export class GivenAnswers {
   readonly #byKey: Map<string, unknown>;
   readonly #used = new Set<string>();
 
-  /** `words` are `key=json`; what is not JSON is text. */
+  /** `words` are `key=json`. A value that is not JSON is text. */
   constructor(file: string | undefined, words: readonly string[]) {
     this.#byKey = new Map([
-      ...Object.entries(file === undefined ? {} : jsonIn(file, "the answers")),
+      ...Object.entries(file === undefined ? {} : readJsonObject(file, "the answers")),
       ...words.map(entry),
     ]);
   }
 
+  /** Whether no answer was given. */
   get isEmpty(): boolean {
     return this.#byKey.size === 0;
   }
 
-  /** Undefined: none was given. Throws where it does not fit. */
+  /** The answer to a question, or undefined if none was given. Throws if it does not fit. */
   for(question: OpenQuestion): InputResponse | undefined {
     const key = [question.key, baseOf(question.key)].find((one) => this.#byKey.has(one));
-    // One that the server did not take is not given a second time: it would never end.
+    // An answer that the server rejected is not given again, because that would never end.
     if (key === undefined || this.#used.has(key)) return undefined;
     this.#used.add(key);
     return answered(question, this.#byKey.get(key));
   }
 
+  /** The keys of the answers that no question has used. */
   get unused(): readonly string[] {
     return [...this.#byKey.keys()].filter((key) => !this.#used.has(key));
   }
 }
 
-/** A task puts a question again under `size~2`. */
+/** A task asks a question again under `size~2`. */
 const baseOf = (key: string) => key.replace(/~\d+$/, "");
 
 function answered(question: OpenQuestion, given: unknown): InputResponse {
   return answerTo(question, shaped(question, given));
 }
 
-/** A whole answer as it is; else the content of a form, the only field of one, or what the model says. */
+/** Takes a whole answer as it is. Otherwise it is the content of a form, its only field, or the words of the model. */
 function shaped(question: OpenQuestion, given: unknown): unknown {
   if (["accept", "decline", "cancel"].includes(String(own(given, "action")))) return given;
   switch (question.kind) {
     case "form": {
       const names = Object.keys(question.schema.properties);
       const [only] = names;
-      // What `ctx.confirm` asks has no field: accepting is the yes.
+      // A question of `ctx.confirm` has no field. To accept it means yes.
       if (only === undefined && typeof given === "boolean") {
         return { action: given ? "accept" : "decline" };
       }
@@ -67,6 +70,7 @@ function shaped(question: OpenQuestion, given: unknown): unknown {
   }
 }
 
+/** A person's reply in the place of a model. */
 export function saidByPerson(text: string): CreateMessageResult {
   return {
     role: "assistant",
@@ -78,7 +82,7 @@ export function saidByPerson(text: string): CreateMessageResult {
 
 function entry(word: string): [string, unknown] {
   const [, key, text = ""] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
-  if (key === undefined) throw new Usage(`--answer takes key=json, and "${word}" is not.`);
+  if (key === undefined) throw new UsageError(`--answer takes key=json, not "${word}".`);
   try {
     return [key, JSON.parse(text)];
   } catch {

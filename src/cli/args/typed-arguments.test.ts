@@ -58,16 +58,16 @@ describe("a word becomes what the schema wants", () => {
 
 describe("what does not fit is named, with what would", () => {
   test.each([
-    ["count=1.5", `count should be a whole number, and is "1.5".`],
-    ["count=", `count should be a whole number, and is "".`],
-    ["share=x", `share should be a number, and is "x".`],
-    ["isFast=maybe", `isFast should be true or false, and is "maybe".`],
-    ["sizes=1,x", `sizes should be a list (a,b,c) of a whole number, and is "1,x".`],
-    ["size=XL", `size should be one of "S", "M", and is "XL".`],
-    ["where=x", `where should be a JSON object, and is "x".`],
+    ["count=1.5", `count must be a whole number, not "1.5".`],
+    ["count=", `count must be a whole number, not "".`],
+    ["share=x", `share must be a number, not "x".`],
+    ["isFast=maybe", `isFast must be true or false, not "maybe".`],
+    ["sizes=1,x", `sizes must be a list (a,b,c) of a whole number, not "1,x".`],
+    ["size=XL", `size must be one of "S", "M", not "XL".`],
+    ["where=x", `where must be a JSON object, not "x".`],
     ["nmae=x", `The tool has no argument "nmae". Did you mean "name"?`],
-    ["name:=x", "What follows name:= is not JSON: x"],
-    ["=x", `"=x" is no argument: write name=value, or name:=json.`],
+    ["name:=x", "The value after name:= is not JSON: x"],
+    ["=x", `"=x" is not an argument. Write name=value or name:=json.`],
   ])("%s", (word, sentence) => {
     expect(() => typedArguments([word], schema)).toThrow(sentence);
   });
@@ -75,10 +75,10 @@ describe("what does not fit is named, with what would", () => {
   test("what is missing", () => {
     const needy = { ...schema, required: ["count"] };
     expect(() => typedArguments([], needy)).toThrow(
-      "The tool needs count, a whole number: add count=…",
+      "The tool needs count (a whole number). Add count=…",
     );
     expect(() => typedArguments(["x=1"], {})).toThrow(
-      `The tool has no argument "x". It takes none.`,
+      `The tool has no argument "x". It takes no arguments.`,
     );
   });
 });

@@ -1,12 +1,12 @@
-// `name=value` words as a tool's arguments, by its input schema: `seats=2` is a number where the tool wants one.
+// Turns `name=value` words into a tool's arguments by its input schema: `seats=2` is a number if the tool expects one.
 
 import { isObject, own } from "../../util/objects.ts";
 import type { Members } from "../../util/objects.ts";
-import { Usage } from "../command.ts";
-import { nearest } from "./nearest.ts";
+import { UsageError } from "../command.ts";
+import { didYouMean } from "./command-line.ts";
 import { plainLine } from "../screen/plain.ts";
 
-/** `base` is what a file has; the words have the last say. */
+/** `base` comes from a file. The words override it. */
 export function typedArguments(
   words: readonly string[],
   schema: unknown,
@@ -16,11 +16,12 @@ export function typedArguments(
   const typed = new Set<string>();
   for (const word of words) {
     const [, name = "", isJson, text = ""] = /^([^=:]+)(:)?=(.*)$/s.exec(word) ?? [];
-    if (name === "") throw new Usage(`"${word}" is no argument: write name=value, or name:=json.`);
+    if (name === "")
+      throw new UsageError(`"${word}" is not an argument. Write name=value or name:=json.`);
     if (isJson !== undefined) args.set(name, json(name, text));
     else {
       const value = valueOf(name, text, fieldOf(schema, name));
-      // A list may also be given one by one.
+      // A list can also be given item by item.
       const before = typed.has(name) ? args.get(name) : undefined;
       args.set(name, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value);
     }
@@ -29,7 +30,7 @@ export function typedArguments(
   for (const name of requiredIn(schema)) {
     if (args.has(name)) continue;
     const wanted = expected(own(own(schema, "properties"), name));
-    throw new Usage(`The tool needs ${name}, ${wanted}: add ${name}=…`);
+    throw new UsageError(`The tool needs ${name} (${wanted}). Add ${name}=…`);
   }
   return Object.fromEntries(args);
 }
@@ -38,7 +39,7 @@ function json(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Usage(`What follows ${name}:= is not JSON: ${text}`);
+    throw new UsageError(`The value after ${name}:= is not JSON: ${text}`);
   }
 }
 
@@ -50,8 +51,8 @@ function fieldOf(schema: unknown, name: string): unknown {
   if (others === true) return {};
   if (isObject(others)) return others;
   const known = isObject(properties) ? Object.keys(properties).map((key) => plainLine(key)) : [];
-  const list = known.length === 0 ? "It takes none." : `It takes ${known.join(", ")}.`;
-  throw new Usage(`The tool has no argument "${name}"${nearest(name, known)} ${list}`);
+  const list = known.length === 0 ? "It takes no arguments." : `It takes ${known.join(", ")}.`;
+  throw new UsageError(`The tool has no argument "${name}"${didYouMean(name, known)} ${list}`);
 }
 
 function requiredIn(schema: unknown): readonly string[] {
@@ -62,10 +63,10 @@ function requiredIn(schema: unknown): readonly string[] {
 function valueOf(name: string, text: string, field: unknown): unknown {
   const value = read(text, field);
   if (value !== undefined) return value;
-  throw new Usage(`${name} should be ${expected(field)}, and is "${text}".`);
+  throw new UsageError(`${name} must be ${expected(field)}, not "${text}".`);
 }
 
-/** Undefined: it does not fit. */
+/** The value, or undefined if the text does not fit. */
 function read(text: string, field: unknown): unknown {
   const choices = choicesOf(field);
   if (choices !== undefined) return choices.find((choice) => String(choice) === text);
@@ -86,7 +87,7 @@ function read(text: string, field: unknown): unknown {
     case "object":
       return isObject(parsed(text)) ? parsed(text) : undefined;
     default:
-      // It may be several things: what is JSON is taken as that, and everything else is text.
+      // The schema allows several types, so JSON is read as JSON and everything else as text.
       return parsed(text) ?? text;
   }
 }
@@ -106,7 +107,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Empty: there is none, or there are several. */
+/** Empty if the schema names no type, or several. */
 function typeOf(field: unknown): string {
   const type = own(field, "type");
   return typeof type === "string" ? type : "";
@@ -119,7 +120,7 @@ function choicesOf(field: unknown): readonly unknown[] | undefined {
   return constant === undefined ? undefined : [constant];
 }
 
-/** After "should be": a whole number, text, one of "a", "b". */
+/** Completes "must be": a whole number, text, one of "a", "b". */
 export function expected(field: unknown): string {
   const choices = choicesOf(field);
   if (choices !== undefined) {

@@ -1,5 +1,5 @@
-// Checks of one's own server: does it refuse a state that somebody has changed, and what does it do when the same round
-// comes twice. Both need nothing but references: a call can be gone on with from any point, also from a made-up one.
+// The checks --tamper and --replay: whether a server refuses a changed state, and what it does when the same round
+// arrives twice. Both work with references, because a call can be resumed from any state, even from a forged one.
 
 import type { InputResponse } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
@@ -13,8 +13,9 @@ import { plainJson, plainLine } from "../screen/plain.ts";
 import { askPerson } from "../prompts/person.ts";
 import type { Session } from "./session.ts";
 import { signs } from "../screen/style.ts";
+import { legacyVersion } from "../../protocol/versions.ts";
 
-/** Changed in three places: a seal covers all of it. */
+/** Changes the state in several places, because a seal must cover all of it. */
 export async function checkTampering(
   session: Session,
   tool: string,
@@ -23,19 +24,21 @@ export async function checkTampering(
 ): Promise<ExitCode> {
   const state = await firstRound(session, tool, args);
   const { requestState } = state;
-  if (requestState === undefined) throw new Error("The server leaves no state with its client.");
-  const findings: Finding[] = [];
+  if (requestState === undefined)
+    throw new Error("The server sends no state to its client, so there is nothing to change.");
+  const findings: CheckResult[] = [];
   for (const [where, changed] of changes(requestState)) {
     const seen = await next(session.connection, { ...state, requestState: changed });
     findings.push({ what: `changed ${where}`, seen, isFine: seen.kind === "refused" });
   }
   const isFine = findings.every((finding) => finding.isFine);
   const verdict = isFine
-    ? "The server refuses a state that was changed."
-    : "The server goes on with a state that was changed: whoever calls it can make up the past.";
-  return told("tamper", findings, isFine, verdict, session, io);
+    ? "The server refuses a changed state."
+    : "The server accepts a changed state, so a client can forge what happened before.";
+  return report("tamper", findings, isFine, verdict, session, io);
 }
 
+/** Sends the same round twice and compares the responses. */
 export async function checkReplay(
   session: Session,
   tool: string,
@@ -52,20 +55,20 @@ export async function checkReplay(
     { what: "second time", seen: second, isFine },
   ];
   const verdict = isSame
-    ? "The same round twice comes to the same. (Whether a step ran twice, the server's own log says.)"
+    ? "Both rounds have the same result. The server's log says whether a step ran twice."
     : second.kind === "refused"
-      ? "The server takes a round once."
-      : "The same round twice comes to something else: what it does is not safe to repeat.";
-  return told("replay", findings, isFine, verdict, session, io);
+      ? "The server accepts a round only once."
+      : "The second round has another result, so the call is not safe to repeat.";
+  return report("replay", findings, isFine, verdict, session, io);
 }
 
-/** The state of the first round with a question, all of them answered, and nothing sent yet. */
+/** The state after the first round that asks, with all its answers, before they are sent. */
 async function firstRound(
   { connection, driver, timeoutMs }: Session,
   tool: string,
   args: Members,
 ): Promise<CallState> {
-  if (connection.era === "2025-11-25") {
+  if (connection.era === legacyVersion) {
     throw new Error("A 2025-11-25 session has no rounds to check.");
   }
   const call = connection.start(tool, { ...args }, { timeoutMs });
@@ -77,20 +80,22 @@ async function firstRound(
     await call.cancel();
     return { ...state, answers };
   }
-  throw new Error(`${plainLine(tool)} asks nothing in rounds, so there is nothing to check.`);
+  throw new Error(`${plainLine(tool)} asks no question in a round, so there is nothing to check.`);
 }
 
 async function answersTo(
   questions: readonly OpenQuestion[],
-  { given, isInteractive, talk, interrupt: signal }: Session["driver"],
+  { given, isInteractive, printer, interrupt: signal }: Session["driver"],
 ): Promise<ReadonlyMap<string, InputResponse>> {
   const answers = new Map<string, InputResponse>();
   for (const question of questions) {
     const answer =
       given.for(question) ??
-      (isInteractive ? await talk.quiet((say) => askPerson(question, { signal, say })) : undefined);
+      (isInteractive
+        ? await printer.quiet((say) => askPerson(question, { signal, say }))
+        : undefined);
     if (answer === undefined) {
-      throw new Error(`Give an answer to "${plainLine(question.key)}" with --answer.`);
+      throw new Error(`Pass an answer to "${plainLine(question.key)}" with --answer.`);
     }
     answers.set(question.key, answer);
   }
@@ -102,13 +107,13 @@ interface Seen {
   readonly shown: string;
 }
 
-interface Finding {
+interface CheckResult {
   readonly what: string;
   readonly seen: Seen;
   readonly isFine: boolean;
 }
 
-/** What comes of this round, as a call of its own. */
+/** The result of this round, sent as a call of its own. */
 async function next(connection: Connection, state: CallState): Promise<Seen> {
   const call = connection.resume(referenceTo({ ...state, id: crypto.randomUUID() }));
   try {
@@ -133,10 +138,10 @@ async function firstSeen(call: Call): Promise<Seen> {
       return { kind: isError ? "failed" : "done", shown: event.result.text };
     }
   }
-  return { kind: "failed", shown: "nothing came" };
+  return { kind: "failed", shown: "no result" };
 }
 
-/** Not at the very end: there, base64 has bits that nobody reads. */
+/** Not at the very end, where base64 has bits without a meaning. */
 function* changes(state: string): Iterable<[string, string]> {
   const places = { "at its beginning": 0.05, "in the middle": 0.5, "near its end": 0.9 };
   for (const [where, share] of Object.entries(places)) {
@@ -147,9 +152,9 @@ function* changes(state: string): Iterable<[string, string]> {
   yield ["by leaving out its last third", state.slice(0, Math.ceil((state.length * 2) / 3))];
 }
 
-function told(
+function report(
   check: "tamper" | "replay",
-  findings: readonly Finding[],
+  findings: readonly CheckResult[],
   isFine: boolean,
   verdict: string,
   { isJson }: Session,

@@ -1,5 +1,5 @@
-// A call, from its first event to its outcome: with a person at the terminal, with answers given beforehand, or until
-// somebody has to be asked who is not there.
+// Runs a call from its first event to its outcome. Questions are answered by a person at the terminal or by answers given
+// in advance. Without either, the call stops and can be resumed.
 
 import type { InputResponse } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
@@ -8,43 +8,46 @@ import { stateOf } from "../../client/reference.ts";
 import type { GivenAnswers } from "../args/given-answers.ts";
 import { plainLine, someOf } from "../screen/plain.ts";
 import { askPerson, Interrupted, NotTaken, shownAnswer, Withdrawn } from "../prompts/person.ts";
-import { stepsIn, Strip } from "./strip.ts";
+import { stepsIn, Timeline } from "./timeline.ts";
 import { signs, style } from "../screen/style.ts";
-import type { Talk } from "../screen/talk.ts";
+import type { Printer } from "../screen/printer.ts";
 import { Totals } from "./totals.ts";
 import type { TotalsSeen } from "./totals.ts";
 
 type Ending =
   | { readonly status: "done"; readonly result: CallResult }
-  /** With its result where the tool itself says that it could not. */
+  /** The tool itself reported the failure. */
   | { readonly status: "failed"; readonly result: CallResult }
   | { readonly status: "failed"; readonly error: Error }
   | { readonly status: "inputNeeded"; readonly questions: readonly OpenQuestion[] }
   | { readonly status: "interrupted" };
 
+/** How a call ended, and what it took. */
 export type Outcome = Ending & {
   readonly taskId: string | undefined;
   readonly totals: TotalsSeen;
 };
 
+/** What a call needs while it runs. */
 export interface Driver {
-  readonly talk: Talk;
+  readonly printer: Printer;
   readonly given: GivenAnswers;
-  /** Somebody sits there. */
+  /** Whether a person can be asked. */
   readonly isInteractive: boolean;
-  /** Ctrl-C. */
+  /** Aborts at Ctrl-C. */
   readonly interrupt: AbortSignal;
 }
 
-/** What is called, and how far it was before it came here. */
+/** What is called, and how far the call was before this process continued it. */
 export interface Called {
   readonly tool: string;
   readonly args: unknown;
-  /** Those that asked. */
+  /** The rounds before. */
   readonly rounds?: number | undefined;
   readonly taskId?: string | undefined;
 }
 
+/** Runs a call to its outcome. */
 export function drive(call: Call, driver: Driver, called: Called): Promise<Outcome> {
   return new Drive(call, driver, called).run();
 }
@@ -54,9 +57,9 @@ class Drive {
   readonly #driver: Driver;
   readonly #called: Called;
   readonly #totals: Totals;
-  readonly #strip: Strip;
+  readonly #timeline: Timeline;
   readonly #over = new AbortController();
-  /** By key: aborts when the server no longer wants to know. */
+  /** By key: aborts when the server withdraws the question. */
   readonly #withdrawn = new Map<string, AbortController>();
   readonly #stopped: Promise<Ending>;
   #stop: (ending: Ending) => void = () => {};
@@ -70,7 +73,7 @@ class Drive {
     this.#taskId = called.taskId;
     this.#totals = new Totals(called.rounds ?? 0);
     this.#driver = driver;
-    this.#strip = new Strip(driver.talk, this.#totals, called.taskId !== undefined);
+    this.#timeline = new Timeline(driver.printer, this.#totals, called.taskId !== undefined);
     this.#stopped = new Promise((resolve) => {
       this.#stop = resolve;
     });
@@ -80,11 +83,11 @@ class Drive {
   }
 
   async run(): Promise<Outcome> {
-    this.#strip.called(this.#called.tool, this.#called.args);
+    this.#timeline.called(this.#called.tool, this.#called.args);
     const ending = await Promise.race([this.#events(), this.#stopped]);
     this.#over.abort();
     this.#totals.over();
-    // A prompt that was open has given the screen back before anything is said.
+    // Wait until an open prompt has released the screen.
     await this.#answering.catch(() => {});
     this.#close(ending);
     return { ...ending, taskId: this.#taskId, totals: this.#totals.seen };
@@ -96,7 +99,7 @@ class Drive {
         if (event.type === "done") return this.#done(event.result);
         this.#take(event);
       }
-      throw new Error("The call has ended without a result.");
+      throw new Error("The call ended without a result.");
     } catch (error) {
       return failed(error);
     }
@@ -109,10 +112,10 @@ class Drive {
         break;
       case "task":
         this.#taskId = event.taskId;
-        this.#strip.becameTask(event.taskId);
+        this.#timeline.becameTask(event.taskId);
         break;
       case "progress":
-        this.#strip.progress(event);
+        this.#timeline.progress(event);
         break;
       case "withdrawn":
         this.#withdrawn.get(event.key)?.abort();
@@ -125,8 +128,8 @@ class Drive {
   #asked(asked: readonly OpenQuestion[], ref: string): void {
     const { requestState, taskId } = stateOf(ref);
     this.#taskId = taskId;
-    this.#strip.asks(asked);
-    // Those are answered by what --root has given.
+    this.#timeline.asks(asked);
+    // The client answers these with the folders of --root.
     const questions = asked.filter(({ kind }) => kind !== "roots");
     const bytes = requestState === undefined ? undefined : Buffer.byteLength(requestState);
     this.#totals.asked(questions.length, bytes);
@@ -155,33 +158,34 @@ class Drive {
   async #give(question: OpenQuestion, answer: InputResponse): Promise<void> {
     await this.#call.answer(question.key, answer);
     this.#totals.answered();
-    this.#strip.given(question.key, shownAnswer(question, answer));
+    this.#timeline.given(question.key, shownAnswer(question, answer));
   }
 
   async #ask(question: OpenQuestion): Promise<void> {
-    const { talk } = this.#driver;
+    const { printer } = this.#driver;
     const withdrawn = this.#withdrawn.get(question.key)?.signal;
     const signals = [this.#over.signal, ...(withdrawn === undefined ? [] : [withdrawn])];
     const signal = AbortSignal.any(signals);
     if (signal.aborted) return;
     if (!this.#isTold)
-      this.#strip.hints(["Esc: decline or cancel", "Ctrl-C: leave, and resume later"]);
+      this.#timeline.hints(["Esc: decline or cancel", "Ctrl-C: leave, and resume later"]);
     this.#isTold = true;
-    talk.settle();
+    printer.settle();
     try {
-      const answer = await talk.quiet((say) => askPerson(question, { signal, say }));
+      const answer = await printer.quiet((say) => askPerson(question, { signal, say }));
       const ms = this.#totals.answered();
       const refusal = "action" in answer && answer.action !== "accept";
-      this.#strip.answered(ms, refusal ? shownAnswer(question, answer) : "");
+      this.#timeline.answered(ms, refusal ? shownAnswer(question, answer) : "");
       await this.#call.answer(question.key, answer);
     } catch (error) {
       if (isMisfit(error)) {
-        talk.line(style.yellow(`   ${plainLine(error.message)}`));
+        printer.line(style.yellow(`   ${plainLine(error.message)}`));
         return this.#ask(question);
       }
       if (!(error instanceof Withdrawn) && !isClosed(error)) throw error;
       this.#totals.answered();
-      if (!this.#over.signal.aborted) talk.line(style.yellow("   The server no longer asks this."));
+      if (!this.#over.signal.aborted)
+        printer.line(style.yellow("   The server withdrew this question."));
     }
   }
 
@@ -196,16 +200,16 @@ class Drive {
 
   #done(result: CallResult): Ending {
     const isError = result.isError === true;
-    this.#strip.done(isError);
+    this.#timeline.done(isError);
     this.#totals.steps = stepsIn(result);
     return isError ? { status: "failed", result } : { status: "done", result };
   }
 
   #close(ending: Ending): void {
-    const { talk, given } = this.#driver;
+    const { printer, given } = this.#driver;
     if (given.unused.length > 0 && ending.status !== "inputNeeded") {
       const keys = someOf(given.unused);
-      talk.line(style.yellow(`${signs.warning} Answers that nobody asked for: ${keys}`));
+      printer.line(style.yellow(`${signs.warning} These answers were not used: ${keys}`));
     }
     const sign = {
       done: style.green(signs.done),
@@ -213,7 +217,7 @@ class Drive {
       inputNeeded: style.yellow(signs.warning),
       interrupted: style.yellow(signs.warning),
     }[ending.status];
-    this.#strip.total(sign);
+    this.#timeline.total(sign);
   }
 }
 
@@ -226,5 +230,5 @@ const isBadAnswer = (error: unknown): error is CallError =>
   error instanceof CallError && error.code === "bad_answer";
 const isMisfit = (error: unknown): error is CallError =>
   isBadAnswer(error) && error.question !== undefined;
-/** It was answered elsewhere, or its time was over. */
+/** The question was answered elsewhere, or its time was over. */
 const isClosed = (error: unknown) => isBadAnswer(error) && error.question === undefined;

@@ -1,34 +1,35 @@
-// A session around a command, and a call within it to its end.
+// Opens a session for a command, and runs a call in it to the exit code.
 
 import type { Call } from "../../client/index.ts";
-import { exit, Usage } from "../command.ts";
+import { exit, UsageError } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
 import { drive } from "./drive.ts";
 import type { Called } from "./drive.ts";
 import { resumable, tell, tellFailure } from "./outcome.ts";
-import type { Place } from "../server/place.ts";
+import type { Target } from "../server/target.ts";
 import { openSession } from "./session.ts";
 import type { CallValues, Session } from "./session.ts";
 
-/** What is thrown becomes one sentence, or one JSON object, and an exit code. */
+/** Runs `act` in a session. An error becomes a message, or one JSON object, and an exit code. */
 export async function withSession(
-  place: Place,
+  target: Target,
   values: CallValues,
   io: Io,
   act: (session: Session) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   let session: Session | undefined;
   try {
-    session = await openSession(place, values, io);
+    session = await openSession(target, values, io);
     return await act(session);
   } catch (error) {
-    if (error instanceof Usage) throw error;
+    if (error instanceof UsageError) throw error;
     return tellFailure(error, io, values.json ?? false);
   } finally {
     await session?.close();
   }
 }
 
+/** Runs a call to its end, and prints its outcome. */
 export async function finish(
   call: Call,
   { connection, calls, driver, isJson }: Session,
@@ -41,7 +42,7 @@ export async function finish(
   const { last, kept } = calls;
   const ref = resumable(outcome, connection, last);
   const code = tell({ outcome, tool, server: connection, ref, kept }, io, isJson);
-  // Printed first, and forgotten then: in between it could still be had again.
+  // The journal forgets the call only after its result is printed, so that the result cannot get lost in between.
   if (code === exit.done || "result" in outcome) await call.result().catch(() => {});
   return code;
 }

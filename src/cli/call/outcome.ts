@@ -1,4 +1,4 @@
-// The outcome of a call, as it is printed: text for a person, one JSON object for a program, and an exit code for both.
+// Prints the outcome of a call: text for a person, one JSON object for a program, and an exit code for both.
 
 import { isCallToolResult, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import type { CallToolResult } from "@modelcontextprotocol/client";
@@ -9,22 +9,25 @@ import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
 import type { Outcome } from "./drive.ts";
 import { plain, plainJson, plainLine } from "../screen/plain.ts";
-import { doubtsAbout } from "../prompts/doubts.ts";
-import { expectedOf } from "../prompts/field.ts";
+import { urlWarnings } from "../prompts/url-warnings.ts";
+import { expectedOf } from "../prompts/form-field.ts";
 import { readReference, shortId } from "../journal/reference.ts";
 import { style } from "../screen/style.ts";
+import { legacyVersion } from "../../protocol/versions.ts";
 
-export interface Told {
+/** An outcome, and what is printed with it. */
+export interface CallReport {
   readonly outcome: Outcome;
   readonly tool: string;
   readonly server: Pick<Connection, "server" | "era"> | undefined;
-  /** With which the call can be gone on with. Undefined: it cannot, or need not. */
+  /** The reference that resumes the call. Undefined if the call is over or cannot be resumed. */
   readonly ref: string | undefined;
-  /** The words with which `parley resume` finds it in the journal. Undefined: it is not there. */
+  /** The arguments for `parley resume` that find the call in the journal. Undefined if it is not there. */
   readonly kept: string | undefined;
 }
 
-export function tell(told: Told, io: Io, isJson: boolean): ExitCode {
+/** Prints the outcome of a call. */
+export function tell(told: CallReport, io: Io, isJson: boolean): ExitCode {
   if (isJson) io.out(`${plainJson(envelope(told))}\n`);
   else print(told, io);
   return exitOf(told.outcome);
@@ -32,8 +35,8 @@ export function tell(told: Told, io: Io, isJson: boolean): ExitCode {
 
 // ---------------------------------------------------------------- for programs
 
-/** Version 1. What is here stays; more may come. */
-function envelope({ outcome, tool, server, ref, kept }: Told): Record<string, unknown> {
+/** Version 1. Members can be added, but are never removed. */
+function envelope({ outcome, tool, server, ref, kept }: CallReport): Record<string, unknown> {
   const { status, taskId, totals } = outcome;
   return {
     parley: 1,
@@ -50,7 +53,7 @@ function envelope({ outcome, tool, server, ref, kept }: Told): Record<string, un
   };
 }
 
-/** As the server sent it, without what the client has put beside. */
+/** The result as the server sent it, without the members that the client adds. */
 function resultOf(result: CallResult): object {
   const { text: _text, data: _data, ...sent } = result;
   return sent;
@@ -66,7 +69,7 @@ const idOf = (ref: string) => shortId(readReference(ref).state);
 
 // ---------------------------------------------------------------- for people
 
-function print({ outcome, ref, kept }: Told, { out, err }: Io): void {
+function print({ outcome, ref, kept }: CallReport, { out, err }: Io): void {
   if ("result" in outcome) return out(`${textOf(outcome.result)}\n`);
   if ("error" in outcome) err(`${style.red(plain(outcome.error.message))}\n`);
   if ("questions" in outcome) {
@@ -84,17 +87,18 @@ function print({ outcome, ref, kept }: Told, { out, err }: Io): void {
           .join("")
       : "";
   const say = outcome.status === "inputNeeded" ? out : err;
-  if (kept === undefined) return say(`resume with:\n  parley resume${answers} ${ref}\n`);
-  say(`resume with: parley resume ${kept}${answers}\n`);
-  err(style.dim(`elsewhere: parley resume ${kept} --print shows the whole reference.\n`));
+  if (kept === undefined) return say(`Resume with:\n  parley resume${answers} ${ref}\n`);
+  say(`Resume with: parley resume ${kept}${answers}\n`);
+  err(style.dim(`From elsewhere: parley resume ${kept} --print prints the whole reference.\n`));
 }
 
-/** In what is shown: who has more of them writes a file. */
+/** The most --answer options to suggest. More answers are better in a file. */
 const mostAnswers = 8;
 
 const notResumable =
-  "It cannot be resumed: a 2025-11-25 session ends with its connection. Call again, with --answer.";
+  "The call cannot be resumed, because a 2025-11-25 session ends with its connection. Call again with --answer.";
 
+/** A question as it is printed without a terminal. */
 export function questionText(question: OpenQuestion): string {
   const head = `? ${plainLine(question.key)} (${question.kind})`;
   switch (question.kind) {
@@ -109,19 +113,19 @@ export function questionText(question: OpenQuestion): string {
     case "url":
       return [
         `${head} ${plain(question.message).trim()}`,
-        `the page is at ${plainLine(question.host)}: ${plainLine(question.url, 4_000)}`,
-        ...doubtsAbout(question),
+        `The page is on ${plainLine(question.host)}: ${plainLine(question.url, 4_000)}`,
+        ...urlWarnings(question),
       ]
         .join("\n    ")
         .concat("\n");
     case "sampling":
       return `${head}\n    ${plainLine(plainJson(question.params.messages), 1_000)}\n`;
     case "roots":
-      return `${head} the folders it may work in: --root DIR\n`;
+      return `${head} The folders that the server may use: --root DIR\n`;
   }
 }
 
-/** Of what a task's `result` is; it may be anything. */
+/** The result of a task as text. A server can send any value. */
 export function resultText(result: unknown): string {
   return isCallToolResult(result) ? textOf(result) : plainJson(result);
 }
@@ -150,22 +154,22 @@ function textOf({ content, structuredContent }: CallToolResult): string {
 
 // ---------------------------------------------------------------- for scripts
 
-/** What it can be gone on with, if it can. `last` is where it stood when it was last kept. */
+/** The reference that resumes the call, if it can be resumed. `last` is the newest one in the journal. */
 export function resumable(
   outcome: Outcome,
   { era }: Pick<Connection, "era">,
   last: string | undefined,
 ): string | undefined {
   if ("result" in outcome) return undefined;
-  // A session of 2025-11-25 ends with its connection; its tasks do not.
-  if (era === "2025-11-25" && outcome.taskId === undefined) return undefined;
+  // A 2025-11-25 session ends with its connection, but its tasks continue.
+  if (era === legacyVersion && outcome.taskId === undefined) return undefined;
   if (!("error" in outcome)) return last;
   const { error } = outcome;
   if (!(error instanceof CallError)) return undefined;
   return error.ref === undefined && error.code !== "bad_answer" ? undefined : last;
 }
 
-/** What went wrong before there was a call. */
+/** Prints an error that happened before there was a call. */
 export function tellFailure(thrown: unknown, io: Io, isJson: boolean): ExitCode {
   const error = explained(thrown);
   if (isJson) io.out(`${plainJson({ parley: 1, status: "failed", error: errorOf(error) })}\n`);
@@ -178,8 +182,8 @@ function explained(thrown: unknown): Error {
   const cause = error.cause;
   const isUnknown = cause instanceof SdkHttpError && cause.status === 401;
   if (!isUnknown && !(error instanceof UnauthorizedError)) return error;
-  const advice = "Pass --token, or sign in with --login.";
-  return new CallError("refused", `The server wants to know who you are. ${advice}`);
+  const advice = "Pass --token or --login.";
+  return new CallError("refused", `The server requires you to sign in. ${advice}`);
 }
 
 function exitOf(outcome: Outcome): ExitCode {

@@ -1,15 +1,15 @@
-// A session: a connection, the calls that are kept, somebody to talk to, and Ctrl-C.
+// A session of a command: the connection, the journal, the terminal, and Ctrl-C.
 
 import process from "node:process";
 import { GivenAnswers } from "../args/given-answers.ts";
 import type { Io } from "../command.ts";
 import { Calls, defaultFolder } from "../journal/calls.ts";
 import { style } from "../screen/style.ts";
-import { talkOf } from "../screen/talk.ts";
-import { accessOf, accessOptions, opened, timeoutOf } from "../server/access.ts";
+import { printerFor } from "../screen/printer.ts";
+import { accessOf, accessOptions, openConnection, timeoutOf } from "../server/access.ts";
 import type { AccessValues } from "../server/access.ts";
-import type { Place } from "../server/place.ts";
-import type { Reached } from "../server/reach.ts";
+import type { Target } from "../server/target.ts";
+import type { ConnectedServer } from "../server/connection.ts";
 import type { Driver } from "./drive.ts";
 
 const ownCallOptions = {
@@ -21,11 +21,13 @@ const ownCallOptions = {
   quiet: { type: "boolean" },
 } as const;
 
+/** The options of every command that runs a call. */
 export const callOptions: typeof accessOptions & typeof ownCallOptions = {
   ...accessOptions,
   ...ownCallOptions,
 };
 
+/** The values of these options. */
 export interface CallValues extends AccessValues {
   readonly answers?: string | undefined;
   readonly answer?: readonly string[] | undefined;
@@ -35,39 +37,47 @@ export interface CallValues extends AccessValues {
   readonly quiet?: boolean | undefined;
 }
 
-export interface Session extends Reached {
+/** An open connection, and what a call needs while it runs. */
+export interface Session extends ConnectedServer {
   readonly calls: Calls;
   readonly driver: Driver;
   readonly timeoutMs: number | undefined;
   readonly isJson: boolean;
 }
 
+/** The folder of the journal. */
 export function folderIn(values: CallValues): string {
   return values.journal ?? defaultFolder;
 }
 
-export async function openSession(place: Place, values: CallValues, io: Io): Promise<Session> {
-  const talk = talkOf(io, values.quiet);
+/** Connects to the server and opens the journal. */
+export async function openSession(target: Target, values: CallValues, io: Io): Promise<Session> {
+  const printer = printerFor(io, values.quiet);
   const folder = values["no-journal"] === true ? undefined : folderIn(values);
-  const calls = new Calls(place, folder, (text) => talk.line(style.yellow(text)));
+  const calls = new Calls(target, folder, (text) => printer.line(style.yellow(text)));
   const given = new GivenAnswers(values.answers, values.answer ?? []);
   const timeoutMs = timeoutOf(values);
   const interrupt = interruption();
-  const reached = await opened(place, { ...accessOf(values, io), journal: calls }, values, talk);
+  const connected = await openConnection(
+    target,
+    { ...accessOf(values, io), journal: calls },
+    values,
+    printer,
+  );
   const isInteractive = io.isInteractive && values["no-input"] !== true;
-  const driver = { talk, given, isInteractive, interrupt };
+  const driver = { printer, given, isInteractive, interrupt };
   const close = async () => {
-    await reached.close();
+    await connected.close();
     calls.letGo();
   };
-  return { ...reached, close, calls, driver, timeoutMs, isJson: values.json ?? false };
+  return { ...connected, close, calls, driver, timeoutMs, isJson: values.json ?? false };
 }
 
-/** Once: the second Ctrl-C ends the process at once. */
+/** Handles Ctrl-C once. A second Ctrl-C ends the process at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   process.once("SIGINT", () => {
-    // Behind the ^C that the terminal shows.
+    // The terminal has printed ^C, so start a new line.
     if (process.stderr.isTTY) process.stderr.write("\n");
     controller.abort();
   });

@@ -1,16 +1,18 @@
-// What a call has cost so far, with the server's time and the person's apart.
+// What a call has taken so far, with the time of the server and the time of the person.
 
 import type { Steps } from "../../protocol/steps.ts";
 
+/** The totals, as they are printed. */
 export interface TotalsSeen {
   readonly rounds: number;
   readonly serverMs: number;
   readonly humanMs: number;
-  /** Of each round that left a state with us. */
+  /** The size of the state after each round that sent one. */
   readonly stateBytes: readonly number[];
   readonly steps?: Steps | undefined;
 }
 
+/** Adds up times and rounds while a call runs. */
 export class Totals {
   #serverMs = 0;
   #humanMs = 0;
@@ -20,12 +22,12 @@ export class Totals {
   readonly #stateBytes: number[] = [];
   steps: Steps | undefined;
 
-  /** `rounds`: those before it came here. */
+  /** `rounds` is the number of rounds before this process continued the call. */
   constructor(rounds: number) {
     this.#rounds = rounds;
   }
 
-  /** The server has spoken; how long it took. */
+  /** Counts a response of the server. Returns how long it took. */
   round(): number {
     this.#rounds += 1;
     return this.#passed();
@@ -41,20 +43,20 @@ export class Totals {
     if (stateBytes !== undefined) this.#stateBytes.push(stateBytes);
   }
 
-  /** How long it took. */
+  /** Counts an answer. Returns how long it took. */
   answered(): number {
     const ms = this.#passed();
     this.#open = Math.max(0, this.#open - 1);
     return ms;
   }
 
-  /** Whoever was asked is so no more. */
+  /** No question is open any longer. */
   over(): void {
     this.#passed();
     this.#open = 0;
   }
 
-  /** Since the last time, put to the account of whoever had the turn. */
+  /** Adds the time since the last event to the server or to the person, whichever had to act. */
   #passed(): number {
     const now = performance.now();
     const ms = now - this.#since;

@@ -1,35 +1,48 @@
-// `parley demo`: the library's promise, played on this machine.
+// `parley demo`: a call that survives a crash, played on this machine.
 
 import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
 import type { Command } from "../command.ts";
 import { playDemo } from "../demo/play.ts";
-import { parsed } from "../args/parsed.ts";
+import { parseOptions } from "../args/command-line.ts";
 
+/** `parley demo` */
 export const demo: Command = {
-  help: `parley demo [--auto]
+  help: `Shows a tool call that survives kill -9, on this machine.
 
-A VM is ordered from two servers that share a key and a SQLite file. You are
-asked for your yes and for a network; in between, the server that is creating
-the VM is killed with kill -9, and the other one goes on. At the end it says in
-six lines what happened, and exits with 0 only if all is as it should be.
+Usage
+  parley demo [--auto]
 
-It uses this machine alone: no account, no browser, no network. Nothing is left
-behind, also after Ctrl-C.
+Two server processes share a key and a SQLite file. You order a virtual machine
+from them and answer two questions. In between, the process that is creating the
+machine is killed with kill -9, and the other one finishes its work. At the end,
+six lines say what happened and whether it is correct.
 
-  --auto   a script answers; so it does where there is no terminal
+The demo needs no account, no browser and no network, and leaves nothing behind,
+even after Ctrl-C.
 
+Options
+  --auto   a script answers the questions (default without a terminal)
+
+Examples
   npx mcp-parley demo
-  npx mcp-parley demo --auto && echo it holds
+  npx mcp-parley demo --auto && echo "all is well"
+
+Exit codes
+  0 all six lines are correct, 1 one is not, or you declined, 130 interrupted
 `,
   run: async (args, io) => {
-    const { values } = parsed("demo", args, { auto: { type: "boolean" } });
-    // Before anything starts: on Node 20 the package may be missing.
+    const { values } = parseOptions("demo", args, { auto: { type: "boolean" } });
+    // Fail before anything starts: on Node 20, SQLite needs a package.
     await loadDriver();
     const isAuto = values.auto === true || !io.isInteractive;
     const isAsked = values.auto === true;
-    const opening =
-      "Two replicas are started. One of them will be killed.\n" +
-      (isAuto && !isAsked ? "There is no terminal: a script answers (--auto).\n" : "");
-    return playDemo({ isAuto, io, opening: `${opening}\n` });
+    const opening = [
+      "Two copies of a server start: replica 1 and replica 2. You order a virtual",
+      "machine (VM) from them, and the replica that creates it is killed.",
+      ...(isAuto && !isAsked
+        ? ["Without a terminal, a script answers the questions (--auto)."]
+        : []),
+    ];
+    return playDemo({ isAuto, io, opening: `${opening.join("\n")}\n\n` });
   },
 };

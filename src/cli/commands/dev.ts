@@ -1,51 +1,60 @@
-// `parley dev`: a server file with reload.
+// `parley dev`: runs a server file with reload.
 
 import { once } from "node:events";
 import { resolve } from "node:path";
 import process from "node:process";
-import { exit, Usage } from "../command.ts";
+import { exit, UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
-import { Session } from "../dev/session.ts";
-import { parsed } from "../args/parsed.ts";
-import { commandFor } from "../server/file.ts";
+import { Reloader } from "../dev/reload.ts";
+import { parseOptions } from "../args/command-line.ts";
+import { commandFor } from "../server/server-file.ts";
 
+/** `parley dev` */
 export const dev: Command = {
-  help: `parley dev <file> [--watch <file> …]
+  help: `Runs a server file, and restarts it when you save a change.
 
-Runs a server file, and runs it anew when it, or a file it imports, is saved. It
-says where the server listens and how to try it. A call between two rounds goes
-on with the new version, because the key of development is kept in .parley/;
-where an edit has changed what such a call was asked or has done, it says so.
+Usage
+  parley dev <file> [--watch <file> …]
 
-A file that does not run is waited for. TypeScript runs through tsx where your
-project has it, or by Node 22.18 and later.
+The file and the files it imports by a relative path are watched. The command
+prints the server's URL and how to call its tools. A call that waits for an
+answer continues in the new version, because the development key is kept in
+.parley/. If your edit changed what such a call asked or did, a message says so.
 
-  --watch <file>   one more file to look at, such as a template
+If the file does not run, the command waits for the next change. TypeScript runs
+through tsx if your project has it, or through Node 22.18 or later.
 
+Options
+  --watch <file>   another file to watch, such as a template; can be repeated
+
+Examples
   npx mcp-parley dev server.ts
   npx mcp-parley dev server.ts --watch prices.csv
+
+Exit codes
+  1 failed, 2 wrong usage, 130 interrupted with Ctrl-C
 `,
   run: async (args, io) => {
-    const { values, positionals } = parsed("dev", args, {
+    const { values, positionals } = parseOptions("dev", args, {
       watch: { type: "string", multiple: true },
     });
     const [file, ...rest] = positionals;
-    if (file === undefined || rest.length > 0) throw new Usage("dev: name one server file");
-    // Said now, not in a loop.
+    if (file === undefined || rest.length > 0) throw new UsageError("dev: pass one server file");
+    // A wrong file fails here, once, and not at every reload.
     commandFor(file);
     const others = (values.watch ?? []).map((path) => resolve(path));
     const stop = new AbortController();
     const interrupt = () => stop.abort(exit.interrupted);
     for (const signal of signals) process.on(signal, interrupt);
     const fail = (error: unknown) => stop.abort(error);
-    const session = new Session({ file, others, say: (line) => io.err(`${line}\n`), fail });
+    const reloader = new Reloader({ file, others, say: (line) => io.err(`${line}\n`), fail });
     try {
-      session.start();
+      reloader.start();
       await once(stop.signal, "abort");
       if (stop.signal.reason !== exit.interrupted) throw stop.signal.reason;
       return exit.interrupted;
     } finally {
-      await session.end();
+      await reloader.end();
       for (const signal of signals) process.off(signal, interrupt);
     }
   },

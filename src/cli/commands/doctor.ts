@@ -1,51 +1,64 @@
-// `parley doctor`: what is wrong with a setup, and what to do about it.
+// `parley doctor`: checks a setup and says what to fix.
 
 import { connect } from "../../client/index.ts";
 import type { ConnectOptions } from "../../client/index.ts";
 import { parseKeys } from "../../token/keyring.ts";
 import type { Keyring } from "../../token/keyring.ts";
-import { exit, Usage } from "../command.ts";
+import { exit, UsageError } from "../command.ts";
 import type { Command, Io } from "../command.ts";
 import { lineOf, notChecked, reasonOf, wrong } from "../doctor/finding.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { keysFinding, nodeFinding } from "../doctor/here.ts";
-import { keysAtHand } from "../doctor/keys-at-hand.ts";
-import type { KeysGiven } from "../doctor/keys-at-hand.ts";
-import { clockFinding, offerFindings, readyFinding } from "../doctor/server.ts";
-import { sharedKeysFindings } from "../doctor/shared-keys.ts";
-import type { Replica, Trial } from "../doctor/shared-keys.ts";
-import { storeFindings } from "../doctor/store.ts";
+import { keysFinding, nodeFinding } from "../doctor/environment-findings.ts";
+import { availableKeys } from "../doctor/available-keys.ts";
+import type { KeysGiven } from "../doctor/available-keys.ts";
+import { clockFinding, offerFindings, readyFinding } from "../doctor/server-findings.ts";
+import { sharedKeysFindings } from "../doctor/shared-keys-findings.ts";
+import type { Replica, Trial } from "../doctor/shared-keys-findings.ts";
+import { storeFindings } from "../doctor/store-findings.ts";
 import { plainJson } from "../screen/plain.ts";
-import { parsed } from "../args/parsed.ts";
-import { placeFrom } from "../server/place.ts";
+import { parseOptions } from "../args/command-line.ts";
+import { parseTarget } from "../server/target.ts";
 import { accessOf, accessOptions } from "../server/access.ts";
 
+/** `parley doctor` */
 export const doctor: Command = {
-  help: `parley doctor [<url> …] [--store <store>] [--tool <name> --arg k=v …]
+  help: `Checks a setup and says what to fix.
 
-Looks at Node and the keys here; at each server: whether it is there, ready, on
-time, and what it offers; at a store: whether it can be reached, has its tables,
-and somebody works on it. Nothing is changed. Each line says what to do.
+Usage
+  parley doctor [<url> …] [--store <store>] [--tool <name> --arg k=v …]
 
-Whether replicas share their keys shows when one opens what another has sealed.
-That takes a call: name the replicas, and a tool that asks and may be begun. It
-is begun once, on the first, and left at its first question.
+It checks Node and the keys on this machine. For each server it checks that it
+responds, is ready and has the right time, and shows what it offers. For a store
+it checks that it can be reached, has its tables and has a worker. It changes
+nothing.
 
-  --store <store>         postgres://… or a SQLite file; --schema NAME
-  --tool <name>           for the shared keys, with --arg k=v for its arguments
-  --key <keys>, --keys-file <file>      instead of PARLEY_KEYS
-  --header 'name: value', --token <token>   sent with every request
+To check that replicas share their keys, one of them has to open what another
+has sealed. Pass the URLs of the replicas, and a tool that asks a question and
+is safe to start. It is called once, on the first replica, and left at its first
+question.
+
+Options
+  --store <store>         postgres://… or a SQLite file
+  --schema NAME           Postgres: the schema of its tables (default: parley)
+  --tool <name>           the tool for the check of shared keys
+  --arg k=v               an argument of that tool; can be repeated
+  --key <keys>            use these keys instead of PARLEY_KEYS
+  --keys-file <file>      use the keys in this file
+  --header 'name: value'  a header of every request; can be repeated
+  --token <token>         a bearer token (or PARLEY_TOKEN)
   --json                  {"ok", "findings": [{"about", "state", "text"}]}
 
+Examples
   parley doctor http://127.0.0.1:3000/mcp
   parley doctor http://10.0.0.1:3000/mcp http://10.0.0.2:3000/mcp \\
     --tool book_table --arg guests=2
   parley doctor --store "$DATABASE_URL" --json
 
-Exits with 1 if anything is wrong.
+Exit codes
+  0 nothing is wrong, 1 something is wrong, 2 wrong usage
 `,
   run: async (args, io) => {
-    const { values, positionals } = parsed("doctor", args, {
+    const { values, positionals } = parseOptions("doctor", args, {
       header: accessOptions.header,
       token: accessOptions.token,
       json: accessOptions.json,
@@ -76,16 +89,18 @@ Exits with 1 if anything is wrong.
   },
 };
 
-function urlOf(target: string): string {
-  const place = placeFrom(target, []);
-  if (place.kind === "url") return place.url;
-  throw new Usage(`doctor: ${target} is no URL. Start the server, and name where it listens.`);
+function urlOf(typed: string): string {
+  const target = parseTarget(typed, []);
+  if (target.kind === "url") return target.url;
+  throw new UsageError(
+    `doctor: "${typed}" is not a URL. Start the server, then pass the URL it listens on.`,
+  );
 }
 
-/** What is wrong with them is said elsewhere. */
+/** Undefined if there are none or they are wrong, which `keysFinding` reports. */
 function keyringOf(given: KeysGiven, env: Io["env"]): Keyring | undefined {
   try {
-    const keys = keysAtHand(given, env);
+    const keys = availableKeys(given, env);
     return keys === undefined ? undefined : parseKeys(keys.text);
   } catch {
     return undefined;
@@ -114,7 +129,8 @@ async function examine(
       }
     }
     if (trial !== undefined) add(...(await sharedKeysFindings(replicas, trial, keyring)));
-    else add(notChecked("shared keys", "name a tool that asks and may be begun: --tool <name>."));
+    else
+      add(notChecked("shared keys", "pass a tool that asks and is safe to start: --tool <name>."));
   } finally {
     for (const { connection } of replicas) await connection.close();
   }

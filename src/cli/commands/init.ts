@@ -1,38 +1,47 @@
-// `parley init`: a server to start from.
+// `parley init`: creates a server to start from.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import process from "node:process";
 import type { Command, Io } from "../command.ts";
-import { Usage } from "../command.ts";
-import { packages, scripts, starter } from "../init/files.ts";
-import { parsed } from "../args/parsed.ts";
+import { UsageError } from "../command.ts";
+import { packages, scripts, starter } from "../init/starter.ts";
+import { parseOptions } from "../args/command-line.ts";
 import { style } from "../screen/style.ts";
 
+/** `parley init` */
 export const init: Command = {
-  help: `parley init [folder]
+  help: `Creates a server with one tool that asks questions, and a test for it.
 
-Writes a server with one tool that asks, its test, and the scripts to run them.
-A file that is there already is never touched. Nothing is installed or fetched:
-it says at the end which commands come next.
+Usage
+  parley init [folder]
 
+The default is the current folder. Files that exist are never changed. Nothing
+is installed: the command prints the next steps.
+
+Files
   app.ts         the tool
-  app.test.ts    its test: answers, a refusal, and every crash on the way
-  server.ts      serves it on port 3000 (or PORT)
+  app.test.ts    its test: answers, a refusal, and a crash at every step
+  server.ts      serves the tool on port 3000, or on PORT
   package.json   scripts: dev, call, test, check, start
+  tsconfig.json, .gitignore
 
+Examples
   npx mcp-parley init my-server
-  npx mcp-parley init            in the folder you are in
+  npx mcp-parley init
+
+Exit codes
+  0 done, 1 failed, 2 wrong usage
 `,
   run: (args, io) => {
-    const { positionals } = parsed("init", args, {});
+    const { positionals } = parseOptions("init", args, {});
     const [given = ".", ...rest] = positionals;
-    if (rest.length > 0) throw new Usage("init: name one folder");
+    if (rest.length > 0) throw new UsageError("init: pass at most one folder");
     const folder = resolve(given);
     mkdirSync(folder, { recursive: true });
     for (const { path, text } of starter(nameFor(folder))) {
       const file = join(folder, path);
-      const what = writeNew(file, text) ? style.green("written") : style.yellow("kept   ");
+      const what = writeNew(file, text) ? style.green("created") : style.yellow("exists ");
       io.err(`  ${what}  ${relative(process.cwd(), file)}\n`);
     }
     if (!hasAll(readFileSync(join(folder, "package.json"), "utf8"))) tellWhatIsMissing(io);
@@ -40,7 +49,7 @@ it says at the end which commands come next.
   },
 };
 
-/** False: there is one already. */
+/** Writes a file. False if it exists. */
 function writeNew(file: string, text: string): boolean {
   try {
     writeFileSync(file, text, { flag: "wx" });
@@ -51,7 +60,7 @@ function writeNew(file: string, text: string): boolean {
   }
 }
 
-/** What npm takes for a package's name. */
+/** The folder's name as a valid package name. */
 function nameFor(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
@@ -60,7 +69,7 @@ function nameFor(folder: string): string {
   return name === "" ? "my-server" : name;
 }
 
-/** A package.json that was there may have some of it: `npm install mcp-parley` alone leaves one without scripts. */
+/** Whether a package.json has everything. `npm install mcp-parley` alone creates one without scripts. */
 function hasAll(text: string): boolean {
   let manifest: {
     readonly type?: string;
@@ -86,7 +95,7 @@ function hasAll(text: string): boolean {
 function tellWhatIsMissing({ err }: Io): void {
   const { dependencies, devDependencies } = packages();
   const set = Object.entries(scripts).map(([name, line]) => `scripts.${name}="${line}"`);
-  err(`\nYour package.json was left as it is. What it needs:\n\n`);
+  err(`\nYour package.json was not changed. Run these commands to complete it:\n\n`);
   err(`  npm pkg set type=module ${set.slice(0, 1).join("")} \\\n`);
   err(`    ${set.slice(1).join(" \\\n    ")}\n`);
   err(`  npm install ${Object.keys(dependencies).join(" ")}\n`);
@@ -99,6 +108,6 @@ function tellWhatIsNext(folder: string, { out }: Io): void {
 Next:
   ${enter}npm install && npm test
   npm run dev
-  npm run call -- book_table guests=2    (in another terminal: you are asked)
+  npm run call -- book_table guests=2    (in another terminal)
 `);
 }

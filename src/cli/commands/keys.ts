@@ -1,42 +1,52 @@
-// `parley keys new` and `parley keys rotate`
+// `parley keys new` and `parley keys rotate`: creates keys, and plans a rotation.
 
 import { errorText } from "../../util/error-text.ts";
 import { newKey, parseKeys } from "../../token/keyring.ts";
 import type { Command, Io } from "../command.ts";
-import { Usage } from "../command.ts";
-import { keysAtHand } from "../doctor/keys-at-hand.ts";
-import { parsed } from "../args/parsed.ts";
+import { UsageError } from "../command.ts";
+import { availableKeys } from "../doctor/available-keys.ts";
+import { parseOptions } from "../args/command-line.ts";
 
+/** `parley keys` */
 export const keys: Command = {
-  help: `parley keys new [id]
-parley keys rotate [id] [--keys-file <file>]
+  help: `Creates a key for PARLEY_KEYS, or plans the change to a new one.
 
-"new" prints a key for PARLEY_KEYS. Every instance of a server needs the same.
+Usage
+  parley keys new [id]
+  parley keys rotate [id] [--keys-file <file>] [--json]
 
-"rotate" takes the present PARLEY_KEYS, makes a new key, and prints what
-PARLEY_KEYS is to be in each of the three steps of a rotation, with what to do
-when. The first key seals, all open: so no call and no task is lost on the way,
-and no key is dropped before the last step. It changes nothing by itself.
+"new" prints a key. Give the same key to every instance of a server.
 
-  id                   a name for the key; a date is a good one (default: today)
-  --keys-file <file>   the present keys are in this file
-  --json               for a program: { "id", "steps": [{ "when", "keys" }] }
+"rotate" reads the current PARLEY_KEYS, creates a key, and prints the value of
+PARLEY_KEYS for each of the three steps of a rotation, and when to take each
+step. The first key seals, and every key opens. No call and no task is lost,
+because the old keys stay until the last step. The command changes nothing.
 
+Options
+  id                   a name for the new key (default: random for new, today's
+                       date for rotate)
+  --keys-file <file>   read the current keys from this file
+  --json               {"id", "steps": [{"when", "keys"}]}
+
+Examples
   export PARLEY_KEYS="$(npx mcp-parley keys new 2026-11)"
   npx mcp-parley keys rotate 2026-12
+
+Exit codes
+  0 done, 1 failed, 2 wrong usage
 `,
   run: (args, io) => {
-    const { values, positionals } = parsed("keys", args, {
+    const { values, positionals } = parseOptions("keys", args, {
       "keys-file": { type: "string" },
       json: { type: "boolean" },
     });
     const [verb, id, ...rest] = positionals;
-    if (rest.length > 0) throw new Usage("keys: one id is enough");
+    if (rest.length > 0) throw new UsageError("keys: pass at most one id");
     if (verb === "new") return io.out(`${keyNamed(id)}\n`);
-    if (verb !== "rotate") throw new Usage("keys: it is `keys new` or `keys rotate`");
-    const present = keysAtHand(values, io.env);
+    if (verb !== "rotate") throw new UsageError("keys: use `keys new` or `keys rotate`");
+    const present = availableKeys(values, io.env);
     if (present === undefined) {
-      throw new Usage("keys: there is nothing to rotate: set PARLEY_KEYS, or pass --keys-file");
+      throw new UsageError("keys: no current keys to rotate. Set PARLEY_KEYS, or pass --keys-file");
     }
     return rotate(present.text, id, values.json === true, io);
   },
@@ -47,18 +57,19 @@ function rotate(text: string, id: string | undefined, isJson: boolean, { out }: 
   const present = text.split(/[\s,]+/).filter((entry) => entry !== "");
   const fresh = keyNamed(id ?? unusedId(known));
   const [name = ""] = fresh.split(":");
-  if (known.includes(name)) throw new Usage(`keys: there is a key "${name}" already; name another`);
+  if (known.includes(name))
+    throw new UsageError(`keys: the key "${name}" exists. Choose another id`);
   const steps = [
     {
-      when: `1. Now, on every instance: "${known[0]}" still seals, and all can open "${name}".`,
+      when: `1. Now, on every instance: "${known[0]}" still seals, and every instance can open "${name}".`,
       keys: [...present, fresh],
     },
     {
-      when: `2. When every instance has the first: "${name}" seals from here on.`,
+      when: `2. When every instance has the value of step 1: "${name}" seals from now on.`,
       keys: [fresh, ...present],
     },
     {
-      when: `3. When nothing sealed before step 2 is left: 11 minutes for calls, 7 days where\n   there are tasks (limits.tokenTtlMs and limits.taskTtlMs, if you have set them).`,
+      when: `3. When everything that was sealed before step 2 has expired: after 11 minutes for\n   calls, or 7 days with tasks (limits.tokenTtlMs and limits.taskTtlMs, if you set them).`,
       keys: [fresh],
     },
   ].map((step) => ({ when: step.when, keys: step.keys.join(",") }));
@@ -81,6 +92,6 @@ function keyNamed(id: string | undefined): string {
   try {
     return newKey(id);
   } catch (error) {
-    throw new Usage(errorText(error));
+    throw new UsageError(errorText(error));
   }
 }

@@ -1,46 +1,55 @@
-// `parley list`: what a server offers, and how to call it.
+// `parley list`: lists what a server offers.
 
 import type { Prompt, Tool } from "@modelcontextprotocol/client";
 import { isObject, own } from "../../util/objects.ts";
 import type { Connection } from "../../client/index.ts";
 import { tasksExtension } from "../../protocol/task.ts";
-import { halves } from "../args/halves.ts";
+import { parseOptions, splitAtDashes } from "../args/command-line.ts";
 import { exit } from "../command.ts";
 import type { Command } from "../command.ts";
-import { promptsOf, resourcesOf, toolsOf } from "../server/listing.ts";
+import { promptsOf, resourcesOf, toolsOf } from "../server/catalog.ts";
 import { tellFailure } from "../call/outcome.ts";
-import { parsed } from "../args/parsed.ts";
-import { placeFrom } from "../server/place.ts";
+import { parseTarget } from "../server/target.ts";
 import { plainJson, plainLine } from "../screen/plain.ts";
-import type { Reached } from "../server/reach.ts";
-import { talkOf } from "../screen/talk.ts";
-import { accessHelp, accessOf, accessOptions, opened } from "../server/access.ts";
+import type { ConnectedServer } from "../server/connection.ts";
+import { printerFor } from "../screen/printer.ts";
+import { accessHelp, accessOf, accessOptions, openConnection } from "../server/access.ts";
 import { expected } from "../args/typed-arguments.ts";
 
+/** `parley list` */
 export const list: Command = {
-  help: `parley list <target>
-parley list -- <command …>
+  help: `Lists a server's tools, prompts and resources, with the arguments they take.
 
-Lists a server's tools, prompts and resources, with the arguments they take and,
-where the server tells, which tools may become tasks. The target is a URL, a
-server file, or a command.
+Usage
+  parley list <target>
+  parley list -- <command …>
 
+The target is a URL, a server file, or a command in quotes. A server file or a
+command is started for you, and stopped at the end. If the server says which
+tools can run as tasks, they are marked.
+
+Connection
+${accessHelp}
+Examples
   parley list http://127.0.0.1:3000/mcp
   parley list server.ts --json
   parley list -- npx -y @modelcontextprotocol/server-everything
 
-${accessHelp}
---json prints {"parley": 1, "server", "tools", "prompts", "resources",
-"resourceTemplates"}, as the server gave them.
+JSON (--json)
+  {"parley": 1, "server", "tools", "prompts", "resources",
+   "resourceTemplates"}, as the server sent them
+
+Exit codes
+  0 done, 1 failed, 2 wrong usage, 7 timed out
 `,
   run: async (args, io) => {
-    const words = halves(args);
-    const { values, positionals } = parsed("list", words.own, accessOptions);
-    const place = placeFrom(positionals[0], words.command);
-    let reached: Reached | undefined;
+    const words = splitAtDashes(args);
+    const { values, positionals } = parseOptions("list", words.own, accessOptions);
+    const target = parseTarget(positionals[0], words.command);
+    let connected: ConnectedServer | undefined;
     try {
-      reached = await opened(place, accessOf(values, io), values, talkOf(io));
-      const { connection } = reached;
+      connected = await openConnection(target, accessOf(values, io), values, printerFor(io));
+      const { connection } = connected;
       const offered = await offeredBy(connection);
       io.out(
         values.json === true
@@ -51,7 +60,7 @@ ${accessHelp}
     } catch (error) {
       return tellFailure(error, io, values.json ?? false);
     } finally {
-      await reached?.close();
+      await connected?.close();
     }
   },
 };

@@ -61,6 +61,6 @@ test("says what is wrong, in one sentence", async () => {
   const refused = await parley("migrate", "postgres://postgres@127.0.0.1:1/x");
   expect(refused.code).toBe(1);
   expect(refused.stderr.trim().split("\n")).toHaveLength(1);
-  expect((await parley("nonsense")).stderr).toContain(`there is no command "nonsense"`);
+  expect((await parley("nonsense")).stderr).toContain(`unknown command "nonsense"`);
   expect((await parley("migrate", "--help")).stdout).toContain("--print");
 }, 120_000);

@@ -1,35 +1,44 @@
-// `parley migrate`: brings a store's tables up to date, or prints what that would take.
+// `parley migrate`: updates the tables of a store, or prints the SQL for it.
 
 import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgres-migrations.ts";
 import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/sqlite-migrations.ts";
 import type { Command } from "../command.ts";
-import { Usage } from "../command.ts";
-import { parsed } from "../args/parsed.ts";
-import { storeAt } from "../tasks/in-store.ts";
+import { UsageError } from "../command.ts";
+import { parseOptions } from "../args/command-line.ts";
+import { storeAt } from "../tasks/store-tasks.ts";
 import { isPostgres } from "../tasks/migrations.ts";
 
+/** `parley migrate` */
 export const migrate: Command = {
-  help: `parley migrate <postgres://… | file.db> [--schema NAME] [--print]
+  help: `Creates or updates the tables of a task store, or prints the SQL for it.
 
-Brings the tables of a task store up to date. Servers do it by themselves when
-they start, so this is for those whose servers may not change tables. It only
-ever adds, so it is safe while servers run, also older ones, and doing it twice
-does no harm. Run it before the new version is deployed.
+Usage
+  parley migrate <postgres://… | file.db> [--schema NAME] [--print]
 
-  --schema NAME   Postgres: where the tables are (default: parley)
-  --print         only print the SQL; connects to nothing
+Servers migrate their store when they start, so you need this only if your
+servers may not change tables. A migration only adds, so it is safe to run while
+servers of this or the previous version are running, and safe to run twice. Run
+it before you deploy the new version.
 
+Options
+  --schema NAME   Postgres: the schema of the tables (default: parley)
+  --print         print the SQL without connecting
+
+Examples
   parley migrate "$DATABASE_URL"
   parley migrate postgres:// --print > parley.sql
   parley migrate .parley/parley.db
+
+Exit codes
+  0 done, 1 failed, 2 wrong usage
 `,
   run: async (args, { out }) => {
-    const { values, positionals } = parsed("migrate", args, {
+    const { values, positionals } = parseOptions("migrate", args, {
       schema: { type: "string" },
       print: { type: "boolean" },
     });
     const [target, ...rest] = positionals;
-    if (target === undefined || rest.length > 0) throw new Usage("migrate: name one store");
+    if (target === undefined || rest.length > 0) throw new UsageError("migrate: pass one store");
     const { schema } = values;
     if (values.print === true) {
       return out(isPostgres(target) ? postgresSql(schema ?? "parley") : sqliteSql());

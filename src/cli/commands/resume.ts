@@ -1,20 +1,19 @@
-// `parley resume`: goes on with a call of another shell, another machine, or another day.
+// `parley resume`: continues a call from another shell, another machine, or another day.
 
-import { halves } from "../args/halves.ts";
-import { parsed } from "../args/parsed.ts";
+import { parseOptions, splitAtDashes } from "../args/command-line.ts";
 import { finish, withSession } from "../call/finish.ts";
 import { callOptions, folderIn } from "../call/session.ts";
-import { exit, Usage } from "../command.ts";
+import { exit, UsageError } from "../command.ts";
 import type { Command, ExitCode, Io } from "../command.ts";
 import { findCall, forget, unfinished } from "../journal/calls.ts";
-import { listCalls } from "../journal/listing.ts";
+import { listCalls } from "../journal/call-list.ts";
 import { isReference, readReference } from "../journal/reference.ts";
 import type { CallReference } from "../journal/reference.ts";
 import { counted, readDuration } from "../screen/amounts.ts";
 import { plainLine } from "../screen/plain.ts";
 import { accessHelp } from "../server/access.ts";
-import { nameOf, placeFrom } from "../server/place.ts";
-import type { Place } from "../server/place.ts";
+import { nameOf, parseTarget } from "../server/target.ts";
+import type { Target } from "../server/target.ts";
 
 const options = {
   ...callOptions,
@@ -25,46 +24,60 @@ const options = {
   older: { type: "string" },
 } as const;
 
+/** `parley resume` */
 export const resume: Command = {
-  help: `parley resume [<id or reference>] [--answer key=json …]
+  help: `Continues a call that was left, or lists the unfinished calls.
 
-Goes on with a call that was left: by its id, which the journal of this folder
-knows, or by its whole reference, from anywhere. Without either, lists the calls
-that are not finished. What was answered before is not asked again.
+Usage
+  parley resume                     list the unfinished calls of this folder
+  parley resume <id>                continue a call of this folder
+  parley resume <reference>         continue a call from anywhere
+  parley resume --forget <id>
 
-  parley resume
-  parley resume 3f2a9c1b
-  parley resume 3f2a9c1b --answer how=Fixed
-  parley resume 3f2a9c1b --print      # the whole reference, to go on elsewhere
-  parley resume --forget 3f2a9c1b     # or: parley resume --forget --older 7d
+Questions that were answered before are not asked again. A reference contains
+the arguments, the answers and the server's sealed state, so treat it as a
+secret. It does not contain headers or tokens: pass them again. If a reference
+is not in the journal of this folder, it starts no program and does not receive
+PARLEY_TOKEN unless you add --trust or name the server.
 
-A reference holds the arguments, the answers and the server's sealed state:
-treat it as a secret. Headers and tokens are not in it; pass them again. One
-that is not from the journal here starts no program and is not told
-PARLEY_TOKEN, unless you say --trust or name the server.
+Options
+  --answer key=json        one answer; can be repeated
+  --answers FILE           a JSON object of answers
+  --server TARGET          where the server is now, if it has moved
+  --trust                  trust the server that the reference names
+  --print                  print the reference of a call, to continue elsewhere
+  --forget                 remove a call from the journal; the server is not
+                           informed
+  --older TIME             with --forget: remove all calls older than 12h, 7d, …
+  --journal DIR            where unfinished calls are kept (default:
+                           .parley/calls)
+  --no-input               never ask, even at a terminal
+  --quiet                  print only the result
 
-  --answer key=json        may be repeated; --answers FILE takes a JSON object
-  --server TARGET          where the server is, if it is not where it was
-  --trust                  a whole reference names the right server
-  --print                  prints the whole reference of a call in the journal
-  --forget                 takes it out of the journal, and tells no server
-  --older TIME             with --forget: all that were begun before: 12h, 7d
-  --journal DIR            where unfinished calls are kept (.parley/calls)
-  --no-input               asks nobody, also at a terminal
-  --quiet                  says nothing on the way
+Connection
 ${accessHelp}
---json prints what parley call does or, without an id,
+Examples
+  parley resume
+  parley resume 3f2a9c1b --answer how=Fixed
+  parley resume --forget --older 7d
+
+JSON (--json)
+  the same as parley call or, without an id,
   {"parley": 1, "unfinished": [{"id", "tool", "since", "server", "questions",
    "taskId"?, "ref"}]}
+
+Exit codes
+  0 done, 1 failed or cancelled, 2 wrong usage or an answer that does not fit,
+  6 an answer is needed, 7 timed out, 130 interrupted
 `,
   run: async (args, io) => {
-    const { own, command } = halves(args);
-    const { values, positionals } = parsed("resume", own, options);
+    const { own, command } = splitAtDashes(args);
+    const { values, positionals } = parseOptions("resume", own, options);
     const [which, ...others] = positionals;
-    if (others.length > 0) throw new Usage("resume: name one call.");
+    if (others.length > 0) throw new UsageError("resume: pass one call.");
     const folder = folderIn(values);
     if (values.forget === true) return forgotten(which, values.older, folder, io);
-    if (values.older !== undefined) throw new Usage("--older goes with --forget.");
+    if (values.older !== undefined) throw new UsageError("--older needs --forget.");
     if (which === undefined) return listCalls(await unfinished(folder), io, values.json ?? false);
     const { reference, text, isOurs } = await found(which, folder);
     if (values.print === true) {
@@ -73,11 +86,11 @@ ${accessHelp}
     }
     const isNamed = values.server !== undefined || command.length > 0;
     const isTrusted = isOurs || values.trust === true;
-    const place = isNamed ? placeFrom(values.server, command) : placeIn(reference, isTrusted);
+    const target = isNamed ? parseTarget(values.server, command) : targetIn(reference, isTrusted);
     const { PARLEY_TOKEN: _token, ...env } = io.env;
     const within = isNamed || isTrusted ? io : { ...io, env };
     const { ref, state } = reference;
-    return withSession(place, values, within, async (session) => {
+    return withSession(target, values, within, async (session) => {
       const { connection, timeoutMs } = session;
       const call = connection.resume(ref, { timeoutMs });
       const { name: tool, args: toolArgs, rounds, taskId } = state;
@@ -89,7 +102,7 @@ ${accessHelp}
 interface Found {
   readonly reference: CallReference;
   readonly text: string;
-  /** It is from the journal, not from somebody who may want to have a program run here. */
+  /** Whether it is in the journal. Another reference could be forged to start a program here. */
   readonly isOurs: boolean;
 }
 
@@ -104,14 +117,14 @@ async function found(which: string, folder: string): Promise<Found> {
   return { reference: kept, text: kept.text, isOurs: true };
 }
 
-function placeIn({ place }: CallReference, isTrusted: boolean): Place {
-  if (place === undefined) {
-    throw new Usage("That reference does not say where its server is. Name it with --server.");
+function targetIn({ target }: CallReference, isTrusted: boolean): Target {
+  if (target === undefined) {
+    throw new UsageError("The reference does not name its server. Pass it with --server.");
   }
-  if (isTrusted || place.kind === "url") return place;
-  const program = plainLine(nameOf(place), 500);
-  throw new Usage(
-    `That reference is not from the journal here, and would start a program: ${program}\nIf that is what you want, say so with --trust.`,
+  if (isTrusted || target.kind === "url") return target;
+  const program = plainLine(nameOf(target), 500);
+  throw new UsageError(
+    `The reference is not in the journal of this folder, and would start a program: ${program}\nIf you trust it, add --trust.`,
   );
 }
 
@@ -122,17 +135,18 @@ async function forgotten(
   { out }: Io,
 ): Promise<ExitCode> {
   if ((which === undefined) === (older === undefined)) {
-    throw new Usage("--forget takes the id of a call, or --older 7d.");
+    throw new UsageError("--forget needs the id of a call, or --older 7d.");
   }
   const calls =
     which === undefined ? await olderThan(older ?? "", folder) : [await findCall(folder, which)];
   for (const { state } of calls) await forget(folder, state.id);
-  out(`Forgotten: ${counted(calls.length, "call")}. No server was told.\n`);
+  out(`Removed ${counted(calls.length, "call")} from the journal. Servers were not informed.\n`);
   return exit.done;
 }
 
 async function olderThan(older: string, folder: string) {
   const ms = readDuration(older);
-  if (ms === undefined) throw new Usage(`--older takes a time such as 12h or 7d, not "${older}".`);
+  if (ms === undefined)
+    throw new UsageError(`--older takes a time such as 12h or 7d, not "${older}".`);
   return (await unfinished(folder)).filter(({ state }) => Date.now() - state.since > ms);
 }

@@ -1,4 +1,4 @@
-// `parley token inspect`: what a requestState holds, for whoever has the key.
+// `parley token inspect`: shows what a requestState contains, with the key of its server.
 
 import { text as read } from "node:stream/consumers";
 import process from "node:process";
@@ -12,35 +12,42 @@ import { parseKeys } from "../../token/keyring.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import { unpack } from "../../token/payload.ts";
 import { duration, size } from "../screen/amounts.ts";
-import { exit, Usage } from "../command.ts";
+import { exit, UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { isReference, readReference } from "../journal/reference.ts";
-import { keysAtHand } from "../doctor/keys-at-hand.ts";
-import { parsed } from "../args/parsed.ts";
+import { availableKeys } from "../doctor/available-keys.ts";
+import { parseOptions } from "../args/command-line.ts";
 import { plainJson, plainLine } from "../screen/plain.ts";
 
+/** `parley token` */
 export const token: Command = {
-  help: `parley token inspect <token | reference | -> [--values] [--json]
+  help: `Opens a requestState with the server's key and shows what it contains.
 
-Opens a requestState with the server's key and says what is in it: whose it is,
-how far the call is, how long it is good for, what is recorded, what is asked. A
-reference of \`parley call\` or of the client does as well. "-" reads it from
-standard input, which keeps it out of the shell's history.
+Usage
+  parley token inspect <token | reference | -> [--values] [--json]
 
-It takes the keys of PARLEY_KEYS, or of .parley/keys in this folder.
+It shows which call the state belongs to, how far the call is, when the state
+expires, what is recorded and what is asked. A reference from \`parley call\` or
+from the client works as well. "-" reads from standard input, which keeps the
+token out of your shell history.
 
-  --key <keys>         these keys instead
-  --keys-file <file>   the keys in this file
-  --values             also the values: answers and results may be secret
-  --json               for a program
+The keys come from PARLEY_KEYS, or from .parley/keys in this folder.
 
+Options
+  --key <keys>         use these keys
+  --keys-file <file>   use the keys in this file
+  --values             also show answers and step results, which may be secret
+  --json               print one JSON object
+
+Examples
   parley token inspect - < token.txt
   PARLEY_KEYS=… parley token inspect v1.2026-11.Xk3… --values
 
-Exits with 1 where it does not open, or has expired, and says which it is.
+Exit codes
+  0 the token is valid, 1 it does not open or has expired, 2 wrong usage
 `,
   run: async (args, io) => {
-    const { values, positionals } = parsed("token", args, {
+    const { values, positionals } = parseOptions("token", args, {
       key: { type: "string" },
       "keys-file": { type: "string" },
       values: { type: "boolean" },
@@ -48,18 +55,20 @@ Exits with 1 where it does not open, or has expired, and says which it is.
     });
     const [verb, given, ...rest] = positionals;
     if (verb !== "inspect" || given === undefined || rest.length > 0) {
-      throw new Usage("token: it is `token inspect <token>`, or - for standard input");
+      throw new UsageError("token: use `token inspect <token>`, or - for standard input");
     }
-    const keys = keysAtHand(values, io.env);
+    const keys = availableKeys(values, io.env);
     if (keys === undefined) {
-      throw new Usage("token: it takes the server's key: set PARLEY_KEYS, or pass --key");
+      throw new UsageError("token: the server's key is needed. Set PARLEY_KEYS, or pass --key");
     }
     const text = tokenIn((given === "-" ? await read(process.stdin) : given).trim());
     const found = inspect(text, parseKeys(keys.text));
     const isShown = values.values === true;
     io.out(values.json === true ? `${plainJson(asJson(found, isShown))}\n` : told(found, isShown));
     if (found.expiresAt > Date.now()) return exit.done;
-    io.err(`It has expired ${duration(Date.now() - found.expiresAt)} ago: a server refuses it.\n`);
+    io.err(
+      `The token expired ${duration(Date.now() - found.expiresAt)} ago, so a server refuses it.\n`,
+    );
     return exit.failed;
   },
 };
@@ -67,7 +76,7 @@ Exits with 1 where it does not open, or has expired, and says which it is.
 interface Inspected extends Head {
   readonly keyId: string;
   readonly bytes: number;
-  /** Undefined where it is kept in the store. */
+  /** Undefined if it is kept in the store. */
   readonly state: CallState | undefined;
 }
 
@@ -77,17 +86,19 @@ function tokenIn(text: string): string {
   if (requestState !== undefined) return requestState;
   throw new Error(
     taskId === undefined
-      ? "That is a reference to a call without state: it has not been asked anything yet."
-      : "That is a reference to a task: its state is in the store, not in a token.",
+      ? "This reference has no state yet, because the call has not asked anything."
+      : "This is a reference to a task. Its state is in the store, not in a token.",
   );
 }
 
 function inspect(text: string, keyring: Keyring): Inspected {
   const [, word, keyId = ""] = /^(\w\d)\.([\w-]+)\.[\w-]+$/.exec(text) ?? [];
-  if (word === "t1") throw new Error("That is a ticket, good for one page, and not a token.");
-  if (word === "r1") throw new Error("That is a record of a task store, and not a token.");
+  if (word === "t1") throw new Error("This is a ticket for one page, not a token.");
+  if (word === "r1") throw new Error("This is a record of a task store, not a token.");
   if (word !== "v1") {
-    throw new Error("That is not a token of this library: they read v1.<key id>.<base64url>.");
+    throw new Error(
+      "This is not a token of this library. A token looks like v1.<key id>.<base64url>.",
+    );
   }
   const reading = open("v1", text, keyring);
   if (reading.kind === "refused") throw new Error(whyNot(reading.reason, keyId, keyring));
@@ -103,7 +114,7 @@ function inspect(text: string, keyring: Keyring): Inspected {
   };
 }
 
-const ofAnotherVersion = "It opens, but another version of this library has written it.";
+const ofAnotherVersion = "The token opens, but another version of this library wrote it.";
 
 function unpacked(packed: PackedState): CallState {
   try {
@@ -120,13 +131,13 @@ function whyNot(
 ): string {
   switch (reason) {
     case "malformed":
-      return "That is a token that lost a part, or has one too many: copy it as a whole.";
+      return "The token is damaged. Copy all of it, and nothing else.";
     case "unknown_key": {
       const known = [...opening.keys()].map((id) => `"${id}"`).join(", ");
-      return `The wrong key: it was sealed with "${keyId}", and given ${opening.size === 1 ? "is" : "are"} ${known}.`;
+      return `Wrong key: the token was sealed with "${keyId}", but you passed ${known}.`;
     }
     case "forged":
-      return `Tampered with, or the wrong key: it does not open with this "${keyId}".`;
+      return `The token was changed, or this "${keyId}" is another key. It does not open.`;
   }
 }
 
@@ -141,12 +152,12 @@ function told(found: Inspected, isShown: boolean): string {
     `  call     ${plainLine(callId)}`,
     `  rounds   ${round} done, ${roundsLeft} left`,
     `  expires  ${new Date(found.expiresAt).toISOString()}${leftMs > 0 ? `, in ${duration(leftMs)}` : ""}`,
-    `  caller   ${found.principal === undefined ? "nobody in particular: no authorisation" : plainLine(found.principal)}`,
+    `  caller   ${found.principal === undefined ? "anyone (the server has no authorisation)" : plainLine(found.principal)}`,
     `  size     ${size(found.bytes)}`,
   ];
   const { state } = found;
   if (state === undefined)
-    return `${[...lines, "  recorded in the store: too large for a token"].join("\n")}\n`;
+    return `${[...lines, "  recorded in the store, because it is too large for a token"].join("\n")}\n`;
   lines.push(`  recorded ${state.entries.length === 0 ? "nothing" : ""}`.trimEnd());
   for (const entry of state.entries) {
     const value = valueOf(entry);

@@ -1,50 +1,61 @@
-// `parley worker`: runs the tasks of an app, and serves nothing.
+// `parley worker`: runs the tasks of an app, without serving requests.
 
 import { basename, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import type { App } from "../../server/app.ts";
-import { exit, Usage } from "../command.ts";
+import { exit, UsageError } from "../command.ts";
 import type { Command, ExitCode } from "../command.ts";
-import { parsed } from "../args/parsed.ts";
-import { commandFor } from "../server/file.ts";
+import { parseOptions } from "../args/command-line.ts";
+import { commandFor } from "../server/server-file.ts";
 
+/** `parley worker` */
 export const worker: Command = {
-  help: `parley worker <file> [--concurrency <n>]
+  help: `Runs the tasks of an app, without serving requests.
 
-Runs the tasks of the app that the file exports, and serves nothing: for servers
-behind app.fetch, app.node or app.attach, which run none, or for more hands.
-Start as many as you like, on any machine that reaches the store.
+Usage
+  parley worker <file> [--concurrency <n>]
 
-The file exports its app, has a store, and does not listen:
+Use it if your servers use app.fetch, app.node or app.attach, which run no
+tasks, or to run more tasks at once. Start as many workers as you like, on any
+machine that can reach the store.
+
+The file exports the app, gives it a store, and does not listen:
 
   export const app = parley({ name: "shop", version: "1.0.0",
                               store: postgresStore(process.env.DATABASE_URL) });
 
-SIGTERM and Ctrl-C end it: what it runs is handed over to others at once.
+SIGTERM or Ctrl-C stops the worker. Other workers take over its tasks at once.
 
-  --concurrency <n>   tasks at once (default: 16)
+Options
+  --concurrency <n>   how many tasks run at the same time (default: 16)
 
+Examples
   PARLEY_KEYS=… npx mcp-parley worker app.ts
   npx mcp-parley worker dist/app.js --concurrency 4
+
+Exit codes
+  0 stopped by SIGTERM, 1 failed, 2 wrong usage, 130 interrupted with Ctrl-C
 `,
   run: async (args, io) => {
-    const { values, positionals } = parsed("worker", args, { concurrency: { type: "string" } });
+    const { values, positionals } = parseOptions("worker", args, {
+      concurrency: { type: "string" },
+    });
     const [file, ...rest] = positionals;
-    if (file === undefined || rest.length > 0) throw new Usage("worker: name one file");
+    if (file === undefined || rest.length > 0) throw new UsageError("worker: pass one file");
     const concurrency = values.concurrency === undefined ? 16 : Number(values.concurrency);
     if (!Number.isInteger(concurrency) || concurrency < 1) {
-      throw new Usage(`worker: --concurrency takes a whole number from 1`);
+      throw new UsageError(`worker: --concurrency takes a whole number of at least 1`);
     }
     const app = await appIn(file);
     const ended = signalled();
     const work = await app.work({ concurrency });
     io.err(
-      `Running the tasks of ${basename(file)}, ${concurrency} at once. SIGTERM hands them over.\n`,
+      `Running tasks of ${basename(file)}, up to ${concurrency} at once. Stop with SIGTERM or Ctrl-C.\n`,
     );
     const code = await ended;
     await work.close();
-    io.err("Handed over.\n");
+    io.err("Stopped. Other workers can take over the tasks.\n");
     return code;
   },
 };
@@ -63,7 +74,9 @@ async function appIn(file: string): Promise<App> {
   );
   const found = Object.values(Object(module)).find(isApp);
   if (found === undefined) {
-    throw new Usage(`${file} exports no app. Write there: export const app = parley({ … });`);
+    throw new UsageError(
+      `${file} does not export an app. Add to it: export const app = parley({ … });`,
+    );
   }
   if (process.getActiveResourcesInfo().includes("TCPServerWrap")) {
     await found.close();
@@ -77,11 +90,11 @@ function isApp(value: unknown): value is App {
 }
 
 const listens = (file: string) =>
-  new Usage(
-    `${file} listens, and then it runs tasks by itself: start it with node. For a worker, put the app in a file of its own and name that.`,
+  new UsageError(
+    `${file} listens, so it runs tasks by itself. Start it with node. For a worker, move the app to a file of its own and pass that file.`,
   );
 
-/** Being told to end is how a worker ends; Ctrl-C is somebody who interrupts it. Told twice, it ends at once. */
+/** SIGTERM is the normal way to stop a worker, and Ctrl-C interrupts it. A second signal ends the process at once. */
 function signalled(): Promise<ExitCode> {
   return new Promise((settle) => {
     let isTold = false;

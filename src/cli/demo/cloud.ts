@@ -1,34 +1,38 @@
-// In place of a cloud: a file with a line for each request, which outlives whoever sent it.
+// A pretend cloud: a file with a line for each request. It survives the process that sent the request.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Cloud } from "./tool.ts";
 
+/** A request that the cloud received. */
 export interface CloudRequest {
   readonly what: "price" | "create" | "configure";
-  /** Of a price there is none: that only reads. */
+  /** Empty for a price, which only reads. */
   readonly idempotencyKey: string;
   readonly vm: string;
-  /** When it is done, and the answer goes out. */
+  /** When it is done and the response is sent. */
   readonly doneAt: number;
 }
 
+/** The requests that the cloud received. */
 export function cloudRequests(file: string): CloudRequest[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n");
   return lines.filter((line) => line !== "").map((line): CloudRequest => JSON.parse(line));
 }
 
-/** So long it takes to make a VM, from the first request for it. */
+/** How long the cloud takes to create a VM, from the first request. */
 const creationMs = 4_000;
 
+/** The file of the cloud, and what to call at a request. */
 export interface CloudOptions {
   readonly file: string;
   readonly onRequest: (what: CloudRequest["what"]) => void;
-  /** To see the story fail: as if idempotency keys meant nothing. */
+  /** Ignores idempotency keys, to test that the demo notices. */
   readonly isForgetful?: boolean | undefined;
 }
 
+/** A cloud that works on a file. */
 export function pretendCloud({ file, onRequest, isForgetful = false }: CloudOptions): Cloud {
   function receive(asNew: CloudRequest): CloudRequest {
     const { what, idempotencyKey } = asNew;

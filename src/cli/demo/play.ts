@@ -1,4 +1,4 @@
-// From nothing to a verdict, and back to nothing: whatever happens, no process and no file is left.
+// Plays the demo from its start to its verdict. No process and no file is left, however it ends.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,24 +10,25 @@ import type { ExitCode, Io } from "../command.ts";
 import { demoReplica, demoTool } from "../own-files.ts";
 import { Interrupted } from "../prompts/person.ts";
 import { signs, style } from "../screen/style.ts";
-import { talkOf } from "../screen/talk.ts";
-import { Narrator } from "./narrator.ts";
-import { atTheTerminal, script } from "./person.ts";
-import { placeIn } from "./place.ts";
+import { printerFor } from "../screen/printer.ts";
+import { atTheTerminal, Narrator, script } from "./narrator.ts";
+import { sharedFiles } from "./replicas.ts";
 import { Story } from "./story.ts";
 import { verdict } from "./verdict.ts";
 
+/** How to play the demo. */
 export interface Playing {
   readonly isAuto: boolean;
   readonly io: Io;
-  /** What is printed first, once Ctrl-C is heard. */
+  /** Printed first, once Ctrl-C is handled. */
   readonly opening?: string;
-  /** A test has others, to see the story fail. */
+  /** The program of a replica. A test passes a broken one. */
   readonly replica?: string | undefined;
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Plays the demo. */
 export async function playDemo({
   isAuto,
   io,
@@ -39,9 +40,9 @@ export async function playDemo({
   for (const signal of signals) process.on(signal, interrupt);
   io.err(opening);
   const folder = mkdtempSync(join(tmpdir(), "parley-demo-"));
-  const talk = talkOf(io);
-  const narrator = new Narrator(talk);
-  const person = isAuto ? script(narrator) : atTheTerminal(talk);
+  const printer = printerFor(io);
+  const narrator = new Narrator(printer);
+  const person = isAuto ? script(narrator) : atTheTerminal(printer);
   const story = new Story({ replica, folder, narrator, person });
   try {
     const playing = story.play(stop.signal).catch((error: unknown) => {
@@ -56,7 +57,7 @@ export async function playDemo({
       return exit.interrupted;
     }
     if (story.wasRefused) {
-      io.err("\nYou said no, so the story ends here. Run it again and say yes.\n");
+      io.err("\nYou declined, so the demo ends here. Run it again and accept.\n");
       return exit.failed;
     }
     return judge(story, folder, io);
@@ -68,16 +69,16 @@ export async function playDemo({
 }
 
 function judge(story: Story, folder: string, io: Io): ExitCode {
-  const lines = verdict(story.evidence(), placeIn(folder).leaseMs);
+  const lines = verdict(story.evidence(), sharedFiles(folder).leaseMs);
   io.out("\nWhat happened\n");
   for (const { text, holds } of lines) io.out(` ${holds ? signs.done : signs.failed} ${text}\n`);
   if (!lines.every(({ holds }) => holds)) {
-    io.err(style.red("\nThat is not how it should be.\n"));
+    io.err(style.red(`\nSomething went wrong: see the lines marked ${signs.failed}.\n`));
     return exit.failed;
   }
   const tool = relative(process.cwd(), demoTool);
-  io.err(`\n${style.dim("The tool:")} ${tool}\n`);
-  io.err(`${style.dim("Your own:")} npx mcp-parley init my-server\n`);
+  io.err(`\n${style.dim("The code of this tool:")} ${tool}\n`);
+  io.err(`${style.dim("Create your own server:")} npx mcp-parley init my-server\n`);
   return exit.done;
 }
 

@@ -1,21 +1,17 @@
-// One replica, a process of its own: it serves calls and runs tasks, and tells the one that started it what it does.
-// It ends with that one, also where that was killed.
+// The program of one replica: it serves calls, runs tasks, and reports to the process that started it. It ends when that
+// process ends, even if that was killed.
 
 import { rmSync } from "node:fs";
 import process from "node:process";
 import { sqliteStore } from "../../tasks/stores/sqlite/index.ts";
 import { pretendCloud } from "./cloud.ts";
-import type { CloudRequest } from "./cloud.ts";
-import { placeIn } from "./place.ts";
+import { sharedFiles } from "./replicas.ts";
+import type { ReplicaMessage } from "./replicas.ts";
 import { vmProvision } from "./tool.ts";
 
-export type Told =
-  | { readonly kind: "listens"; readonly url: string }
-  | { readonly kind: "does"; readonly what: CloudRequest["what"] };
+const tell = (told: ReplicaMessage) => void process.send?.(told);
 
-const tell = (told: Told) => void process.send?.(told);
-
-// The terminal is gone, and so will be the one that started this: "disconnect" sees to it.
+// If the terminal is closed, the process that started this one ends, and "disconnect" follows.
 process.on("SIGHUP", () => {});
 
 const [folder = ""] = process.argv.slice(2);
@@ -24,7 +20,7 @@ process.on("disconnect", () => {
   process.exit(1);
 });
 
-const { tasksFile, cloudFile, leaseMs } = placeIn(folder);
+const { tasksFile, cloudFile, leaseMs } = sharedFiles(folder);
 const cloud = pretendCloud({ file: cloudFile, onRequest: (what) => tell({ kind: "does", what }) });
 const { app } = vmProvision(cloud, sqliteStore(tasksFile, { leaseMs }));
 const { url } = await app.listen(0);

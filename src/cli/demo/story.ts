@@ -1,36 +1,35 @@
-// The story: a VM is ordered from two replicas that share a key and a file. The one that is creating it is killed in
-// the middle, and the other goes on. It is told while it happens, and what is needed to judge it is kept.
+// The story of the demo: a VM is ordered from two replicas that share a key and a file. The replica that creates it is
+// killed, and the other one continues. Events are printed as they happen, and kept for the verdict.
 
 import { connect } from "../../client/index.ts";
 import { cloudRequests } from "./cloud.ts";
 import { replicaName } from "./narrator.ts";
-import type { Narrator } from "./narrator.ts";
-import type { Person } from "./person.ts";
-import { placeIn } from "./place.ts";
-import { Replicas } from "./replicas.ts";
+import type { Narrator, Person } from "./narrator.ts";
+import { Replicas, roundRobin, sharedFiles } from "./replicas.ts";
 import type { Deed } from "./replicas.ts";
-import { roundRobin } from "./round-robin.ts";
 import type { Evidence } from "./verdict.ts";
 
+/** What the story needs. */
 export interface Setting {
-  /** Of a replica's program. */
+  /** The path of a replica's program. */
   readonly replica: string;
-  /** What the replicas share is in there. */
+  /** The folder with the files that the replicas share. */
   readonly folder: string;
   readonly narrator: Narrator;
   readonly person: Person;
 }
 
-/** Of the servers alone: people may think. */
+/** How long the servers may take. The time of the person does not count. */
 const patienceMs = 40_000;
 
+/** Plays the story once. */
 export class Story {
   readonly #setting: Setting;
   readonly #replicas: Replicas;
   readonly #rounds: number[] = [];
   readonly #asked: string[] = [];
   readonly #deeds: Deed[] = [];
-  /** The last first. */
+  /** What to close at the end, last first. */
   readonly #endings: (() => unknown)[] = [];
   #killed: Evidence["killed"];
   #becameTask = false;
@@ -44,14 +43,14 @@ export class Story {
     this.#endings.unshift(this.#replicas.end);
   }
 
-  /** Rejects where it comes to no result. */
+  /** Plays it. Rejects if there is no result. */
   readonly play = async (signal: AbortSignal): Promise<void> => {
     const { narrator } = this.#setting;
     const balancer = await roundRobin(await this.#replicas.urls(), this.#onRequest);
     this.#endings.unshift(balancer.close);
     const server = await connect(balancer.url, { elicit: "events" });
     this.#endings.unshift(server.close);
-    narrator.tell("you", 'call provision_vm { name: "web-1", size: "large" }');
+    narrator.tell("you", 'call the tool provision_vm { name: "web-1", size: "large" }');
     const order = { name: "web-1", size: "large" };
     const call = server.start("provision_vm", order, { signal, timeoutMs: patienceMs });
     for await (const event of call) {
@@ -66,12 +65,12 @@ export class Story {
     this.#hasResult = true;
   };
 
-  /** The person has said no to something, so that the rest did not happen. */
+  /** Whether the person declined, so that the rest did not happen. */
   get wasRefused(): boolean {
     return this.#wasRefused;
   }
 
-  /** Processes, connections and files: nothing stays. */
+  /** Ends all processes and connections. */
   readonly end = async (): Promise<void> => {
     for (const ending of this.#endings.splice(0)) await ending();
   };
@@ -82,7 +81,7 @@ export class Story {
     becameTask: this.#becameTask,
     killed: this.#killed,
     deeds: this.#deeds,
-    requests: cloudRequests(placeIn(this.#setting.folder).cloudFile),
+    requests: cloudRequests(sharedFiles(this.#setting.folder).cloudFile),
     hasResult: this.#hasResult,
   });
 
@@ -94,23 +93,25 @@ export class Story {
       const isFirst = this.#rounds.length === 1;
       tell(
         replicaName(replica),
-        isFirst ? "gets the call" : "gets your answer and that state, and goes on",
+        isFirst ? "receives the call" : "receives your answer with the state, and continues",
       );
     }
     if (this.#killed?.replica === replica && !this.#wasMissed) {
       this.#wasMissed = true;
-      tell("client", `replica ${replica} does not answer, so it asks the next one`);
+      tell("client", `replica ${replica} does not respond, so it tries the next one`);
     }
   };
 
   readonly #ask: Person = async (question, signal) => {
     const { narrator, person } = this.#setting;
     this.#asked.push(question.key);
-    // A task's question is put by whoever runs it.
+    // A question in the background comes from the replica that runs the task.
     const [running] = this.#becameTask ? this.#deeds.slice(-1) : [];
     narrator.tell(
       replicaName(running?.replica ?? this.#rounds.at(-1) ?? 1),
-      running ? "asks from the background" : "asks, and forgets: the sealed state is with you",
+      running
+        ? "asks you from the background"
+        : "asks you, and hands the state of the call to your client",
     );
     const answer = await person(question, signal);
     this.#wasRefused ||= !("action" in answer) || answer.action !== "accept";
@@ -120,7 +121,7 @@ export class Story {
   readonly #onTask = (): void => {
     this.#becameTask = true;
     const name = replicaName(this.#rounds.at(-1) ?? 1);
-    this.#setting.narrator.tell(name, "makes it a task: from here on nobody waits for it");
+    this.#setting.narrator.tell(name, "moves the call to the background, as a task");
     this.#killIfCreating();
   };
 
@@ -130,21 +131,21 @@ export class Story {
     const words = {
       price: "asks the cloud for the price",
       create: isAgain
-        ? "takes over, and asks for the VM under the same key"
-        : "asks the cloud for the VM, which takes a while",
-      configure: "puts the VM into its network",
+        ? "takes over, and repeats the request with the same key"
+        : "asks the cloud to create the VM, which takes 4 s",
+      configure: "connects the VM to the network",
     };
     this.#setting.narrator.tell(replicaName(deed.replica), words[deed.what]);
     this.#killIfCreating();
   };
 
-  /** Not before the client has heard of the task: nobody could go on with it. */
+  /** Waits until the client knows the task, because it could not continue the call otherwise. */
   #killIfCreating(): void {
     const deed = this.#deeds.find(({ what }) => what === "create");
     if (deed === undefined || !this.#becameTask || this.#killed !== undefined) return;
     this.#killed = { replica: deed.replica, at: Date.now() };
     this.#replicas.kill(deed.replica);
     const name = replicaName(deed.replica);
-    this.#setting.narrator.tell("kill -9", `${name} is gone before the cloud has answered`);
+    this.#setting.narrator.tell("kill -9", `${name} is killed before the cloud has responded`);
   }
 }

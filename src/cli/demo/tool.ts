@@ -1,4 +1,5 @@
-// Creating a VM: the price is confirmed while the caller waits, the rest goes on in the background, and asks once more.
+// The tool of the demo creates a VM. You confirm the price while the caller waits. The rest runs in the background, and
+// asks one more question.
 
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import { parley } from "../../server/parley.ts";
@@ -9,11 +10,13 @@ import type { Schema } from "../../server/forms/schema.ts";
 import type { Tool } from "../../server/define/tool.ts";
 import type { Store } from "../../tasks/store.ts";
 
+/** The cloud, as the tool uses it. */
 export interface Cloud {
-  /** In dollars a month. */
+  /** The price in dollars a month. */
   readonly price: (size: string) => number;
-  /** Asked again under the same key it answers with the VM it has made already, as clouds do. */
+  /** Creates a VM. A repeated request with the same key returns the existing VM, as clouds do. */
   readonly create: (name: string, size: string, idempotencyKey: string) => Promise<string>;
+  /** Connects a VM to a network. */
   readonly configure: (vm: string, network: string, idempotencyKey: string) => Promise<void>;
 }
 
@@ -22,21 +25,23 @@ interface Order {
   readonly size: "small" | "large";
 }
 
-/** Plain JSON Schema: the command has no schema library of its own. */
+/** Plain JSON Schema, because the command has no schema library. */
 const Order: Schema<Order> = fromJsonSchema<Order>({
   type: "object",
   properties: { name: { type: "string" }, size: { enum: ["small", "large"] } },
   required: ["name", "size"],
 });
 
-/** What happens is told by whoever plays this. */
+/** The demo prints the events itself. */
 const quiet: Logger = { ...stderrLogger, info: () => {} };
 
+/** The app and its tool. */
 export interface VmProvision {
   readonly app: App;
   readonly provisionVm: Tool<Order, undefined>;
 }
 
+/** The app of the demo. */
 export function vmProvision(cloud: Cloud, store?: Store): VmProvision {
   const app = parley({ name: "vm-provision", version: "1.0.0", store, logger: quiet });
   // #region tool
@@ -51,7 +56,7 @@ export function vmProvision(cloud: Cloud, store?: Store): VmProvision {
       );
       if (!isWanted) return "No VM was created.";
 
-      await ctx.background(); // from here on it is a task: nobody has to wait for it
+      await ctx.background(); // from here on it is a task, and the caller need not wait
 
       ctx.progress(1, 3, "creating the VM");
       const vm = await ctx.step("create", ({ idempotencyKey }) =>

@@ -1,30 +1,33 @@
-// What happened, in six lines, and whether it is what should have happened.
+// Says in six lines what happened, and whether that is correct.
 
 import { counted } from "../screen/amounts.ts";
 import type { CloudRequest } from "./cloud.ts";
 import type { Deed } from "./replicas.ts";
 
+/** What was observed. */
 export interface Evidence {
-  /** Which replica served which round. */
+  /** The replica of each round. */
   readonly rounds: readonly number[];
-  /** The keys of the questions, in the order in which they were put. */
+  /** The keys of the questions, in order. */
   readonly asked: readonly string[];
   readonly becameTask: boolean;
   readonly killed: { readonly replica: number; readonly at: number } | undefined;
   readonly deeds: readonly Deed[];
-  /** What the cloud has been asked for. */
+  /** The requests that the cloud received. */
   readonly requests: readonly CloudRequest[];
   readonly hasResult: boolean;
 }
 
+/** One line of the verdict. */
 export interface Line {
   readonly text: string;
   readonly holds: boolean;
 }
 
-/** How much later than a lease the other may go on: this machine may be busy. */
+/** How much longer than a lease the takeover may take, because this machine can be busy. */
 const slackMs = 5_000;
 
+/** The verdict. */
 export function verdict(evidence: Evidence, leaseMs: number): readonly Line[] {
   const { rounds, asked, becameTask, killed, deeds, requests, hasResult } = evidence;
   const goesOn = deeds.findLast(({ what }) => what === "create");
@@ -37,7 +40,7 @@ export function verdict(evidence: Evidence, leaseMs: number): readonly Line[] {
   const vms = new Set(creations.map(({ vm }) => vm));
   return [
     {
-      text: `The call took ${counted(rounds.length, "round")}, on replica ${rounds.join(" and ")}; in between no server kept it.`,
+      text: `The call took ${counted(rounds.length, "round")}, on replica ${rounds.join(" and ")}. No server kept it in between.`,
       holds: rounds.length === 2 && rounds[0] !== rounds[1],
     },
     {
@@ -46,8 +49,8 @@ export function verdict(evidence: Evidence, leaseMs: number): readonly Line[] {
     },
     {
       text: becameTask
-        ? "After your yes it was a task in the background: nobody had to wait for it."
-        : "It never became a task.",
+        ? "After you agreed, the call continued in the background, as a task."
+        : "The call never moved to the background.",
       holds: becameTask,
     },
     {
@@ -59,22 +62,22 @@ export function verdict(evidence: Evidence, leaseMs: number): readonly Line[] {
     },
     {
       text: isTakenOver
-        ? `Replica ${goesOn.replica} took over ${(afterMs / 1_000).toFixed(1)} s later${hasResult ? "; " : ", but came to no result; "}${repeated(times)}.`
-        : "No other replica took over: the task is lost.",
+        ? `Replica ${goesOn.replica} took over ${(afterMs / 1_000).toFixed(1)} s later${hasResult ? "" : ", but there is no result"}. ${repeated(times)}.`
+        : "No other replica took over, so the task is lost.",
       holds: afterMs <= leaseMs + slackMs && hasResult && times("price") + times("configure") === 2,
     },
     {
-      text: `The cloud got ${counted(creations.length, "request")} for the VM under ${counted(keys.size, "idempotency key")}, and made ${counted(vms.size, "VM")}.`,
+      text: `The cloud received ${counted(creations.length, "request")} with ${counted(keys.size, "idempotency key")}, and created ${counted(vms.size, "VM")}.`,
       holds: creations.length === 2 && keys.size === 1 && vms.size === 1,
     },
   ];
 }
 
 const about = (key: string): string =>
-  ({ buy: "the price", network: "the network (by the task)" })[key] ?? key;
+  ({ buy: "the price", network: "the network (in the background)" })[key] ?? key;
 
 function repeated(times: (what: Deed["what"]) => number): string {
   const again = (["price", "configure"] as const).filter((what) => times(what) > 1);
-  if (again.length === 0) return "nothing that was recorded was done again";
-  return `done again: ${again.map((what) => `${what} (${times(what)}×)`).join(", ")}`;
+  if (again.length === 0) return "No finished step was repeated";
+  return `Repeated: ${again.map((what) => `${what} (${times(what)}×)`).join(", ")}`;
 }

@@ -1,57 +1,59 @@
-// The calls of this command: where each stands, in memory and in a folder.
+// The journal of unfinished calls: the newest reference of each, in memory and in a folder.
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errorText } from "../../util/error-text.ts";
 import { folderJournal } from "../../client/journal.ts";
 import type { ClientJournal } from "../../client/index.ts";
-import { hold, letGo } from "./hold.ts";
+import { lockCall, unlockCall } from "./lock.ts";
 import { readReference, referenceAt, shortId } from "./reference.ts";
 import type { CallReference } from "./reference.ts";
-import { Usage } from "../command.ts";
+import { UsageError } from "../command.ts";
 import { plainLine } from "../screen/plain.ts";
-import type { Place } from "../server/place.ts";
+import type { Target } from "../server/target.ts";
 
+/** Where calls are kept by default, in the current folder. */
 export const defaultFolder: string = join(".parley", "calls");
 
-/** Nothing was sent: there was no place to keep it first. */
+/** The call could not be kept, so nothing was sent. */
 export class JournalError extends Error {
   override readonly name = "JournalError";
 }
 
+/** The journal of one command. */
 export class Calls implements ClientJournal {
-  readonly #place: Place;
+  readonly #target: Target;
   readonly #folder: ClientJournal | undefined;
   readonly #path: string;
   readonly #warn: (text: string) => void;
   #last: string | undefined;
   #isKept = false;
   #hasFailed = false;
-  /** The call that nobody else may go on with meanwhile. */
+  /** The call that is locked, so that no other process continues it meanwhile. */
   #held: string | undefined;
   #writing: Promise<unknown> = Promise.resolve();
 
-  /** `folder` undefined: in memory alone. */
-  constructor(place: Place, folder: string | undefined, warn: (text: string) => void) {
-    this.#place = place;
+  /** Without a folder, calls are kept in memory only. */
+  constructor(target: Target, folder: string | undefined, warn: (text: string) => void) {
+    this.#target = target;
     this.#path = folder ?? "";
     this.#folder = folder === undefined ? undefined : folderJournal(folder);
     this.#warn = warn;
   }
 
-  /** The newest reference, kept on disk or not. */
+  /** The newest reference, whether it is on disk or not. */
   get last(): string | undefined {
     return this.#last;
   }
 
-  /** The words with which `parley resume` finds it; undefined where the folder has not the newest. */
+  /** The arguments for `parley resume` that find the call. Undefined if the folder does not have the newest state. */
   get kept(): string | undefined {
     if (!this.#isKept || this.#hasFailed || this.#last === undefined) return undefined;
     const id = shortId(readReference(this.#last).state);
     return this.#path === defaultFolder ? id : `${id} --journal ${this.#path}`;
   }
 
-  /** What is being kept is so then, or has failed to be. */
+  /** Resolves when pending writes are done, or have failed. */
   async settle(): Promise<void> {
     await this.#writing.catch(() => {});
   }
@@ -63,11 +65,11 @@ export class Calls implements ClientJournal {
   };
 
   async #put(id: string, ref: string): Promise<void> {
-    this.#last = referenceAt(this.#place, ref);
+    this.#last = referenceAt(this.#target, ref);
     if (this.#folder === undefined) return;
     try {
       hide(this.#path);
-      this.#hold(id);
+      this.#lockCall(id);
       await this.#folder.put(id, this.#last);
       this.#isKept = true;
       this.#hasFailed = false;
@@ -75,27 +77,29 @@ export class Calls implements ClientJournal {
       if (error instanceof JournalError) throw error;
       if (!this.#isKept && !this.#hasFailed) throw this.#nowhere(error);
       if (!this.#hasFailed) {
-        this.#warn(`The call can no longer be kept in ${this.#path} (${reason(error)}); going on.`);
+        this.#warn(
+          `The call can no longer be saved in ${this.#path} (${reason(error)}). It continues without.`,
+        );
       }
       this.#hasFailed = true;
     }
   }
 
-  #hold(id: string): void {
+  #lockCall(id: string): void {
     if (this.#held === id) return;
     mkdirSync(this.#path, { recursive: true, mode: 0o700 });
-    const holder = hold(this.#path, id);
+    const holder = lockCall(this.#path, id);
     if (holder !== undefined) {
       throw new JournalError(
-        `Process ${holder} is going on with this call just now, so nothing was sent. End that one first, or let it finish.`,
+        `Process ${holder} is running this call now, so nothing was sent. Stop that process, or let it finish.`,
       );
     }
     this.#held = id;
   }
 
-  /** Others may go on with it. */
+  /** Unlocks the call for other processes. */
   letGo(): void {
-    if (this.#held !== undefined) letGo(this.#path, this.#held);
+    if (this.#held !== undefined) unlockCall(this.#path, this.#held);
     this.#held = undefined;
   }
 
@@ -108,9 +112,9 @@ export class Calls implements ClientJournal {
   readonly list = async (): Promise<readonly string[]> => (await this.#folder?.list()) ?? [];
 
   #nowhere(error: unknown): JournalError {
-    const advice = "Choose another folder with --journal, or go without: --no-journal.";
+    const advice = "Choose another folder with --journal, or pass --no-journal.";
     return new JournalError(
-      `The call cannot be kept in ${this.#path} (${reason(error)}), so nothing was sent. ${advice}`,
+      `The call cannot be saved in ${this.#path} (${reason(error)}), so nothing was sent. ${advice}`,
     );
   }
 }
@@ -118,11 +122,11 @@ export class Calls implements ClientJournal {
 function reason(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOSPC") return "the disk is full";
-  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "it may not be written";
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "permission denied";
   return errorText(error);
 }
 
-/** What is in `.parley` is for nobody else: not for git, either. */
+/** Keeps `.parley` out of git, because its files are secret. */
 function hide(folder: string): void {
   const parent = dirname(folder);
   const file = join(parent, ".gitignore");
@@ -131,11 +135,12 @@ function hide(folder: string): void {
   writeFileSync(file, "*\n", { flag: "wx" });
 }
 
+/** A call in the journal. */
 export interface Kept extends CallReference {
   readonly text: string;
 }
 
-/** Oldest first. What cannot be read is of another version, and left alone. */
+/** The unfinished calls, oldest first. Files of another version cannot be read and are skipped. */
 export async function unfinished(folder: string): Promise<readonly Kept[]> {
   const kept: Kept[] = [];
   for (const text of await folderJournal(folder).list()) {
@@ -148,26 +153,25 @@ export async function unfinished(folder: string): Promise<readonly Kept[]> {
   return kept.toSorted((a, b) => a.state.since - b.state.since);
 }
 
-/** By its short id, or as much of it as tells it apart. */
+/** Finds a call by its id, or by the beginning of it if that is unique. */
 export async function findCall(folder: string, id: string): Promise<Kept> {
   if (!/^[\da-f-]{3,36}$/.test(id)) {
-    throw new Usage(`"${plainLine(id, 40)}" is neither the id nor the reference of a call.`);
+    throw new UsageError(`"${plainLine(id, 40)}" is not the id or the reference of a call.`);
   }
   const calls = await unfinished(folder);
   const found = calls.filter(({ state }) => state.id.startsWith(id));
   const [only, ...others] = found;
   if (only === undefined) {
-    throw new Usage(
-      `There is no unfinished call ${id} in ${folder}. parley resume lists those there are.`,
-    );
+    throw new UsageError(`No unfinished call ${id} in ${folder}. Run parley resume to list them.`);
   }
   if (others.length > 0) {
     const ids = found.map(({ state }) => shortId(state)).join(", ");
-    throw new Usage(`${id} could be any of ${ids}.`);
+    throw new UsageError(`${id} matches several calls: ${ids}.`);
   }
   return only;
 }
 
+/** Removes a call from the journal. */
 export async function forget(folder: string, id: string): Promise<void> {
   await folderJournal(folder).delete(id);
 }

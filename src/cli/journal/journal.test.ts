@@ -26,32 +26,34 @@ describe("references", () => {
       referenceTo(state),
     );
     const read = readReference(text);
-    expect(read.place).toEqual({ kind: "url", url: "https://x.example/mcp" });
+    expect(read.target).toEqual({ kind: "url", url: "https://x.example/mcp" });
     expect(shortId(read.state)).toBe("0badcafe");
-    expect(readReference(referenceTo(state)).place).toEqual({
+    expect(readReference(referenceTo(state)).target).toEqual({
       kind: "url",
       url: "http://x.example/mcp",
     });
-    expect(readReference(referenceTo({ ...state, target: "stdio node x" })).place).toBeUndefined();
+    expect(readReference(referenceTo({ ...state, target: "stdio node x" })).target).toBeUndefined();
   });
 
   test.each(["", "at1.", "at1.e30.parley1.e30", "parley1.x", "at1.e30", "at2.x.y"])(
     "%j is none",
     (text) => {
-      expect(() => readReference(text)).toThrow("That is no reference to a call");
+      expect(() => readReference(text)).toThrow("This is not a complete reference to a call");
     },
   );
 
-  test("a place that somebody has made up is none", () => {
+  test("a forged target is refused", () => {
     const ref = referenceTo(state);
-    for (const place of [
+    for (const target of [
       {},
       { kind: "file", file: 1, cwd: "/" },
       { kind: "url", url: "x" },
       { kind: "command", command: "x", args: [1], cwd: "/" },
     ]) {
-      const where = Buffer.from(JSON.stringify(place)).toString("base64url");
-      expect(() => readReference(`at1.${where}.${ref}`)).toThrow("That is no reference to a call");
+      const where = Buffer.from(JSON.stringify(target)).toString("base64url");
+      expect(() => readReference(`at1.${where}.${ref}`)).toThrow(
+        "This is not a complete reference to a call",
+      );
     }
   });
 });
@@ -70,7 +72,7 @@ describe("the journal", () => {
     writeFileSync(folder, "");
     await calls.put(state.id, referenceTo({ ...state, rounds: 2 }));
     await calls.put(state.id, referenceTo({ ...state, rounds: 3 }));
-    expect(warnings).toEqual([expect.stringContaining("can no longer be kept")]);
+    expect(warnings).toEqual([expect.stringContaining("can no longer be saved")]);
     expect(calls.kept).toBeUndefined();
     expect(readReference(calls.last ?? "").state.rounds).toBe(3);
   });

@@ -1,61 +1,66 @@
-// Where an unfinished call stands, and of which server it is: all that another shell or machine needs. Version 1 is
-// `at1.<where, as JSON in base64url>.<the client's reference>`. Headers and tokens are never in it; the arguments, the
-// answers and the server's sealed state are.
+// A reference contains everything that another shell or machine needs to resume a call. Version 1 is
+// `at1.<target, as JSON in base64url>.<the client's reference>`. It contains the arguments, the answers and the server's
+// sealed state, but no headers and no tokens.
 
 import { stateOf } from "../../client/reference.ts";
 import type { CallState } from "../../client/reference.ts";
 import { isObject } from "../../util/objects.ts";
-import { Usage } from "../command.ts";
-import { withoutSecrets } from "../server/place.ts";
-import type { Place } from "../server/place.ts";
+import { UsageError } from "../command.ts";
+import { withoutSecrets } from "../server/target.ts";
+import type { Target } from "../server/target.ts";
 
+/** A reference, read. */
 export interface CallReference {
-  /** Undefined: it is not said where, as in a reference that a program made. */
-  readonly place: Place | undefined;
+  /** Undefined if the reference does not name a server, as when a program made it. */
+  readonly target: Target | undefined;
   /** The client's own reference. */
   readonly ref: string;
+  /** The state of the call. */
   readonly state: CallState;
 }
 
 const version = "at1.";
 
-export function referenceAt(place: Place, ref: string): string {
-  const where = Buffer.from(JSON.stringify(withoutSecrets(place))).toString("base64url");
+/** A reference that names the server. */
+export function referenceAt(target: Target, ref: string): string {
+  const where = Buffer.from(JSON.stringify(withoutSecrets(target))).toString("base64url");
   return `${version}${where}.${ref}`;
 }
 
+/** Whether a text looks like a reference. */
 export const isReference = (text: string): boolean =>
   text.startsWith(version) || text.startsWith("parley1.");
 
+/** Reads a reference. Throws if it is not one, or not complete. */
 export function readReference(text: string): CallReference {
   const [, where, ref = text] = /^at1\.([\w-]*)\.(.*)$/s.exec(text) ?? [];
   const state = stateIn(ref);
-  if (where !== undefined) return { place: placeIn(where), ref, state };
+  if (where !== undefined) return { target: targetIn(where), ref, state };
   const isUrl = /^https?:/.test(state.target);
-  return { place: isUrl ? { kind: "url", url: state.target } : undefined, ref, state };
+  return { target: isUrl ? { kind: "url", url: state.target } : undefined, ref, state };
 }
 
-const broken = "That is no reference to a call, or not all of it. Pass on every letter.";
+const broken = "This is not a complete reference to a call. Copy all of it.";
 
 function stateIn(ref: string): CallState {
   try {
     return stateOf(ref);
   } catch {
-    throw new Usage(broken);
+    throw new UsageError(broken);
   }
 }
 
-function placeIn(where: string): Place {
+function targetIn(where: string): Target {
   try {
     const raw: unknown = JSON.parse(Buffer.from(where, "base64url").toString());
-    if (isPlace(raw)) return raw;
+    if (isTarget(raw)) return raw;
   } catch {
-    // Said below.
+    // The error below covers this case.
   }
-  throw new Usage(broken);
+  throw new UsageError(broken);
 }
 
-function isPlace(raw: unknown): raw is Place {
+function isTarget(raw: unknown): raw is Target {
   if (!isObject(raw)) return false;
   const { kind, url, file, command, args, cwd } = raw;
   if (kind === "url") return typeof url === "string" && URL.canParse(url);
@@ -65,5 +70,5 @@ function isPlace(raw: unknown): raw is Place {
   return kind === "command" && typeof command === "string" && isWords;
 }
 
-/** Long enough to tell the calls of one folder apart. */
+/** The beginning of the id, long enough to be unique in a folder. */
 export const shortId = (state: CallState): string => state.id.slice(0, 8);

@@ -1,4 +1,4 @@
-// A form, as one prompt for each of its fields, by its type.
+// Asks a form: one prompt for each field, by its type.
 
 import { confirm, multiselect, select, text } from "@clack/prompts";
 import type { InputResponse } from "@modelcontextprotocol/client";
@@ -6,14 +6,15 @@ import type { FormQuestion } from "../../client/index.ts";
 import type { FormField } from "../../protocol/form.ts";
 import { plainLine, plainText } from "../screen/plain.ts";
 import { signs, style } from "../screen/style.ts";
-import { choicesOf, expectedOf, takes, worded } from "./field.ts";
-import type { Choice } from "./field.ts";
+import { choicesOf, expectedOf, takes, worded } from "./form-field.ts";
+import type { Choice } from "./form-field.ts";
 import { accept, through } from "./prompt.ts";
 import type { Asking } from "./prompt.ts";
 
 type Form = FormQuestion;
 type Value = string | number | boolean | string[];
 
+/** Asks for each field of a form. */
 export async function askForm(question: Form, asking: Asking): Promise<InputResponse> {
   const { properties, required = [] } = question.schema;
   const message = plainText(question.message);
@@ -24,7 +25,7 @@ export async function askForm(question: Form, asking: Asking): Promise<InputResp
   }
   const isAlone = fields.length === 1;
   if (!isAlone) asking.say(style.bold(message));
-  // No object, as long as it is filled: a field may be called `__proto__`.
+  // Not an object while it is filled, because a field can be called `__proto__`.
   const content = new Map<string, Value>();
   for (const [name, field] of fields) {
     const isRequired = required.includes(name);
@@ -60,7 +61,7 @@ interface Asked {
   readonly isRequired: boolean;
 }
 
-/** Undefined: left out. */
+/** The value, or undefined if the person left the field out. */
 function askField(asked: Asked, asking: Asking): Promise<Value | undefined> {
   const { field } = asked;
   const choices = choicesOf(field);
@@ -83,7 +84,7 @@ function askField(asked: Asked, asking: Asking): Promise<Value | undefined> {
   }
 }
 
-/** Of spaces, Number would make a zero. */
+/** `Number` would turn spaces into zero. */
 const number = (typed: string): number => (typed.trim() === "" ? Number.NaN : Number(typed));
 
 function json(typed: string): unknown {
@@ -107,7 +108,7 @@ async function askText(
       ...common,
       message,
       ...(initial !== undefined && { initialValue: plainLine(worded(initial)) }),
-      placeholder: isRequired ? hint : `${wanted}; Enter leaves it out`,
+      placeholder: isRequired ? hint : `${wanted}; press Enter to skip`,
       validate: (value = "") => {
         const isFine = value === "" ? !isRequired : takes(field, read(value));
         return isFine ? undefined : `Expected ${wanted}.`;
@@ -118,8 +119,8 @@ async function askText(
   return typed === "" || typed === undefined ? undefined : (read(typed) as Value);
 }
 
-/** A value that no server can have among its choices. */
-const leaveOut = { value: Symbol("leave out"), label: "leave it out" };
+/** A value that cannot be among the choices of a server. */
+const leaveOut = { value: Symbol("leave out"), label: "skip" };
 
 async function askYesOrNo(
   { message, field, isRequired }: Asked,

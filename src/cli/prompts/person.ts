@@ -1,11 +1,11 @@
-// A person's answer to a question of any kind.
+// Asks a person at the terminal a question of any kind.
 
 import { text } from "@clack/prompts";
 import type { InputResponse } from "@modelcontextprotocol/client";
 import type { OpenQuestion, SamplingQuestion, UrlQuestion } from "../../client/index.ts";
 import { own } from "../../util/objects.ts";
-import { doubtsAbout } from "./doubts.ts";
-import { worded } from "./field.ts";
+import { urlWarnings } from "./url-warnings.ts";
+import { worded } from "./form-field.ts";
 import { askForm } from "./form.ts";
 import { saidByPerson } from "../args/given-answers.ts";
 import { counted } from "../screen/amounts.ts";
@@ -14,16 +14,16 @@ import { accept, Refused, through } from "./prompt.ts";
 import type { Asking } from "./prompt.ts";
 import { signs, style } from "../screen/style.ts";
 
-// What else can come of it.
 export { Interrupted, Withdrawn } from "./prompt.ts";
 
 type Sampling = SamplingQuestion;
 
-/** A model's part was not taken over; there is no way to tell the server but to end the call. */
+/** The person did not answer for the model. The protocol has no way to decline that, so the call ends. */
 export class NotTaken extends Error {
   override readonly name = "NotTaken";
 }
 
+/** Asks a person, and returns the answer or the refusal. */
 export async function askPerson(question: OpenQuestion, asking: Asking): Promise<InputResponse> {
   try {
     switch (question.kind) {
@@ -38,32 +38,37 @@ export async function askPerson(question: OpenQuestion, asking: Asking): Promise
     }
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    if (question.kind === "sampling") throw new NotTaken("You did not take over the model's part.");
+    if (question.kind === "sampling")
+      throw new NotTaken("You did not answer for the model, so the call was cancelled.");
     return { action: error.action };
   }
 }
 
-/** Shown in full, and opened by nobody but the person. */
+/** Shows the whole address. Only the person opens it. */
 async function askPage(question: UrlQuestion, asking: Asking): Promise<InputResponse> {
   asking.say(style.bold(plainText(question.message)));
-  asking.say(`   ${style.dim("the page is at")} ${style.bold(plainLine(question.host))}`);
+  asking.say(`   ${style.dim("The page is on")} ${style.bold(plainLine(question.host))}`);
   asking.say(`   ${style.cyan(plainLine(question.url, 4_000))}`);
-  for (const doubt of doubtsAbout(question))
+  for (const doubt of urlWarnings(question))
     asking.say(style.yellow(`   ${signs.warning} ${doubt}`));
-  await accept("Open it yourself, if you trust it. Nothing is opened from here.", "Go on", asking);
+  await accept(
+    "Open the page yourself if you trust it. Continue when you are done.",
+    "Continue",
+    asking,
+  );
   return { action: "accept" };
 }
 
 async function askForModel({ params }: Sampling, asking: Asking): Promise<InputResponse> {
   asking.say(
-    style.bold("The server asks your model. There is none here, so you may answer for it."),
+    style.bold("The server asks your AI model. This command has none, so you can answer for it."),
   );
   for (const line of spoken(params)) asking.say(`   ${line.replaceAll("\n", "\n   ")}`);
   const most = plainLine(worded(params.maxTokens), 20);
   const said = await through(asking, (common) =>
     text({
       ...common,
-      message: `Your answer, as the model ${style.dim(`(at most ${most} tokens)`)}`,
+      message: `Your answer for the model ${style.dim(`(at most ${most} tokens)`)}`,
       validate: (value = "") => (value === "" ? "Expected text." : undefined),
     }),
   );
@@ -72,7 +77,7 @@ async function askForModel({ params }: Sampling, asking: Asking): Promise<InputR
 
 const mostMessages = 50;
 
-/** What the model is to read. A server can send anything for it. */
+/** The messages for the model. A server can send any content. */
 function* spoken({ systemPrompt, messages }: Sampling["params"]): Iterable<string> {
   if (systemPrompt !== undefined) yield quoted("system", systemPrompt);
   for (const message of messages.slice(0, mostMessages)) {
@@ -89,7 +94,7 @@ function* spoken({ systemPrompt, messages }: Sampling["params"]): Iterable<strin
 const quoted = (who: unknown, said: unknown) =>
   `${style.dim(`${plainLine(worded(who), 40)}:`)} ${plainText(worded(said))}`;
 
-/** An answer as it was given, on one line. */
+/** An answer on one line. */
 export function shownAnswer(question: OpenQuestion, answer: InputResponse): string {
   if ("action" in answer) {
     if (answer.action !== "accept") return answer.action === "decline" ? "declined" : "cancelled";

@@ -1,20 +1,21 @@
-// One prompt, and the ways out of it: Esc leads to a menu where the question can be declined or cancelled; Ctrl-C leaves,
-// and the call can be gone on with later.
+// One prompt, and how to leave it: Esc opens a menu to decline or cancel the question. Ctrl-C leaves the call, which can
+// be resumed later.
 
 import process from "node:process";
 import { isCancel, select } from "@clack/prompts";
 import type { CANCEL_SYMBOL } from "@clack/prompts";
 
-/** Ctrl-C. */
+/** The person pressed Ctrl-C. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
-/** The server no longer wants to know. */
+/** The server withdrew the question. */
 export class Withdrawn extends Error {
   override readonly name = "Withdrawn";
 }
 
+/** The person declined or cancelled the question. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly action: "decline" | "cancel";
@@ -25,9 +26,10 @@ export class Refused extends Error {
   }
 }
 
+/** How a prompt prints, and when it ends without an answer. */
 export interface Asking {
   readonly say: (text: string) => void;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +44,7 @@ interface Key {
   readonly name?: string;
 }
 
-/** The value; else it is thrown what happened instead. */
+/** The value that the person entered. Throws `Refused`, `Withdrawn` or `Interrupted` if there is none. */
 export async function through<T>(
   asking: Asking,
   prompt: (common: Common) => Promise<T | typeof CANCEL_SYMBOL>,
@@ -50,7 +52,7 @@ export async function through<T>(
   for (;;) {
     const { value, isInterrupt } = await prompted(asking, prompt);
     if (!isCancel(value)) return value;
-    if (asking.signal.aborted) throw new Withdrawn("The question is no longer asked.");
+    if (asking.signal.aborted) throw new Withdrawn("The question was withdrawn.");
     if (isInterrupt) throw new Interrupted("Interrupted.");
     const action = await menu(asking);
     if (action !== "back") throw new Refused(action);
@@ -62,7 +64,7 @@ async function prompted<T>(
   prompt: (common: Common) => Promise<T | typeof CANCEL_SYMBOL>,
 ): Promise<{ readonly value: T | typeof CANCEL_SYMBOL; readonly isInterrupt: boolean }> {
   const { stdin: input, stderr: output } = process;
-  // One of its own: a prompt listens for ever, and would write when the others are long gone.
+  // A signal for this prompt only, because a prompt never removes its listener and would print later.
   const leave = new AbortController();
   const onAbort = () => leave.abort();
   signal.addEventListener("abort", onAbort);
@@ -70,7 +72,7 @@ async function prompted<T>(
   const onKey = (_: unknown, key: Key | undefined) => {
     if (key?.ctrl !== true) return;
     if (key.name === "c") isInterrupt = true;
-    // It would close the input under the prompt; here it is another Esc.
+    // Ctrl-D would close the input of the prompt, so it is treated as Esc.
     if (key.name === "d") input.emit("keypress", undefined, { name: "escape" });
   };
   input.on("keypress", onKey);
@@ -89,18 +91,18 @@ async function menu(asking: Asking): Promise<"decline" | "cancel" | "back"> {
       ...common,
       message: "Leave this question?",
       options: [
-        { value: "back" as const, label: "Back to it" },
-        { value: "decline" as const, label: "Decline", hint: "the server is told: no" },
-        { value: "cancel" as const, label: "Cancel", hint: "the server is told: dismissed" },
+        { value: "back" as const, label: "Go back" },
+        { value: "decline" as const, label: "Decline", hint: "tell the server no" },
+        { value: "cancel" as const, label: "Cancel", hint: "dismiss without a decision" },
       ],
     }),
   );
   if (isInterrupt) throw new Interrupted("Interrupted.");
-  if (asking.signal.aborted) throw new Withdrawn("The question is no longer asked.");
+  if (asking.signal.aborted) throw new Withdrawn("The question was withdrawn.");
   return value === "decline" || value === "cancel" ? value : "back";
 }
 
-/** Throws what the person chose instead. */
+/** Resolves if the person accepts. Throws `Refused` otherwise. */
 export async function accept(message: string, yes: string, asking: Asking): Promise<void> {
   const action = await through(asking, (common) =>
     select({

@@ -11,17 +11,18 @@ export function duration(ms: number): string {
   return `${Math.floor(hours / 24)} days`;
 }
 
-/** Of what a clock that was wrong puts into the future, it is just now. */
+/** How long ago it was. A time in the future, from a wrong clock, counts as now. */
 export const ago = (since: number, now: number = Date.now()): string =>
   `${duration(Math.max(0, now - since))} ago`;
 
+/** A number of bytes, for people. */
 export function size(bytes: number): string {
   if (bytes < 10_000) return `${bytes} B`;
   const kilobytes = bytes / 1_000;
   return kilobytes < 10_000 ? `${kilobytes.toFixed(0)} kB` : `${(kilobytes / 1_000).toFixed(0)} MB`;
 }
 
-/** `90`, `90s`, `500ms`, `5m`, `7d`. Undefined: none of these. */
+/** Reads `90`, `90s`, `500ms`, `5m`, `7d` as milliseconds. Undefined if it is none of these. */
 export function readDuration(text: string): number | undefined {
   const [, amount, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
   if (amount === undefined) return undefined;
@@ -29,6 +30,7 @@ export function readDuration(text: string): number | undefined {
   return Number(amount) * factor;
 }
 
+/** A number with its noun: "1 round", "2 rounds". */
 export function counted(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

@@ -4,8 +4,7 @@ import { describe, expect, test } from "vitest";
 import { ago, counted, duration, readDuration, size } from "./amounts.ts";
 import { plain, plainJson, plainLine, plainText, someOf } from "./plain.ts";
 import { hasColour, hasUnicode } from "./style.ts";
-import { fitting, Talk, widthOf } from "./talk.ts";
-import { wrapped } from "./wrapped.ts";
+import { fitting, Printer, widthOf, wrapped } from "./printer.ts";
 
 describe("plain", () => {
   test.each([
@@ -78,36 +77,36 @@ describe("talk", () => {
     const write = (text: string) => {
       said += text;
     };
-    return { talk: new Talk({ write, isTerminal, columns: 20 }), said: () => said };
+    return { printer: new Printer({ write, isTerminal, columns: 20 }), said: () => said };
   }
 
   test("a line in place is taken back, and left alone elsewhere", () => {
-    const { talk, said } = spoken(true);
-    talk.live("1/2");
-    talk.live("2/2");
-    talk.line("done");
-    talk.settle();
+    const { printer, said } = spoken(true);
+    printer.live("1/2");
+    printer.live("2/2");
+    printer.line("done");
+    printer.settle();
     expect(said()).toBe("1/2\r\u001B[K2/2\r\u001B[Kdone\n2/2\n");
     const file = spoken(false);
-    file.talk.live("1/2");
-    file.talk.live("2/2");
-    file.talk.settle();
+    file.printer.live("1/2");
+    file.printer.live("2/2");
+    file.printer.settle();
     expect(file.said()).toBe("1/2\n2/2\n");
   });
 
   test.each([true, false])("of news without end, few are shown (terminal: %s)", (isTerminal) => {
-    const { talk, said } = spoken(isTerminal);
-    for (let done = 1; done <= 100_000; done += 1) talk.live(`${done}/100000 `);
-    talk.settle();
+    const { printer, said } = spoken(isTerminal);
+    for (let done = 1; done <= 100_000; done += 1) printer.live(`${done}/100000 `);
+    printer.settle();
     expect(said().match(/\/100000 /g)?.length).toBeLessThan(500);
     expect(said()).toMatch(/100000\/100000 \n$/);
   });
 
   test("a prompt has the screen to itself", async () => {
-    const { talk, said } = spoken(true);
-    await talk.quiet(async (say) => {
-      talk.live("working");
-      talk.line("later");
+    const { printer, said } = spoken(true);
+    await printer.quiet(async (say) => {
+      printer.live("working");
+      printer.line("later");
       say("question");
     });
     expect(said()).toBe("question\nlater\n");

@@ -1,4 +1,4 @@
-// Colour and signs, as far as whoever looks can see them.
+// Colours and symbols, as far as the terminal can show them.
 
 import process from "node:process";
 import { styleText } from "node:util";
@@ -6,14 +6,14 @@ import { styleText } from "node:util";
 type Format = Parameters<typeof styleText>[0];
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** NO_COLOR and FORCE_COLOR have the last word; else it takes a terminal that knows colours. */
+/** Whether to use colours: as NO_COLOR or FORCE_COLOR says, or if the terminal supports them. */
 export function hasColour(env: Env, isTerminal: boolean): boolean {
   if (isSet(env["NO_COLOR"])) return false;
   if (env["FORCE_COLOR"] !== undefined) return !["0", "false"].includes(env["FORCE_COLOR"]);
   return isTerminal && env["TERM"] !== "dumb";
 }
 
-/** The console of Linux and dumb terminals have no more than ASCII for certain. */
+/** Whether to use symbols outside of ASCII. The Linux console and dumb terminals may not show them. */
 export function hasUnicode(env: Env): boolean {
   return env["TERM"] !== "dumb" && env["TERM"] !== "linux";
 }
@@ -31,7 +31,7 @@ const painted =
 type Hue = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 type Sign = "done" | "failed" | "warning" | "you" | "arrow" | "dot" | "full" | "empty" | "none";
 
-/** For talk, on standard error. What goes to standard output is never coloured. */
+/** For messages on standard error. Standard output is never coloured. */
 export const style: Readonly<Record<Hue, (text: string) => string>> = {
   bold: painted("bold"),
   dim: painted("dim"),
@@ -41,6 +41,7 @@ export const style: Readonly<Record<Hue, (text: string) => string>> = {
   cyan: painted("cyan"),
 };
 
+/** The symbols. */
 export const signs: Readonly<Record<Sign, string>> = isUnicode
   ? {
       done: "✔",

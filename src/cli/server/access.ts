@@ -1,18 +1,19 @@
-// How a server is reached, as it is typed: the options that every command with a server takes.
+// The options of every command that connects to a server, and what they mean for the connection.
 
 import { pathToFileURL } from "node:url";
 import type { ConnectOptions } from "../../client/index.ts";
 import { stepsKey } from "../../protocol/steps.ts";
 import { readDuration } from "../screen/amounts.ts";
-import { Usage } from "../command.ts";
+import { UsageError } from "../command.ts";
 import type { Io } from "../command.ts";
 import { style } from "../screen/style.ts";
-import type { Talk } from "../screen/talk.ts";
-import type { Place } from "./place.ts";
-import { reach } from "./reach.ts";
-import type { Reached } from "./reach.ts";
+import type { Printer } from "../screen/printer.ts";
+import type { Target } from "./target.ts";
+import { connectTo } from "./connection.ts";
+import type { ConnectedServer } from "./connection.ts";
+import { legacyVersion, modernVersion } from "../../protocol/versions.ts";
 
-/** For `parsed`; each command adds its own. */
+/** For `parseOptions`. Each command adds its own. */
 export const accessOptions = {
   header: { type: "string", multiple: true },
   token: { type: "string" },
@@ -24,17 +25,20 @@ export const accessOptions = {
   json: { type: "boolean" },
 } as const;
 
-export const accessHelp = `  --header 'name: value'   sent with every request; may be repeated
+/** The part of `--help` that describes these options. */
+export const accessHelp = `  --header 'name: value'   a header of every request; can be repeated
   --token TOKEN            a bearer token (or PARLEY_TOKEN)
-  --login                  signs in through the server's OAuth, in your browser
-  --as KIND                acts as another client: modern, legacy,
+  --login                  sign in with OAuth, in your browser
+  --as KIND                act as another client: modern, legacy,
                            no-elicitation, no-tasks
-  --root DIR               a folder the server may ask for; may be repeated
-  --timeout TIME           of the server alone: 30, 500ms, 5m
-  --verbose                shows what a server that is started here prints
-  --json                   one JSON object on standard output
+  --root DIR               a folder the server may ask for; can be repeated
+  --timeout TIME           how long to wait for the server: 30, 500ms, 5m; the
+                           time you take to answer does not count
+  --verbose                show what a server that was started here prints
+  --json                   print one JSON object on standard output
 `;
 
+/** The values of these options. */
 export interface AccessValues {
   readonly header?: readonly string[] | undefined;
   readonly token?: string | undefined;
@@ -46,44 +50,47 @@ export interface AccessValues {
   readonly json?: boolean | undefined;
 }
 
-export async function opened(
-  place: Place,
+/** Connects to the server, after a sign-in if --login was given. */
+export async function openConnection(
+  target: Target,
   options: ConnectOptions,
   values: AccessValues,
-  talk: Talk,
-): Promise<Reached> {
+  printer: Printer,
+): Promise<ConnectedServer> {
   const onLog = (line: string) => {
-    if (values.verbose === true) talk.line(style.dim(`   server: ${line}`));
+    if (values.verbose === true) printer.line(style.dim(`   server: ${line}`));
   };
   const all = { ...options, onLog };
-  if (values.login !== true) return reach(place, all);
+  if (values.login !== true) return connectTo(target, all);
   const { signedIn } = await import("./login.ts");
-  return signedIn(place, all, talk);
+  return signedIn(target, all, printer);
 }
 
+/** The value of --timeout in milliseconds. */
 export function timeoutOf({ timeout }: AccessValues): number | undefined {
   if (timeout === undefined) return undefined;
   const ms = readDuration(timeout);
   if (ms !== undefined && ms > 0) return ms;
-  throw new Usage(`--timeout takes a time such as 30, 500ms or 5m, not "${timeout}".`);
+  throw new UsageError(`--timeout takes a time such as 30, 500ms or 5m, not "${timeout}".`);
 }
 
 const kinds = ["modern", "legacy", "no-elicitation", "no-tasks"] as const;
 
+/** What the options mean for the client. */
 export function accessOf(values: AccessValues, { env }: Io): ConnectOptions {
   const kind = kinds.find((one) => one === values.as);
   if (values.as !== undefined && kind === undefined) {
-    throw new Usage(`--as takes ${kinds.join(", ")}, not "${values.as}".`);
+    throw new UsageError(`--as takes ${kinds.join(", ")}, not "${values.as}".`);
   }
   const timeoutMs = timeoutOf(values);
   return {
     name: "parley",
     meta: { [stepsKey]: true },
     headers: headersOf(values, env["PARLEY_TOKEN"]),
-    // A person can tell when it is enough.
+    // A person can see when to stop.
     limits: { rounds: 1_000, ...(timeoutMs !== undefined && { silenceMs: timeoutMs }) },
-    ...(kind === "modern" && { era: "2026-07-28" as const }),
-    ...(kind === "legacy" && { era: "2025-11-25" as const }),
+    ...(kind === "modern" && { era: modernVersion }),
+    ...(kind === "legacy" && { era: legacyVersion }),
     ...(kind === "no-tasks" && { tasks: false }),
     ...(kind !== "no-elicitation" && { elicit: "events" as const, sample: "events" as const }),
     ...(values.root !== undefined && {
@@ -99,7 +106,7 @@ function headersOf(
   const headers = header.map((line): [string, string] => {
     const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/.exec(line) ?? [];
     if (name === undefined || value === undefined) {
-      throw new Usage(`--header takes 'name: value', and "${line}" is not.`);
+      throw new UsageError(`--header takes 'name: value', not "${line}".`);
     }
     return [name, value];
   });

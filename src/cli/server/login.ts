@@ -1,5 +1,5 @@
-// Signing in through the server's OAuth, which the SDK speaks: the page is shown and opened by the person, and what it
-// gives comes back to a port of this machine.
+// Signs in with OAuth, through the SDK. The address of the page is printed, the person opens it, and the code comes back
+// to a port of this machine.
 
 import { createServer } from "node:http";
 import type { Server } from "node:http";
@@ -13,42 +13,47 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
-import { Usage } from "../command.ts";
-import type { Place } from "./place.ts";
+import { UsageError } from "../command.ts";
+import type { Target } from "./target.ts";
 import { plainLine } from "../screen/plain.ts";
-import { reach } from "./reach.ts";
-import type { Reached, ReachOptions } from "./reach.ts";
+import { connectTo } from "./connection.ts";
+import type { ConnectedServer, ServerOptions } from "./connection.ts";
 import { checkSafe, safeFetch } from "./safe-fetch.ts";
 import { SignIns, signInsFile } from "./sign-ins.ts";
 import { style } from "../screen/style.ts";
-import type { Talk } from "../screen/talk.ts";
+import type { Printer } from "../screen/printer.ts";
 
-/** To sign in and come back. */
+/** How long the person has to sign in. */
 const patienceMs = 5 * 60_000;
 
-export async function signedIn(place: Place, options: ReachOptions, talk: Talk): Promise<Reached> {
-  if (place.kind !== "url") throw new Usage("--login is for a server with a URL.");
-  const server = new URL(place.url);
+/** Connects to a server, and signs in first if it asks for that. */
+export async function signedIn(
+  target: Target,
+  options: ServerOptions,
+  printer: Printer,
+): Promise<ConnectedServer> {
+  if (target.kind !== "url") throw new UsageError("--login needs a server with a URL.");
+  const server = new URL(target.url);
   const kept = new SignIns(signInsFile(process.env), `${server.origin}${server.pathname}`);
   const door = await Door.open(kept.read().redirectUrl);
   try {
-    const authProvider = new Provider(server, kept, door, talk);
+    const authProvider = new Provider(server, kept, door, printer);
     const fetchFn = safeFetch(server);
     const withAccess = { ...options, authProvider, fetch: fetchFn };
     try {
-      return await reach(place, withAccess);
+      return await connectTo(target, withAccess);
     } catch (error) {
       if (!(error instanceof UnauthorizedError)) throw error;
     }
     const { code: authorizationCode, iss } = await door.visitor(patienceMs);
     await auth(authProvider, {
-      serverUrl: place.url,
+      serverUrl: target.url,
       authorizationCode,
       fetchFn,
       ...(iss !== undefined && { iss }),
     });
-    talk.line(style.green("You are signed in."));
-    return await reach(place, withAccess);
+    printer.line(style.green("You are signed in."));
+    return await connectTo(target, withAccess);
   } finally {
     door.close();
   }
@@ -58,15 +63,15 @@ class Provider implements OAuthClientProvider {
   readonly #server: URL;
   readonly #kept: SignIns;
   readonly #door: Door;
-  readonly #talk: Talk;
+  readonly #printer: Printer;
   #verifier = "";
   #discovery: OAuthDiscoveryState | undefined;
 
-  constructor(server: URL, kept: SignIns, door: Door, talk: Talk) {
+  constructor(server: URL, kept: SignIns, door: Door, printer: Printer) {
     this.#server = server;
     this.#kept = kept;
     this.#door = door;
-    this.#talk = talk;
+    this.#printer = printer;
   }
 
   get redirectUrl(): string {
@@ -85,7 +90,7 @@ class Provider implements OAuthClientProvider {
 
   readonly state = (): string => this.#door.state;
 
-  /** Registered for another port, it is of no use here. */
+  /** A client that is registered for another port cannot be used here. */
   readonly clientInformation = (
     ctx?: OAuthClientInformationContext,
   ): StoredOAuthClientInformation | undefined => {
@@ -118,7 +123,7 @@ class Provider implements OAuthClientProvider {
 
   readonly codeVerifier = (): string => this.#verifier;
 
-  /** What comes back from the page has to be from the server that the person was sent to. */
+  /** Kept, because the code must come from the authorization server that the person was sent to. */
   readonly saveDiscoveryState = (state: OAuthDiscoveryState): void => {
     this.#discovery = state;
   };
@@ -127,9 +132,11 @@ class Provider implements OAuthClientProvider {
 
   readonly redirectToAuthorization = ({ href, host }: URL): void => {
     checkSafe(href, this.#server);
-    this.#talk.line(`Sign in at ${style.bold(plainLine(host))}, in your browser:`);
-    this.#talk.line(`  ${style.cyan(plainLine(href, 4_000))}`);
-    this.#talk.line(style.dim("Nothing is opened from here. This waits until you are back."));
+    this.#printer.line(`Sign in at ${style.bold(plainLine(host))}, in your browser:`);
+    this.#printer.line(`  ${style.cyan(plainLine(href, 4_000))}`);
+    this.#printer.line(
+      style.dim("Open the page yourself. This command waits until you have signed in."),
+    );
   };
 }
 
@@ -138,7 +145,7 @@ interface Visitor {
   readonly iss: string | undefined;
 }
 
-/** Where the person comes back to. */
+/** The port that the browser is redirected to. */
 class Door {
   readonly state = crypto.randomUUID();
   readonly #server: Server;
@@ -152,27 +159,27 @@ class Door {
       server.on("request", ({ url = "/" }, response) => {
         const { pathname, searchParams } = new URL(url, this.url);
         if (pathname !== "/callback") return response.writeHead(404).end();
-        // Anybody can send a browser here; only who was sent out from here knows this.
+        // Any page can send a browser here. Only a sign-in that started here knows the state.
         if (searchParams.get("state") !== this.state)
-          return response.writeHead(400).end("Not from here.\n");
+          return response.writeHead(400).end("This sign-in was not started here.\n");
         const code = searchParams.get("code");
         const why = searchParams.get("error_description") ?? searchParams.get("error");
         response.setHeader("Content-Type", "text/plain; charset=utf-8");
         response.setHeader("Connection", "close");
         if (code === null) {
           reject(
-            new CallError("refused", `You were not signed in: ${plainLine(why ?? "no code came")}`),
+            new CallError("refused", `The sign-in failed: ${plainLine(why ?? "no code was sent")}`),
           );
-          return response.end("You were not signed in. You can close this page.\n");
+          return response.end("The sign-in failed. You can close this page.\n");
         }
         resolve({ code, iss: searchParams.get("iss") ?? undefined });
-        return response.end("You are signed in, and can close this page.\n");
+        return response.end("You are signed in. You can close this page.\n");
       });
     });
     this.#came.catch(() => {});
   }
 
-  /** Where it was the last time, if that is free: some servers know it by its port. */
+  /** Uses the same port as last time if it is free, because some servers remember it. */
   static async open(before: string | undefined): Promise<Door> {
     const server = createServer();
     const port = before === undefined ? 0 : Number(new URL(before).port);
@@ -182,7 +189,7 @@ class Door {
   async visitor(ms: number): Promise<Visitor> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      const error = new CallError("timed_out", "Nobody came back from the sign-in page.");
+      const error = new CallError("timed_out", "The sign-in was not completed in time.");
       timer = setTimeout(() => reject(error), ms);
     });
     try {
@@ -198,7 +205,7 @@ class Door {
   }
 }
 
-/** The port; undefined where it is taken. */
+/** The port, or undefined if it is taken. */
 function listening(server: Server, port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     server.once("error", () => resolve(undefined));

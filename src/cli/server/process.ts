@@ -1,5 +1,5 @@
-// A server that this command starts, and that ends with it, however that ends. It may speak over its standard input and
-// output, or listen and say where.
+// A server process that this command starts. It ends when the command ends, even if that is killed. The server uses its
+// standard input and output, or listens and prints its URL.
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -8,8 +8,8 @@ import type { Readable } from "node:stream";
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { plainLine } from "../screen/plain.ts";
-import { onLines } from "./lines.ts";
 
+/** A program, its arguments, and where it runs. */
 export interface ServerCommand {
   readonly command: string;
   readonly args: readonly string[];
@@ -17,7 +17,7 @@ export interface ServerCommand {
   readonly cwd?: string | undefined;
 }
 
-/** Loaded into what this Node runs: it ends when nobody holds the other end of its fourth pipe, also by `kill -9`. */
+/** Loaded into a Node process: it exits when its fourth pipe is closed, which happens even if this process is killed. */
 const leash =
   "data:text/javascript," +
   encodeURIComponent(
@@ -34,11 +34,13 @@ process.on("exit", () => {
 const patienceMs = 3_000;
 const mostLines = 40;
 
+/** A server process, from its start to its end. */
 export class ServerProcess {
+  /** Its standard input and output, for the client. */
   readonly transport: Transport;
-  /** The URL that it says it listens on. */
+  /** The URL that it prints when it listens. */
   readonly listening: Promise<string>;
-  /** How it has ended, in words. */
+  /** How it ended, as the rest of a sentence. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
@@ -52,7 +54,7 @@ export class ServerProcess {
       cwd,
       env: { ...process.env, ...env },
       stdio: ["pipe", "pipe", "pipe", "pipe"],
-      // In a group of its own: what it starts ends with it, and Ctrl-C is for us to hear.
+      // A process group of its own: its children end with it, and Ctrl-C reaches only this process.
       detached: process.platform !== "win32",
     });
     this.#child = child;
@@ -66,12 +68,12 @@ export class ServerProcess {
     this.listening = this.#listen(child.stdout, child.stderr);
   }
 
-  /** The last of what it has printed. */
+  /** The last lines that it printed. */
   get log(): readonly string[] {
     return this.#lines;
   }
 
-  /** Asks it to end, and sees to it that it does. */
+  /** Asks it to stop, and kills it if it does not. */
   async end(): Promise<void> {
     this.#child.stdin?.end();
     if (!(await this.#endsWithin(this.#leashed ? 300 : patienceMs))) this.kill("SIGTERM");
@@ -85,7 +87,7 @@ export class ServerProcess {
     try {
       process.kill(process.platform === "win32" ? pid : -pid, signal);
     } catch {
-      // It is gone.
+      // It has already exited.
     }
   }
 
@@ -106,7 +108,7 @@ export class ServerProcess {
       for (const stream of streams) {
         if (stream === null) continue;
         onLines(stream, (line) => {
-          // Messages of the protocol are not talk.
+          // Messages of the protocol are not log lines.
           if (stream === this.#child.stdout && line.startsWith("{")) return;
           const [, url] = /\blisten\w* (?:on|at):? (https?:\/\/[^\s"']+)/i.exec(line) ?? [];
           if (url !== undefined && URL.canParse(url)) resolve(url);
@@ -124,13 +126,13 @@ export class ServerProcess {
 }
 
 function endOf(code: number | null, signal: string | null): string {
-  if (signal !== null) return `was ended by ${signal}`;
+  if (signal !== null) return `was killed by ${signal}`;
   return code === 0
-    ? "has ended without serving: name the file that calls app.listen() or app.stdio()"
-    : `has ended with code ${code}`;
+    ? "exited without serving. Pass the file that calls app.listen() or app.stdio()"
+    : `exited with code ${code}`;
 }
 
-/** Standard input and output of a process that somebody else starts and ends. */
+/** A transport over the standard input and output of a process that is started and stopped elsewhere. */
 class Pipes implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -153,7 +155,7 @@ class Pipes implements Transport {
 
   readonly send = (message: JSONRPCMessage): Promise<void> =>
     new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(new Error("The server has ended."));
+      if (this.#isClosed) return reject(new Error("The server has exited."));
       this.#child.stdin?.write(serializeMessage(message), () => resolve());
     });
 
@@ -177,8 +179,34 @@ class Pipes implements Transport {
         if (message === null) return;
         this.onmessage?.(message);
       } catch {
-        // A line of talk where only messages should be.
+        // The line is not a message. A server should not print here, but some do.
       }
     }
   };
+}
+
+const mostLetters = 10_000;
+
+/** Calls back for each line of a stream. Only the beginning of a very long line is kept, to bound the memory. */
+function onLines(stream: Readable, onLine: (line: string) => void): void {
+  let line = "";
+  const add = (part: string) => {
+    if (line.length < mostLetters) line += part.slice(0, mostLetters - line.length);
+  };
+  const end = () => {
+    onLine(line.replace(/\r$/, ""));
+    line = "";
+  };
+  const decoder = new TextDecoder();
+  stream.on("data", (chunk: Buffer) => {
+    const [first = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
+    add(first);
+    for (const part of others) {
+      end();
+      add(part);
+    }
+  });
+  stream.once("end", () => {
+    if (line !== "") end();
+  });
 }

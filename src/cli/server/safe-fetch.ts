@@ -1,5 +1,5 @@
-// Where signing in may lead. A server names the addresses of pages and tokens, on any host. Followed are those that are
-// encrypted, and its own; into this machine leads only a server that is on it.
+// Which addresses a sign-in may use. A server names the addresses of pages and tokens, on any host. Allowed are its own
+// origin and https. An address on this machine is allowed only for a server on this machine.
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
@@ -7,6 +7,7 @@ import { plainLine } from "../screen/plain.ts";
 
 const isHere = ({ hostname }: URL) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
+/** Throws if the address is not allowed for this server. */
 export function checkSafe(href: string, server: URL): void {
   const url = new URL(href);
   const isSafe =
@@ -15,10 +16,11 @@ export function checkSafe(href: string, server: URL): void {
   if (isSafe) return;
   throw new CallError(
     "refused",
-    `To sign in, the server leads to ${plainLine(href)}, where nothing is sent: it takes https, on another machine.`,
+    `The server wants you to sign in at ${plainLine(href)}, which is not safe. Only https addresses on another machine are allowed.`,
   );
 }
 
+/** A `fetch` that refuses addresses which are not allowed for this server. */
 export function safeFetch(server: URL): FetchLike {
   return async (url, init) => {
     checkSafe(String(url), server);

@@ -1,4 +1,4 @@
-// What signing in has brought, kept for the next call: one file, for its owner alone.
+// Tokens and client registrations from earlier sign-ins, in one file that only its owner can read.
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -6,23 +6,25 @@ import { dirname, join } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { isObject } from "../../util/objects.ts";
 
-/** By issuer: one authorization server's credentials are nobody else's. */
+/** Credentials by issuer, because those of one authorization server must not go to another. */
 export interface SignIn {
   readonly clients: Readonly<Record<string, StoredOAuthClientInformation>>;
   readonly tokens: Readonly<Record<string, StoredOAuthTokens>>;
   /** The issuer of the newest tokens. */
   readonly latest?: string | undefined;
-  /** As the clients are registered with. */
+  /** The redirect URL that the clients are registered with. */
   readonly redirectUrl?: string | undefined;
 }
 
 const nothing: SignIn = { clients: {}, tokens: {} };
 
+/** The path of the file. */
 export function signInsFile(env: Readonly<Record<string, string | undefined>>): string {
   const folder = env["XDG_CONFIG_HOME"] ?? env["APPDATA"] ?? join(homedir(), ".config");
   return join(folder, "parley", "sign-ins.json");
 }
 
+/** The sign-ins of one server. */
 export class SignIns {
   readonly #file: string;
   readonly #server: string;

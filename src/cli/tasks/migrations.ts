@@ -1,4 +1,4 @@
-// What a task store lacks of its tables, found out without changing it: a store that is opened makes them.
+// Finds out which migrations a task store lacks, without changing it. To open a store would apply them.
 
 import { statSync } from "node:fs";
 import { errorText } from "../../util/error-text.ts";
@@ -9,26 +9,26 @@ import { quoted } from "../../tasks/stores/postgres/schema-name.ts";
 import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
 import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/sqlite-migrations.ts";
 
-/** Everything else is a SQLite file. */
+/** Whether a store is Postgres. Everything else is a SQLite file. */
 export const isPostgres = (target: string): boolean => /^postgres(ql)?:/.test(target);
 
-/** How many steps are to be done. Throws where there is no store to look into. */
+/** How many migrations are missing. Throws if there is no store. */
 export async function missingMigrations(
   target: string,
   schema: string | undefined,
 ): Promise<number> {
   if (isPostgres(target)) return missingInPostgres(target, schema);
   if (statSync(target, { throwIfNoEntry: false })?.isFile() !== true) {
-    throw new Error(`There is no store at ${target}. A server makes it when it starts.`);
+    throw new Error(`There is no store at ${target}. A server creates it when it starts.`);
   }
   return missingInFile(target).catch((error: unknown) => {
-    throw new Error(`${target} cannot be read as a SQLite store: ${errorText(error)}.`);
+    throw new Error(`${target} is not a readable SQLite store: ${errorText(error)}.`);
   });
 }
 
-/** What to do about it. */
+/** The command that applies them. */
 export const howToMigrate = (target: string, schema: string | undefined): string =>
-  `run: parley migrate ${isPostgres(target) ? '"$DATABASE_URL"' : target}${schema === undefined ? "" : ` --schema ${schema}`}`;
+  `Run: parley migrate ${isPostgres(target) ? '"$DATABASE_URL"' : target}${schema === undefined ? "" : ` --schema ${schema}`}`;
 
 async function missingInFile(file: string): Promise<number> {
   const open = await loadDriver();
@@ -60,5 +60,5 @@ async function missingInPostgres(url: string, schema = "parley"): Promise<number
   }
 }
 
-/** How many there are, by what `parley migrate --print` prints. */
+/** The number of known migrations, counted in the SQL that `parley migrate --print` prints. */
 const known = (sql: string, each: RegExp): number => sql.match(each)?.length ?? 0;

@@ -1,64 +1,66 @@
-// Everything that is said on standard error, by one speaker: lines, one line that changes in place, and silence while a
-// prompt has the screen.
+// Prints everything that goes to standard error: lines, one line that changes in place, and nothing while a prompt has
+// the screen.
 
 import process from "node:process";
 import type { Io } from "../command.ts";
 import { plainLine } from "./plain.ts";
-import { wrapped } from "./wrapped.ts";
 
-export interface Speaking {
+/** Where a printer writes. */
+export interface PrinterOptions {
   readonly write: (text: string) => void;
-  /** What is written can be taken back. */
+  /** Whether a line can be overwritten. */
   readonly isTerminal: boolean;
+  /** The width of a line. */
   readonly columns: number;
 }
 
-/** Between two changes of the line that changes: a server may say more than anybody can read. */
+/** The least time between two updates of the line, because a server can send more than a person can read. */
 const pauseMs = { onTerminal: 50, elsewhere: 1_000 };
 
 const takeBack = "\r\u001B[K";
 
-export class Talk {
-  readonly #speaking: Speaking;
+/** Prints progress and messages. */
+export class Printer {
+  readonly #options: PrinterOptions;
   #held: string[] | undefined;
-  /** What is on the line that changes. */
+  /** The text of the line that changes in place. */
   #live: string | undefined;
-  /** What it is to be next. */
+  /** Its next text. */
   #next: string | undefined;
   #changedAt = -Infinity;
 
-  constructor(speaking: Speaking) {
-    this.#speaking = speaking;
+  constructor(options: PrinterOptions) {
+    this.#options = options;
   }
 
   get columns(): number {
-    return this.#speaking.columns;
+    return this.#options.columns;
   }
 
   readonly line = (text: string): void => {
     if (this.#held !== undefined) return void this.#held.push(text);
     this.#catchUp();
-    const { write, isTerminal } = this.#speaking;
+    const { write, isTerminal } = this.#options;
     const live = isTerminal ? this.#live : undefined;
     write(live === undefined ? `${text}\n` : `${takeBack}${text}\n${live}`);
   };
 
-  /** Takes the place of the one before. Elsewhere than on a terminal, each is a line. */
+  /** Replaces the line that changes in place. Without a terminal, each text is a line of its own. */
   readonly live = (text: string): void => {
     if (this.#held !== undefined) return;
     this.#next = text;
-    const pause = this.#speaking.isTerminal ? pauseMs.onTerminal : pauseMs.elsewhere;
+    const pause = this.#options.isTerminal ? pauseMs.onTerminal : pauseMs.elsewhere;
     if (performance.now() - this.#changedAt >= pause) this.#catchUp();
   };
 
-  /** What changed in place stays as it is now. */
+  /** Keeps the line that changes in place as it is now, and starts a new one. */
   readonly settle = (): void => {
     this.#catchUp();
-    if (this.#live !== undefined && this.#speaking.isTerminal) this.#speaking.write("\n");
+    if (this.#live !== undefined && this.#options.isTerminal) this.#options.write("\n");
     this.#live = undefined;
   };
 
-  /** Only `work` says anything while it goes on; what came meanwhile is said afterwards. */
+  /** Only `work` prints while it runs. Other lines are printed afterwards. */
   async quiet<T>(work: (say: (text: string) => void) => Promise<T>): Promise<T> {
     this.settle();
     this.#held = [];
@@ -72,7 +74,7 @@ export class Talk {
   }
 
   readonly #say = (text: string): void => {
-    const { write, columns } = this.#speaking;
+    const { write, columns } = this.#options;
     for (const line of text.split("\n").flatMap((one) => wrapped(one, columns))) write(`${line}\n`);
   };
 
@@ -80,7 +82,7 @@ export class Talk {
     const text = this.#next;
     this.#next = undefined;
     if (text === undefined || text === this.#live) return;
-    const { write, isTerminal } = this.#speaking;
+    const { write, isTerminal } = this.#options;
     if (!isTerminal) write(`${text}\n`);
     else write(this.#live === undefined ? text : `${takeBack}${text}`);
     this.#live = text;
@@ -88,16 +90,17 @@ export class Talk {
   }
 }
 
-export function talkOf({ err }: Io, isQuiet = false): Talk {
+/** A printer on standard error. */
+export function printerFor({ err }: Io, isQuiet = false): Printer {
   const isTerminal = process.stderr.isTTY && process.env["TERM"] !== "dumb";
-  return new Talk({ write: isQuiet ? () => {} : err, isTerminal, columns: columnsHere() });
+  return new Printer({ write: isQuiet ? () => {} : err, isTerminal, columns: columnsHere() });
 }
 
-/** Elsewhere than on a terminal nothing has to fit. */
+/** The width of the terminal. Without one, lines are not limited. */
 export const columnsHere = (): number =>
   process.stderr.isTTY ? process.stderr.columns || 80 : 10_000;
 
-/** So much of what a server says that the line is not longer than the terminal is wide. */
+/** Cuts a text of a server so that the line fits the terminal. */
 export function fitting(text: string, columns: number, used: number): string {
   const room = Math.max(columns - used - 1, 4);
   const line = plainLine(text, 1_000);
@@ -110,10 +113,18 @@ export function fitting(text: string, columns: number, used: number): string {
   return `${fit.trimEnd()}…`;
 }
 
-/** In columns: some characters take two. */
+/** The width of a text in columns. Some characters take two. */
 export function widthOf(text: string): number {
   const wide = text.match(
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uFF01-\uFF60]/gu,
   );
   return Array.from(text).length + (wide?.length ?? 0);
+}
+
+/** Breaks a long line between words, and indents each part like the line. */
+export function wrapped(line: string, columns: number): readonly string[] {
+  const [indent = ""] = /^ */.exec(line) ?? [];
+  const room = Math.max(20, columns - indent.length - 1);
+  const parts = line.match(new RegExp(`\\S.{0,${room - 1}}(?=\\s|$)|\\S+`, "g")) ?? [""];
+  return parts.map((part) => `${indent}${part}`);
 }

@@ -1,12 +1,12 @@
-// A field of a form, which a server can make in any way it likes: what it is called, what it takes, what there is to
-// choose from. Whatever is odd is shown as JSON, and judged by the server.
+// A field of a form: its label, the values it takes, and its choices. A server can send any schema. A field that is not
+// understood is shown as JSON, and the server judges the value.
 
 import { isObject } from "../../util/objects.ts";
 import { expectation, fits } from "../../protocol/form.ts";
 import type { FormField } from "../../protocol/form.ts";
 import { plainLine } from "../screen/plain.ts";
 
-/** To go after "expected". Undefined: it is made in a way that nobody knows. */
+/** Completes "expected". Undefined if the schema of the field is not understood. */
 export function expectedOf(field: FormField): string | undefined {
   try {
     const words: unknown = expectation(field);
@@ -16,21 +16,23 @@ export function expectedOf(field: FormField): string | undefined {
   }
 }
 
+/** Whether a value fits the field, as far as its schema is understood. */
 export function takes(field: FormField, value: unknown): boolean {
   return expectedOf(field) === undefined || fits(field, value);
 }
 
-/** A text as it is; everything else as JSON. */
+/** Text as it is, and everything else as JSON. */
 export function worded(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
+/** One choice of a field. */
 export interface Choice {
   readonly value: string;
   readonly label: string;
 }
 
-/** Undefined: there are none. */
+/** The choices of a field, or undefined if it has none. */
 export function choicesOf(field: FormField): readonly Choice[] | undefined {
   const holder: unknown = field.type === "array" ? field.items : field;
   if (!isObject(holder)) return undefined;

@@ -1,5 +1,5 @@
-// What a server offers, page by page. Asked for with plain requests: the SDK's own lists go on for 64 pages of any size,
-// and warn on the console in the server's words.
+// What a server offers, page by page. The requests are plain ones, because the SDK's own lists read up to 64 pages of any
+// size, and print text of the server as a warning.
 
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import type { Connection } from "../../client/index.ts";
@@ -9,7 +9,7 @@ interface Page<T> {
   readonly nextCursor?: string | undefined;
 }
 
-/** More than any person looks through. A server may have no last page. */
+/** Limits, because a server may never send a last page. */
 const mostPages = 50;
 const mostEntries = 10_000;
 
@@ -27,6 +27,7 @@ async function all<T>(
   return found;
 }
 
+/** The tools of a server. */
 export async function toolsOf({ sdk }: Connection): Promise<readonly Tool[]> {
   if (sdk.getServerCapabilities()?.tools === undefined) return [];
   return all(async (params) => {
@@ -35,6 +36,7 @@ export async function toolsOf({ sdk }: Connection): Promise<readonly Tool[]> {
   });
 }
 
+/** The prompts of a server. */
 export async function promptsOf({ sdk }: Connection): Promise<readonly Prompt[]> {
   if (sdk.getServerCapabilities()?.prompts === undefined) return [];
   return all(async (params) => {
@@ -43,6 +45,7 @@ export async function promptsOf({ sdk }: Connection): Promise<readonly Prompt[]>
   });
 }
 
+/** The resources and resource templates of a server. */
 export async function resourcesOf({ sdk }: Connection): Promise<{
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplateType[];
@@ -53,7 +56,7 @@ export async function resourcesOf({ sdk }: Connection): Promise<{
     const { resources: items, nextCursor } = await sdk.request({ method, params });
     return { items, nextCursor };
   });
-  // Not every server that has resources has these.
+  // A server can have resources without supporting this request.
   const templates = await all(async (params) => {
     const method = "resources/templates/list";
     const { resourceTemplates: items, nextCursor } = await sdk.request({ method, params });

@@ -1,13 +1,13 @@
-// Whoever goes on with a call holds it: two shells would send the same round twice, and its later steps would run twice.
-// A file beside the call says which process it is; where that is gone, by `kill -9` or with the machine, it says nothing.
+// Locks a call while a process runs it. Otherwise two shells could send the same round, and later steps would run twice.
+// A file beside the call contains the id of the process. If that process no longer exists, the lock is void.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
-/** The process that holds the call; undefined where it is now this one. */
-export function hold(folder: string, id: string): number | undefined {
+/** Locks a call. Returns the id of another process that has it, or undefined if this process has it now. */
+export function lockCall(folder: string, id: string): number | undefined {
   const file = fileOf(folder, id);
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {
@@ -24,19 +24,20 @@ export function hold(folder: string, id: string): number | undefined {
   return undefined;
 }
 
-export function letGo(folder: string, id: string): void {
+/** Releases the lock, if this process has it. */
+export function unlockCall(folder: string, id: string): void {
   const file = fileOf(folder, id);
   if (holderIn(file) === process.pid) rmSync(file, { force: true });
 }
 
 const fileOf = (folder: string, id: string) => join(folder, `${id}.held`);
 
-/** Undefined: nobody who is still there. */
+/** The process that has the lock, if it still runs. */
 function holderIn(file: string): number | undefined {
   try {
     const pid = Number(readFileSync(file, "utf8"));
     const bootedAt = Date.now() - uptime() * 1_000;
-    // From before the machine was started, its number is somebody else's now.
+    // After a restart of the machine, another process can have the same id.
     if (pid <= 0 || statSync(file).mtimeMs < bootedAt) return undefined;
     process.kill(pid, 0);
     return pid;

@@ -1,57 +1,55 @@
-// What a server shows of itself: whether it answers, its clock, what it offers.
+// Checks of a server: its clock, whether it is ready, and what it offers.
 
 import { own } from "../../util/objects.ts";
 import type { Connection } from "../../client/index.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import { counted, duration } from "../screen/amounts.ts";
-import { toolsOf } from "../server/listing.ts";
+import { toolsOf } from "../server/catalog.ts";
 import { plainLine } from "../screen/plain.ts";
 import { fine, notChecked, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
+import { modernVersion } from "../../protocol/versions.ts";
 
-/** The Date header has whole seconds, and a request takes its time. */
+/** The tolerance, because the Date header has whole seconds and a request takes time. */
 const skewMs = 5_000;
 
-/** `now` is asked before and after: what lies in between is no skew. */
+/** Compares clocks. `now` is read before and after the request, so that its duration does not count. */
 export async function clockFinding(url: string, now: () => number = Date.now): Promise<Finding> {
   const before = now();
   const date = await dateOf(url);
   const after = now();
-  if (date === undefined) return notChecked("clock", "the server does not say what time it is.");
+  if (date === undefined) return notChecked("clock", "the server does not send its time.");
   const ahead = date - after;
   const behind = before - date;
   if (ahead <= skewMs && behind <= skewMs)
-    return fine("clock", "the same as here, to a few seconds");
+    return fine("clock", "the same as on this machine, within a few seconds");
   const off = ahead > 0 ? `${duration(ahead)} ahead of` : `${duration(behind)} behind`;
   return wrong(
     "clock",
-    `${off} this machine: states expire too early or too late. Set both by NTP.`,
+    `${off} this machine, so states expire too early or too late. Use NTP on both.`,
   );
 }
 
 async function dateOf(url: string): Promise<number | undefined> {
-  // Any answer has the header; this one costs the server nothing.
+  // Every response has the header, and this one is cheap.
   const response = await fetch(new URL("/healthz", url), { signal: AbortSignal.timeout(10_000) });
   await response.body?.cancel();
   const date = Date.parse(response.headers.get("date") ?? "");
   return Number.isNaN(date) ? undefined : date;
 }
 
-/** `app.listen` has a place to ask; a host of one's own may have none. */
+/** Whether the server is ready. `app.listen` serves /readyz; another host may not. */
 export async function readyFinding(url: string): Promise<Finding> {
   const response = await fetch(new URL("/readyz", url), { signal: AbortSignal.timeout(10_000) });
   await response.body?.cancel();
-  if (response.status === 200)
-    return fine("ready", "it says that its keys and its store are there");
+  if (response.status === 200) return fine("ready", "its keys and its store are available");
   if (response.status === 503) {
-    return wrong(
-      "ready",
-      "it says that it is not: keys or the store are missing. Its log says which.",
-    );
+    return wrong("ready", "not ready: its keys or its store are missing. See its log.");
   }
-  return notChecked("ready", "it has no /readyz, as app.listen() would.");
+  return notChecked("ready", "the server has no /readyz, which app.listen() would serve.");
 }
 
+/** What the server offers, and which protocol it speaks. */
 export async function offerFindings(connection: Connection): Promise<readonly Finding[]> {
   const { server, era, sdk } = connection;
   const tools = await toolsOf(connection);
@@ -65,14 +63,14 @@ export async function offerFindings(connection: Connection): Promise<readonly Fi
     ...(canBeTasks.length > 0 ? [`${canBeTasks.length} of them as tasks`] : []),
     ...(hasTasks ? ["the tasks extension"] : []),
   ];
-  const isModern = era === "2026-07-28";
+  const isModern = era === modernVersion;
   return [
     fine("server", `${plainLine(server.name)} ${plainLine(server.version)}`),
     isModern
       ? fine("protocol", era)
       : notChecked(
           "protocol",
-          `only ${era}: its sessions live in one process, so requests need affinity.`,
+          `only ${era}. Its sessions live in one process, so requests need session affinity.`,
         ),
     fine("offers", offers.join(", ")),
   ];

@@ -1,15 +1,17 @@
-// How to try the server, with its own tools.
+// Shows how to call the server, with its own tools.
 
 import type { Tool } from "@modelcontextprotocol/client";
 import { plainJson, plainLine } from "../screen/plain.ts";
 
-export interface Invitation {
+/** The server, and what it offers. */
+export interface UsageHints {
   readonly url: string;
   readonly server: string;
   readonly tools: readonly Pick<Tool, "name" | "inputSchema">[];
 }
 
-export function invitation({ url, server, tools }: Invitation): string {
+/** Commands to try, and the settings for a client. */
+export function usageHints({ url, server, tools }: UsageHints): string {
   const shown = tools.slice(0, 3);
   const calls = shown.map((tool) =>
     ["  npx mcp-parley call", url, plainLine(tool.name), ...examples(tool.inputSchema)].join(" "),
@@ -18,13 +20,13 @@ export function invitation({ url, server, tools }: Invitation): string {
   return [
     "Try it from another terminal:",
     ...(calls.length === 0 ? [`  npx mcp-parley list ${url}`] : calls),
-    "For the settings of a client:",
+    "Settings for an MCP client:",
     `  ${plainJson(config)}`,
     "",
   ].join("\n");
 }
 
-/** A value for everything it takes to call the tool at all. */
+/** An example value for each required argument. */
 function examples({ properties = {}, required = [] }: Tool["inputSchema"]): string[] {
   return required.map((name) => `${plainLine(name)}=${plainLine(example(properties[name]))}`);
 }
@@ -46,7 +48,7 @@ interface Field {
   readonly maximum?: number;
 }
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of the server that is being worked on; it is only shown
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is only shown
 const readable = (schema: unknown): Field => Object(schema) as Field;
 
 const words = (value: unknown): string =>

@@ -1,25 +1,27 @@
-// The keys a command is to use: given, in a file, in PARLEY_KEYS, or those of development.
+// The keys that a command uses: from an option, a file, PARLEY_KEYS, or the development server.
 
 import { existsSync, readFileSync } from "node:fs";
 import type { Io } from "../command.ts";
-import { Usage } from "../command.ts";
+import { UsageError } from "../command.ts";
 import { reasonOf } from "./finding.ts";
 
+/** The options that name keys. */
 export interface KeysGiven {
   readonly key?: string | undefined;
   readonly "keys-file"?: string | undefined;
 }
 
-export interface KeysAtHand {
+/** Keys, and where they come from. */
+export interface AvailableKeys {
   readonly text: string;
-  /** For a sentence: "PARLEY_KEYS". */
+  /** The source, for a message: "PARLEY_KEYS". */
   readonly from: string;
 }
 
 const ofDevelopment = ".parley/keys";
 
-/** Undefined: there are none. */
-export function keysAtHand(given: KeysGiven, env: Io["env"]): KeysAtHand | undefined {
+/** The keys, or undefined if there are none. */
+export function availableKeys(given: KeysGiven, env: Io["env"]): AvailableKeys | undefined {
   const { key, "keys-file": file } = given;
   if (key !== undefined) return { text: key, from: "--key" };
   if (file !== undefined) return { text: textOf(file), from: file };
@@ -33,6 +35,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
-    throw new Usage(`${file} cannot be read: ${reasonOf(error)}`);
+    throw new UsageError(`Cannot read ${file}: ${reasonOf(error)}`);
   }
 }

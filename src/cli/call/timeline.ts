@@ -1,29 +1,30 @@
-// The strip of a call: one line for each thing that happens, with the server's time and the person's apart.
+// The timeline of a call: one line for each event, with the time of the server and the time of the person.
 
 import { isObject, own } from "../../util/objects.ts";
 import type { CallEvent, OpenQuestion } from "../../client/index.ts";
 import { counted, duration, size } from "../screen/amounts.ts";
 import { plainLine, someOf } from "../screen/plain.ts";
 import { circled, signs, style } from "../screen/style.ts";
-import { fitting, widthOf } from "../screen/talk.ts";
-import type { Talk } from "../screen/talk.ts";
+import { fitting, widthOf } from "../screen/printer.ts";
+import type { Printer } from "../screen/printer.ts";
 import { stepsKey } from "../../protocol/steps.ts";
 import type { Steps } from "../../protocol/steps.ts";
 import type { Totals, TotalsSeen } from "./totals.ts";
 
-/** On a narrow terminal there has to be room for words. */
+/** Leaves room for words on a narrow terminal. */
 const barWidth = (columns: number) => Math.max(5, Math.min(20, Math.floor(columns / 4)));
 
-export class Strip {
-  readonly #talk: Talk;
+/** Prints the events of one call. */
+export class Timeline {
+  readonly #printer: Printer;
   readonly #totals: Totals;
-  /** It was asked before, and is so again: the server has not spoken yet. */
+  /** The call was resumed, and its open questions are shown again before the server has responded. */
   #isRepeated: boolean;
   #isTask: boolean;
 
-  constructor(talk: Talk, totals: Totals, isTask: boolean) {
+  constructor(printer: Printer, totals: Totals, isTask: boolean) {
     this.#isTask = isTask;
-    this.#talk = talk;
+    this.#printer = printer;
     this.#totals = totals;
     this.#isRepeated = totals.rounds > 0;
   }
@@ -32,38 +33,38 @@ export class Strip {
     const shown = Object.entries(isObject(args) ? args : {}).map(([name, value]) => {
       return `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`;
     });
-    const rest = fitting(shown.join(" "), this.#talk.columns, widthOf(tool) + 1);
-    this.#talk.line(`${style.bold(plainLine(tool))} ${rest}`.trimEnd());
+    const rest = fitting(shown.join(" "), this.#printer.columns, widthOf(tool) + 1);
+    this.#printer.line(`${style.bold(plainLine(tool))} ${rest}`.trimEnd());
   }
 
   asks(questions: readonly OpenQuestion[]): void {
-    this.#talk.settle();
+    this.#printer.settle();
     const keys = someOf(questions.map(({ key }) => key));
     const what = `asks ${style.bold(keys)}`;
     if (this.#isRepeated)
-      this.#talk.line(`${circled(this.#totals.rounds)} ${"again".padEnd(7)} ${what}`);
+      this.#printer.line(`${circled(this.#totals.rounds)} ${"again".padEnd(7)} ${what}`);
     else this.#round(what);
     this.#isRepeated = false;
   }
 
   answered(ms: number, how: string): void {
     const what = how === "" ? "" : `  ${how}`;
-    this.#talk.line(`   ${signs.you} ${style.dim("you")} ${duration(ms)}${what}`);
+    this.#printer.line(`   ${signs.you} ${style.dim("you")} ${duration(ms)}${what}`);
   }
 
   given(key: string, how: string): void {
-    this.#talk.line(`   ${signs.you} ${plainLine(key, 40)}: ${how} ${style.dim("(given)")}`);
+    this.#printer.line(`   ${signs.you} ${plainLine(key, 40)}: ${how} ${style.dim("(given)")}`);
   }
 
   becameTask(taskId: string): void {
     this.#isTask = true;
     const used = widthOf(`${circled(this.#totals.rounds + 1)} ${" ".repeat(7)} task `);
-    this.#round(style.cyan(`task ${fitting(taskId, this.#talk.columns, used)}`));
+    this.#round(style.cyan(`task ${fitting(taskId, this.#printer.columns, used)}`));
   }
 
   progress({ done, total, message = "" }: Extract<CallEvent, { type: "progress" }>): void {
     const amount = done === undefined ? amountIn(message) : { done, total };
-    const width = barWidth(this.#talk.columns);
+    const width = barWidth(this.#printer.columns);
     const bar = amount?.total === undefined ? "" : `${barOf(amount.done, amount.total, width)} `;
     const count =
       done === undefined
@@ -71,22 +72,22 @@ export class Strip {
         : `${inShort(done)}${total === undefined ? "" : `/${inShort(total)}`} `;
     const working = this.#isTask ? "working " : "";
     const used = widthOf(`   ${working}${count}`) + (bar === "" ? 0 : width + 1);
-    const said = fitting(message, this.#talk.columns, used);
-    this.#talk.live(`   ${style.dim(working)}${bar}${count}${said}`);
+    const said = fitting(message, this.#printer.columns, used);
+    this.#printer.live(`   ${style.dim(working)}${bar}${count}${said}`);
   }
 
   done(isError: boolean): void {
-    this.#talk.settle();
+    this.#printer.settle();
     this.#round(isError ? style.red("failed") : style.green("done"));
   }
 
   #round(what: string): void {
     const ms = this.#totals.round();
-    this.#talk.line(`${circled(this.#totals.rounds)} ${duration(ms).padEnd(7)} ${what}`);
+    this.#printer.line(`${circled(this.#totals.rounds)} ${duration(ms).padEnd(7)} ${what}`);
   }
 
   total(sign: string): void {
-    this.#talk.settle();
+    this.#printer.settle();
     const { rounds, serverMs, humanMs, stateBytes, steps } = this.#totals.seen;
     const parts = [
       `${duration(serverMs + humanMs)} (server ${duration(serverMs)} ${signs.dot} you ${duration(humanMs)})`,
@@ -94,19 +95,20 @@ export class Strip {
       ...stateOf(stateBytes),
       ...(steps === undefined ? [] : [stepsOf(steps)]),
     ];
-    this.#talk.line(`${sign} ${this.#folded(parts).join("\n  ")}`);
+    this.#printer.line(`${sign} ${this.#folded(parts).join("\n  ")}`);
   }
 
   hints(parts: readonly string[]): void {
-    for (const line of this.#folded(parts)) this.#talk.line(style.dim(`   ${line}`));
+    for (const line of this.#folded(parts)) this.#printer.line(style.dim(`   ${line}`));
   }
 
-  /** As many of them on a line as fit. */
+  /** Puts as many parts on a line as fit. */
   #folded(parts: readonly string[]): readonly string[] {
     const lines: string[] = [];
     for (const part of parts) {
       const longer = `${lines.at(-1)} ${signs.dot} ${part}`;
-      if (lines.length > 0 && widthOf(longer) + 3 < this.#talk.columns) lines.splice(-1, 1, longer);
+      if (lines.length > 0 && widthOf(longer) + 3 < this.#printer.columns)
+        lines.splice(-1, 1, longer);
       else lines.push(part);
     }
     return lines;
@@ -119,7 +121,7 @@ function barOf(done: number, total: number, width: number): string {
   return style.cyan(signs.full.repeat(full)) + style.dim(signs.empty.repeat(width - full));
 }
 
-/** The status of a task is only text, in which many say how far it is: "3/10 files", "40 %". */
+/** The status of a task is only text. Many servers write the progress in it: "3/10 files", "40 %". */
 function amountIn(message: string): { readonly done: number; readonly total: number } | undefined {
   const [, done, total] = /\b(\d{1,9})\s?(?:\/|of)\s?(\d{1,9})\b/.exec(message) ?? [];
   if (done !== undefined && total !== undefined)
@@ -141,7 +143,7 @@ function stepsOf({ ran, replayed }: Steps): string {
   return `steps ${someOf(names)} (ran ${ran.length}, replayed ${replayed.length})`;
 }
 
-/** What a server in development tells with its result: the names of its steps. */
+/** The names of the steps, which a server in development sends with its result. */
 export function stepsIn(result: unknown): Steps | undefined {
   const told = own(own(result, "_meta"), stepsKey);
   const ran = own(told, "ran");

@@ -1,5 +1,5 @@
-// Whether what one replica seals opens at another. It takes a call that is begun and left at its first question: so
-// somebody has to name a tool for which that does no harm.
+// Checks that one replica can open what another has sealed. That takes a call which is left at its first question, so
+// the person has to name a tool that is safe to start.
 
 import { referenceTo, stateOf } from "../../client/reference.ts";
 import type { Connection } from "../../client/index.ts";
@@ -9,28 +9,31 @@ import { read } from "../../token/format.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import { unpack } from "../../token/payload.ts";
 import { duration } from "../screen/amounts.ts";
-import { toolsOf } from "../server/listing.ts";
+import { toolsOf } from "../server/catalog.ts";
 import { typedArguments } from "../args/typed-arguments.ts";
 import { fine, notChecked, reasonOf, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 
+/** A server, and the connection to it. */
 export interface Replica {
   readonly url: string;
   readonly connection: Connection;
 }
 
+/** The tool to call. */
 export interface Trial {
   readonly tool: string;
-  /** As they are typed: k=v. */
+  /** Its arguments, as typed: k=v. */
   readonly words: readonly string[];
 }
 
-/** A call that waits for its first answer, as its client would keep it. */
+/** A call that waits for its first answer, as a client would keep it. */
 interface Parked {
   readonly ref: string;
   readonly token: string;
 }
 
+/** Whether the replicas share their keys, and how long a state is valid. */
 export async function sharedKeysFindings(
   replicas: readonly Replica[],
   trial: Trial,
@@ -42,7 +45,7 @@ export async function sharedKeysFindings(
   if (typeof parked === "string") return [notChecked("shared keys", parked)];
   const findings = [limitFinding(parked.token, keyring)];
   if (others.length === 0) {
-    findings.push(notChecked("shared keys", "name a second replica to compare with."));
+    findings.push(notChecked("shared keys", "pass the URL of a second replica to compare with."));
   }
   for (const { url, connection } of others) {
     findings.push(await opensAt(url, connection, parked));
@@ -60,18 +63,18 @@ async function begin(connection: Connection, { tool, words }: Trial): Promise<Pa
       if (event.type === "task") return `${tool} became a task before it asked anything.`;
       if (event.type !== "asked") continue;
       const { requestState } = stateOf(event.ref);
-      if (requestState === undefined) return `${tool} asks, but keeps no state.`;
+      if (requestState === undefined) return `${tool} asks, but the server sends no state.`;
       return { ref: event.ref, token: requestState };
     }
-    return `${tool} ended without a question; name one that asks.`;
+    return `${tool} ended without a question. Pass a tool that asks one.`;
   } catch (error) {
-    return `${tool} cannot be begun: ${reasonOf(error)}`;
+    return `${tool} cannot be called: ${reasonOf(error)}`;
   } finally {
     await call.cancel().catch(() => {});
   }
 }
 
-/** Sent back without an answer, a state makes a server ask the same again, and nothing else. */
+/** A state that is sent back without an answer makes a server ask the same question again, and nothing else. */
 async function opensAt(
   url: string,
   connection: Connection,
@@ -83,15 +86,15 @@ async function opensAt(
   const call = connection.resume(referenceTo(state), { timeoutMs: 30_000 });
   try {
     for await (const { type } of call) {
-      if (type === "asked") return fine("shared keys", `${url} opens what the first one seals`);
+      if (type === "asked") return fine("shared keys", `${url} opens what the first replica seals`);
     }
-    return notChecked("shared keys", `${url} went on without asking.`);
+    return notChecked("shared keys", `${url} continued without asking.`);
   } catch (error) {
     const isRefused = error instanceof CallError && error.code === "state_refused";
     if (!isRefused) return wrong("shared keys", `${url}: ${reasonOf(error)}`);
     return wrong(
       "shared keys",
-      `${url} refuses what the first one seals (key "${token.split(".")[1]}"): give both the same PARLEY_KEYS, and the same name.`,
+      `${url} refuses what the first replica seals (key "${token.split(".")[1]}"). Give both the same PARLEY_KEYS and the same name.`,
     );
   } finally {
     await call.cancel().catch(() => {});
@@ -101,22 +104,22 @@ async function opensAt(
 const shortMs = 2 * 60_000;
 const longMs = 7 * 24 * 3_600_000;
 
-/** Only whoever has the key can see for how long it is good. */
+/** How long a state is valid, which only the key can show. */
 function limitFinding(token: string, keyring: Keyring | undefined): Finding {
   const reading = keyring === undefined ? undefined : read("v1", token, keyring);
   const plain = reading?.kind === "read" ? unpack(reading.payload, 64 * 1_024 * 1_024) : undefined;
   const head = plain === undefined ? undefined : decodeHead(plain);
   if (head === undefined)
-    return notChecked("time limit", "it takes the server's key (PARLEY_KEYS) to see it.");
+    return notChecked("time limit", "set PARLEY_KEYS to the server's key to see it.");
   const leftMs = head.expiresAt - Date.now();
   const time = duration(leftMs);
   if (leftMs < shortMs) {
-    return wrong("time limit", `people have ${time} to answer: raise limits.tokenTtlMs.`);
+    return wrong("time limit", `people have only ${time} to answer. Raise limits.tokenTtlMs.`);
   }
   if (leftMs > longMs) {
     return wrong(
       "time limit",
-      `a state is good for ${time}: lower limits.tokenTtlMs, or use a task.`,
+      `a state is valid for ${time}. Lower limits.tokenTtlMs, or use a task.`,
     );
   }
   return fine("time limit", `people have ${time} to answer`);

@@ -1,12 +1,13 @@
-// A server file, and what runs it.
+// Server files, and how to run them.
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { Usage } from "../command.ts";
+import { UsageError } from "../command.ts";
 
+/** A program and its arguments. */
 export interface Runnable {
   readonly command: string;
   readonly args: string[];
@@ -16,25 +17,28 @@ export interface Runnable {
 const javascript = [".js", ".mjs", ".cjs"];
 const typescript = [".ts", ".mts", ".cts"];
 
+/** Whether a target looks like a server file. */
 export function isServerFile(target: string): boolean {
   return [...javascript, ...typescript].includes(extname(target)) && !/\s/.test(target);
 }
 
-/** With this Node; TypeScript through tsx where the project has it, else by Node itself where it can. */
+/** Runs a file with this Node: TypeScript through tsx if the project has it, or through Node itself if it can. */
 export function commandFor(file: string): Runnable {
   const path = resolve(file);
-  if (!existsSync(path)) throw new Usage(`There is no file ${file}.`);
+  if (!existsSync(path)) throw new UsageError(`The file ${file} does not exist.`);
   const command = process.execPath;
   if (javascript.includes(extname(path))) return { command, args: [path] };
   if (!typescript.includes(extname(path))) {
-    throw new Usage(`${file} is no server file: it should end in .ts, .mts, .js or .mjs.`);
+    throw new UsageError(
+      `${file} is not a server file. Its name must end in .ts, .mts, .js or .mjs.`,
+    );
   }
   const tsx = tsxFrom(dirname(path)) ?? tsxFrom(process.cwd());
   if (tsx !== undefined) return { command, args: ["--import", tsx, path] };
-  // False, or absent in a Node that has never heard of it.
+  // False or, in an older Node, absent.
   if (Reflect.get(process.features, "typescript")) return { command, args: [path] };
-  throw new Usage(
-    `${file} is TypeScript, which Node ${process.versions.node} does not run: npm install -D tsx, or use Node 22.18.`,
+  throw new UsageError(
+    `${file} is TypeScript, which Node ${process.versions.node} does not run. Run npm install -D tsx, or use Node 22.18 or later.`,
   );
 }
 

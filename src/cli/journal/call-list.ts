@@ -1,13 +1,14 @@
-// The unfinished calls of a folder, as they are listed.
+// Lists the unfinished calls of a folder.
 
 import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
 import { ago } from "../screen/amounts.ts";
 import { plainJson, plainLine, someOf } from "../screen/plain.ts";
-import { nameOf } from "../server/place.ts";
+import { nameOf } from "../server/target.ts";
 import type { Kept } from "./calls.ts";
 import { shortId } from "./reference.ts";
 
+/** Prints the unfinished calls. */
 export function listCalls(calls: readonly Kept[], { out }: Io, isJson: boolean): ExitCode {
   if (isJson) {
     const entries = calls.map((call) => ({
@@ -18,28 +19,30 @@ export function listCalls(calls: readonly Kept[], { out }: Io, isJson: boolean):
     out(`${plainJson({ parley: 1, unfinished: entries })}\n`);
     return exit.done;
   }
-  if (calls.length === 0) out("No call is unfinished here.\n");
+  if (calls.length === 0) out("No unfinished calls in this folder.\n");
   for (const call of calls) out(`${lineOf(call, standing(call))}\n`);
   return exit.done;
 }
 
+/** Prints the unfinished calls that have become tasks. */
 export function listTaskCalls(calls: readonly Kept[], { out }: Io, isJson: boolean): ExitCode {
   const found = calls.filter(({ state }) => state.taskId !== undefined);
   if (isJson) {
     out(`${plainJson({ parley: 1, tasks: found.map(entryOf) })}\n`);
     return exit.done;
   }
-  if (found.length === 0) out("No task was left here. --store shows those of a store.\n");
+  if (found.length === 0)
+    out("No unfinished tasks in this folder. Use --store to list the tasks of a store.\n");
   for (const call of found) out(`${lineOf(call, plainLine(call.state.taskId ?? "", 40))}\n`);
   return exit.done;
 }
 
-function entryOf({ state, place }: Kept) {
+function entryOf({ state, target }: Kept) {
   return {
     id: shortId(state),
     tool: state.name,
     since: new Date(state.since).toISOString(),
-    server: place === undefined ? state.target : nameOf(place),
+    server: target === undefined ? state.target : nameOf(target),
     ...(state.taskId !== undefined && { taskId: state.taskId }),
   };
 }
@@ -51,7 +54,7 @@ function lineOf(call: Kept, how: string): string {
 
 function standing(call: Kept): string {
   const { result, taskId } = call.state;
-  if (result !== undefined) return "done, not fetched";
+  if (result !== undefined) return "done, result not fetched";
   const open = openIn(call);
   if (open.length > 0) return `asks ${someOf(open)}`;
   return taskId === undefined ? "sent" : "a task";

@@ -1,30 +1,29 @@
-// A server file that is being worked on: run, and run anew when it, or a file it imports, has another text.
+// Runs a server file, and runs it again when it, or a file that it imports, has changed.
 
 import { basename, relative } from "node:path";
 import process from "node:process";
 import { connect } from "../../client/index.ts";
 import { duration } from "../screen/amounts.ts";
-import { commandFor } from "../server/file.ts";
+import { commandFor } from "../server/server-file.ts";
 import { ServerProcess } from "../server/process.ts";
 import { signs, style } from "../screen/style.ts";
-import { columnsHere } from "../screen/talk.ts";
-import { wrapped } from "../screen/wrapped.ts";
-import { editNotice } from "./changed-call.ts";
-import { filesOf } from "./imports.ts";
-import { invitation } from "./invitation.ts";
-import { Watched } from "./watch.ts";
+import { columnsHere, wrapped } from "../screen/printer.ts";
+import { filesOf, Watched } from "./watch.ts";
+import { usageHints } from "./usage-hints.ts";
 
-export interface SessionOptions {
+/** What to run, and where to report. */
+export interface ReloaderOptions {
   readonly file: string;
-  /** Watched as well: what is not imported, or not by a relative path. */
+  /** Other files to watch, which are not imported by a relative path. */
   readonly others: readonly string[];
   readonly say: (line: string) => void;
-  /** It can come to nothing. */
+  /** Called if the file can never be served. */
   readonly fail: (error: unknown) => void;
 }
 
-export class Session {
-  readonly #options: SessionOptions;
+/** Runs a server file until it is ended. */
+export class Reloader {
+  readonly #options: ReloaderOptions;
   readonly #name: string;
   readonly #watched: Watched;
   #server: ServerProcess | undefined;
@@ -32,7 +31,7 @@ export class Session {
   #url: string | undefined;
   #isOver = false;
 
-  constructor(options: SessionOptions) {
+  constructor(options: ReloaderOptions) {
     this.#options = options;
     this.#name = basename(options.file);
     this.#watched = new Watched(this.#onChange);
@@ -47,7 +46,7 @@ export class Session {
     await this.#work;
   };
 
-  /** One thing after the other: a file may be saved again while the server is still starting. */
+  /** Runs one step after the other, because a file can be saved again while the server starts. */
   #then(work: () => Promise<void>): void {
     this.#work = this.#work
       .then(() => (this.#isOver ? undefined : work()))
@@ -56,9 +55,9 @@ export class Session {
 
   readonly #onChange = (file: string): void => {
     const { say } = this.#options;
-    say(style.dim(`${relative(process.cwd(), file)} has changed: reloading`));
+    say(style.dim(`${relative(process.cwd(), file)} changed, reloading`));
     const before = this.#server;
-    // What it says from here on is of no interest.
+    // Ignore what the old process prints from now on.
     this.#server = undefined;
     this.#then(async () => {
       await before?.end();
@@ -79,7 +78,7 @@ export class Session {
         await connection.close();
         return "over pipes" as const;
       },
-      // It listens, or has ended: that is heard elsewhere.
+      // The server listens or has exited. Both are noticed below.
       () => new Promise<never>(() => {}),
     );
     const ended = server.ended.then((how) => ({ how }));
@@ -101,14 +100,14 @@ export class Session {
     try {
       const connection = await connect(url);
       const { tools } = await connection.sdk.listTools();
-      say(`\n${invitation({ url, server: connection.server.name, tools })}`);
+      say(`\n${usageHints({ url, server: connection.server.name, tools })}`);
       await connection.close();
     } catch (error) {
-      say(style.yellow(`${signs.warning} It does not answer: ${String(error)}`));
+      say(style.yellow(`${signs.warning} The server does not respond: ${String(error)}`));
     }
     const { length } = filesOf(this.#options.file);
-    const others = length === 1 ? "" : ` and ${length - 1} it imports`;
-    say(style.dim(`Watching ${this.#name}${others}. Calls survive a reload. Ctrl-C ends.\n`));
+    const others = length === 1 ? "" : ` and ${length - 1} imports`;
+    say(style.dim(`Watching ${this.#name}${others}. Calls survive a reload. Ctrl-C stops.\n`));
   };
 
   #onLine(server: ServerProcess, line: string): void {
@@ -126,12 +125,32 @@ export class Session {
   }
 }
 
-/** What is said in other words already, and the inner life of Node and of packages. */
+/** Lines that repeat what is printed anyway, and stack frames of Node and of packages. */
 const isNoise = (line: string) =>
   /^(parley info: listening on |at .*(node:|node_modules)|$)/.test(line);
 
 const speaksOverPipes = (name: string) =>
   new Error(
-    `${name} speaks over standard input and output (app.stdio()), so its client starts it.\n` +
-      `Call it with \`parley call ${name} <tool>\`, or let it listen: app.listen(3000).`,
+    `${name} uses standard input and output (app.stdio()), so a client has to start it.\n` +
+      `Call it with \`parley call ${name} <tool>\`, or serve HTTP with app.listen(3000).`,
   );
+
+const editNotices: readonly (readonly [RegExp, string])[] = [
+  [
+    /no longer does what it did earlier in this call|gives a different result for the same arguments/,
+    "Your edit changed what a call in progress has done. Start that call again.",
+  ],
+  [
+    /has changed twice in this call/,
+    "A question of a call in progress changed twice. Start that call again.",
+  ],
+  [
+    /has changed since it was asked/,
+    "Your edit changed a question of a call in progress, so it is asked again.",
+  ],
+];
+
+/** What a line of the server's log means for a call that began before an edit. */
+function editNotice(line: string): string | undefined {
+  return editNotices.find(([sign]) => sign.test(line))?.[1];
+}

@@ -1,13 +1,14 @@
-// What `parley init` writes: a tool that asks, the server for it, its test, and what runs them.
+// The files that `parley init` writes: a tool that asks, its server, its test, and the settings to run them.
 
 import { ownManifest } from "../own-files.ts";
 
+/** A file to write. */
 export interface Written {
   readonly path: string;
   readonly text: string;
 }
 
-/** In the order in which somebody would read them. */
+/** The files, in the order in which a person would read them. */
 export function starter(name: string): readonly Written[] {
   return [
     { path: "app.ts", text: app(name) },
@@ -19,6 +20,7 @@ export function starter(name: string): readonly Written[] {
   ];
 }
 
+/** The scripts of the new package. */
 export const scripts = {
   dev: "parley dev server.ts",
   call: "parley call http://127.0.0.1:3000/mcp",
@@ -27,12 +29,13 @@ export const scripts = {
   start: "tsx server.ts",
 } as const;
 
+/** The packages that the new package needs. */
 export interface Packages {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** In the versions this one was made with. */
+/** The packages, in the versions that this release was tested with. */
 export function packages(): Packages {
   const { version, devDependencies: ours } = ownManifest();
   const range = (name: string) => [name, `^${ours[name] ?? ""}`] as const;
@@ -57,7 +60,7 @@ const manifest = (name: string) => ({
 
 const app = (
   name: string,
-) => `// The tools of this server. server.ts serves them; app.test.ts plays them without one.
+) => `// The tools of this server. server.ts serves them, and app.test.ts calls them without a server.
 
 import { parley } from "mcp-parley";
 import { z } from "zod";
@@ -73,14 +76,14 @@ export const bookTable = app.tool(
   async ({ guests }, ctx) => {
     const time = await ctx.choose("time", "When would you like to come?", ["18:00", "20:00"]);
 
-    // What is done, or looked up, goes into a step. It runs once; later rounds get its recorded result.
+    // Side effects and lookups belong in a step. A step runs once. Later rounds get its recorded result.
     const table = await ctx.step("find a table", () => (guests > 6 ? "the long table" : "table 4"));
 
     const isSure = await ctx.confirm("sure", \`Book \${table} for \${guests} at \${time}?\`);
     if (!isSure) return "Nothing was booked.";
 
     await ctx.step("book", ({ idempotencyKey }) => {
-      // Here you would call the restaurant. Pass the key on: it is the same should this run again.
+      // Call the restaurant here. Pass the key on, because it is the same if this step has to run again.
       console.error("booked:", table, time, idempotencyKey);
     });
     return \`Booked \${table} for \${guests} at \${time}.\`;
@@ -92,20 +95,20 @@ const appTest = `import { crashTest, declined, play } from "mcp-parley/testing";
 import { expect, test } from "vitest";
 import { bookTable } from "./app.ts";
 
-test("a table is booked, once", async () => {
+test("books one table", async () => {
   const call = await play(bookTable, { guests: 2 }, { time: "20:00", sure: true });
   expect(call.text).toBe("Booked table 4 for 2 at 20:00.");
   expect(call.rounds).toBe(3);
   expect(call.ran("book")).toBe(1);
 });
 
-test("who is not sure books nothing", async () => {
+test("books nothing if the guest declines", async () => {
   const call = await play(bookTable, { guests: 8 }, { time: "18:00", sure: declined });
   expect(call.text).toBe("Nothing was booked.");
   expect(call.ran("book")).toBe(0);
 });
 
-test("whatever is lost on the way, what runs again has the same idempotency key", async () => {
+test("repeats a step only with the same idempotency key after a crash", async () => {
   await crashTest(bookTable, { guests: 2 }, { time: "20:00", sure: true });
 });
 `;

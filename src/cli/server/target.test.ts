@@ -3,38 +3,40 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { emptyFolder } from "../folder.fixture.ts";
-import { commandFor } from "./file.ts";
-import { placeFrom } from "./place.ts";
+import { commandFor } from "./server-file.ts";
+import { parseTarget } from "./target.ts";
 
-describe("place", () => {
+describe("target", () => {
   test("a URL, a command, a file", () => {
     const folder = emptyFolder();
     const file = join(folder, "server.mjs");
     writeFileSync(file, "");
     const cwd = process.cwd();
-    expect(placeFrom("http://x.example/mcp?k=1", [])).toEqual({
+    expect(parseTarget("http://x.example/mcp?k=1", [])).toEqual({
       kind: "url",
       url: "http://x.example/mcp?k=1",
     });
-    expect(placeFrom("localhost:3000/mcp", [])).toEqual({
+    expect(parseTarget("localhost:3000/mcp", [])).toEqual({
       kind: "url",
       url: "http://localhost:3000/mcp",
     });
-    expect(placeFrom(undefined, ["node", "x"])).toEqual({
+    expect(parseTarget(undefined, ["node", "x"])).toEqual({
       kind: "command",
       command: "node",
       args: ["x"],
       cwd,
     });
-    expect(placeFrom(`node "a b.js" --x='1 2'`, [])).toMatchObject({
+    expect(parseTarget(`node "a b.js" --x='1 2'`, [])).toMatchObject({
       command: "node",
       args: ["a b.js", "--x='1", "2'"],
     });
-    expect(placeFrom(file, [])).toEqual({ kind: "file", file, cwd });
-    expect(() => placeFrom("nothing", [])).toThrow(`"nothing" is no URL and no server file`);
-    expect(() => placeFrom(undefined, [])).toThrow("Which server?");
-    expect(() => placeFrom("http://[", [])).toThrow("http://[ is no URL.");
-    expect(() => placeFrom("none.mjs", [])).toThrow("There is no file");
+    expect(parseTarget(file, [])).toEqual({ kind: "file", file, cwd });
+    expect(() => parseTarget("nothing", [])).toThrow(`"nothing" is not a URL or a server file`);
+    expect(() => parseTarget(undefined, [])).toThrow("No server was given.");
+    expect(() => parseTarget("http://[", [])).toThrow('"http://[" is not a valid URL.');
+    expect(() => parseTarget("none.mjs", [])).toThrow(
+      `The file ${join(cwd, "none.mjs")} does not exist.`,
+    );
   });
 
   test("what runs a file", () => {
@@ -49,6 +51,6 @@ describe("place", () => {
       expect.stringMatching(/^file:.*tsx/),
       join(folder, "b.ts"),
     ]);
-    expect(() => commandFor(join(folder, "c.txt"))).toThrow("is no server file");
+    expect(() => commandFor(join(folder, "c.txt"))).toThrow("is not a server file");
   });
 });

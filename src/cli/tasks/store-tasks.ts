@@ -1,0 +1,158 @@
+// Lists, shows or cancels tasks in their store, without their server. What people answered is sealed there and stays so.
+
+import { CallError } from "../../client/index.ts";
+import { defaultTaskLimits } from "../../tasks/limits.ts";
+import type { TaskStore } from "../../tasks/store.ts";
+import type { TaskRecord } from "../../tasks/task.ts";
+import { tellFailure } from "../call/outcome.ts";
+import { exit, UsageError } from "../command.ts";
+import type { ExitCode, Io } from "../command.ts";
+import { plainJson, plainLine } from "../screen/plain.ts";
+import { PostgresStore } from "../../tasks/stores/postgres/postgres-store.ts";
+import { SqliteStore } from "../../tasks/stores/sqlite/sqlite-store.ts";
+import { counted, duration } from "../screen/amounts.ts";
+import { howToMigrate, isPostgres, missingMigrations } from "./migrations.ts";
+
+interface StoreValues {
+  readonly store: string;
+  readonly schema?: string | undefined;
+  readonly limit?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Runs `parley tasks <verb> --store`. */
+export async function tasksInStore(
+  verb: string,
+  taskId: string | undefined,
+  { store: target, schema, limit = "100", json: isJson = false }: StoreValues,
+  io: Io,
+): Promise<ExitCode> {
+  if (verb === "watch" || verb === "answer") {
+    throw new UsageError(
+      `tasks ${verb} needs the server, because questions and answers are sealed in the store.`,
+    );
+  }
+  const most = Number(limit);
+  if (!Number.isInteger(most) || most < 1)
+    throw new UsageError("--limit takes a whole number of at least 1.");
+  if (verb !== "ls" && taskId === undefined)
+    throw new UsageError(`tasks ${verb}: pass the id of a task.`);
+  try {
+    return await withStore(target, schema, (store) => {
+      if (taskId === undefined || verb === "ls") return list(store, most, io, isJson);
+      return verb === "cancel" ? cancel(store, taskId, io, isJson) : get(store, taskId, io, isJson);
+    });
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    return tellFailure(error, io, isJson);
+  }
+}
+
+async function list(store: TaskStore, most: number, { out }: Io, isJson: boolean) {
+  const { now } = await store.figures();
+  const found = await listTasks(store, most);
+  if (isJson) out(`${plainJson({ parley: 1, tasks: found.map((task) => taskJson(task, now)) })}\n`);
+  else if (found.length === 0) out("The store has no tasks.\n");
+  else for (const task of found) out(`${taskLine(task, now)}\n`);
+  return exit.done;
+}
+
+async function get(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
+  await show(await store.read(taskId), store, io, isJson);
+  return exit.done;
+}
+
+async function cancel(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
+  const task = await store.cancel(taskId, defaultTaskLimits.keepMs);
+  await show(task, store, io, isJson);
+  return task?.status === "cancelled" ? exit.done : exit.failed;
+}
+
+async function show(task: TaskRecord | undefined, store: TaskStore, { out }: Io, isJson: boolean) {
+  if (task === undefined) throw new CallError("task_gone", "The store has no such task.");
+  const { now } = await store.figures();
+  const shown = isJson ? plainJson({ parley: 1, task: taskJson(task, now) }) : taskLine(task, now);
+  out(`${shown}\n`);
+}
+
+/** Opens a store. Throws if its tables are not up to date, because looking at a store must not change it. */
+export async function withStore<T>(
+  target: string,
+  schema: string | undefined,
+  act: (store: TaskStore) => Promise<T>,
+): Promise<T> {
+  const missing = await missingMigrations(target, schema);
+  if (missing > 0) {
+    const what = `The tables of the store are not up to date: ${counted(missing, "migration")} missing`;
+    throw new Error(`${what}. ${howToMigrate(target, schema)}`);
+  }
+  const store = storeAt(target, schema);
+  try {
+    return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Opens a store by its URL or file. Opening it can create its tables. */
+export function storeAt(target: string, schema: string | undefined): TaskStore {
+  return isPostgres(target)
+    ? new PostgresStore(target, { schema })
+    : new SqliteStore({ path: target });
+}
+
+const pageSize = 100;
+
+/** The tasks of a store, newest first. */
+async function listTasks(store: TaskStore, most: number): Promise<readonly TaskRecord[]> {
+  const found: TaskRecord[] = [];
+  for (;;) {
+    const last = found.at(-1);
+    const after = last && { createdAt: last.createdAt, id: last.id };
+    const limit = Math.min(pageSize, most - found.length);
+    const page = limit > 0 ? await store.list({ principal: undefined, after, limit }) : [];
+    found.push(...page);
+    if (page.length < pageSize) return found;
+  }
+}
+
+/** A task for programs, without anything sealed. */
+function taskJson(task: TaskRecord, now: number): Readonly<Record<string, unknown>> {
+  const { id, callId, tool, principal, status, waits, worker, epoch, fruitless } = task;
+  return {
+    id,
+    callId,
+    tool,
+    owner: principal === "" ? null : principal,
+    status,
+    waitsFor: waits.map(({ kind, key, dueAt }) => ({
+      kind,
+      key,
+      ...(dueAt !== undefined && { until: new Date(dueAt).toISOString() }),
+    })),
+    worker: worker ?? null,
+    claims: epoch,
+    fruitlessClaims: fruitless,
+    logLength: task.logLength,
+    logBytes: task.logBytes,
+    ageMs: now - task.createdAt,
+    createdAt: new Date(task.createdAt).toISOString(),
+    updatedAt: new Date(task.updatedAt).toISOString(),
+    expiresAt: new Date(task.expiresAt).toISOString(),
+  };
+}
+
+function taskLine(task: TaskRecord, now: number): string {
+  const { id, tool, principal, status, waits, fruitless } = task;
+  const waiting = waits.map(({ kind, key }) => (kind === "timer" ? "a timer" : plainLine(key, 30)));
+  const facts = [
+    plainLine(id, 40),
+    plainLine(tool, 30),
+    status,
+    duration(Math.max(0, now - task.createdAt)),
+    principal === "" ? "no owner" : plainLine(principal, 30),
+    ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
+    ...(fruitless > 1 ? [`${fruitless} attempts without progress`] : []),
+  ];
+  return facts.join("  ");
+}
