@@ -13,7 +13,7 @@ import { TaskClient } from "./task-client.ts";
 const here = import.meta.dirname;
 const run = promisify(execFile);
 
-test("work-items: the official client, three processes, one key; each write once", async () => {
+test("work-items: the official client, three processes and one key make each write once", async () => {
   const main = join(here, "work-items/main.ts");
   const { stdout } = await run(process.execPath, ["--import", "tsx", main], { timeout: 100_000 });
   expect(stdout).toContain(
@@ -24,7 +24,7 @@ test("work-items: the official client, three processes, one key; each write once
   expect(replicas.size).toBe(3);
 }, 120_000);
 
-test("hello-ask runs as it stands in the README, but for its port", async () => {
+test("hello-ask runs as it stands in the README, except for its port", async () => {
   const folder = join(here, "hello-ask/.run");
   mkdirSync(folder, { recursive: true });
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

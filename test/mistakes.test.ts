@@ -50,7 +50,7 @@ test("duplicate_key", async () => {
   );
 });
 
-test("ask_in_step, also after an await inside the body", async () => {
+test("ask_in_step, even after an await inside the body", async () => {
   const error = await mistake("import_rows", async (ctx) => {
     await ctx.step("save", async () => {
       await Promise.resolve();
@@ -65,7 +65,7 @@ test("ask_in_step, also after an await inside the body", async () => {
   );
 });
 
-test("not_askable, where the types could not see it", async () => {
+test("not_askable, if the types could not prevent it", async () => {
   const address: z.ZodType = z.object({ city: z.string() });
   const error = await mistake("ship", async (ctx) => {
     await ctx.ask("shipping", "Where to?", z.object({ address }));
@@ -130,7 +130,7 @@ test("unstable_question", async () => {
   );
 });
 
-test("bad_option, from JavaScript: what only a task can do, in a tool that never is one", async () => {
+test("bad_option, from JavaScript: a task-only feature in a tool that is never a task", async () => {
   for (const verb of ["background", "sleep", "waitFor"] as const) {
     const error = await mistake("report", async (ctx) => {
       const untyped = ctx as unknown as Record<string, (...args: unknown[]) => Promise<void>>;
@@ -152,7 +152,7 @@ test("from JavaScript: the older way to register a tool is refused at once", () 
   );
 });
 
-test("from JavaScript: a question without its key, an app without a name, a port that is none", async () => {
+test("from JavaScript: a question without a key, an app without a name, and an invalid port are refused", async () => {
   const error = await mistake("report", async (ctx) => {
     const confirm = ctx.confirm as unknown as (message: string) => Promise<boolean>;
     return String(await confirm("Go?"));

@@ -16,7 +16,7 @@ test.each([
   ["outcomes.ts", "#4522 closed as Fixed\n"],
   ["with-tasks.ts", "#4522 closed as Fixed\n"],
 ])(
-  "%s runs as it is documented, on another port and in another folder",
+  "%s runs as documented, on another port and in another folder",
   async (file, said) => {
     const app = parley({ name: "tracker", version: "1.0.0" });
     const Bug = z.object({ id: z.int() });

@@ -85,7 +85,7 @@ function told(trail: Trail) {
 
 const thanks = "Thank you. Your decision is on its way.";
 
-test("a deployment is approved hours later by another person, and the trail says who did what", async () => {
+test("another person approves a deployment hours later, and the audit trail says who did what", async () => {
   const { ask, deployed, trail } = await opened();
   const { link, status, text } = await ask("ada");
   later(5 * hourMs);
@@ -103,7 +103,7 @@ test("a deployment is approved hours later by another person, and the trail says
   expect(decided! - asked!).toBeGreaterThanOrEqual(5 * hourMs);
 });
 
-test("looking decides nothing, and shows a strange name as text", async () => {
+test("viewing the page decides nothing, and an unusual name is shown as text", async () => {
   const { ask, deployed, trail } = await opened();
   const { link, status } = await ask("ada", "<script>");
   expect((await visit(link, "bob")).html).toContain("<b>&lt;script> 1.4.2</b>");
@@ -113,7 +113,7 @@ test("looking decides nothing, and shows a strange name as text", async () => {
   expect(told(trail)).toEqual(["ada ask <script> 1.4.2: waiting"]);
 });
 
-test("refused, it is not deployed", async () => {
+test("a refused deployment does not run", async () => {
   const { ask, deployed, trail } = await opened();
   const { link, text } = await ask("ada");
   await press(link, "carol", "refuse");
@@ -125,7 +125,7 @@ test("refused, it is not deployed", async () => {
   ]);
 });
 
-test("after a day without an answer it ends politely, and the link is no good any more", async () => {
+test("after a day without an answer the call ends politely, and the link no longer works", async () => {
   const { ask, deployed, trail } = await opened();
   const { link, text } = await ask("ada");
   later(25 * hourMs);
@@ -142,7 +142,7 @@ test("after a day without an answer it ends politely, and the link is no good an
   ]);
 });
 
-test("pressed twice, the first counts; the second is told so, and written down", async () => {
+test("if the button is pressed twice, the first press counts; the second gets a message and is recorded", async () => {
   let finish = () => {};
   const deploying = new Promise<void>((resolve) => {
     finish = resolve;
@@ -168,7 +168,7 @@ test("pressed twice, the first counts; the second is told so, and written down",
   ]);
 });
 
-test("approving needs a sign-in, the role, and another person than the one who asked", async () => {
+test("approving needs a sign-in, the role, and a person other than the requester", async () => {
   const { ask, deployed, trail } = await opened();
   const { link, text } = await ask("carol");
   for (const name of ["carol", "ada", "mallory"]) {

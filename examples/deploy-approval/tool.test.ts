@@ -21,7 +21,7 @@ beforeEach(() => {
   done.length = 0;
 });
 
-test("what is approved is deployed", async () => {
+test("an approved deployment runs", async () => {
   const call = await play(deploy, shop, yes, { principal: "ada" });
   expect(call.text).toBe("shop 1.4.2 is deployed. bob approved it.");
   expect(done).toEqual(["announce ada shop 1.4.2", "deploy shop 1.4.2 for bob true"]);
@@ -29,13 +29,13 @@ test("what is approved is deployed", async () => {
   expect(call.task?.statuses).toEqual(["working", "completed"]);
 });
 
-test("what is refused is not", async () => {
+test("a refused deployment does not run", async () => {
   const call = await play(deploy, shop, { approval: { isApproved: false, by: "bob" } });
   expect(call.text).toBe("shop 1.4.2 was not deployed: bob said no.");
   expect(call.ran("deploy")).toBe(0);
 });
 
-test("whatever is lost on the way, a deployment is repeated under its own idempotency key only", async () => {
+test("whatever is lost on the way, a deployment is repeated only under its own idempotency key", async () => {
   const { repeats } = await crashTest(deploy, shop, yes);
   expect(repeats.every(({ usesKey }) => usesKey)).toBe(true);
   expect(repeats.map(({ step }) => step)).toContain("deploy");

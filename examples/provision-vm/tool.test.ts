@@ -32,7 +32,7 @@ test("a client without tasks is served within its request", async () => {
   });
 });
 
-test("saying no creates nothing", async () => {
+test("a declined question creates nothing", async () => {
   const call = await play(provisionVm, order, { buy: false }, { as: "task" });
   expect(call).toMatchObject({ text: "No VM was created.", task: undefined });
 });

@@ -12,7 +12,7 @@ test("a duplicate is closed once, with the bug it duplicates", async () => {
   expect(call.ran("close")).toBe(1);
 });
 
-test("declining the question closes nothing", async () => {
+test("a declined question closes nothing", async () => {
   const call = await play(resolveBug, { id: 4522 }, { how: declined });
   expect(call.isError).toBe(true);
   expect(call.ran("close")).toBe(0);

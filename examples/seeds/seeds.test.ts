@@ -27,7 +27,7 @@ describe("the MRTR proposal's tools", () => {
     expect(call.rounds).toBe(2);
   });
 
-  test("a duplicate takes two questions, anything else one", async () => {
+  test("a duplicate takes two questions, and any other resolution takes one", async () => {
     const update = made(updateWorkItem);
     const args = { workItemId: 4522, fields: { "System.State": "Resolved" } };
     const duplicate = await play(update, args, {
@@ -43,7 +43,7 @@ describe("the MRTR proposal's tools", () => {
     });
   });
 
-  test("the echo tool asks in its task, unless it was told", async () => {
+  test("the echo tool asks in its task, unless the arguments already have the answer", async () => {
     const asked = await play(made(echo), {}, { echo_input: "Hello World!" }, { as: "task" });
     expect(asked.text).toBe("Echo: Hello World!");
     expect(asked.task?.statuses).toEqual(["working", "input_required", "working", "completed"]);
@@ -51,7 +51,7 @@ describe("the MRTR proposal's tools", () => {
     expect(told).toMatchObject({ text: "Echo: Hi", asked: [] });
   });
 
-  test("a form and a completion go out together", async () => {
+  test("a form and a completion request go out together", async () => {
     const call = await play(
       made(mixed),
       {},
@@ -75,7 +75,7 @@ describe("the C# SDK's page's tools", () => {
     }
   });
 
-  test("deferred work goes on in another round, with no question", async () => {
+  test("deferred work continues in another round without a question", async () => {
     const call = await play(made(deferred), {});
     expect(call).toMatchObject({ text: "Completed step 1", rounds: 2, asked: [] });
     expect(call.ran("first half")).toBe(1);
@@ -85,7 +85,7 @@ describe("the C# SDK's page's tools", () => {
     });
   });
 
-  test("an action is confirmed or not", async () => {
+  test("an action is confirmed or cancelled", async () => {
     const args = { action: "delete all files" };
     const yes = await play(made(confirmAction), args, { confirm: true });
     expect(yes.text).toBe("Action confirmed!");
@@ -93,7 +93,7 @@ describe("the C# SDK's page's tools", () => {
     expect(no.text).toBe("Action cancelled.");
   });
 
-  test("the tool by hand asks, and has words for who cannot be asked", async () => {
+  test("the low-level tool asks, and has its own message for a client that cannot be asked", async () => {
     const args = { question: "why?" };
     const told = await play(made(answerQuestion), args, { user_answer: "because" });
     expect(told).toMatchObject({ text: "You answered: because", rounds: 2 });
@@ -102,12 +102,12 @@ describe("the C# SDK's page's tools", () => {
     expect(cannot.text).toMatch(/your client cannot be asked/);
   });
 
-  test("units are asked for", async () => {
+  test("the tool asks for the units", async () => {
     const call = await play(made(weatherInUnits), { location: "Oslo" }, { units: "Celsius" });
     expect(call.text).toBe("Weather for Oslo in Celsius: 72°");
   });
 
-  test("a VM is confirmed in a round, and made and asked about in the task", async () => {
+  test("a VM is confirmed in a round, then created in the task, which asks about it", async () => {
     const args = { vmName: "web", asksForZone: true };
     const call = await play(
       made(provisionVm),
@@ -123,7 +123,7 @@ describe("the C# SDK's page's tools", () => {
 });
 
 describe("the mcpkit tutorial's tools", () => {
-  test("one round greets", async () => {
+  test("a greeting takes one round", async () => {
     const call = await play(made(greet), {}, { user_name: { name: "Alice" } });
     expect(call).toMatchObject({ text: "Hello, Alice!", rounds: 2 });
   });
@@ -134,14 +134,14 @@ describe("the mcpkit tutorial's tools", () => {
     expect(call.rounds).toBe(3);
   });
 
-  test("roots are asked of the client, and nobody has to type them", async () => {
+  test("the client supplies its roots, and the user types nothing", async () => {
     const roots = [{ uri: "file:///work/repo-a/" }, { uri: "file:///work/repo-b/" }];
     const call = await play(made(searchRoots), {}, { client_roots: roots });
     expect(call.text).toBe("Searched file:///work/repo-a/, file:///work/repo-b/");
     expect(call.asked).toMatchObject([{ kind: "roots" }]);
   });
 
-  test("three phases in one handler: a round, a task, a question in it", async () => {
+  test("one handler has three phases: a round, a task, and a question in the task", async () => {
     const script = { user_name: { name: "Alice" }, colour: "blue" };
     const call = await play(made(composition), {}, script, { as: "task" });
     expect(call.text).toBe("a house for Alice, blue");
@@ -149,7 +149,7 @@ describe("the mcpkit tutorial's tools", () => {
     expect(call.task?.statuses).toEqual(["working", "input_required", "working", "completed"]);
   });
 
-  test("what it summarizes comes to an end", async () => {
+  test("the summary completes", async () => {
     expect((await play(made(summarize), {})).text).toBe("Summarized.");
   });
 });
@@ -174,7 +174,7 @@ describe("the response types' weather", () => {
 });
 
 describe("mishaps", () => {
-  test("change none of those that ask", async () => {
+  test("do not change the outcome of the tools that ask", async () => {
     const none = { repeats: [] };
     await expect(crashTest(made(wizard), {}, { name: "Ada", age: 36 })).resolves.toMatchObject(
       none,
@@ -184,7 +184,7 @@ describe("mishaps", () => {
     ).resolves.toMatchObject(none);
   });
 
-  test("work in the first round is repeated under a new key when its response is lost, and the kit says so", async () => {
+  test("work in the first round is repeated under a new key when its response is lost, and the kit reports it", async () => {
     await expect(crashTest(made(deferred), {})).rejects.toThrow(
       'response 1 lost: step "first half" ran 2 times, under different idempotency keys. Ask a question before it, or add it to mayRepeat if it only reads.',
     );

@@ -49,7 +49,7 @@ test.each<[string, (app: App) => Parameters<typeof connect>[0] | Promise<string>
   expect((await server.call("greet")).text).toBe("Hello, Ada!");
 });
 
-test("a caller is the user that the token names, and without a token gets nowhere", async () => {
+test("a caller is the user that the token names, and a request without a token is refused", async () => {
   process.env["PARLEY_KEYS"] = keys;
   onTestFinished(() => void delete process.env["PARLEY_KEYS"]);
   const expiresAt = Date.now() / 1_000 + 60;

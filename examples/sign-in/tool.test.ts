@@ -2,7 +2,7 @@ import { play } from "mcp-parley/testing";
 import { expect, test } from "vitest";
 import { signInTool } from "./tool.ts";
 
-test("the page gets a ticket, and the tool goes on once the person has signed in", async () => {
+test("the page gets a ticket, and the tool continues once the person has signed in", async () => {
   const signedIn = new Set<string>();
   let isOpened = false;
   const { listRepositories } = signInTool({

@@ -17,7 +17,7 @@ test("each step runs once, and the checkpoint starts a new round", async () => {
   expect([call.ran("stock"), call.ran("charge"), call.ran("ship")]).toEqual([1, 1, 1]);
 });
 
-test("a step that keeps failing is tried three times, then caught", async () => {
+test("a step that keeps failing is tried three times, and then its error is caught", async () => {
   let attempts = 0;
   const refusing: Shop = {
     ...shop,
@@ -31,7 +31,7 @@ test("a step that keeps failing is tried three times, then caught", async () => 
   expect(attempts).toBe(3);
 });
 
-test("after any crash, what runs again has its own idempotency key", async () => {
+test("after any crash, a body that runs again has the same idempotency key", async () => {
   const { repeats } = await crashTest(orderTool(shop), lamp, { sure: true });
   const writes = repeats.filter(({ step }) => step !== "stock");
   expect(writes.length).toBeGreaterThan(0);

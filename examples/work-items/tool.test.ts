@@ -13,7 +13,7 @@ beforeEach(() => {
   done.length = 0;
 });
 
-test("a duplicate takes two questions; the tracker is written to once", async () => {
+test("a duplicate takes two questions, and the tracker is written to once", async () => {
   const call = await play(updateWorkItem, bug, {
     resolution: "Duplicate",
     duplicate_of: { duplicateOfId: 4301 },
@@ -49,18 +49,18 @@ test("any other resolution takes one question", async () => {
   expect(call.rounds).toBe(2);
 });
 
-test("another state asks nothing", async () => {
+test("a change to another state asks nothing", async () => {
   const call = await play(updateWorkItem, { workItemId: 7, fields: { "System.State": "Active" } });
   expect(call).toMatchObject({ text: "Work item #7 updated.", rounds: 1, asked: [] });
 });
 
-test("declining leaves the tracker alone", async () => {
+test("a declined question leaves the tracker unchanged", async () => {
   const call = await play(updateWorkItem, bug, { resolution: "Duplicate", duplicate_of: declined });
   expect(call).toMatchObject({ isError: true, text: 'Question "duplicate_of" was declined.' });
   expect(done).toEqual([]);
 });
 
-test("mishaps repeat a write at most under its own idempotency key", async () => {
+test("mishaps repeat a write only under its own idempotency key", async () => {
   const script = { resolution: "Duplicate", duplicate_of: { duplicateOfId: 4301 } };
   const { repeats } = await crashTest(updateWorkItem, bug, script);
   expect(new Set(repeats.map(({ step }) => step))).toEqual(new Set(["update", "link"]));

@@ -42,13 +42,13 @@ describe("a form", () => {
     expect(() => answerTo(question, { action: "accept", content })).toThrow(message);
   });
 
-  test("what is made in a way unknown here is for the server to judge", () => {
+  test("a schema feature that this client does not know is left to the server to check", () => {
     const question = form({ a: { type: "colour" }, b: { type: "string", format: "zip" } });
     const content = { a: "red", b: "12", c: true };
     expect(answerTo(question, accept(content))).toEqual({ action: "accept", content });
   });
 
-  test("decline and cancel carry nothing", () => {
+  test("decline and cancel carry no content", () => {
     const question = form({ name: { type: "string" } }, ["name"]);
     expect(answerTo(question, { action: "decline", content: { name: 1 } })).toEqual({
       action: "decline",
@@ -56,7 +56,7 @@ describe("a form", () => {
     expect(() => answerTo(question, { action: "yes" })).toThrow("That is not an answer");
   });
 
-  test('a field named "__proto__" is one like any other', () => {
+  test('a field named "__proto__" is treated like any other', () => {
     const properties = JSON.parse('{"__proto__":{"type":"string"}}');
     const content = JSON.parse('{"__proto__":"x"}');
     expect(JSON.stringify(answerTo(form(properties, ["__proto__"]), accept(content)))).toBe(
@@ -65,14 +65,14 @@ describe("a form", () => {
   });
 });
 
-test("a page is agreed to without content [C41]", () => {
+test("accepting a page sends no content [C41]", () => {
   const params = { mode: "url", message: "?", url: "https://user@example.com:8443/x?y" };
   const question = readQuestion("q", { method: "elicitation/create", params });
   expect(question).toMatchObject({ kind: "url", host: "example.com:8443" });
   expect(answerTo(question, accept({ secret: "x" }))).toEqual({ action: "accept" });
 });
 
-test("roots are files [C48]", () => {
+test("roots must be file URLs [C48]", () => {
   const question = readQuestion("q", { method: "roots/list" });
   expect(() => answerTo(question, { roots: [{ uri: "https://example.com" }] })).toThrow(
     "That is not an answer",
@@ -82,7 +82,7 @@ test("roots are files [C48]", () => {
   });
 });
 
-test("a model with tools was not declared, so it is not asked for [C47]", () => {
+test("sampling with tools is refused, because it was not declared [C47]", () => {
   const params = { messages: [], maxTokens: 1, tools: [] };
   expect(() => readQuestion("q", { method: "sampling/createMessage", params })).toThrow("tools");
 });

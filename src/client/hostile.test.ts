@@ -35,7 +35,7 @@ const asking = (key: string, state?: string) => ({
 });
 
 describe("rounds", () => {
-  test("rounds without end, with questions [C31] [G19]", async () => {
+  test("endless rounds with questions are stopped [C31] [G19]", async () => {
     let round = 0;
     const { connection, server } = await met(() => {
       round += 1;
@@ -47,7 +47,7 @@ describe("rounds", () => {
     expect(new Set(server.heard.map(({ id }) => id)).size).toBe(11);
   });
 
-  test("rounds without end, without questions [C21] [G19]", async () => {
+  test("endless rounds without questions are stopped [C21] [G19]", async () => {
     const { connection, server } = await met(
       () => ({ resultType: "input_required", requestState: "again" }),
       { limits: { stateRounds: 2 } },
@@ -59,7 +59,7 @@ describe("rounds", () => {
     expect(performance.now() - since).toBeGreaterThan(365);
   });
 
-  test("the state goes back byte for byte, also an empty one, and only where there is one [C22] [C23] [C26]", async () => {
+  test("the state goes back byte for byte, even if it is empty, and only if there is one [C22] [C23] [C26]", async () => {
     const states = ['{"a": 1,  "b":"\\u00e9"}', "", undefined];
     let round = -1;
     const { connection, server } = await met(() => {
@@ -117,24 +117,24 @@ describe("rounds", () => {
     ],
     ["content that is no list", { content: "ok" }],
     ["a task without an id", { resultType: "task", status: "working" }],
-  ])("is no answer to a call: %s [C6]", async (_, result) => {
+  ])("is not accepted as a response to a call: %s [C6]", async (_, result) => {
     const { connection } = await met(() => result);
     const error = await failure(connection.call("any"));
     expect(error).toMatchObject({ name: "CallError", code: "bad_response" });
   });
 
-  test("no resultType is a complete result [C5]", async () => {
+  test("a result without resultType is complete [C5]", async () => {
     const { connection } = await met(() => text);
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("a task where there can be none [C7]", async () => {
+  test("a task is refused where none is possible [C7]", async () => {
     const { connection } = await met(() => ({ resultType: "task", ...taskOf("t", {}) }));
     expect(await failure(connection.prompt("any"))).toMatchObject({ code: "bad_response" });
     expect(await failure(connection.read("a://b"))).toMatchObject({ code: "bad_response" });
   });
 
-  test("a question that was not declared is not answered, and is in the error [G20]", async () => {
+  test("a question of an undeclared kind is not answered, and the error contains it [G20]", async () => {
     const { connection } = await met(() => asking("q1", "s"), {});
     const error = await failure(connection.call("any"));
     expect(error.code).toBe("unhandled_question");
@@ -142,7 +142,7 @@ describe("rounds", () => {
     expect(error.message).toContain("elicit");
   });
 
-  test("a key with a bad name is one like any other [D26]", async () => {
+  test("a key with an unusual name is treated like any other [D26]", async () => {
     const { connection, server } = await met(({ params }) =>
       params["inputResponses"] === undefined ? asking("constructor", "s") : text,
     );
@@ -183,7 +183,7 @@ describe("tasks", () => {
     ["a result that is none", taskOf("t1", { status: "completed" })],
     ["questions for a result", taskOf("t1", { status: "completed", result: asking("q1", "s") })],
     ["a task for a result", taskOf("t1", { status: "completed", result: created })],
-  ])("is no answer about the task: %s [C94]", async (_, task) => {
+  ])("is not accepted as the state of a task: %s [C94]", async (_, task) => {
     const { connection } = await met(({ method }) => (method === "tools/call" ? created : task));
     expect(await failure(connection.call("any"))).toMatchObject({
       code: "bad_response",
@@ -191,14 +191,14 @@ describe("tasks", () => {
     });
   });
 
-  test("an inner result without resultType is one", async () => {
+  test("an inner result without resultType is accepted", async () => {
     const { connection } = await met(({ method }) =>
       method === "tools/call" ? created : taskOf("t1", { status: "completed", result: text }),
     );
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("a key is answered once, however often it is shown, and not for another question [C85] [C87]", async () => {
+  test("a key is answered once, however often it appears, and not for a different question [C85] [C87]", async () => {
     let polls = 0;
     const { connection, server } = await met(({ method }) => {
       if (method === "tools/call") return created;
@@ -213,7 +213,7 @@ describe("tasks", () => {
     expect(server.heard.filter(({ method }) => method === "tasks/update")).toHaveLength(1);
   });
 
-  test("a question that is no longer asked is withdrawn, and whoever thinks about it is told", async () => {
+  test("a question that is no longer asked is withdrawn, and its handler is aborted", async () => {
     const asks = { status: "input_required", inputRequests: { q1: form("Name?") } };
     const thought = deferred();
     let unwanted: AbortSignal | undefined;
@@ -239,7 +239,7 @@ describe("tasks", () => {
     expect(server.heard.map(({ method }) => method)).not.toContain("tasks/update");
   });
 
-  test("a question that is withdrawn is an event, and cannot be answered any more", async () => {
+  test("a withdrawn question produces an event and can no longer be answered", async () => {
     const asks = { status: "input_required", inputRequests: { q1: form("Name?") } };
     let polls = 0;
     let isAnswerTried = false;
@@ -265,7 +265,7 @@ describe("tasks", () => {
     expect(server.heard.map(({ method }) => method)).not.toContain("tasks/update");
   });
 
-  test("an answer arrives though every other request gets lost", async () => {
+  test("an answer arrives even if every other request is lost", async () => {
     let requests = 0;
     let isAnswered = false;
     const { connection, server } = await met(({ method }, response) => {
@@ -287,7 +287,7 @@ describe("tasks", () => {
     );
   });
 
-  test("an answer that has arrived is not sent again, though its acknowledgement got lost [C86]", async () => {
+  test("an answer that has arrived is not sent again, even if its acknowledgement was lost [C86]", async () => {
     let updates = 0;
     const { connection } = await met(({ method }, response) => {
       if (method === "tools/call") return created;
@@ -303,7 +303,7 @@ describe("tasks", () => {
     expect(updates).toBe(1);
   });
 
-  test("an answer that is refused because the task is over leaves its result", async () => {
+  test("if an answer is refused because the task is over, the call still gets the result", async () => {
     let isOver = false;
     const { connection } = await met(({ method }) => {
       if (method === "tools/call") return created;
@@ -317,7 +317,7 @@ describe("tasks", () => {
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("a question nobody handles cancels the task", async () => {
+  test("a question without a handler cancels the task", async () => {
     const { connection, server } = await met(({ method }) => {
       if (method === "tools/call") return created;
       if (method !== "tasks/get") return { resultType: "complete" };
@@ -330,7 +330,7 @@ describe("tasks", () => {
     expect(server.heard.at(-1)?.method).toBe("tasks/cancel");
   });
 
-  test("questions without end", async () => {
+  test("endless questions are stopped", async () => {
     let polls = 0;
     const { connection } = await met(
       ({ method }) => {
@@ -347,7 +347,7 @@ describe("tasks", () => {
     expect(await failure(connection.call("any"))).toMatchObject({ code: "too_many_rounds" });
   });
 
-  test("questions that are long, without end", async () => {
+  test("endless long questions are stopped", async () => {
     let polls = 0;
     const { connection } = await met(
       ({ method }) => {
@@ -363,7 +363,7 @@ describe("tasks", () => {
     expect(polls).toBe(3);
   });
 
-  test("a short interval does not make it poll without pause [G26]", async () => {
+  test("a short interval does not make the client poll without pause [G26]", async () => {
     const { connection, server } = await met(({ method }) =>
       method === "tools/call" ? created : taskOf("t1", {}),
     );
@@ -372,7 +372,7 @@ describe("tasks", () => {
     expect(server.heard.length).toBeLessThan(15);
   });
 
-  test("neither does a flood of pushes", async () => {
+  test("a flood of pushes does not make the client poll without pause", async () => {
     let pushes = 0;
     const flood: Saying = ({ id }, response) => {
       response.setHeader("content-type", "text/event-stream");
@@ -395,7 +395,7 @@ describe("tasks", () => {
     expect(pushes).toBeGreaterThan(15);
   });
 
-  test("what is pushed makes it look at once; only the look counts [C90]", async () => {
+  test("a push makes the client poll at once, and only the polled state counts [C90]", async () => {
     let isDone = false;
     const slow = { pollIntervalMs: 60_000 };
     const { connection } = await met(
@@ -427,7 +427,7 @@ describe("tasks", () => {
 });
 
 describe("the stream", () => {
-  test("an answer under another id", async () => {
+  test("a response under another id is refused", async () => {
     const { connection } = await met((_, response) => {
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ jsonrpc: "2.0", id: "someone's", result: text }));
@@ -436,7 +436,7 @@ describe("the stream", () => {
     expect(await failure(connection.call("any"))).toMatchObject({ code: "bad_response" });
   });
 
-  test("answers that cross go each to its own call", async () => {
+  test("responses that arrive out of order each reach their own call", async () => {
     const waiting: (() => void)[] = [];
     const { connection } = await met(async ({ params }) => {
       await new Promise<void>((resolve) => {
@@ -455,7 +455,7 @@ describe("the stream", () => {
     ["text/html", "<h1>Welcome</h1>", "bad_response"],
     ["text/event-stream", "data: {not json\n\ndata: 5\n\n\u0000\u0001", "server_down"],
     ["text/event-stream", "", "server_down"],
-  ])("garbage: %s %s", async (type, body, code) => {
+  ])("garbage is refused: %s %s", async (type, body, code) => {
     const { connection } = await met((_, response) => {
       response.setHeader("content-type", type);
       response.end(body);
@@ -465,7 +465,7 @@ describe("the stream", () => {
   });
 
   test.each(["application/json", "text/event-stream"])(
-    "100 MB of %s are not read to their end",
+    "100 MB of %s are not read to the end",
     async (type) => {
       let sent = 0;
       const { connection } = await met((_, response) => {
@@ -488,12 +488,12 @@ describe("the stream", () => {
     },
   );
 
-  test("silence", async () => {
+  test("a silent server times out", async () => {
     const { connection } = await met(() => undefined, { limits: { silenceMs: 200 } });
     expect(await failure(connection.call("any"))).toMatchObject({ code: "timed_out" });
   });
 
-  test("signs of life are no answer, and timeoutMs holds whatever they are [C11]", async () => {
+  test("keep-alive messages are not a response, and timeoutMs applies whatever they are [C11]", async () => {
     const { connection } = await met(({ params }, response) => {
       response.setHeader("content-type", "text/event-stream");
       const progressToken = (params["_meta"] as { progressToken: string }).progressToken;
@@ -527,14 +527,14 @@ describe("over stdio", () => {
     return connection;
   };
 
-  test("garbage between messages is passed over", async () => {
+  test("garbage between messages is skipped", async () => {
     const connection = await told(
       `console.log("Listening..."); console.log("{"); say({ content: [{ type: "text", text: "ok" }] });`,
     );
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("a server that does not read for a while costs no warning of listeners", async () => {
+  test("a server that stops reading for a while causes no warning about listeners", async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => void warnings.push(warning);
     process.on("warning", onWarning);
@@ -550,7 +550,7 @@ describe("over stdio", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("a line without end ends the connection", async () => {
+  test("an endless line ends the connection", async () => {
     const connection = await told(
       `for (let i = 0; i < 100; i++) process.stdout.write("x".repeat(1e6));`,
     );
@@ -558,7 +558,7 @@ describe("over stdio", () => {
     expect(await failure(connection.call("any"))).toMatchObject({ code: "server_down" });
   });
 
-  test("a call that is given up is cancelled by a notification, and its late answer dropped [C12] [C64]", async () => {
+  test("an abandoned call is cancelled by a notification, and its late response is dropped [C12] [C64]", async () => {
     const connection = await told(`
       globalThis.slow ??= undefined;
       if (method === "notifications/cancelled") {
@@ -575,7 +575,7 @@ describe("over stdio", () => {
     expect((await connection.call("status")).text).toBe("true");
   });
 
-  test("a server that dies", async () => {
+  test("a server that dies ends the call with an error", async () => {
     const connection = await told("process.exit(1);");
     expect(await failure(connection.call("any"))).toMatchObject({ code: "server_down" });
   });

@@ -17,7 +17,7 @@ const inputSchema = {
   },
 };
 
-test("what is there, and can be said in a header [C62]", () => {
+test("arguments that are present and fit in a header are sent as headers [C62]", () => {
   const headers = new ParamHeaders();
   headers.learn([{ name: "t", inputSchema }, { name: 5 }, null]);
   const args = { region: "eu", size: 3, deep: { on: false }, price: 1.5, bad: "x", plain: "y" };
@@ -37,7 +37,7 @@ afterEach(async () => {
   for (const close of open.splice(0).toReversed()) await close();
 });
 
-test("a refusal for want of a header makes it read the list of tools, once [C63]", async () => {
+test("if a call is refused for a missing header, the client reads the list of tools once [C63]", async () => {
   const server = await hostile(({ method }, response) => {
     if (method === "tools/list") {
       return {

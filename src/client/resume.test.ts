@@ -73,7 +73,7 @@ const keysOf = (event: CallEvent) =>
 const refOf = (event: CallEvent) => ("ref" in event ? event.ref : "");
 
 describe("a reference", () => {
-  test("is one plain string, and enough for another connection", async () => {
+  test("is one plain string, which is enough for another connection", async () => {
     const first = await connected();
     const asked = await until(first.start("pair"), "asked");
     expect(refOf(asked)).toMatch(/^parley1\.[\w-]+$/);
@@ -88,7 +88,7 @@ describe("a reference", () => {
     expect(done).toEqual(["first", "second"]);
   });
 
-  test("of a task, too", async () => {
+  test("works for a task, too", async () => {
     const first = await connected();
     const ref = refOf(await until(first.start("task_pair"), "task"));
     await first.close();
@@ -98,7 +98,7 @@ describe("a reference", () => {
     expect((await call.result()).text).toBe("AB");
   });
 
-  test("is not taken to another server, and nothing else is a reference", async () => {
+  test("is not sent to another server, and other strings are refused", async () => {
     const first = await connected();
     const ref = refOf(await until(first.start("pair"), "asked"));
     const other = parley({ name: "parted", version: "1.0.0", keys, logger: quiet });
@@ -116,7 +116,7 @@ describe("a reference", () => {
     }
   });
 
-  test("of a call that is under way here is refused", async () => {
+  test("is refused while its call is under way on this connection", async () => {
     const connection = await connected();
     const ref = refOf(await until(connection.start("pair"), "asked"));
     expect(() => connection.resume(ref)).toThrow("already running on this connection");
@@ -124,7 +124,7 @@ describe("a reference", () => {
 });
 
 describe("the journal", () => {
-  test("keeps an answer of a round that is not complete: that question is not put again", async () => {
+  test("keeps the answers of an incomplete round, and their questions are not asked again", async () => {
     const first = await connected({ journal: folder });
     const call = first.start("pair");
     await until(call, "asked");
@@ -161,7 +161,7 @@ describe("the journal", () => {
     expect((await again.result()).text).toBe("AB");
   });
 
-  test("has a call before it is sent, and lets go of it with the result", async () => {
+  test("records a call before it is sent, and removes it with the result", async () => {
     const kept = new Map<string, string>();
     const sizes: number[] = [];
     const journal = {
@@ -178,7 +178,7 @@ describe("the journal", () => {
     expect(kept.size).toBe(0);
   });
 
-  test("gives a result that nobody has taken yet, and does nothing again", async () => {
+  test("returns a result that was not collected yet, without repeating anything", async () => {
     const first = await connected({ journal: folder });
     // Leaving the loop here is like a crash: the result was seen but not taken.
     await until(first.start("plain"), "done");
@@ -191,7 +191,7 @@ describe("the journal", () => {
     expect(await second.unfinished()).toEqual([]);
   });
 
-  test("has let go of a call when whoever reads its events is at their end", async () => {
+  test("has removed a call by the time its events end", async () => {
     const connection = await connected({ journal: folder });
     const seen: string[] = [];
     for await (const { type } of connection.start("plain")) {
@@ -202,7 +202,7 @@ describe("the journal", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is for its owner only, and forgets what is cancelled", async () => {
+  test("is readable only by its owner, and forgets cancelled calls", async () => {
     const connection = await connected({ journal: join(folder, "new") });
     const call = connection.start("pair");
     await until(call, "asked");
@@ -214,7 +214,7 @@ describe("the journal", () => {
     expect(readdirSync(join(folder, "new"))).toEqual([]);
   });
 
-  test("keeps a task that could not be cancelled, and says so", async () => {
+  test("keeps a task that could not be cancelled, and the error says so", async () => {
     const created = { resultType: "task", ...taskOf("t1", {}) };
     let isDown = false;
     const server = await hostile(({ method }, response) => {
@@ -245,7 +245,7 @@ describe("the journal", () => {
     }
   });
 
-  test("that cannot be written any more ends the call, with the answer refused", async () => {
+  test("ends the call and refuses the answer when it can no longer be written", async () => {
     let isFull = false;
     const journal = {
       put: async () => {
@@ -262,7 +262,7 @@ describe("the journal", () => {
     await expect(call.result()).rejects.toThrow("disk full");
   });
 
-  test("that cannot be written ends the call before anything is sent", async () => {
+  test("ends the call before anything is sent when it cannot be written", async () => {
     const journal = {
       put: () => Promise.reject(new Error("disk full")),
       delete: async () => {},

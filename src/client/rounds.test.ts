@@ -52,21 +52,21 @@ describe("with handlers", () => {
     expect(done).toEqual(["search", "hold", "price", "book", "print", "file"]);
   });
 
-  test("a round without questions is paced and gone on with", async () => {
+  test("a round without questions is retried after a pause", async () => {
     const done: string[] = [];
     const connection = await served({}, done);
     expect((await connection.call("import_rows")).text).toBe("imported");
     expect(done).toEqual(["first half", "second half"]);
   });
 
-  test("a page is shown with its host, and not gone to [C44]", async () => {
+  test("a page is shown with its host, and is not opened [C44]", async () => {
     asked.length = 0;
     const connection = await served(people);
     expect((await connection.call("sign_in")).text).toBe("signed in");
     expect(asked).toMatchObject([{ kind: "url", host: "example.com", isPunycode: false }]);
   });
 
-  test("prompts and resources ask, too", async () => {
+  test("prompts and resources can ask, too", async () => {
     const connection = await served(people);
     const { messages } = await connection.prompt("letter", { tone: "kind" });
     expect(messages).toMatchObject([{ content: { text: "Write a kind letter to Ada." } }]);
@@ -75,15 +75,15 @@ describe("with handlers", () => {
   });
 });
 
-describe("nobody to answer", () => {
-  test("a server that needs someone says so, and what to give", async () => {
+describe("without handlers", () => {
+  test("the error says that the server asks a question, and how to answer it", async () => {
     const connection = await served();
     const error = await failure(connection.call("sign_in"));
     expect(error).toMatchObject({ name: "CallError", code: "capability_missing" });
     expect(error.message).toContain("elicitation");
   });
 
-  test('"events" without start() fails closed, with the question [G20]', async () => {
+  test('"events" without start() fails closed, and the error contains the question [G20]', async () => {
     const connection = await served({ elicit: "events" });
     const error = await failure(connection.call("sign_in"));
     expect(error.code).toBe("unhandled_question");

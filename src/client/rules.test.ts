@@ -50,7 +50,7 @@ const roundsAndTask = (): Saying => {
 const metaKey = (name: string) => `io.modelcontextprotocol/${name}`;
 
 describe("every request", () => {
-  test("says who is calling, in which revision and with what, retries and tasks/* included [C2] [C3]", async () => {
+  test("names the client, its revision and its capabilities, including retries and tasks/* [C2] [C3]", async () => {
     const { connection, server } = await met(roundsAndTask(), { ...yes, name: "me", roots: [] });
     expect((await connection.call("any")).text).toBe("ok");
     const methods = new Set(server.heard.map(({ method }) => method));
@@ -68,7 +68,7 @@ describe("every request", () => {
     }
   });
 
-  test("has an id and a progress token that no other has [C1] [C10] [C24]", async () => {
+  test("has a unique id and a unique progress token [C1] [C10] [C24]", async () => {
     const { connection, server } = await met(roundsAndTask());
     await connection.call("any");
     await Promise.all([connection.prompt("any").catch(() => {}), connection.call("any")]);
@@ -82,7 +82,7 @@ describe("every request", () => {
     expect(new Set(tokens).size).toBe(tokens.length);
   });
 
-  test("says in its headers what it is and whose: a task's say its id [C61]", async () => {
+  test("has headers that name its method and target; for a task, the target is its id [C61]", async () => {
     const { connection, server } = await met(roundsAndTask());
     await connection.call("any");
     for (const { method, headers } of server.heard) {
@@ -101,17 +101,20 @@ describe("every request", () => {
     ["forms and pages", { elicit: "events" }, { elicitation: { form: {}, url: {} } }],
     ["a model", { sample: "events" }, { sampling: {} }],
     ["roots", { roots: () => [] }, { roots: {} }],
-  ])("declares what it has a handler for, and nothing else: %s [C4]", async (_, options, has) => {
-    const { connection, server } = await met(() => text, options);
-    await connection.call("any");
-    const meta = server.heard[0]?.params["_meta"] as Record<string, unknown>;
-    expect(meta[metaKey("clientCapabilities")]).toEqual({
-      ...has,
-      extensions: { [metaKey("tasks")]: {} },
-    });
-  });
+  ])(
+    "declares what the client has a handler for, and nothing else: %s [C4]",
+    async (_, options, has) => {
+      const { connection, server } = await met(() => text, options);
+      await connection.call("any");
+      const meta = server.heard[0]?.params["_meta"] as Record<string, unknown>;
+      expect(meta[metaKey("clientCapabilities")]).toEqual({
+        ...has,
+        extensions: { [metaKey("tasks")]: {} },
+      });
+    },
+  );
 
-  test("is sent, though the same was asked before: results are not kept [C29]", async () => {
+  test("is sent even if the same request was sent before, because results are not cached [C29]", async () => {
     const { connection, server } = await met(({ method }) =>
       method === "resources/read"
         ? { contents: [{ uri: "a://b", text: "x" }], ttlMs: 60_000, cacheScope: "public" }
@@ -125,8 +128,8 @@ describe("every request", () => {
   });
 });
 
-describe("an answer of the server", () => {
-  test("may be a stream, with comments and what is unknown in it [C60]", async () => {
+describe("a response of the server", () => {
+  test("may be a stream with comments and unknown events [C60]", async () => {
     const { connection } = await met(({ id }, response) => {
       response.setHeader("content-type", "text/event-stream");
       const note = { jsonrpc: "2.0", method: "notifications/of-tomorrow", params: {} };
@@ -139,7 +142,7 @@ describe("an answer of the server", () => {
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("with a request in it gets no response, and its question is not put [C8]", async () => {
+  test("gets no reply to a request in its stream, whose question is not asked [C8]", async () => {
     const asked: unknown[] = [];
     const elicit: ConnectOptions["elicit"] = (question) => {
       asked.push(question);
@@ -163,7 +166,7 @@ describe("an answer of the server", () => {
     expect(server.heard.map(({ method }) => method)).toEqual(["tools/call", "tools/call"]);
   });
 
-  test("leaves nothing open, though the server leaves its stream open", async () => {
+  test("leaves nothing open, even if the server leaves its stream open", async () => {
     const closed = deferred();
     const { connection } = await met(({ id }, response) => {
       response.setHeader("content-type", "text/event-stream");
@@ -175,7 +178,7 @@ describe("an answer of the server", () => {
     await closed.promise;
   });
 
-  test("that breaks off is not asked for again: the call may have had its effect [C65] [G36]", async () => {
+  test("is not requested again when it breaks off, because the call may have had its effect [C65] [G36]", async () => {
     const { connection, server } = await met((_, response) => {
       response.destroy();
       return undefined;
@@ -184,7 +187,7 @@ describe("an answer of the server", () => {
     expect(server.heard).toHaveLength(1);
   });
 
-  test("to tasks/get that breaks off is asked for again [G36]", async () => {
+  test("is requested again when it breaks off and the method is tasks/get [G36]", async () => {
     let gets = 0;
     const { connection } = await met(({ method }, response) => {
       if (method === "tools/call") return created;
@@ -197,7 +200,7 @@ describe("an answer of the server", () => {
     expect(gets).toBe(2);
   });
 
-  test.each([413, 431])("of HTTP %i says that the request is too large [C66]", async (status) => {
+  test.each([413, 431])("with HTTP %i says that the request is too large [C66]", async (status) => {
     const { connection } = await met((_, response) => {
       response.statusCode = status;
       response.end("too much");
@@ -208,7 +211,7 @@ describe("an answer of the server", () => {
 });
 
 describe("rounds", () => {
-  test("a retry goes out when all is answered, with an answer to each key [C20] [C27]", async () => {
+  test("a retry is sent when all questions are answered, with an answer to each key [C20] [C27]", async () => {
     const keys = ["a", "__proto__", "constructor"];
     const { connection, server } = await met(
       ({ params }) => (isFirst(params) ? asking(...keys) : text),
@@ -227,7 +230,7 @@ describe("rounds", () => {
     expect(server.heard).toHaveLength(2);
   });
 
-  test("what a retry carries is on no other request [C25]", async () => {
+  test("no other request carries what a retry carries [C25]", async () => {
     const others = 5;
     const { connection, server } = await met(({ params }) =>
       params["name"] === "asks" && isFirst(params) ? asking("q") : text,
@@ -251,7 +254,7 @@ describe("rounds", () => {
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("a page that is asked for again is shown again, and not taken for agreed to [C44] [G22]", async () => {
+  test("a page that is asked for again is shown again, without assuming consent [C44] [G22]", async () => {
     const page = { mode: "url", message: "Sign in", url: "https://example.com/in" };
     let rounds = 0;
     let shown = 0;
@@ -272,7 +275,7 @@ describe("rounds", () => {
     expect(shown).toBe(2);
   });
 
-  test("one that was given up is closed on the way, and not asked for again [C64]", async () => {
+  test("an abandoned round closes its request and is not sent again [C64]", async () => {
     const arrived = deferred();
     const closed = deferred();
     const { connection, server } = await met((_, response) => {
@@ -290,7 +293,7 @@ describe("rounds", () => {
 });
 
 describe("tasks", () => {
-  test("questions in them are looked at as those of rounds are [C49]", async () => {
+  test("questions of a task are checked as those of rounds are [C49]", async () => {
     const page = { mode: "url", message: "?", url: "javascript:alert(1)" };
     const inputRequests = { q: { method: "elicitation/create", params: page } };
     const { connection, server } = await met(({ method }) =>
@@ -300,7 +303,7 @@ describe("tasks", () => {
     expect(server.heard.map(({ method }) => method)).not.toContain("tasks/update");
   });
 
-  test("the same key before the task and in it is two questions [C92] [C28]", async () => {
+  test("the same key before the task and in it names two questions [C92] [C28]", async () => {
     const asked: string[] = [];
     const elicit: ConnectOptions["elicit"] = ({ message }) => {
       asked.push(message);
@@ -315,7 +318,7 @@ describe("tasks", () => {
     });
   });
 
-  test("the first end that is seen is the end [C82] [C95]", async () => {
+  test("the first final state that the client sees is final [C82] [C95]", async () => {
     const ends = ["completed", "failed", "cancelled"];
     const { connection, server } = await met(({ method }) =>
       method === "tools/call" ? created : taskOf("t1", { status: ends.shift(), result: text }),
@@ -326,7 +329,7 @@ describe("tasks", () => {
     expect(server.heard.filter(({ method }) => method === "tasks/get")).toHaveLength(1);
   });
 
-  test("one that is cancelled is told so by tasks/cancel, and not asked for any more [C88]", async () => {
+  test("a cancelled task gets tasks/cancel and is no longer polled [C88]", async () => {
     const { connection, server } = await met(({ method }) =>
       method === "tools/call" ? created : taskOf("t1", {}),
     );
@@ -340,8 +343,8 @@ describe("tasks", () => {
   });
 });
 
-describe("no revision in common", () => {
-  test("is an error that says what the server speaks [C9]", async () => {
+describe("without a common revision", () => {
+  test("the error names the revisions that the server speaks [C9]", async () => {
     const data = { supported: ["2099-01-01"], requested: "2026-07-28" };
     const stranger = {
       fetch: async (request: Request) => {

@@ -47,7 +47,7 @@ async function eventsOf(call: Call, most = 100): Promise<CallEvent[]> {
 }
 
 describe("to the result", () => {
-  test("a task that asks nothing [C80]", async () => {
+  test("a task that asks nothing returns its result [C80]", async () => {
     const connection = await served();
     const Scales = z.object({ grams: z.int() });
     const result = await connection.call("weigh_it", {}, { outputSchema: Scales });
@@ -66,7 +66,7 @@ describe("to the result", () => {
     expect((await connection.call(tool, args)).text).toBe(text);
   });
 
-  test("a tool that says that it failed has a result; one that breaks down has an error [C91]", async () => {
+  test("a tool that reports a failure has a result; one that breaks down has an error [C91]", async () => {
     const connection = await served();
     const result = await connection.call("failing_job");
     expect(result.isError).toBe(true);
@@ -78,7 +78,7 @@ describe("to the result", () => {
 });
 
 describe("events", () => {
-  test("questions come out, answers go in, each once [C84]", async () => {
+  test("questions come out and answers go in, each once [C84]", async () => {
     const connection = await served({ elicit: "events" });
     const call = connection.start("multi_input");
     const seen: string[] = [];
@@ -107,7 +107,7 @@ describe("events", () => {
     expect((await call.result()).text).toBe("accept and accept");
   });
 
-  test("of two answers to one question at the same moment, one counts", async () => {
+  test("of two simultaneous answers to one question, one counts", async () => {
     const connection = await served({ elicit: "events" });
     const call = connection.start("confirm_delete", { filename: "a.txt" });
     await eventsOf(call, 2);
@@ -130,7 +130,7 @@ describe("events", () => {
     expect(error.code).toBe("task_cancelled");
   });
 
-  test("a signal does the same", async () => {
+  test("aborting the signal cancels the task, too", async () => {
     const connection = await served({ elicit: "events" });
     const stop = new AbortController();
     const options = { signal: stop.signal };
@@ -142,7 +142,7 @@ describe("events", () => {
 });
 
 describe("time", () => {
-  test("people may take longer than timeoutMs; the server may not", async () => {
+  test("people may take longer than timeoutMs, but the server may not", async () => {
     const app = parley({
       name: "slow",
       version: "1.0.0",

@@ -5,7 +5,7 @@ test("a message is one event, byte for byte as the official SDK writes it", () =
   expect(messageEvent('{"id":1}')).toBe('event: message\ndata: {"id":1}\n\n');
 });
 
-test("what was written is read again, wherever the text is cut", () => {
+test("written events can be read again, wherever the text is cut", () => {
   const text = messageEvent('{"id":1}') + keepAliveEvent + messageEvent('{"id":2}');
   for (let at = 0; at <= text.length; at += 1) {
     const reader = new EventReader();
@@ -15,6 +15,6 @@ test("what was written is read again, wherever the text is cut", () => {
   }
 });
 
-test("an event that is not complete yet is kept back", () => {
+test("an incomplete event is kept back", () => {
   expect(new EventReader().read('event: message\ndata: {"id":1}\n')).toEqual([]);
 });

@@ -63,7 +63,7 @@ const keysOf = (outcome: Outcome<unknown>) =>
         .map(({ key }) => key)
     : [];
 
-test("answering a question a round ends where a handler given every answer ends", async () => {
+test("answering one question a round ends as a handler ends that has every answer from the start", async () => {
   await fc.assert(
     fc.asyncProperty(programs(raceless), async (program) => {
       const wanted = await direct(program).then(
@@ -84,7 +84,7 @@ test("answering a question a round ends where a handler given every answer ends"
   );
 });
 
-test("a body runs once per recorded entry, however the rounds go", async () => {
+test("a body runs once per recorded entry, whatever the order of the rounds", async () => {
   await fc.assert(
     fc.asyncProperty(programs(everything), choices(), async (program, choose) => {
       const executions = new Map<string, number>();

@@ -169,7 +169,7 @@ describe("R2 settling", () => {
     expect(ran).toEqual([]);
   });
 
-  test("a rejection nobody looks at does not reach the process, nor one that is chained", async () => {
+  test("an unhandled rejection does not reach the process, even if it is chained", async () => {
     const journal = told(
       { kind: "threw", key: "s", error: { name: "Error", message: "no" } },
       { kind: "threw", key: "s2", error: { name: "Error", message: "no" } },
@@ -249,7 +249,7 @@ describe("R3 log and inbox", () => {
     });
   });
 
-  test("the first answer to a key wins, the rest stay unused", async () => {
+  test("the first answer to a key wins, and the others stay unused", async () => {
     const outcome = await runOnce(
       async (ops) => [await ops.ask("a", plain("A?")), await ops.ask("b", plain("B?"))],
       emptyJournal,
@@ -271,7 +271,7 @@ describe("R3 log and inbox", () => {
     expect(outcome).toMatchObject({ kind: "done", value: "answer to a" });
   });
 
-  test("while an append or a validation is under way nothing else is delivered", async () => {
+  test("while an append or a validation is under way, nothing else is delivered", async () => {
     const slow = gate();
     const order: string[] = [];
     const running = runOnce(
@@ -327,14 +327,14 @@ describe("R4 delivery", () => {
       }),
     );
 
-  test("one entry a turn, in recorded order, whatever the code awaits first", async () => {
+  test("one entry is delivered per turn, in recorded order, whatever the code awaits first", async () => {
     const order: string[] = [];
     const journal = told(answered("c", "c"), answered("a", "a"), answered("b", "b"));
     await runOnce(branches(["a", "b", "c"], order), journal);
     expect(order).toEqual(["c", "c still", "a", "a still", "b", "b still"]);
   });
 
-  test("live as replayed", async () => {
+  test("live delivery has the same order as a replay", async () => {
     const order: string[] = [];
     const events = ["c", "a", "b"].map((key) => answer(key, key));
     await runOnce(branches(["a", "b", "c"], order), emptyJournal, events);
@@ -359,7 +359,7 @@ describe("R4 delivery", () => {
     expect(order).toEqual(["a", "b"]);
   });
 
-  test("as it does before the first delivery of a run", async () => {
+  test("a turn covers a chain of nextTicks before the first delivery of a run", async () => {
     const order: string[] = [];
     const handler = (ops: Operations) =>
       Promise.all([
@@ -378,7 +378,7 @@ describe("R4 delivery", () => {
     expect(order).toEqual(["before a", "b"]);
   });
 
-  test("also where only one operation is outstanding so far", async () => {
+  test("a turn covers a chain of nextTicks even if only one operation is outstanding so far", async () => {
     const order: string[] = [];
     const handler = (ops: Operations) =>
       Promise.all([
@@ -396,7 +396,7 @@ describe("R4 delivery", () => {
     expect(order).toEqual(["before a", "b"]);
   });
 
-  test("and before each later one while others are outstanding", async () => {
+  test("a turn covers a chain of nextTicks before each later delivery while others are outstanding", async () => {
     const order: string[] = [];
     const handler = async (ops: Operations) => {
       await ops.ask("a", plain("a"));
@@ -421,7 +421,7 @@ describe("R4 delivery", () => {
     expect(order).toEqual(["before b", "b", "before b", "b"]);
   });
 
-  test("one outstanding operation needs no immediate a delivery, but for the first", async () => {
+  test("with one outstanding operation, only the first delivery needs an immediate", async () => {
     const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
     const full = vi.fn<(callback: () => void) => void>((callback) => void setImmediate(callback));
     const { nodeTurns } = await import("./turns.ts");
@@ -438,7 +438,7 @@ describe("R4 delivery", () => {
     expect(full).toHaveBeenCalledTimes(1);
   });
 
-  test("a value is decoded afresh: what the handler does to it reaches no other run", async () => {
+  test("a value is decoded afresh, so changes by the handler reach no other run", async () => {
     const journal = told(stepped("s", { list: [1] }), {
       kind: "answer",
       key: "a",
@@ -460,7 +460,7 @@ describe("R4 delivery", () => {
 });
 
 describe("R5 phases", () => {
-  test("no body starts before all entries are delivered and every question that was out is asked again", async () => {
+  test("no body starts before all entries are delivered and every open question is asked again", async () => {
     const body = vi.fn(() => "ran");
     const journal = { entries: [answered("a", "A?")], out: [out("b", "B?")] };
     const seen: unknown[] = [];
@@ -483,7 +483,7 @@ describe("R5 phases", () => {
     expect(seen).toEqual(["a delivered", "b asked", "body"]);
   });
 
-  test("also where that question takes its time to be asked", async () => {
+  test("no body starts before an open question is asked again, even if that takes time", async () => {
     const clock = new HandClock();
     const slow = gate();
     const body = vi.fn();
@@ -507,7 +507,7 @@ describe("R5 phases", () => {
     expect(body).toHaveBeenCalledTimes(1);
   });
 
-  test("the handler is told whether it is live", async () => {
+  test("the handler can see whether it is live", async () => {
     const live: boolean[] = [];
     const handler = async (ops: Operations) => {
       live.push(ops.isLive());
@@ -537,7 +537,7 @@ describe("R5 phases", () => {
     expect(live).toEqual([false, true]);
   });
 
-  test("also where it asks nothing more after the last entry", async () => {
+  test("the handler is live even if it asks nothing more after the last entry", async () => {
     const live: boolean[] = [];
     await runOnce(
       async (ops) => {
@@ -551,7 +551,7 @@ describe("R5 phases", () => {
     expect(live).toEqual([false, true]);
   });
 
-  test("what was done past the last entry in the round before is not new", async () => {
+  test("work that was done past the last entry in the round before does not count as new", async () => {
     const live: boolean[] = [];
     const journal = { entries: [stepped("s")], out: [out("a", "A?")] };
     await runOnce(
@@ -565,7 +565,7 @@ describe("R5 phases", () => {
     expect(live).toEqual([false]);
   });
 
-  test("nothing of the inbox is recorded before the log is delivered", async () => {
+  test("nothing from the inbox is recorded before the log is delivered", async () => {
     const appended: string[] = [];
     const outcome = await runOnce(
       (ops) => Promise.all([ops.ask("b", plain("B?")), ops.ask("a", plain("A?"))]),
@@ -579,7 +579,7 @@ describe("R5 phases", () => {
 });
 
 describe("R6 divergence", () => {
-  test("answers the code no longer asks for are cut off and kept with their digests", async () => {
+  test("answers that the code no longer asks for are cut off and kept with their digests", async () => {
     const outcome = await runOnce(
       async (ops) => [await ops.ask("new", plain("New?")), await ops.ask("old", plain("Old?"))],
       told(answered("old", "Old?")),
@@ -599,7 +599,7 @@ describe("R6 divergence", () => {
     expect(next).toMatchObject({ kind: "done", value: ["answer to new", "answer to old"] });
   });
 
-  test("also where something impossible was asked meanwhile", async () => {
+  test("answers are cut off even if an impossible question was asked in the meantime", async () => {
     const clock = new HandClock();
     const later = gate();
     const impossible = new Error("nobody can be asked that");
@@ -621,7 +621,7 @@ describe("R6 divergence", () => {
     expect(await running).toMatchObject({ kind: "waiting", open: [{ key: "new" }] });
   });
 
-  test("the carrier is told where to cut", async () => {
+  test("the carrier learns where to cut", async () => {
     const cut = vi.fn();
     await runOnce(
       async (ops) => {
@@ -651,7 +651,7 @@ describe("R6 divergence", () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  test("with a background entry ahead, too", async () => {
+  test("with a background entry ahead, the run fails as well", async () => {
     const outcome = await runOnce(
       async (ops) => {
         await ops.ask("new", plain("New?"));
@@ -661,7 +661,7 @@ describe("R6 divergence", () => {
     expect(faultOf(outcome).code).toBe("history_changed");
   });
 
-  test("a stall is only one when nothing happens for stallMs", async () => {
+  test("a run is not stalled before nothing has happened for stallMs", async () => {
     const clock = new HandClock();
     const slow = gate();
     const running = runOnce(
@@ -685,7 +685,7 @@ describe("R6 divergence", () => {
     });
   });
 
-  test("and is one after stallMs", async () => {
+  test("a run is stalled after stallMs", async () => {
     const clock = new HandClock();
     const running = runOnce(
       async (ops) => {
@@ -700,7 +700,7 @@ describe("R6 divergence", () => {
     expect(faultOf(await running).code).toBe("history_changed");
   });
 
-  test("a request in the meantime starts the time anew", async () => {
+  test("a request in the meantime restarts the time", async () => {
     const clock = new HandClock();
     const gates = [gate(), gate()];
     const running = runOnce(
@@ -730,7 +730,7 @@ describe("R6 divergence", () => {
     expect(await running).toMatchObject({ kind: "done" });
   });
 
-  test("a checkpoint the code no longer has is passed over", async () => {
+  test("a checkpoint that the code no longer has is skipped", async () => {
     const outcome = await runOnce(
       async (ops) => [await ops.step("a", () => {}), await ops.step("b", () => {})],
       told(stepped("a"), { kind: "checkpoint", key: "~checkpoint-1" }, stepped("b")),
@@ -738,7 +738,7 @@ describe("R6 divergence", () => {
     expect(outcome).toMatchObject({ kind: "done", value: ["result of a", "result of b"] });
   });
 
-  test("no timer is left of a run that ended while one looked like a stall", async () => {
+  test("a run that ends while it seems stalled leaves no timer", async () => {
     const clock = new HandClock();
     const stop = new Stop();
     const running = runOnce((ops) => ops.ask("b", plain("B?")), told(stepped("s")), [], {
@@ -752,7 +752,7 @@ describe("R6 divergence", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test("if only an out-question is missing, the run goes live", async () => {
+  test("if only an open question is missing, the run goes live", async () => {
     const body = vi.fn(() => 1);
     const outcome = await runOnce((ops) => ops.step("s", body), {
       entries: [],
@@ -761,7 +761,7 @@ describe("R6 divergence", () => {
     expect(outcome).toMatchObject({ kind: "done", value: 1 });
   });
 
-  test("returning without requesting a recorded step fails; without requesting a recorded answer it does not", async () => {
+  test("a handler that returns without requesting a recorded step fails; a recorded answer may be left unrequested", async () => {
     expect(faultOf(await runOnce(() => "early", told(stepped("s")))).message).toContain(
       'the journal continues with step "s", but the handler returned without it',
     );
@@ -780,7 +780,7 @@ describe("R6 divergence", () => {
 });
 
 describe("R7 questions", () => {
-  test("an answer to another question under that key is not taken: the question is put again", async () => {
+  test("an answer to another question under the key is not used, and the question is asked again", async () => {
     const outcome = await runOnce(
       (ops) => ops.ask("a", plain("Delete everything?")),
       { entries: [], out: [out("a", "Save?")] },
@@ -794,7 +794,7 @@ describe("R7 questions", () => {
     });
   });
 
-  test("a recorded answer whose question has changed is cut off with all after it", async () => {
+  test("a recorded answer whose question has changed is cut off with everything after it", async () => {
     const outcome = await runOnce(
       async (ops) => [await ops.ask("a", plain("A, new?")), await ops.ask("b", plain("B?"))],
       told(answered("a", "A?"), answered("b", "B?")),
@@ -807,7 +807,7 @@ describe("R7 questions", () => {
     });
   });
 
-  test("of several that have changed, the earliest is where the log is cut", async () => {
+  test("if several questions have changed, the log is cut at the earliest", async () => {
     const delivered = vi.fn();
     const outcome = await runOnce(
       (ops) =>
@@ -829,7 +829,7 @@ describe("R7 questions", () => {
     });
   });
 
-  test("a cut takes no time, also where a question that was out hangs on what is cut", async () => {
+  test("a cut takes no time, even if an open question depends on what is cut", async () => {
     const clock = new HandClock();
     const outcome = await runOnce(
       async (ops) => {
@@ -844,7 +844,7 @@ describe("R7 questions", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test("that a question has changed is remembered over a cut", async () => {
+  test("a changed question is remembered over a cut", async () => {
     const outcome = await runOnce(
       async (ops) => {
         await ops.ask("x", plain("X, new?"));
@@ -856,7 +856,7 @@ describe("R7 questions", () => {
     expect(faultOf(outcome).code).toBe("unstable_question");
   });
 
-  test("and a recorded answer whose question changes again is unstable, too", async () => {
+  test("a recorded answer whose question changes again is unstable, too", async () => {
     const outcome = await runOnce(
       (ops) => ops.ask("a", plain("A, third?")),
       told({ kind: "changed", key: "a" }, answered("a", "A, second?")),
@@ -864,7 +864,7 @@ describe("R7 questions", () => {
     expect(faultOf(outcome).code).toBe("unstable_question");
   });
 
-  test("the time limit of another wording does not expire this one", async () => {
+  test("the time limit of another wording does not expire this question", async () => {
     const handler = (ops: Operations) => ops.ask("q", plain("Delete?", { timeoutMs: 10 }));
     expect(
       await runOnce(handler, { entries: [], out: [out("q", "Save?")] }, [
@@ -876,7 +876,7 @@ describe("R7 questions", () => {
     ).toMatchObject({ kind: "waiting", entries: [{ kind: "changed", key: "q" }] });
   });
 
-  test("what is recorded may ask for more than what is delivered", async () => {
+  test("admission is checked before an answer is recorded, not when it is delivered", async () => {
     const admit = vi.fn(() => ({ kind: "invalid" as const, reason: "not yet" }));
     const handler = (ops: Operations) => ops.ask("q", plain("Q?", { admit }));
     expect(await runOnce(handler, emptyJournal, [answer("q", "Q?")])).toMatchObject({
@@ -911,7 +911,7 @@ describe("R7 questions", () => {
     expect(faultOf(outcome).code).toBe("unstable_question");
   });
 
-  test("an invalid answer leaves no entry; the question is put again with the reason", async () => {
+  test("an invalid answer leaves no entry, and the question is asked again with the reason", async () => {
     const even = plain("Even?", {
       read: (value) =>
         Number(value) % 2 === 0
@@ -958,7 +958,7 @@ describe("R7 questions", () => {
     ).toMatchObject({ message: "broken" });
   });
 
-  test("the raw answer is recorded, and read again in every run that finds it recorded", async () => {
+  test("the raw answer is recorded, and parsed again in every run that finds it recorded", async () => {
     const read = vi.fn((value: unknown) => ({ kind: "value" as const, value: { parsed: value } }));
     const handler = (ops: Operations) => ops.ask("q", plain("Q?", { read }));
     const live = await runOnce(handler, emptyJournal, [answer("q", "Q?", "raw")]);
@@ -972,7 +972,7 @@ describe("R7 questions", () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  test("a recorded answer that no longer reads well is asked again", async () => {
+  test("a recorded answer that is no longer valid is asked for again", async () => {
     const strict = plain("Q?", { read: () => ({ kind: "invalid", reason: "stricter now" }) });
     const outcome = await runOnce((ops) => ops.ask("q", strict), told(answered("q", "Q?")));
     expect(outcome).toMatchObject({
@@ -1004,7 +1004,7 @@ describe("R7 questions", () => {
     ).toMatchObject({ kind: "done", value: "answer to q", entries: [answered("q", "Q?")] });
   });
 
-  test("where the time limit came first, the timeout wins", async () => {
+  test("if the time limit came first, the timeout wins", async () => {
     const outcome = await runOnce(
       async (ops) => {
         try {
@@ -1040,7 +1040,7 @@ describe("R8 ending", () => {
     expect(outcomes[0]).toMatchObject({ open: [{ key: "a" }, { key: "b" }, { key: "c" }] });
   });
 
-  test("also where one is asked only after a chain of nextTicks", async () => {
+  test("questions go out in one round even if one is asked only after a chain of nextTicks", async () => {
     const outcome = await runOnce((ops) =>
       Promise.all([
         ops.ask("a", plain("A?")),
@@ -1053,7 +1053,7 @@ describe("R8 ending", () => {
     expect(outcome).toMatchObject({ kind: "waiting", open: [{ key: "a" }, { key: "b" }] });
   });
 
-  test("and after a replay", async () => {
+  test("questions go out in one round after a replay, too", async () => {
     const outcome = await runOnce(
       async (ops) => {
         await ops.step("s", () => "s");
@@ -1067,7 +1067,7 @@ describe("R8 ending", () => {
     expect(outcome).toMatchObject({ kind: "waiting", open: [{ key: "a" }, { key: "b" }] });
   });
 
-  test("an untracked await between two of them costs a round, and loses nothing", async () => {
+  test("an untracked await between two questions costs a round, and loses nothing", async () => {
     const { outcome, outcomes } = await converse((ops) =>
       Promise.all([
         ops.ask("a", plain("A?")),
@@ -1122,7 +1122,7 @@ describe("R8 ending", () => {
     expect(appended.mock.calls).toEqual([["fast"]]);
   });
 
-  test("a task publishes what is open while bodies run, once for each change", async () => {
+  test("a task publishes its open questions while bodies run, once for each change", async () => {
     const published: string[][] = [];
     const working = gate();
     const inbox = new Inbox();
@@ -1172,7 +1172,7 @@ describe("R9 steps", () => {
     expect(await runOnce(handler, told(...first.entries))).toEqual(first);
   });
 
-  test("an error is one class, on the first run and on every other", async () => {
+  test("an error has the same class on the first run and on every other", async () => {
     class Declined extends Error {
       override name = "Declined";
       code = "card_declined";
@@ -1251,13 +1251,13 @@ describe("R9 steps", () => {
       () => Object.defineProperty({}, "x", { enumerable: true, get: fail }),
       "a value that cannot be read at result",
     ],
-  ])("%s is not kept as something else", async (_, body, what) => {
+  ])("%s is refused instead of being stored as something else", async (_, body, what) => {
     const outcome = await runOnce((ops) => ops.step("s", body));
     expect(faultOf(outcome)).toMatchObject({ code: "not_json" });
     expect(faultOf(outcome).message).toContain(what);
   });
 
-  test("an error whose getters throw is an error all the same", async () => {
+  test("an error whose getters throw is still recorded as an error", async () => {
     const odd = Object.defineProperty(new Error("x"), "message", { get: fail });
     const outcome = await runOnce((ops) =>
       ops
@@ -1267,7 +1267,7 @@ describe("R9 steps", () => {
     expect(outcome).toMatchObject({ kind: "done", value: true, entries: [{ kind: "threw" }] });
   });
 
-  test("the idempotency key is fit for a header, whatever the step is called", async () => {
+  test("the idempotency key fits in a header, whatever the name of the step", async () => {
     const keys: string[] = [];
     await runOnce(async (ops) => {
       for (const key of ["plain", "ä\n", "\uD800"]) {
@@ -1281,7 +1281,7 @@ describe("R9 steps", () => {
     [undefined, undefined, "has no body"],
     [() => {}, { retries: Number.NaN }, "has retries: NaN"],
     [() => {}, { retries: -1 }, "has retries: -1"],
-  ])("a step that cannot be run is refused: %j %j", async (body, options, message) => {
+  ])("an invalid step is refused: %j %j", async (body, options, message) => {
     const outcome = await runOnce((ops) => ops.step("s", body as never, options));
     expect(faultOf(outcome)).toMatchObject({ code: "bad_option" });
     expect(faultOf(outcome).message).toContain(message);
@@ -1299,7 +1299,7 @@ describe("R9 steps", () => {
     expect(seen).toEqual(["a a", "b b"]);
   });
 
-  test("a body gets the same idempotency key whenever it is run again", async () => {
+  test("a body gets the same idempotency key each time it runs again", async () => {
     const keys: string[] = [];
     const handler = async (ops: Operations) => {
       await ops.step(
@@ -1341,7 +1341,7 @@ describe("R9 steps", () => {
     expect(waits).toEqual([100, 200, 400]);
   });
 
-  test("a body that was cut short is not tried again", async () => {
+  test("a body that was aborted is not tried again", async () => {
     const clock = new HandClock();
     const stop = new Stop();
     const body = vi.fn(
@@ -1360,7 +1360,7 @@ describe("R9 steps", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test("nor one that was waiting for its next try", async () => {
+  test("a body that was waiting for its next try is not tried again", async () => {
     const clock = new HandClock();
     const stop = new Stop();
     const running = runOnce(
@@ -1399,7 +1399,7 @@ describe("R9 steps", () => {
     expect(appended).not.toHaveBeenCalled();
   });
 
-  test("no body starts when the carrier says so", async () => {
+  test("no body starts when the carrier forbids it", async () => {
     const body = vi.fn();
     const outcome = await runOnce((ops) => ops.step("s", body), emptyJournal, [], {
       mayStart: () => false,
@@ -1437,7 +1437,7 @@ describe("R9 steps", () => {
     expect(attempts).toBe(1);
   });
 
-  test("the carrier hears when a body ends, also after the run", async () => {
+  test("the carrier learns when a body ends, even after the run", async () => {
     const working = gate();
     const stop = new Stop();
     const ends: Promise<void>[] = [];
@@ -1459,7 +1459,7 @@ describe("R9 steps", () => {
     expect(isOver).toBe(true);
   });
 
-  test("a step that belongs to a question has a key no author can use", async () => {
+  test("a step that belongs to a question has a key that an author cannot use", async () => {
     const outcome = await runOnce(
       async (ops) => {
         const question = ops.ask("q", plain("Q?"));
@@ -1479,7 +1479,7 @@ describe("R9 steps", () => {
     expect(bad).toMatchObject({ kind: "failed", error: { code: "bad_key" } });
   });
 
-  test("what goes with a question that only a task can wait for does not start before there is one", async () => {
+  test("work that belongs to a task-only question does not start before the task exists", async () => {
     const notify = vi.fn();
     const outcome = await runOnce(
       async (ops) => {
@@ -1525,7 +1525,7 @@ describe("R10 fatal mistakes", () => {
     return errorOf(outcome) as ParleyError;
   }
 
-  test("a key used twice", async () => {
+  test("a key is used twice", async () => {
     const error = await fatal(
       async (ops) => {
         for (const row of [1, 2]) await ops.step("save", () => row);
@@ -1539,7 +1539,7 @@ describe("R10 fatal mistakes", () => {
     });
   });
 
-  test("a kind changed", async () => {
+  test("the kind of a key changes", async () => {
     const error = await fatal((ops) => ops.step("x", () => {}), {}, told(answered("x", "X?")));
     expect(error.code).toBe("history_changed");
     expect(error.message).toContain(
@@ -1547,7 +1547,7 @@ describe("R10 fatal mistakes", () => {
     );
   });
 
-  test("a question inside a step's body, found by the synchronous flag", async () => {
+  test("a question inside a step's body is found by the synchronous flag", async () => {
     const error = await fatal(
       (ops) => ops.step("save", () => ops.ask("ok", plain("Ok?"))),
       places(8, 9),
@@ -1559,13 +1559,13 @@ describe("R10 fatal mistakes", () => {
     });
   });
 
-  test("a step inside a step's body", async () => {
+  test("a step starts inside a step's body", async () => {
     expect((await fatal((ops) => ops.step("outer", () => ops.step("inner", () => 1)))).code).toBe(
       "step_in_step",
     );
   });
 
-  test("and after an await in the body, where the carrier follows it", async () => {
+  test("an operation after an await in the body is found if the carrier tracks it", async () => {
     const { AsyncLocalStorage } = await import("node:async_hooks");
     const storage = new AsyncLocalStorage<string>();
     const error = await fatal(
@@ -1584,7 +1584,7 @@ describe("R10 fatal mistakes", () => {
     expect(error.code).toBe("ask_in_step");
   });
 
-  test("a step past an un-awaited question", async () => {
+  test("a step starts past an un-awaited question", async () => {
     const body = vi.fn();
     const error = await fatal(
       async (ops) => {
@@ -1601,7 +1601,7 @@ describe("R10 fatal mistakes", () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  test("a return past a step that is not awaited", async () => {
+  test("the handler returns past a step that is not awaited", async () => {
     const body = vi.fn();
     const error = await fatal((ops) => void ops.step("save", body), { place: () => "x.ts:7" });
     expect(error).toMatchObject({
@@ -1616,7 +1616,7 @@ describe("R10 fatal mistakes", () => {
     ["background", (ops: Operations) => ops.background()],
     ["checkpoint", (ops: Operations) => ops.checkpoint()],
     ["the handler's return", () => "returned"],
-  ])("%s past an un-awaited question", async (_, next) => {
+  ])("%s past an un-awaited question is fatal", async (_, next) => {
     const error = await fatal((ops) => {
       void ops.ask("go", plain("Go?"));
       return next(ops);
@@ -1624,7 +1624,7 @@ describe("R10 fatal mistakes", () => {
     expect(error.code).toBe("not_awaited");
   });
 
-  test("a question asked after the step is none of the step's business", async () => {
+  test("a question asked after the step does not affect the step", async () => {
     const { outcome } = await converse(async (ops) => {
       const first = ops.ask("q1", plain("Q1?"));
       const step = ops.step("s", () => 1);
@@ -1635,7 +1635,7 @@ describe("R10 fatal mistakes", () => {
     expect(outcome).toMatchObject({ kind: "done", value: "answer to q2" });
   });
 
-  test("also when the question has been answered in an earlier round", async () => {
+  test("an un-awaited question is fatal even if it was answered in an earlier round", async () => {
     const error = await fatal(
       async (ops) => {
         void ops.ask("go", plain("Go?"));
@@ -1697,7 +1697,7 @@ describe("R10 fatal mistakes", () => {
   );
 
   test.each([[""], ["a~2"], ["x".repeat(201)], [42], [undefined]])(
-    "an invalid key: %j",
+    "an invalid key is fatal: %j",
     async (key) => {
       const error = await fatal((ops) => ops.step(key as string, () => {}));
       expect(error.code).toBe("bad_key");
@@ -1705,7 +1705,7 @@ describe("R10 fatal mistakes", () => {
     },
   );
 
-  test("keys of Object.prototype are keys like any other", async () => {
+  test("keys of Object.prototype are treated like any other", async () => {
     const { outcome } = await converse(async (ops) => [
       await ops.ask("__proto__", plain("P?")),
       await ops.step("constructor", () => "c"),
@@ -1719,7 +1719,7 @@ describe("R10 fatal mistakes", () => {
 });
 
 describe("R11 background and checkpoint", () => {
-  test("background ends the run as detached; the next run goes past its entry", async () => {
+  test("background ends the run as detached, and the next run continues past its entry", async () => {
     const handler = async (ops: Operations) => {
       await ops.step("before", () => "before");
       await ops.background({ ttlMs: 5 });
@@ -1737,7 +1737,7 @@ describe("R11 background and checkpoint", () => {
     });
   });
 
-  test("where the call cannot become a task, background passes", async () => {
+  test("if the call cannot become a task, background has no effect", async () => {
     const outcome = await runOnce(
       async (ops) => {
         await ops.background();
@@ -1754,7 +1754,7 @@ describe("R11 background and checkpoint", () => {
     });
   });
 
-  test("once requested no new body starts, running ones are recorded, open questions move on", async () => {
+  test("once background is requested no new body starts, running bodies are recorded, and open questions move to the task", async () => {
     const working = gate();
     const later = vi.fn();
     const running = runOnce((ops) =>
@@ -1788,7 +1788,7 @@ describe("R11 background and checkpoint", () => {
     expect(later).not.toHaveBeenCalled();
   });
 
-  test("checkpoint ends the round if it ran a body, else it does nothing", async () => {
+  test("checkpoint ends the round if the round ran a body, and otherwise does nothing", async () => {
     const handler = async (ops: Operations) => {
       await ops.checkpoint();
       await ops.step("s", () => 1);
@@ -1802,7 +1802,7 @@ describe("R11 background and checkpoint", () => {
     });
   });
 
-  test("or if there is no further round", async () => {
+  test("checkpoint does nothing if no further round is possible", async () => {
     const handler = async (ops: Operations) => {
       await ops.step("s", () => 1);
       await ops.checkpoint();
@@ -1813,7 +1813,7 @@ describe("R11 background and checkpoint", () => {
     });
   });
 
-  test("and with afterMs only once the run has taken that long", async () => {
+  test("checkpoint with afterMs ends the round only once the run has taken that long", async () => {
     const handler = async (ops: Operations) => {
       await ops.step("s", () => 1);
       await ops.checkpoint(100);
@@ -1829,7 +1829,7 @@ describe("R11 background and checkpoint", () => {
 });
 
 describe("R12 signal", () => {
-  test("a suspended run does not abort the handler's signal, but releases what it holds", async () => {
+  test("a suspended run does not abort the handler's signal, but releases its resources", async () => {
     const released = vi.fn();
     let signal!: AbortSignal;
     const outcome = await runOnce(async (ops) => {
@@ -1843,7 +1843,7 @@ describe("R12 signal", () => {
   });
 
   test.each(["Cancelled", "Disconnected", "LostLease", "Draining", "Deadline"] as const)(
-    "%s aborts the signals and stops the run, also of a handler that never settles",
+    "%s aborts the signals and stops the run, even if the handler never settles",
     async (reason) => {
       const stop = new Stop();
       const signals: AbortSignal[] = [];
@@ -1871,7 +1871,7 @@ describe("R12 signal", () => {
     },
   );
 
-  test("a signal that is first looked at afterwards is aborted, too", async () => {
+  test("a signal that is first read afterwards is aborted, too", async () => {
     const kept: { ops?: Operations; signal?: () => AbortSignal } = {};
     const outcome = await runOnce(
       (ops) => {
@@ -1896,7 +1896,7 @@ describe("R12 signal", () => {
     expect(kept.signal?.().reason).toMatchObject({ reason: "RunEnded" });
   });
 
-  test("what is registered after the end is released at once, and may be asynchronous", async () => {
+  test("a release that is registered after the end runs at once, and may be asynchronous", async () => {
     const reports: unknown[] = [];
     let late!: Operations;
     await runOnce((ops) => void (late = ops), emptyJournal, [], {
@@ -1929,7 +1929,7 @@ describe("R12 signal", () => {
     expect(inbox.listener).toBeUndefined();
   });
 
-  test("an error in a release does not keep the others from being called", async () => {
+  test("an error in a release does not stop the other releases", async () => {
     const released = vi.fn();
     const reports: unknown[] = [];
     await runOnce(
@@ -1949,7 +1949,7 @@ describe("R12 signal", () => {
 });
 
 describe("R14 forks", () => {
-  test("a journal sent again forks the call: its steps do not run again, later ones do, under the same key", async () => {
+  test("a journal that is sent again forks the call: its steps do not run again, later ones do, under the same key", async () => {
     const ran: string[] = [];
     const handler = async (ops: Operations) => {
       await ops.step("before", ({ idempotencyKey }) => void ran.push(idempotencyKey));
@@ -1969,7 +1969,7 @@ describe("R14 forks", () => {
     expect(ran).toEqual(["call-1/before", "call-1/after", "call-1/after"]);
   });
 
-  test("bodies that are put off end the run as yielded, with what is open, and nothing has started", async () => {
+  test("postponed bodies end the run as yielded, with its open questions, and nothing has started", async () => {
     const body = vi.fn();
     const outcome = await runOnce(
       (ops) => Promise.all([ops.ask("q", plain("Q?")), ops.step("s", body)]),
@@ -2031,7 +2031,7 @@ describe("a carrier that misbehaves ends the run, not the process", () => {
     expect(errorOf(outcome)).toMatchObject({ message: "from a getter" });
   });
 
-  test("a read that gives nothing", async () => {
+  test("a read returns nothing", async () => {
     const outcome = await runOnce(
       (ops) => ops.ask("q", plain("Q?", { read: () => undefined as never })),
       emptyJournal,
@@ -2040,7 +2040,7 @@ describe("a carrier that misbehaves ends the run, not the process", () => {
     expect(errorOf(outcome)).toBeInstanceOf(TypeError);
   });
 
-  test("an append by a promise of another library is waited for", async () => {
+  test("an append whose promise comes from another library is awaited", async () => {
     const later = gate();
     const delivered = vi.fn();
     // oxlint-disable-next-line unicorn/no-thenable -- this is what the test is about
@@ -2054,7 +2054,7 @@ describe("a carrier that misbehaves ends the run, not the process", () => {
     expect(await running).toMatchObject({ kind: "done" });
   });
 
-  test("a report that throws does not keep the run from ending", async () => {
+  test("a report that throws does not stop the run from ending", async () => {
     const running = runOnce(
       (ops) => {
         ops.onRunEnd(fail);
@@ -2069,7 +2069,7 @@ describe("a carrier that misbehaves ends the run, not the process", () => {
 });
 
 describe("a handler that never waits for anything slow", () => {
-  test("does not keep the process to itself", async () => {
+  test("does not block the process", async () => {
     const stop = new Stop();
     setImmediate(() => setImmediate(() => setImmediate(() => stop.stop("Deadline"))));
     const outcome = await runOnce(
@@ -2084,8 +2084,8 @@ describe("a handler that never waits for anything slow", () => {
   });
 });
 
-describe("the handler's own ways out", () => {
-  test("what it throws, synchronously or not, is how the run fails", async () => {
+describe("how a handler ends by itself", () => {
+  test("a value that it throws, synchronously or not, is how the run fails", async () => {
     expect(
       errorOf(
         await runOnce(() => {
@@ -2098,7 +2098,7 @@ describe("the handler's own ways out", () => {
     });
   });
 
-  test("waiting for something of its own is not the end of the run; development hears of it", async () => {
+  test("waiting for its own promise does not end the run, and development mode reports it", async () => {
     const onIdle = vi.fn();
     const own = gate<string>();
     const running = runOnce(
@@ -2115,7 +2115,7 @@ describe("the handler's own ways out", () => {
     expect(await running).toMatchObject({ kind: "done", value: "mine" });
   });
 
-  test("a question that has become impossible does not get past what was recorded", async () => {
+  test("a question that has become impossible does not overtake the recorded entries", async () => {
     const handler = async (ops: Operations) => {
       const impossible = new UnansweredError("q", "unsupported");
       await ops.ask("q", plain("New?", { impossible })).catch(() => {});

@@ -148,7 +148,7 @@ describe("a task", () => {
     expect((await engine.over(id)).result).toBe("now");
   });
 
-  test("races are won by whoever came first, and won again by the same on every replay", async () => {
+  test("the first to settle wins a race, and wins it again on every replay", async () => {
     const engine = engineOn(new MemoryStore(), {
       tool: async (_input, ops) => {
         const first = await Promise.race([
@@ -199,7 +199,7 @@ describe("a task", () => {
     });
   });
 
-  test("is the only one of its call: creating it again returns the same task", async () => {
+  test("is the only one of its call, and creating it again returns the same task", async () => {
     const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "a") });
     const callId = "call-1";
     const one = await engine.create("tool", 1, { callId });
@@ -207,7 +207,7 @@ describe("a task", () => {
     expect(other.id).toBe(one.id);
   });
 
-  test("continues from the journal of the rounds: nothing is asked or run again", async () => {
+  test("continues from the journal of the rounds, and nothing is asked or run again", async () => {
     let ran = 0;
     const engine = engineOn(new MemoryStore(), {
       tool: async (_input, ops) => {
@@ -232,7 +232,7 @@ describe("a task", () => {
 });
 
 describe("cancelling", () => {
-  test("a parked task: it ends, and its answers are no longer accepted", async () => {
+  test("a parked task ends, and its answers are no longer accepted", async () => {
     const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "a") });
     await engine.start();
     const { id } = await engine.create("tool");
@@ -242,7 +242,7 @@ describe("cancelling", () => {
     expect((await engine.runtime.get(id))?.status).toBe("cancelled");
   });
 
-  test("a running body on another replica: its signal aborts within a third of a lease", async () => {
+  test("a running body on another replica has its signal aborted within a third of a lease", async () => {
     const leaseMs = 30_000;
     const store = new MemoryStore({ leaseMs });
     const { opened: started, open: start } = gate();
@@ -362,7 +362,7 @@ describe("a deployment that changes the handler", () => {
 });
 
 describe("limits", () => {
-  test("the live tasks of one principal", async () => {
+  test("the live tasks of one principal are limited", async () => {
     const engine = engineOn(
       new MemoryStore(),
       { tool: (_input, ops) => ask(ops, "a") },
@@ -378,7 +378,7 @@ describe("limits", () => {
     await engine.create("tool", null, { principal: "ada" });
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 10_001])("a task's life: %s ms is refused", async (ttlMs) => {
+  test.each([0, -1, 1.5, Number.NaN, 10_001])("a lifetime of %s ms is refused", async (ttlMs) => {
     const engine = engineOn(
       new MemoryStore(),
       { tool: () => 1 },
@@ -409,7 +409,7 @@ describe("limits", () => {
     expect(ran).toBe(1);
   });
 
-  test("the questions open at once", async () => {
+  test("the questions that are open at once are limited", async () => {
     const engine = engineOn(
       new MemoryStore(),
       { tool: (_input, ops) => Promise.all(["a", "b", "c"].map((key) => ask(ops, key))) },
@@ -420,7 +420,7 @@ describe("limits", () => {
     expect((await engine.over(id)).error?.message).toContain("has 3 questions open at once");
   });
 
-  test("time: an unfinished task fails when its time is up, is remembered for a while, and is then forgotten", async () => {
+  test("an unfinished task fails when its time is up, is kept for a while, and is then forgotten", async () => {
     let now = 1_000_000;
     const store = new MemoryStore({ now: () => now });
     const engine = engineOn(
@@ -452,7 +452,7 @@ describe("workers", () => {
     expect((await knows.over(id)).result).toBe("here");
   });
 
-  test("hand over at once when drained: the signal of a body aborts, and that is not a failure", async () => {
+  test("hand over at once when drained: the signal of a body aborts, which is not a failure", async () => {
     const store = new MemoryStore({ leaseMs: 60_000 });
     const { opened: started, open: start } = gate();
     const attempts: string[] = [];
@@ -500,7 +500,7 @@ describe("workers", () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
-  test("claim what came while there was no room, once there is room", async () => {
+  test("claim tasks that arrived while there was no room, once there is room", async () => {
     const { opened, open } = gate();
     const engine = engineOn(new MemoryStore(), {
       slow: (_input, ops) => ops.step("s", () => opened),
@@ -571,7 +571,7 @@ describe("workers", () => {
     expect((await sighted.over(id)).result).toBe(1);
   });
 
-  test("a write that the store refuses again and again is given up: the task fails with the error of the store", async () => {
+  test("a write that the store keeps refusing is given up, and the task fails with the error of the store", async () => {
     const store = new MemoryStore({ leaseMs: 60 });
     Object.assign(store, { append: () => Promise.reject(new Error("value out of range")) });
     let ran = 0;
@@ -632,7 +632,7 @@ describe("found by chaos", () => {
     expect((await engine.over(id)).result).toBe("slept");
   });
 
-  test("so is the time of a task that is released to be tried again later", async () => {
+  test("a task that is released for a later try has a whole number as its time, too", async () => {
     const store = sqlite();
     const engine = engineOn(
       store,
@@ -668,7 +668,7 @@ describe("found by chaos", () => {
     expect([...again.questions.keys()]).toEqual(["b~2"]);
   });
 
-  test("a delivery is not turned away because its question is asked at that very moment", async () => {
+  test("a delivery is not refused because its question is asked at that very moment", async () => {
     const callId = "call-1";
     const store = new MemoryStore();
     const engine = engineOn(store, { tool: (_input, ops) => external(ops, "boss") });

@@ -17,17 +17,17 @@ test.each([
   expect(canonical(value)).toBe(text);
 });
 
-test("takes a member named __proto__ as data", () => {
+test("treats a member named __proto__ as data", () => {
   const value: unknown = JSON.parse('{"z":1,"__proto__":{"b":1,"a":2}}');
   expect(canonical(value)).toBe('{"__proto__":{"a":2,"b":1},"z":1}');
   expect(digest(value)).not.toBe(digest({ z: 1 }));
 });
 
-test("takes members named toJSON and constructor as data", () => {
+test("treats members named toJSON and constructor as data", () => {
   expect(canonical({ toJSON: "x", constructor: 1 })).toBe('{"constructor":1,"toJSON":"x"}');
 });
 
-test("writes a value as the same text whatever the order of its members", () => {
+test("writes a value as the same text, whatever the order of its members", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(canonical(reversed(value))).toBe(canonical(value));
@@ -86,7 +86,7 @@ test.each([
   expect(() => canonical(value)).toThrow(new TypeError(`canonical: ${kind} is not a JSON value`));
 });
 
-test("takes objects without a prototype, and those of another realm", () => {
+test("accepts objects without a prototype, and those of another realm", () => {
   expect(canonical(Object.assign(Object.create(null), { b: 1, a: 2 }))).toBe('{"a":2,"b":1}');
   expect(canonical(runInNewContext("({ b: 1, a: 2 })"))).toBe('{"a":2,"b":1}');
 });

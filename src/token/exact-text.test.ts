@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { sameText } from "./exact-text.ts";
 
-test("tells texts apart exactly as === does", () => {
+test("distinguishes texts exactly as === does", () => {
   const text = fc
     .array(fc.constantFrom(0x61, 0xe9, 0xd800, 0xd801, 0xdfff, 0xfffd, 0), { maxLength: 3 })
     .map((codes) => String.fromCharCode(...codes));
@@ -19,6 +19,6 @@ test.each([
   ["\ud800", "\udfff"],
   ["é", "e\u0301"],
   ["", "\0"],
-])("does not take %j for %j", (left, right) => {
+])("does not confuse %j with %j", (left, right) => {
   expect(sameText(left, right)).toBe(false);
 });

@@ -69,7 +69,7 @@ test.each([[""], ["."], [".."], ["..."], ["v1"], ["v1."], ["v1.k1"], [".".repeat
 );
 
 test.each([[""], ["A".repeat(16)], [Buffer.alloc(27).toString("base64url")]])(
-  "refuses a block too short to be one (%#)",
+  "refuses a block that is too short (%#)",
   (body) => {
     expect(read("v1", `v1.k1.${body}`, keyring)).toEqual(refused("forged"));
   },
@@ -83,7 +83,7 @@ test.each([["k9"], [""], ["__proto__"], ["constructor"], ["K1"], ["\ud800"], ["k
   },
 );
 
-test("refuses a block under another id, even where that id has the same key", () => {
+test("refuses a block under another id, even if that id has the same key", () => {
   const key = secret.toString("base64url");
   const twice = parseKeys([`a:${key}`, `b:${key}`]);
   const text = write("v1", payload, twice, randomBytes);
@@ -114,7 +114,7 @@ test.each([
   ["under an unknown key", "v1.k9.AAAA", 1],
   ["forged", "v1.k1.AAAA", 0],
 ])(
-  "tries to decrypt a text that is %s, with the decoy where there is no key",
+  "tries to decrypt a text that is %s, using the decoy if there is no key",
   (_what, text, times) => {
     let used = 0;
     const watched = {
@@ -129,7 +129,7 @@ test.each([
   },
 );
 
-test("opens nothing with the decoy, not even what was sealed with it", () => {
+test("opens nothing with the decoy, not even a block that was sealed with it", () => {
   const inside = { ...keyring, sealing: { id: "k7", secret: keyring.decoy } };
   const text = write("v1", payload, inside, randomBytes);
   expect(read("v1", text, keyring)).toEqual(refused("unknown_key"));

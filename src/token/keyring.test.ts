@@ -127,7 +127,7 @@ test("makes a different key each time, which can be parsed", () => {
   expect(newKey("2026-11-15")).not.toBe(key);
 });
 
-test("makes up an id of eight characters by default", () => {
+test("generates an id of eight characters by default", () => {
   expect(newKey()).toMatch(/^[\w-]{8}:[\w-]{43}$/);
   expect(newKey(undefined, (size) => Buffer.alloc(size, size))).toBe(
     `BgYGBgYG:${Buffer.alloc(32, 32).toString("base64url")}`,
@@ -135,7 +135,7 @@ test("makes up an id of eight characters by default", () => {
 });
 
 test.each([[""], ["a b"], ["a:b"], ["a.b"], ["a".repeat(33)]])(
-  "makes no key with the id %j",
+  "refuses to make a key with the id %j",
   (id) => {
     expect(() => newKey(id)).toThrow(
       new TypeError(

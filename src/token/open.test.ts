@@ -26,7 +26,7 @@ const claims: Claims<unknown> = {
 };
 const expected: Expected = { ...claims, now: expiresAt - 1 };
 
-describe("what was sealed", () => {
+describe("sealed claims", () => {
   const text = fc
     .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 })
     .map((codes) => String.fromCharCode(...codes));
@@ -46,7 +46,7 @@ describe("what was sealed", () => {
     ),
   });
 
-  test("opens again, whatever the claims are", () => {
+  test("open again, whatever they are", () => {
     fc.assert(
       fc.property(anyClaims, fc.boolean(), (sealed, deflate) => {
         const opened = open(seal(sealed, keyring, { deflate }), keyring, {
@@ -62,18 +62,18 @@ describe("what was sealed", () => {
     );
   });
 
-  test("comes back with these members and no others", () => {
+  test("come back with these members and no others", () => {
     expect(open(seal(claims, keyring), keyring, expected)).toStrictEqual(claims);
   });
 
-  test("keeps a member named __proto__", () => {
+  test("keep a member named __proto__", () => {
     const value: unknown = JSON.parse('{"__proto__":{"admin":true}}');
     const token = seal({ ...claims, state: { kind: "inline", value } }, keyring);
     const { state } = open(token, keyring, expected);
     expect(JSON.stringify(state)).toBe('{"kind":"inline","value":{"__proto__":{"admin":true}}}');
   });
 
-  test("may be a pointer to a state in the store", () => {
+  test("may point to a state in the store", () => {
     const spilled = { ...claims, state: { kind: "spilled", pointer: "row 42" } } as const;
     expect(open(seal(spilled, keyring), keyring, expected).state).toStrictEqual(spilled.state);
   });
@@ -83,7 +83,7 @@ describe("keys", () => {
   const [first, second] = [newKey("first"), newKey("second")];
   const token = seal(claims, parseKeys(first));
 
-  test("an old key still opens after a new one was added in front of it", () => {
+  test("an old key still opens tokens after a new one was added in front of it", () => {
     const rotated = parseKeys([second, first]);
     expect(open(token, rotated, expected)).toEqual(claims);
     expect(seal(claims, rotated)).toMatch(/^v1\.second\./);
@@ -115,12 +115,12 @@ describe("a token is for one request", () => {
     ["principal, none", { principal: undefined }, "principal"],
     ["principal, empty", { principal: "" }, "principal"],
     ["server", { audience: "tracker-staging" }, "audience"],
-  ])("not for another %s", (_what, change, why) => {
+  ])("it is not valid for another %s", (_what, change, why) => {
     expect(reason(token, { ...expected, ...change })).toBe(why);
   });
 
   test.each([[""], ["nobody"], ["undefined"], ["null"]])(
-    "one for nobody is not for a principal named %j, nor the reverse",
+    "one without a principal is not valid for a principal named %j, nor the reverse",
     (principal) => {
       const forNobody = seal({ ...claims, principal: undefined }, keyring);
       const forSomebody = seal({ ...claims, principal }, keyring);
@@ -133,7 +133,7 @@ describe("a token is for one request", () => {
     },
   );
 
-  test("the log gets the most alarming difference", () => {
+  test("the log names the most alarming difference", () => {
     const different = { method: "m", target: "t", argumentsDigest: "a" };
     expect(reason(token, { ...expected, ...different, now: Infinity })).toBe("method");
     expect(reason(token, { ...expected, ...different, principal: "p" })).toBe("principal");
@@ -153,7 +153,7 @@ describe("nothing is decided before everything is checked", () => {
     ["forged", `${token.slice(0, -10)}AAAAAAAAAA`, {}, "forged"],
     ["malformed", `${token}=`, {}, "malformed"],
     ["under an unknown key", token.replace("v1.k", "v1.x"), {}, "unknown_key"],
-  ])("in a token that is %s", (_what, text, change, why) => {
+  ])("a token that is %s is still checked completely", (_what, text, change, why) => {
     const looked = new Set<string | symbol>();
     const watched = new Proxy<Expected>(
       { ...expected, ...change },
@@ -168,7 +168,7 @@ describe("nothing is decided before everything is checked", () => {
     expect([...looked]).toEqual(expect.arrayContaining(members));
   });
 
-  test("the state is not parsed before that", () => {
+  test("the state is not parsed before the checks", () => {
     const unreadable = authentic(`\0${encodeClaims(claims).slice(0, -1)}`);
     expect(reason(unreadable, { ...expected, audience: "x" })).toBe("audience");
     expect(reason(unreadable, expected)).toBe("malformed");
@@ -184,11 +184,11 @@ describe("time and rounds", () => {
     expect(reason(token, { ...expected, now: expiresAt + 1 })).toBe("expired");
   });
 
-  test("a clock that is broken opens nothing", () => {
+  test("with a broken clock, no token opens", () => {
     expect(reason(token, { ...expected, now: Number.NaN })).toBe("expired");
   });
 
-  test("a token opens while there are rounds left", () => {
+  test("a token opens while rounds are left", () => {
     const last = seal({ ...claims, roundsLeft: 1 }, keyring);
     expect(open(last, keyring, expected).roundsLeft).toBe(1);
     expect(reason(seal({ ...claims, roundsLeft: 0 }, keyring), expected)).toBe("rounds_spent");
@@ -197,13 +197,13 @@ describe("time and rounds", () => {
 });
 
 describe("size", () => {
-  test("opens up to the limit and not a character further", () => {
+  test("a token opens up to the limit and not a character further", () => {
     const token = seal(claims, keyring);
     expect(open(token, keyring, { ...expected, maxBytes: token.length })).toEqual(claims);
     expect(reason(token, { ...expected, maxBytes: token.length - 1 })).toBe("too_long");
   });
 
-  test("has a limit of 32 KiB by default", () => {
+  test("the limit is 32 KiB by default", () => {
     expect(reason("A".repeat(32 * 1024), expected)).toBe("malformed");
     expect(reason("A".repeat(32 * 1024 + 1), expected)).toBe("too_long");
   });
@@ -303,7 +303,7 @@ describe("the error is always the same", () => {
     );
   });
 
-  test("and for a mistake of the server, with the cause for the log", () => {
+  test("and for a mistake of the server, with the cause in the log", () => {
     const broken = Object.defineProperty({ ...expected }, "audience", { get: explode });
     const error = refusal(seal(claims, keyring), broken);
     expect(error.reason).toBe("internal");

@@ -4,12 +4,12 @@ import { pack, unpack } from "./payload.ts";
 
 const long = "all work and no play ".repeat(100);
 
-test("writes text as it is behind a 0", () => {
+test("writes text unchanged after a 0", () => {
   expect(pack("äöü", false)).toEqual(Buffer.from("\0äöü"));
   expect(unpack(Buffer.from("\0äöü"), 100)).toBe("äöü");
 });
 
-test("deflates behind a 1 on request", () => {
+test("deflates after a 1 on request", () => {
   const payload = pack(long, true);
   expect(payload).toEqual(Buffer.concat([Buffer.of(1), deflateRawSync(long)]));
   expect(payload.length).toBeLessThan(100);

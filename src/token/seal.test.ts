@@ -17,7 +17,7 @@ test("never gives the same text twice", () => {
   expect(new Set(texts).size).toBe(100);
 });
 
-test("gives the same text for the same nonce, so a release can pin it", () => {
+test("gives the same text for the same nonce, so that a release can pin it", () => {
   const fixed = parseKeys(`k:${Buffer.alloc(32).toString("base64url")}`);
   const text = seal(claims({ a: 1 }), fixed, { randomBytes: (size) => Buffer.alloc(size) });
   expect(open(text, fixed, { ...claims(null), now })).toEqual(claims({ a: 1 }));
@@ -26,7 +26,7 @@ test("gives the same text for the same nonce, so a release can pin it", () => {
   );
 });
 
-test("lets a client read nothing", () => {
+test("hides everything from a client", () => {
   const text = seal(claims("the answer to a secret question"), keyring);
   const bytes = Buffer.from(text.split(".").at(2) ?? "", "base64url").toString("latin1");
   for (const word of ["secret", "tools/call", "resolve_bug", "alice", "tracker"]) {

@@ -21,7 +21,7 @@ const ticket: Ticket = {
 };
 const expected = { audience: "tracker", now: expiresAt - 1 };
 
-test("opens to what was sealed", () => {
+test("opens to the sealed claims", () => {
   const text = fc
     .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 })
     .map((codes) => String.fromCharCode(...codes));
@@ -46,7 +46,7 @@ test("opens to these members and no others", () => {
   expect(openTicket(sealTicket(ticket, keyring), keyring, expected)).toStrictEqual(ticket);
 });
 
-test("can stand in a URL as it is", () => {
+test("fits in a URL unchanged", () => {
   const sealed = sealTicket(ticket, keyring);
   expect(sealed).toMatch(/^t1\.k\.[\w-]+$/);
   const url = new URL(`https://id.example/authorize?state=${sealed}#${sealed}`);
@@ -61,7 +61,7 @@ test("opens up to the last millisecond before it expires", () => {
   expect(cause(sealed, { ...expected, now: Number.NaN })).toBe("expired");
 });
 
-test("is for one server", () => {
+test("is valid for one server", () => {
   expect(cause(sealTicket(ticket, keyring), { ...expected, audience: "staging" })).toBe("audience");
 });
 
@@ -121,11 +121,11 @@ test.each([
   ["t1.k.", "forged"],
   ["t1.k9.AAAA", "unknown_key"],
   ["A".repeat(4097), "too_long"],
-])("says only that the link is invalid, and tells the log why (%#)", (text, why) => {
+])("says only that the link is invalid, and logs the reason (%#)", (text, why) => {
   expect(cause(text)).toBe(why);
 });
 
-test("says the same for a mistake of the server, with the cause for the log", () => {
+test("says the same for a mistake of the server, and logs the cause", () => {
   // @ts-expect-error -- a caller without types
   expect(cause(sealTicket(ticket, keyring), { now: 1 })).toBeInstanceOf(TypeError);
 });
@@ -140,7 +140,7 @@ test("is at most 4096 characters long", () => {
 });
 
 test.each([{ expiresAt: Infinity }, { kind: "form" }, { callId: 1 }, { principal: null }])(
-  "is not sealed where it could not be opened: %o",
+  "is not sealed if it could not be opened: %o",
   (change) => {
     // @ts-expect-error -- a caller without types
     expect(() => sealTicket({ ...ticket, ...change }, keyring)).toThrow(

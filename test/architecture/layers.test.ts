@@ -70,14 +70,14 @@ test("nothing in src imports from outside of src", () => {
   expect(outside.filter((line) => !/\.(test|test-d|fixture)\.ts →/.test(line))).toEqual([]);
 });
 
-test("no files import each other in a circle, not even for types", () => {
+test("no files import each other in a cycle, not even for types", () => {
   // Files that `parley init` writes are quoted in the source, imports included: they are not files of src.
   const known = new Set(files);
   const next = (file: string) => importedFiles(file).filter((target) => known.has(target));
   expect(circles(files, next)).toEqual([]);
 });
 
-test("a circle is found", () => {
+test("a cycle is found", () => {
   const graph: Record<string, string[]> = { a: ["b"], b: ["c"], c: ["b", "d"], d: [] };
   expect(circles(Object.keys(graph), (file) => graph[file] ?? [])).toEqual([["b", "c"]]);
 });
@@ -93,7 +93,7 @@ test("a file of more than 400 lines says at its top why it is long", () => {
   expect(long).toEqual([]);
 });
 
-test("the engine is pure: no package, no clock, no process, no chance", () => {
+test("the engine is pure: it uses no package, clock, process or randomness", () => {
   const impure = files
     .filter((file) => layerOf(file) === "replay")
     .flatMap((file) => {

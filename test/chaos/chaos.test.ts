@@ -39,7 +39,7 @@ const wrongsIn = ({ violations }: Report) =>
   wrongs.filter((wrong) => violations.some((one) => one.wrong === wrong));
 
 describe.each(["sqlite", "postgres"] as const)("replicas on %s", (store) => {
-  test("killed, stopped and drained: nothing is lost, repeated, or told in two ways", async () => {
+  test("when replicas are killed, stopped and drained, nothing is lost, repeated or reported in two ways", async () => {
     // After a few faults the rest runs undisturbed, so that the test also ends on a slow machine.
     const chosen = options({ store, mostDeeds: 10 });
     const { violations, counts, deeds } = await chaos(chosen);
@@ -50,7 +50,7 @@ describe.each(["sqlite", "postgres"] as const)("replicas on %s", (store) => {
 });
 
 test.each(sabotages)(
-  "a broken engine is found out: %s",
+  "a broken engine is detected: %s",
   async (sabotage) => {
     const { wrong, ...trial } = trials[sabotage];
     const seeds: string[] = [];

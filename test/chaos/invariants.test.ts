@@ -82,18 +82,18 @@ function ended(entries: readonly Heard[], answers: readonly GivenAnswer[]): Find
   return { ...right, finals: [ofThese], evidence: made, answers };
 }
 
-test("a run in which a body was killed and another went on is fine", () => {
+test("a run in which a body was killed and another run continued is fine", () => {
   expect(violationsIn(right)).toEqual([]);
   expect(countsIn(right)).toMatchObject({ bodies: 3, bodiesAgain: 1, bodiesInTheGap: 0 });
 });
 
 describe("answers", () => {
-  test("acknowledged, and not in the history", () => {
+  test("an acknowledged answer that is missing from the history is found", () => {
     const findings = ended([heard("one", "value n1")], [answer("ask", "Ada")]);
     expect(wrongsIn(findings)).toEqual(["answer lost"]);
   });
 
-  test("acknowledged, but another one is in the history", () => {
+  test("an acknowledged answer is found if the history has another one", () => {
     const findings = ended(
       [heard("ask", "answer Bob")],
       [answer("ask", "Ada"), answer("ask", "Bob", { isAcknowledged: false })],
@@ -101,7 +101,7 @@ describe("answers", () => {
     expect(wrongsIn(findings)).toEqual(["answer lost"]);
   });
 
-  test("of a task that is not over, acknowledged and not told", () => {
+  test("an acknowledged answer that a live task does not have is found", () => {
     const parked = { ...final, status: "working", result: undefined, history: [] };
     const findings = { ...right, finals: [parked], evidence: [] };
     expect(wrongsIn(findings)).toEqual(["not terminal", "answer lost"]);
@@ -112,17 +112,17 @@ describe("answers", () => {
     ["was no good", answer("ask", "bad", { isGood: false }), []],
     ["came too late", answer("ask", "Ada"), [heard("ask", "expired")]],
     ["lost its race", answer("raced", "Ada"), [heard("nap", "over")]],
-  ])("one that %s need not be there", (_why, given, entries) => {
+  ])("an answer that %s may be missing", (_why, given, entries) => {
     expect(violationsIn(ended(entries, [given]))).toEqual([]);
   });
 
-  test("one that lost no race has no excuse in somebody else's timer", () => {
+  test("an answer in no race is not excused by another question's timer", () => {
     expect(wrongsIn(ended([heard("nap", "over")], [answer("ask", "Ada")]))).toEqual([
       "answer lost",
     ]);
   });
 
-  test("in time by the store's clock, and expired all the same: counted", () => {
+  test("an answer that is in time by the store's clock but expired is counted", () => {
     const findings = ended(
       [heard("ask", "expired")],
       [5, 6, 7].map((at) => answer("ask", `at ${at}`, { at, dueAt: 6 })),
@@ -130,7 +130,7 @@ describe("answers", () => {
     expect(countsIn(findings)).toMatchObject({ answersTooLate: 3, answersOvertaken: 1 });
   });
 
-  test("that nobody gave, or that were no good", () => {
+  test("answers that were never given, or that were invalid, are found", () => {
     const entries = [heard("ask", "answer Eve")];
     expect(wrongsIn(ended(entries, []))).toEqual(["answer made up"]);
     const bad = [answer("ask", "Eve", { isGood: false })];
@@ -139,38 +139,38 @@ describe("answers", () => {
 });
 
 describe("histories", () => {
-  test("a run that heard the same in another order", () => {
+  test("a run that received the same entries in another order is found", () => {
     const swapped = [told("c", 20, "ask", "answer Ada"), told("c", 21, "one", "value n1")];
     const findings = { ...right, evidence: [...evidence, ...swapped] };
     expect(wrongsIn(findings)).toEqual(["history diverged"]);
   });
 
-  test("a run that heard more than the log has", () => {
+  test("a run that received more than the log has is found", () => {
     const findings = { ...right, evidence: [...evidence, told("b", 20, "nap", "over")] };
     expect(wrongsIn(findings)).toEqual(["history diverged"]);
   });
 
-  test("a step with two outcomes", () => {
+  test("a step with two outcomes is found", () => {
     const again = [started("c", 1, "one", "n9"), told("c", 20, "one", "value n9")];
     const findings = { ...right, evidence: [...evidence, ...again] };
     expect(wrongsIn(findings)).toEqual(["history diverged", "two outcomes"]);
   });
 
-  test("a log that has a step twice", () => {
+  test("a step that is twice in a log is found", () => {
     const twice = [...history, heard("two", "value n1")];
     const doubled = { ...final, history: twice, result: twice };
     const findings = { ...right, finals: [doubled], evidence };
     expect(wrongsIn(findings)).toContain("two outcomes");
   });
 
-  test("an outcome that no body has had", () => {
+  test("an outcome that no body had is found", () => {
     const findings = { ...right, evidence: evidence.filter(({ kind }) => kind === "told") };
     expect(wrongsIn(findings)).toEqual(["outcome made up"]);
   });
 });
 
 describe("bodies", () => {
-  test("started after a handler had been told", () => {
+  test("a body that started after the handler had its outcome is found", () => {
     const findings = { ...right, evidence: [...evidence, started("c", 5, "one", "n3")] };
     expect(violationsIn(findings)).toEqual([
       {
@@ -181,14 +181,14 @@ describe("bodies", () => {
     ]);
   });
 
-  test("paused between the look at the lease and the body: counted, and no more", () => {
+  test("a pause between the check of the lease and the body is counted, and is not a violation", () => {
     const late = { ...started("c", 5, "one", "n3"), checkedAt: 1.5 } as Evidence;
     const findings = { ...right, evidence: [...evidence, late] };
     expect(violationsIn(findings)).toEqual([]);
     expect(countsIn(findings)).toMatchObject({ bodiesInTheGap: 1 });
   });
 
-  test("with another idempotency key than before", () => {
+  test("a body with a different idempotency key than before is found", () => {
     const other = { ...started("c", 1, "one", "n3"), idempotencyKey: "other" } as Evidence;
     const findings = { ...right, evidence: [...evidence, other] };
     expect(wrongsIn(findings)).toEqual(["idempotency key changed"]);
@@ -209,11 +209,11 @@ describe("ends", () => {
     expect(wrongsIn({ ...right, finals: [{ ...final, ...more }] })).toEqual([wrong]);
   });
 
-  test("a replica that crashed by itself", () => {
+  test("a replica that crashed by itself is found", () => {
     expect(wrongsIn({ ...right, crashes: ["crashed Error"] })).toEqual(["replica crashed"]);
   });
 });
 
-test("every wrong has a name of its own", () => {
+test("every violation has its own name", () => {
   expect(new Set(wrongs).size).toBe(wrongs.length);
 });

@@ -62,7 +62,7 @@ const ways = {
 };
 
 describe.each(["http", "stdio"] as const)("over %s", (way) => {
-  test("a task is called like any other tool, with a question in it [C93]", async () => {
+  test("a task is called like any other tool, and asks a question [C93]", async () => {
     const { client, shown, errors } = await ways[way]();
     const before = shown.length;
     const result = await client.callTool({ name: "bake", arguments: { loaf: "rye" } });
@@ -71,7 +71,7 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     expect(errors).toEqual([]);
   });
 
-  test("questions before the task and in it, in one call", async () => {
+  test("one call can ask before the task and in it", async () => {
     const { client, shown } = await ways[way]();
     const before = shown.length;
     const result = await client.callTool({ name: "order", arguments: { loaf: "rye" } });
@@ -79,7 +79,7 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     expect(shown.slice(before)).toEqual(["rye for 3?", "For whom?", "How many slices?"]);
   });
 
-  test("every kind of question at once", async () => {
+  test("a task can ask every kind of question at once", async () => {
     const { client, shown } = await ways[way]();
     const before = shown.length;
     const result = await client.callTool({ name: "every_kind", arguments: {} });
@@ -92,7 +92,7 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     expect(shown.slice(before).toSorted()).toEqual(kinds);
   });
 
-  test("what fails in a task fails in the call, in the server's words", async () => {
+  test("a failure in a task fails the call, with the server's message", async () => {
     const { client } = await ways[way]();
     const burnt = await client.callTool({ name: "burn", arguments: {} });
     expect(burnt.isError).toBe(true);
@@ -102,7 +102,7 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     });
   });
 
-  test("what is no task is as it was, and so is structured content", async () => {
+  test("a result that is not a task is unchanged, and so is structured content", async () => {
     const { client } = await ways[way]();
     await client.listTools();
     expect(textOf(await client.callTool({ name: "quick", arguments: {} }))).toBe("done at once");
@@ -110,18 +110,18 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     expect(structuredContent).toEqual({ grams: 500 });
   });
 
-  test("with the revision negotiated", async () => {
+  test("a task works with the negotiated revision", async () => {
     const { client } = await ways[way]({ versionNegotiation: { mode: "auto" } });
     expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28");
     expect(textOf(await client.callTool({ name: "weigh", arguments: {} }))).toContain("500");
   });
 
-  test("in a legacy session nothing is different", async () => {
+  test("a legacy session is unchanged", async () => {
     const { client } = await ways[way]({ versionNegotiation: { mode: "legacy" } });
     expect(textOf(await client.callTool({ name: "quick", arguments: {} }))).toBe("done at once");
   });
 
-  test("twenty at once: no answer reaches another call", async () => {
+  test("in twenty calls at once, no answer reaches another call", async () => {
     const loaves = Array.from({ length: 20 }, (_, index) => `loaf-${index}`);
     const { client } = await ways[way]();
     const bake = async (loaf: string) =>
@@ -132,7 +132,7 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
 });
 
 describe("over HTTP", () => {
-  test("requests for a task say its id in their headers", async () => {
+  test("requests for a task have its id in their headers", async () => {
     const { client, requests } = await overHttp();
     await client.callTool({ name: "bake", arguments: { loaf: "rye" } });
     const names = new Map(requests.map(({ method, name }) => [method, name]));
@@ -142,7 +142,7 @@ describe("over HTTP", () => {
     expect(names.has("subscriptions/listen")).toBe(true);
   });
 
-  test("who gives up leaves the task, or cancels it", async () => {
+  test("a caller that gives up leaves the task running, or cancels it", async () => {
     for (const cancelOnAbort of [false, true]) {
       const { client, errors, oven, requests } = await overHttp({ options: { cancelOnAbort } });
       const given = new AbortController();
@@ -165,7 +165,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("a long task lives on progress, for who says so", async () => {
+  test("progress keeps a long task alive if the caller asks for that", async () => {
     const { client, oven } = await overHttp({ options: { progressMs: 50 } });
     let heard = 0;
     const onprogress = () => {

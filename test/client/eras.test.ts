@@ -70,7 +70,7 @@ const ways: [string, Era, (options: ConnectOptions) => Promise<Connection>][] = 
 ];
 
 describe.each(ways)("%s, %s", (_, era, way) => {
-  test("tools, prompts and resources ask, and come to an end", async () => {
+  test("tools, prompts and resources ask and complete", async () => {
     const connection = await way({ ...people, era });
     expect(connection.era).toBe(era);
     const { text } = await connection.call("book_trip", { to: "Rome" });
@@ -82,7 +82,7 @@ describe.each(ways)("%s, %s", (_, era, way) => {
     expect(contents).toMatchObject([{ text: "monday in Ada" }]);
   });
 
-  test("questions come out as events [C32]", async () => {
+  test("questions arrive as events [C32]", async () => {
     const connection = await way({ ...people, elicit: "events", era });
     const call = connection.start("together");
     const seen: string[] = [];
@@ -120,7 +120,7 @@ describe("tasks of 2025-11-25", () => {
     expect((await call.result()).text).toBe(text);
   });
 
-  test("a task that ends in an error, and one that is cancelled", async () => {
+  test("a task can end in an error, and a task can be cancelled", async () => {
     const connection = await served({ elicit: "events" });
     const error = await failure(connection.call("protocol_error_job"));
     expect(error).toMatchObject({ code: "task_failed", rpc: { code: -32_603 } });
@@ -137,7 +137,7 @@ describe("tasks of 2025-11-25", () => {
     });
   });
 
-  test("what the session of another connection started is gone on with by its task", async () => {
+  test("a task of another connection's session is continued by its id", async () => {
     const app = longErrands();
     const { url } = await app.listen(0);
     open.push(() => app.close());
@@ -153,25 +153,25 @@ describe("tasks of 2025-11-25", () => {
   });
 });
 
-describe("no connection", () => {
-  test("nobody there", async () => {
+describe("without a connection", () => {
+  test("a server that is not running is an error", async () => {
     await expect(connect("http://127.0.0.1:9/mcp")).rejects.toMatchObject({ code: "server_down" });
   });
 
-  test("a command that does not exist", async () => {
+  test("a command that does not exist is an error", async () => {
     await expect(connect({ command: "/no/such/command" })).rejects.toMatchObject({
       code: "server_down",
     });
   });
 
-  test("an era that the server does not speak is never fallen back from in silence [C68]", async () => {
+  test("the client never silently falls back from an era that the server does not speak [C68]", async () => {
     const legacyOnly = { fetch: async () => new Response("what?", { status: 400 }) };
     await expect(connect(legacyOnly, { era: "2026-07-28" })).rejects.toMatchObject({
       code: "era_not_shared",
     });
   });
 
-  test("a server that goes away in the middle of a call", async () => {
+  test("a server that goes away in the middle of a call ends it with an error", async () => {
     const app = parley({ name: "away", version: "1.0.0", keys, logger: quiet });
     app.tool("ask", { description: "Asks" }, (ctx) => ctx.ask("name", "Name?"));
     const { url } = await app.listen(0);

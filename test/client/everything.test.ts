@@ -52,12 +52,12 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     for (const end of ends.splice(0).toReversed()) await end();
   });
 
-  test("the newest revision that it speaks is taken [C68]", () => {
+  test("the newest revision of the server is used [C68]", () => {
     expect(connection.era).toBe("2025-11-25");
     expect(connection.server).toMatchObject({ name: "mcp-servers/everything" });
   });
 
-  test("plain tools: text, structured content, an image, and one that fails", async () => {
+  test("plain tools return text, structured content, an image, and a failure", async () => {
     expect((await connection.call("echo", { message: "hello" })).text).toBe("Echo: hello");
     expect((await connection.call("get-sum", { a: 2, b: 3 })).text).toContain("5");
     const weather = await connection.call("get-structured-content", { location: "Chicago" });
@@ -70,7 +70,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     expect(unknown.isError === true || unknown.code === "refused").toBe(true);
   });
 
-  test("a form of every kind of field is filled in with its defaults", async () => {
+  test("a form with every kind of field is filled in with its defaults", async () => {
     const { text } = await connection.call("trigger-elicitation-request");
     expect(text).toContain("Ada Lovelace");
     expect(text).toContain("ada@example.com");
@@ -80,7 +80,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
   });
 
   test.each([false, true])(
-    "a page is shown, and not gone to (asked by an error: %s)",
+    "a page is shown, and is not opened (asked by an error: %s)",
     async (errorPath) => {
       asked.length = 0;
       const url = `https://example.com/${way}/${errorPath}`;
@@ -99,12 +99,12 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     expect(text).toContain("pocket");
   });
 
-  test("the client's roots are asked for", async () => {
+  test("the client's roots are requested", async () => {
     const { text } = await connection.call("get-roots-list");
     expect(text).toContain("file:///home/ada");
   });
 
-  test("a long operation tells how far it is", async () => {
+  test("a long operation reports its progress", async () => {
     const call = connection.start("trigger-long-running-operation", { duration: 1, steps: 4 });
     const events: CallEvent[] = [];
     for await (const event of call) events.push(event);
@@ -113,7 +113,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     expect((await call.result()).text).toContain("completed");
   });
 
-  test("a prompt, and resources of text and bytes", async () => {
+  test("a prompt, and resources of text and bytes, can be read", async () => {
     const { messages } = await connection.prompt("args-prompt", { city: "Rome", state: "Lazio" });
     expect(messages).toMatchObject([{ content: { text: "What's weather in Rome, Lazio?" } }]);
     const text = await connection.read("demo://resource/dynamic/text/1");
@@ -123,7 +123,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     expect(await failure(connection.read("demo://nothing"))).toMatchObject({ code: "refused" });
   });
 
-  test("a task that asks in the middle", { timeout: 120_000 }, async () => {
+  test("a task asks in the middle", { timeout: 120_000 }, async () => {
     const args = { topic: "python", ambiguous: true };
     const call = connection.start("simulate-research-query", args);
     const types: string[] = [];
@@ -137,7 +137,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     expect((await call.result()).text).toContain("python (snake)");
   });
 
-  test("two tasks at once, one of which is given up", { timeout: 120_000 }, async () => {
+  test("of two tasks at once, one can be cancelled", { timeout: 120_000 }, async () => {
     const kept = connection.call("simulate-research-query", { topic: "rust" });
     const dropped = connection.start("simulate-research-query", { topic: "go" });
     for await (const { type } of dropped) if (type === "task") break;

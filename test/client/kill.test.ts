@@ -86,7 +86,7 @@ describe("a call of three questions", { timeout: 120_000 }, () => {
     [5, "asked c"],
     [6, "answered c"],
     [7, "done ABC"],
-  ])("killed at event %i: %s [C83]", async (diesAt, last) => {
+  ])("is resumed when the client is killed at event %i: %s [C83]", async (diesAt, last) => {
     const told = await story("three_questions", diesAt);
     expect(told.left.at(-1)).toBe(last);
     expect(told.ledger.at(-1)).toBe("done ABC");
@@ -106,7 +106,7 @@ describe("a task of two questions", { timeout: 120_000 }, () => {
     [4, "asked b"],
     [5, "answered b"],
     [6, "done AB"],
-  ])("killed at event %i: %s [C83]", async (diesAt, last) => {
+  ])("is resumed when the client is killed at event %i: %s [C83]", async (diesAt, last) => {
     const told = await story("two_in_a_task", diesAt);
     expect(told.left.at(-1)).toBe(last);
     expect(told.ledger.at(-1)).toBe("done AB");

@@ -50,24 +50,32 @@ async function drive(connection: Connection, n: number): Promise<string> {
 test.each([
   ["HTTP", overHttp],
   ["stdio", overStdio],
-])("%s, by events", { timeout: 120_000 }, async (_, way) => {
-  const connection = await way({ elicit: "events" });
-  expect(await Promise.all(calls.map((n) => drive(connection, n)))).toEqual(expected);
-});
+])(
+  "many calls at once over %s each get their own answers by events",
+  { timeout: 120_000 },
+  async (_, way) => {
+    const connection = await way({ elicit: "events" });
+    expect(await Promise.all(calls.map((n) => drive(connection, n)))).toEqual(expected);
+  },
+);
 
 test.each([
   ["HTTP", "2026-07-28", overHttp],
   ["HTTP", "2025-11-25", overHttp],
   ["stdio", "2026-07-28", overStdio],
   ["stdio", "2025-11-25", overStdio],
-] as const)("%s, %s, by a handler", { timeout: 120_000 }, async (_, era, way) => {
-  const connection = await way({
-    era,
-    elicit: (question) => {
-      const [name = ""] = question.kind === "form" ? Object.keys(question.schema.properties) : [];
-      return { action: "accept", content: { [name]: numberIn(question) } };
-    },
-  });
-  const results = await Promise.all(calls.map((n) => connection.call(toolOf(n), { n })));
-  expect(results.map(({ text }) => text)).toEqual(expected);
-});
+] as const)(
+  "many calls at once over %s, %s, each get their own answers by a handler",
+  { timeout: 120_000 },
+  async (_, era, way) => {
+    const connection = await way({
+      era,
+      elicit: (question) => {
+        const [name = ""] = question.kind === "form" ? Object.keys(question.schema.properties) : [];
+        return { action: "accept", content: { [name]: numberIn(question) } };
+      },
+    });
+    const results = await Promise.all(calls.map((n) => connection.call(toolOf(n), { n })));
+    expect(results.map(({ text }) => text)).toEqual(expected);
+  },
+);

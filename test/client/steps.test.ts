@@ -14,7 +14,7 @@ app.tool("order", {}, async (ctx) => {
 });
 const elicit = () => ({ action: "accept" }) as const;
 
-test("the last round says what it ran, and what it only replayed", async () => {
+test("the last round says which steps it ran, and which it only replayed", async () => {
   const server = await connect(app, { elicit, meta: { [stepsKey]: true } });
   const { text, _meta } = await server.call("order");
   expect(text).toBe("bought");
@@ -22,7 +22,7 @@ test("the last round says what it ran, and what it only replayed", async () => {
   await server.close();
 });
 
-test("who does not ask is told nothing of it", async () => {
+test("a client that does not ask for the steps does not get them", async () => {
   const server = await connect(app, { elicit });
   const { text, _meta } = await server.call("order");
   expect(text).toBe("bought");

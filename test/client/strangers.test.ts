@@ -26,7 +26,7 @@ function opened(connection: Connection): Connection {
   return connection;
 }
 
-describe("the SDK's server, by hand, 2026-07-28", () => {
+describe("a handwritten server on the SDK, 2026-07-28", () => {
   const Name = z.object({ name: z.string() });
   const Age = z.object({ age: z.int() });
 
@@ -51,7 +51,7 @@ describe("the SDK's server, by hand, 2026-07-28", () => {
     });
   }
 
-  test("rounds, with and without state", async () => {
+  test("rounds work with and without state", async () => {
     const handler = served();
     open.push(() => handler.close());
     const answers: Record<string, string | number> = { name: "Ada", age: 36 };
@@ -78,7 +78,7 @@ describe("the example server of SDK v1, 2025-11-25", () => {
     content: { name: "Ada", email: "ada@example.com" },
   });
 
-  test("pushed questions, and tasks that ask", { timeout: 120_000 }, async () => {
+  test("pushed questions work, and so do tasks that ask", { timeout: 120_000 }, async () => {
     const connection = opened(await connect(await started(), { elicit: contact }));
     expect(connection.era).toBe("2025-11-25");
     expect((await connection.call("greet", { name: "Ada" })).text).toBe("Hello, Ada!");
@@ -91,7 +91,7 @@ describe("the example server of SDK v1, 2025-11-25", () => {
   });
 });
 
-describe("a server of SDK v1 that asks, and asks", () => {
+describe("a server of SDK v1 that asks many questions", () => {
   async function served(
     ask: (server: McpServerV1) => Promise<string>,
     options: ConnectOptions,
@@ -110,7 +110,7 @@ describe("a server of SDK v1 that asks, and asks", () => {
     requestedSchema: { type: "object" as const, properties: { name: { type: "string" as const } } },
   });
 
-  test("thirty questions in one call", async () => {
+  test("one call can ask thirty questions", async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => void warnings.push(warning);
     process.on("warning", onWarning);
@@ -132,7 +132,7 @@ describe("a server of SDK v1 that asks, and asks", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("questions without end have one", async () => {
+  test("endless questions are stopped", async () => {
     let asked = 0;
     const connection = await served(
       async ({ server }) => {
@@ -147,7 +147,7 @@ describe("a server of SDK v1 that asks, and asks", () => {
     expect(asked).toBe(6);
   });
 
-  test("a question that it no longer waits for is withdrawn", async () => {
+  test("a question that the server no longer waits for is withdrawn", async () => {
     const connection = await served(
       ({ server }) =>
         server.elicitInput(form("Quick!"), { timeout: 50 }).then(
@@ -164,7 +164,7 @@ describe("a server of SDK v1 that asks, and asks", () => {
   });
 });
 
-describe("a server of SDK v1 that needs a page to be gone to first (-32042)", () => {
+describe("a server of SDK v1 that requires a visit to a page first (-32042)", () => {
   async function served(options: ConnectOptions): Promise<Connection> {
     let isSignedIn = false;
     const server = new McpServerV1({ name: "pages", version: "1.0.0" });
@@ -182,7 +182,7 @@ describe("a server of SDK v1 that needs a page to be gone to first (-32042)", ()
     return opened(await connect(ours, options));
   }
 
-  test("the page is shown, and the call made again", async () => {
+  test("the page is shown, and the call is made again", async () => {
     const seen: OpenQuestion[] = [];
     const connection = await served({
       elicit: (question) => {
@@ -194,12 +194,12 @@ describe("a server of SDK v1 that needs a page to be gone to first (-32042)", ()
     expect(seen).toMatchObject([{ kind: "url", host: "example.com", message: "Sign in" }]);
   });
 
-  test("who does not want to go there has no result", async () => {
+  test("declining the page ends the call without a result", async () => {
     const connection = await served({ elicit: () => ({ action: "decline" }) });
     expect(await failure(connection.call("list"))).toMatchObject({ code: "cancelled" });
   });
 
-  test("without anybody to ask, it is said what is asked", async () => {
+  test("without a handler, the error says what was asked", async () => {
     const connection = await served({});
     expect(await failure(connection.call("list"))).toMatchObject({
       code: "unhandled_question",

@@ -56,7 +56,7 @@ describe("the client", { timeout: 300_000 }, () => {
   });
 
   test.each(revisions)(
-    "$revision: all it requires, in $scenarios scenarios and $checks checks",
+    "$revision: every requirement is met, in $scenarios scenarios and $checks checks",
     async ({ revision, scenarios, checks: minimum }) => {
       const run = await runs.get(revision)?.();
       const required = requiredScenarios(await suite(), revision);
@@ -73,7 +73,7 @@ describe("the client", { timeout: 300_000 }, () => {
     },
   );
 
-  test("by itself: sep-2322-client-request-state, and the program ends well", async () => {
+  test("sep-2322-client-request-state passes on its own, and the program exits cleanly", async () => {
     const scenario = "sep-2322-client-request-state";
     const run = await runScenario(await suite(), scenario);
     expectPassed(run, scenario, 5);

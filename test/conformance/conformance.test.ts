@@ -72,7 +72,7 @@ describe.concurrent.each(["direct", "over the SDK", "attached"] as const)(
     });
 
     test.each(revisions)(
-      "$revision: all it requires, in $scenarios scenarios and $checks checks",
+      "$revision: every requirement is met, in $scenarios scenarios and $checks checks",
       async ({ revision, scenarios, checks: minimum }) => {
         const run = await runs.get(revision)?.();
         const required = requiredScenarios(await suite(), revision);

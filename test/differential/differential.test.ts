@@ -167,29 +167,32 @@ const theirs: readonly Request[] = [
   { name: "server/discover", method: "server/discover", params: {} },
 ];
 
-describe("as it should be", () => {
-  test.each(ours)("$name is served here, and as by the SDK", async (request) => {
+describe("valid requests", () => {
+  test.each(ours)("the fast entry serves $name exactly as the SDK does", async (request) => {
     const { wasFast, difference } = await compared("open", request.name, madeOf(request, []));
     expect(difference).toBeUndefined();
     expect(wasFast).toBe(true);
   });
 
-  test.each(streams)("$name streams as by the SDK", async (request) => {
+  test.each(streams)("$name streams exactly as with the SDK", async (request) => {
     const { difference } = await compared("open", request.name, madeOf(request, []));
     expect(difference).toBeUndefined();
   });
 
-  test.each(theirs)("$name is the SDK's", async (request) => {
+  test.each(theirs)("$name is left to the SDK", async (request) => {
     const { wasFast, difference } = await compared("shared", request.name, madeOf(request, []));
     expect(difference).toBeUndefined();
     expect(wasFast).toBe(false);
   });
 
-  test.each(Object.keys(fullResults))("the result “%s” is sent as by the SDK", async (name) => {
-    const request = tool(`full_${name}`);
-    const { difference } = await compared("open", name, madeOf(request, []));
-    expect(difference).toBeUndefined();
-  });
+  test.each(Object.keys(fullResults))(
+    "the result “%s” is sent exactly as by the SDK",
+    async (name) => {
+      const request = tool(`full_${name}`);
+      const { difference } = await compared("open", name, madeOf(request, []));
+      expect(difference).toBeUndefined();
+    },
+  );
 });
 
 // ---------------------------------------------------------------- broken requests
@@ -205,16 +208,19 @@ const broken: readonly Request[] = [
   task("update", { taskId: "nobody's", inputResponses: {} }),
 ];
 
-describe("broken, odd or hostile", { timeout: 120_000 }, () => {
-  test.each(broken)("$name $params.arguments, in every way", async (request) => {
-    const all = await inTurn(mutations, (change) =>
-      compared("open", change.name, madeOf(request, [change])),
-    );
-    expect(differing(all)).toEqual([]);
-  });
+describe("broken, unusual or hostile requests", { timeout: 120_000 }, () => {
+  test.each(broken)(
+    "$name $params.arguments is treated alike, broken in every way",
+    async (request) => {
+      const all = await inTurn(mutations, (change) =>
+        compared("open", change.name, madeOf(request, [change])),
+      );
+      expect(differing(all)).toEqual([]);
+    },
+  );
 
   test.each([undefined, "ada", "bob", "eve", "broken", "ada, Bearer bob", ""])(
-    "with the bearer token %s",
+    "the bearer token %s is treated alike",
     async (bearer) => {
       const requests = [
         tool("facts"),
@@ -233,7 +239,7 @@ describe("broken, odd or hostile", { timeout: 120_000 }, () => {
     },
   );
 
-  test("with other credentials", async () => {
+  test("other credentials are treated alike", async () => {
     const headers = ["Basic YTpi", "bearer ada", "Bearer", "Bearer  ada", "ada", "Bearer ada bob"];
     const all = await inTurn(headers, (value) => {
       const draft = draftOf(tool("facts"));
@@ -243,7 +249,7 @@ describe("broken, odd or hostile", { timeout: 120_000 }, () => {
     expect(differing(all)).toEqual([]);
   });
 
-  test("in several ways at once, by chance", async () => {
+  test("requests that are broken in several random ways are treated alike", async () => {
     const requests = [...ours, ...streams, ...theirs];
     await fc.assert(
       fc.asyncProperty(
@@ -259,7 +265,7 @@ describe("broken, odd or hostile", { timeout: 120_000 }, () => {
     );
   });
 
-  test("with bytes changed, by chance", async () => {
+  test("requests with random bytes changed are treated alike", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...broken),

@@ -51,7 +51,7 @@ describe("a call in rounds", () => {
     ["fast", "sdk"],
     ["sdk", "fast"],
     ["fast", "fast"],
-  ] as const)("begun at the %s entry goes on at the %s one", async (one, other) => {
+  ] as const)("that begins at the %s entry continues at the %s one", async (one, other) => {
     const ports = await both(everything());
     const { requestState } = bodyOf(await came(ports[one], first)).result;
     const second = bodyOf(await came(ports[other], again(first, { requestState, inputResponses })));
@@ -73,7 +73,7 @@ describe("a call in rounds", () => {
     JSON.parse('{"__proto__":{"action":"accept"},"action":"decline"}'),
     JSON.parse(`{"action":"accept","content":{"name":${"[".repeat(1_000)}${"]".repeat(1_000)}}}`),
     { method: "elicitation/create", result: { action: "accept", content: { name: "Ada" } } },
-  ])("reads the answer %# alike", async (answer: object) => {
+  ])("parses the answer %# alike at both entries", async (answer: object) => {
     const ports = await both(everything());
     const { requestState } = bodyOf(await came(ports.fast, first)).result;
     const second = again(first, { requestState, inputResponses: { name: answer } });
@@ -81,7 +81,7 @@ describe("a call in rounds", () => {
     expect(comparable(fast)).toEqual(comparable(sdk));
   });
 
-  test("of a handler without arguments goes on whatever arguments were sent", async () => {
+  test("of a handler without arguments continues, whatever arguments were sent", async () => {
     const ports = await both(everything());
     const asking = tool("ask_by_hand", { not: "wanted" });
     const { requestState } = bodyOf(await came(ports.fast, asking)).result;
@@ -92,7 +92,7 @@ describe("a call in rounds", () => {
     expect(comparable(fast)).toEqual(comparable(sdk));
   });
 
-  test("is refused alike when a later request no longer declares what is asked for", async () => {
+  test("is refused alike when a later request no longer declares the capability", async () => {
     const ports = await both(everything());
     const { requestState } = bodyOf(await came(ports.fast, first)).result;
     const second = again(first, { requestState, inputResponses }, { capabilities: {} });
@@ -102,7 +102,7 @@ describe("a call in rounds", () => {
   });
 });
 
-test("a task is followed alike", async () => {
+test("a task behaves alike at both entries", async () => {
   const ports = await both(everything());
   const made = await came(ports.fast, tool("task"));
   const { taskId } = bodyOf(made).result;
@@ -135,7 +135,7 @@ describe("a connection", () => {
     return bytesOf({ ...draft, headers: draft.headers.filter(([name]) => name !== "connection") });
   };
 
-  test("carries requests that do not wait for one another, answered in their order", async () => {
+  test("carries requests that do not wait for one another, with responses in order", async () => {
     const ports = await both(everything());
     const all = Buffer.concat(several.map(kept));
     const [fast, sdk] = await Promise.all(
@@ -174,7 +174,7 @@ test.each([true, false])(
 );
 
 describe("credentials", () => {
-  test.each(["ada", "eve"])("are looked at once, whoever serves: %s", async (bearer) => {
+  test.each(["ada", "eve"])("are checked once, whichever entry serves: %s", async (bearer) => {
     const asked: string[] = [];
     const verify = async (token: string) => {
       asked.push(token);
@@ -189,7 +189,7 @@ describe("credentials", () => {
   });
 });
 
-describe("what an author does on the official server", () => {
+describe("what an author configures on the official server", () => {
   const plain = tool("echo", { text: "a" });
 
   test.each<[string, (app: App) => void]>([
@@ -225,7 +225,7 @@ describe("what an author does on the official server", () => {
           throw new Error("It does not work");
         }),
     ],
-  ])("%s holds at both entries, also when it comes late", async (_, configure) => {
+  ])("%s applies at both entries, even if it is set late", async (_, configure) => {
     const app = everything();
     const ports = await both(app);
     expect(isFast(await came(ports.fast, plain))).toBe(true);
@@ -235,7 +235,7 @@ describe("what an author does on the official server", () => {
     expect(isFast(fast)).toBe(false);
   });
 
-  test("a tool that is added late is served at both", async () => {
+  test("a tool that is added late is served at both entries", async () => {
     const app = everything();
     const ports = await both(app);
     await came(ports.fast, plain);
@@ -246,7 +246,7 @@ describe("what an author does on the official server", () => {
   });
 });
 
-test("in a host of its own, what runs when the app is closed is ended", async () => {
+test("closing the app ends what runs in a host of its own", async () => {
   const app = everything();
   const running = deferred<AbortSignal>();
   app.tool("wait", {}, ({ signal }) => {
@@ -264,8 +264,8 @@ test("in a host of its own, what runs when the app is closed is ended", async ()
 });
 
 /** The intended differences between the entries. */
-describe("on purpose", () => {
-  test("a body that turns out too large is told so; the SDK cuts the connection before its 413 is out", async () => {
+describe("deliberate differences", () => {
+  test("a body that turns out too large gets its 413, while the SDK cuts the connection before", async () => {
     const ports = await both(everything());
     const draft = bytes(tool("echo", { text: "x".repeat(4_500_000) }));
     const fast = await sent(ports.fast, { ...draft, chunkBytes: 60_000 });
@@ -275,7 +275,7 @@ describe("on purpose", () => {
     });
   });
 
-  test("also when all that is too much of it is white space", async () => {
+  test("a body that is too large only by white space gets its 413, too", async () => {
     const ports = await both(everything());
     const draft = bytes(tool("echo", { text: "a" }));
     const body = `${String(draft.body)}${" ".repeat(4_500_000)}`;
@@ -283,7 +283,7 @@ describe("on purpose", () => {
     expect(fast).toMatchObject({ status: 413, headers: { connection: "close" } });
   });
 
-  test("a result that is no JSON is an error; the SDK never answers", async () => {
+  test("a result that is not JSON is an error, while the SDK never responds", async () => {
     const app = everything();
     app.tool("big", {}, () => ({ content: [], structuredContent: { n: 1n } }));
     const ports = await both(app);

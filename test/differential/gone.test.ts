@@ -52,7 +52,7 @@ describe.each([true, false])("fast: %s", (fast) => {
   test.each([
     ["before anything is sent", {}],
     ["in the middle of a stream", { progressToken: 1 }],
-  ])("a client that goes %s ends what runs for it", async (_, meta) => {
+  ])("a client that disconnects %s ends its calls", async (_, meta) => {
     const app = everything();
     const { signals, begun } = waiting(app);
     const socket = await connected(await portOf(app, fast));
@@ -64,7 +64,7 @@ describe.each([true, false])("fast: %s", (fast) => {
     await app.close();
   });
 
-  test("nobody writes any more to a stream whose reader has gone", async () => {
+  test("nothing more is written to a stream whose reader has gone", async () => {
     const [begun, over] = [
       vi.spyOn(globalThis, "setInterval"),
       vi.spyOn(globalThis, "clearInterval"),
@@ -86,7 +86,7 @@ describe.each([true, false])("fast: %s", (fast) => {
     }
   });
 
-  test("one that goes with its body half sent leaves nothing behind", async () => {
+  test("a client that disconnects with its body half sent leaves nothing behind", async () => {
     const app = everything();
     const socket = await connected(await portOf(app, fast));
     const bytes = kept(tool("echo", { text: "a" }));
@@ -96,7 +96,7 @@ describe.each([true, false])("fast: %s", (fast) => {
     await app.close();
   });
 
-  test("one that has asked several things at once ends them all, and no leak is suspected", async () => {
+  test("a client with several requests at once ends them all, without a warning of a leak", async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error) => void warnings.push(name);
     process.on("warning", onWarning);
@@ -112,7 +112,7 @@ describe.each([true, false])("fast: %s", (fast) => {
     expect(warnings).toEqual([]);
   });
 
-  test("nor does an answer that waited for another one keep the app from closing", async () => {
+  test("a response that waited for another one does not stop the app from closing", async () => {
     const app = everything();
     const { signals, begun } = waiting(app);
     const answered = deferred();
@@ -137,7 +137,7 @@ describe("in a host of its own", () => {
     return (server.address() as AddressInfo).port;
   }
 
-  test("a client that has gone before the app is asked is not waited for", async () => {
+  test("a client that disconnects before the app gets its request is not waited for", async () => {
     const app = everything();
     const [arrived, over] = [deferred(), deferred()];
     const port = await hosted((req, res) => {
@@ -168,7 +168,7 @@ describe("in a host of its own", () => {
 
   const counting = tool("count", {}, { bearer: "ada" });
 
-  test("for one that goes while it is verified nothing is run", async () => {
+  test("nothing runs for a client that disconnects while it is verified", async () => {
     const { app, asked, letIn, runs } = guarded();
     const [gone, over] = [deferred(), deferred()];
     const port = await hosted((req, res) => {
@@ -185,7 +185,7 @@ describe("in a host of its own", () => {
     expect(runs()).toBe(0);
   });
 
-  test("nor when the app is closed meanwhile", async () => {
+  test("nothing runs if the app is closed in the meantime", async () => {
     const { app, asked, letIn, runs } = guarded();
     const port = await hosted((req, res) => void app.node(req, res));
     const answer = sent(port, finished(draftOf(counting)));

@@ -80,20 +80,20 @@ describe.each(hosts)("%s", (_, serve) => {
     expect(fast).toMatchObject({ status: 200 });
   });
 
-  test("is fast", async () => {
+  test("uses the fast entry", async () => {
     const port = await serve(everything());
     expect(isFast(await sent(port, finished(draftOf(asking))))).toBe(true);
   });
 });
 
-test("a host that has made something else of the body is told by the SDK", async () => {
+test("the SDK refuses a body that the host has parsed into something else", async () => {
   const port = await inExpress(everything(), express.text({ type: () => true }));
   const came = await sent(port, finished(draftOf(asking)));
   expect(came).toMatchObject({ status: 400 });
   expect(isFast(came)).toBe(false);
 });
 
-test("a host that has read the body and kept nothing of it is told so, too", async () => {
+test("a body that the host has consumed is refused, too", async () => {
   const port = await inExpress(everything(), (req, _res, next) => {
     req.resume().once("end", next);
   });
@@ -101,7 +101,7 @@ test("a host that has read the body and kept nothing of it is told so, too", asy
   expect(came).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
 });
 
-describe("what would make a promise of ours reject is answered, since a host need not wait for it", () => {
+describe("a request that would reject our promise gets a response, because a host need not await it", () => {
   const hostNames = ["[", "a b", "ada:secret@127.0.0.1", "127.0.0.1:99999", "1.2.3.4.5"];
 
   /** Another Host header, for a request that goes to the SDK. */
@@ -125,7 +125,7 @@ describe("what would make a promise of ours reject is answered, since a host nee
     return [await sent(port, request), await outcome];
   }
 
-  test.each(hostNames)("the Host “%s”", async (host) => {
+  test.each(hostNames)("the Host “%s” gets a response", async (host) => {
     const app = everything();
     const port = await overSdk(app);
     for (const request of [tool("echo", { text: "a" }), tool("full_bad_image")]) {
@@ -135,7 +135,7 @@ describe("what would make a promise of ours reject is answered, since a host nee
     }
   });
 
-  test("an error whose data is no JSON", async () => {
+  test("an error whose data is not JSON gets a response", async () => {
     const app = everything();
     app.tool("big", {}, () => {
       throw new ProtocolError(7, "Too big", { n: 1n });
@@ -181,7 +181,7 @@ describe("HTTP/2", () => {
   const over = (app: App) =>
     portOf(createHttp2Server(app.node as unknown as Parameters<typeof createHttp2Server>[1]));
 
-  test("is served, and its pseudo headers are none of the handler's", async () => {
+  test("is served, and the handler does not see its pseudo headers", async () => {
     const app = everything();
     app.tool("headers_of", {}, ({ request }) => [...(request?.headers?.keys() ?? [])].join(" "));
     const { status, isFast: wasFast, text } = await asked(await over(app), tool("headers_of"));
@@ -189,20 +189,20 @@ describe("HTTP/2", () => {
     expect(text).toContain('"accept content-type mcp-method mcp-name mcp-protocol-version"');
   });
 
-  test("an authority that is none is the SDK's to refuse, as a Host would be", async () => {
+  test("leaves an invalid authority to the SDK to refuse, as it would a Host", async () => {
     const port = await over(everything());
     const authority = { ":authority": "ada:secret@127.0.0.1" };
     const came = await asked(port, tool("echo", { text: "a" }), authority);
     expect(came).toMatchObject({ status: 500, isFast: false });
   });
 
-  test("streams", async () => {
+  test("can stream", async () => {
     const port = await over(everything());
     const { text } = await asked(port, tool("progress", {}, { meta: { progressToken: 1 } }));
     expect(text.match(/^event: message$/gm)).toHaveLength(5);
   });
 
-  test("ends what runs for a client that goes", async () => {
+  test("ends the calls of a client that disconnects", async () => {
     const app = everything();
     const running = deferred<AbortSignal>();
     app.tool("wait", {}, ({ signal }) => {
@@ -216,7 +216,7 @@ describe("HTTP/2", () => {
     await ended;
   });
 
-  test("goes to the SDK with what is the SDK's", async () => {
+  test("passes to the SDK the requests that the SDK serves", async () => {
     const port = await over(everything());
     expect(await asked(port, tool("nobody"))).toMatchObject({ status: 200, isFast: false });
     expect((await asked(port, tool("full_bad_image"))).text).toContain("Invalid tools/call result");

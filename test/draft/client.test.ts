@@ -71,7 +71,7 @@ const ways: [string, Way][] = [
 ];
 
 describe.each(ways)("over %s", (_, way) => {
-  test("rounds come to an end: of one kind, of all kinds, and with nothing asked", async () => {
+  test("rounds complete: with one kind of question, with all kinds, and with none", async () => {
     const connection = await way("till", { ...people, ...inDraft });
     expect(connection.era).toBe(draft);
     expect(connection.server.name).toBe("till");
@@ -87,7 +87,7 @@ describe.each(ways)("over %s", (_, way) => {
     expect(tools.map(({ name }) => name)).toContain("pay");
   });
 
-  test("tasks are asked for, asked, answered and fetched", async () => {
+  test("tasks are requested, ask, get answers, and return their results", async () => {
     const connection = await way("oven", { ...people, ...inDraft });
     const bread = await connection.call("bake", { loaf: "rye" }, { task: true });
     expect(bread.text).toBe("rye with a thin crust");
@@ -102,7 +102,7 @@ describe.each(ways)("over %s", (_, way) => {
     expect([blown.code, blown.rpc?.code]).toEqual(["task_failed", 4711]);
   });
 
-  test("a task is left or cancelled as the caller likes", async () => {
+  test("the caller can leave a task running or cancel it", async () => {
     const connection = await way("oven", { ...people, ...inDraft });
     const left = await firstTask(connection.start("proof"));
     const call = connection.start("proof");
@@ -126,7 +126,7 @@ async function firstOf<Type extends CallEvent["type"]>(
   throw new Error(`It had no ${type}`);
 }
 
-test("a call goes on where another connection has left it", async () => {
+test("another connection continues a call where the first left it", async () => {
   const { app, done } = oven({ drafts: drafts() });
   const { url } = await app.listen(0);
   onTestFinished(() => app.close());
@@ -141,7 +141,7 @@ test("a call goes on where another connection has left it", async () => {
 describe.each<[Era, Era]>([
   [draft, "2026-07-28"],
   ["2026-07-28", draft],
-])("a call that was begun over %s goes on over %s", (era, other) => {
+])("a call that began over %s continues over %s", (era, other) => {
   /** Leaves a call at its first question and resumes it over a connection of the other kind. */
   async function left(served: App, tool: string, given: Record<string, unknown>) {
     const { url } = await served.listen(0);
@@ -199,7 +199,7 @@ function overheard(app: { readonly fetch: (request: Request) => Promise<Response
 
 const methods = (sent: readonly Sent[]) => sent.map(({ method }) => method);
 
-test("the draft is spoken as it is written", async () => {
+test("the client sends the draft's messages as documented", async () => {
   const { app } = oven({ drafts: drafts() });
   await app.work();
   onTestFinished(() => app.close());
@@ -236,7 +236,7 @@ test("the draft is spoken as it is written", async () => {
   expect(JSON.stringify(spoken)).not.toMatch(/io.modelcontextprotocol\/(client|protocol)/);
 });
 
-test("a session of 2025-11-25 is told how long a task may last, too", async () => {
+test("the client sends the lifetime of a task in a session of 2025-11-25, too", async () => {
   const { app } = oven();
   await app.work();
   onTestFinished(() => app.close());
@@ -248,13 +248,13 @@ test("a session of 2025-11-25 is told how long a task may last, too", async () =
   expect(call?.params["task"]).toEqual({ ttl: 5_000 });
 });
 
-describe("who agrees on what", () => {
+describe("version negotiation", () => {
   test.each<[string, ConnectOptions, Era]>([
     ["says nothing", {}, "2026-07-28"],
     ["knows drafts", { drafts: drafts() }, "2026-07-28"],
     ["wants the draft", inDraft, draft],
     ["wants 2025-11-25", { era: "2025-11-25", drafts: drafts() }, "2025-11-25"],
-  ])("a server with drafts, and a client that %s", async (_, options, era) => {
+  ])("a server with drafts meets a client that %s", async (_, options, era) => {
     const { app } = till({ drafts: drafts() });
     onTestFinished(() => app.close());
     const to = overheard(app);
@@ -266,7 +266,7 @@ describe("who agrees on what", () => {
   });
 
   test.each<Era>(["2026-07-28", "2025-11-25"])(
-    "a server with drafts over stdio, and a client that wants %s",
+    "a server with drafts over stdio meets a client that wants %s",
     async (era) => {
       const place = { command, args: [...args, "till"], ...(cwd && { cwd }) };
       const connection = opened(await connect(place, { ...people, era }));
@@ -275,7 +275,7 @@ describe("who agrees on what", () => {
     },
   );
 
-  test("a server without drafts answers a wish for one as ever, and the client says so", async () => {
+  test("a server without drafts responds to a request for one as before, and the client says so", async () => {
     const { app } = till();
     onTestFinished(() => app.close());
     const refused = await failure(connect(app, { ...people, ...inDraft }));
@@ -303,7 +303,7 @@ describe("who agrees on what", () => {
     );
   });
 
-  test("a server of 2026-07-28 alone refuses, and the client says why", async () => {
+  test("a server that speaks only 2026-07-28 refuses, and the client says why", async () => {
     const server = createMcpHandler(() => new McpServer({ name: "new", version: "1.0.0" }), {
       legacy: "reject",
     });
@@ -315,7 +315,7 @@ describe("who agrees on what", () => {
     );
   });
 
-  test("a server of the draft alone is found by a client that knows drafts, and by no other", async () => {
+  test("a server that speaks only the draft is usable only by a client that knows drafts", async () => {
     const server = draftServer(() => notFound);
     expect(opened(await connect(server, { drafts: drafts() })).era).toBe(draft);
     const refused = await failure(connect(server));
@@ -325,7 +325,7 @@ describe("who agrees on what", () => {
     ]);
   });
 
-  test("a server that takes another version gets that one", async () => {
+  test("a server that chooses another version gets that one", async () => {
     const server = draftServer(() => notFound, "2025-11-25");
     expect(opened(await connect(server, { drafts: drafts() })).era).toBe("2025-11-25");
   });
@@ -349,8 +349,8 @@ const tools = {
   ],
 };
 
-describe("a server of another make", () => {
-  test("that puts a question of a task again under its old key is answered again", async () => {
+describe("a third-party server", () => {
+  test("that asks a question of a task again under its old key is answered again", async () => {
     let answers = 0;
     const said: Record<string, () => object> = {
       "tools/list": () => tools,
@@ -390,7 +390,7 @@ describe("a server of another make", () => {
     ).not.toHaveProperty("task");
   });
 
-  test("that is done when its questions are asked for is done", async () => {
+  test("that is done when its questions are requested is done", async () => {
     const said: Record<string, object> = {
       "tools/list": tools,
       "tools/call": { task: task("working") },
@@ -402,7 +402,7 @@ describe("a server of another make", () => {
     expect((await connection.call("echo", {}, { task: true })).text).toBe("done");
   });
 
-  test("whose task asks what nobody handles has it cancelled", async () => {
+  test("whose task asks an unhandled question has its task cancelled", async () => {
     const said: Record<string, object> = {
       "tools/list": tools,
       "tools/call": { task: task("working") },
@@ -440,7 +440,7 @@ describe("a server of another make", () => {
     ["a state that is no text", { requestState: 7 }, "bad_response"],
     ["nothing at all", {}, "bad_response"],
     ["an error", { code: -32000, message: "no" }, "refused"],
-  ])("that answers with %s", async (_, said, code) => {
+  ])("that responds with %s fails the call", async (_, said, code) => {
     const server = draftServer(({ method }) => (method === "tools/list" ? tools : said));
     const connection = opened(await connect(server, { ...people, ...inDraft }));
     expect((await failure(connection.call("echo"))).code).toBe(code);
@@ -461,7 +461,7 @@ describe("a server of another make", () => {
       { "tasks/get": task("input_required"), "tasks/result": { inputRequests: [] } },
       "bad_response",
     ],
-  ])("whose task has %s", async (_, said, code) => {
+  ])("whose task has %s fails the call", async (_, said, code) => {
     const known = { "tools/list": tools, "tools/call": { task: task("working") }, ...said };
     const server = draftServer(({ method }) => Reflect.get(known, method) ?? notFound);
     const connection = opened(
@@ -471,7 +471,7 @@ describe("a server of another make", () => {
   });
 });
 
-describe("a server of 2026-07-28 that answers as the draft does", () => {
+describe("a server of 2026-07-28 that responds as the draft does", () => {
   test.each<[string, object]>([
     ["an incomplete result", { inputRequests: { name: form("Who?") }, requestState: "s" }],
     ["a state alone", { requestState: "s" }],

@@ -58,22 +58,25 @@ const requests: [string, Readonly<Record<string, unknown>>, string][] = [
   ["tasks/cancel", { taskId: "nobody's" }, "nobody's"],
 ];
 
-test.each(requests)("%s %j of the draft is handed over", async (method, params, name) => {
-  const ports = await served();
-  for (const request of [
-    bytes({ method, params }, ofTheDraft),
-    bytes({ method, params }, [...ofTheDraft, ...looks(method, name)]),
-    bytes({ method, params: { ...params, _meta } }, [...ofTheDraft, ...looks(method, name)]),
-  ]) {
-    const [fast, sdk] = [await sent(ports.fast, request), await sent(ports.sdk, request)];
-    expect(isFast(fast)).toBe(false);
-    expect(comparable(fast)).toEqual(comparable(sdk));
-    expect(comparable(fast)).toMatchObject({ status: 200, body: { id: 1 } });
-    expect(JSON.stringify(fast)).not.toContain("resultType");
-  }
-});
+test.each(requests)(
+  "%s %j of the draft is handed over to the SDK entry",
+  async (method, params, name) => {
+    const ports = await served();
+    for (const request of [
+      bytes({ method, params }, ofTheDraft),
+      bytes({ method, params }, [...ofTheDraft, ...looks(method, name)]),
+      bytes({ method, params: { ...params, _meta } }, [...ofTheDraft, ...looks(method, name)]),
+    ]) {
+      const [fast, sdk] = [await sent(ports.fast, request), await sent(ports.sdk, request)];
+      expect(isFast(fast)).toBe(false);
+      expect(comparable(fast)).toEqual(comparable(sdk));
+      expect(comparable(fast)).toMatchObject({ status: 200, body: { id: 1 } });
+      expect(JSON.stringify(fast)).not.toContain("resultType");
+    }
+  },
+);
 
-test("so is who opens with the draft, whatever the headers say", async () => {
+test("a client that opens with the draft is handed over, whatever its headers say", async () => {
   const ports = await served();
   const params = { protocolVersion: draftVersion, capabilities: canDoAll };
   for (const headers of [
@@ -91,7 +94,7 @@ test("so is who opens with the draft, whatever the headers say", async () => {
   }
 });
 
-test("and who has to be verified is verified there", async () => {
+test("a caller that must be verified is verified there", async () => {
   const ports = await served(authenticated());
   const call = { method: "tools/call", params: { name: "bare" } };
   const headers: Headers = [...ofTheDraft, ...looks("tools/call", "bare")];
@@ -101,7 +104,7 @@ test("and who has to be verified is verified there", async () => {
   expect(comparable(await sent(ports.fast, ada))).toMatchObject({ status: 200 });
 });
 
-test("2026-07-28 is served by the fast entry all the same, with a session of the draft or a wish for a task", async () => {
+test("the fast entry still serves 2026-07-28, with a session of the draft or a request for a task", async () => {
   const ports = await served();
   const wish = { ...tool("maybe_a_task"), params: { name: "maybe_a_task", task: { ttl: 5 } } };
   for (const [request, isServedThere] of [

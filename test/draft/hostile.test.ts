@@ -63,7 +63,7 @@ describe("over HTTP", () => {
     ]);
   });
 
-  test("params that are none are as if there were none", async () => {
+  test("params that are not an object are treated as absent", async () => {
     for (const params of [null, [], "free", 7]) {
       const posted = await postDraft(tillHere().app, {
         jsonrpc: "2.0",
@@ -75,7 +75,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("what is not sent as JSON is refused, however it opens", async () => {
+  test("a request that is not sent as JSON is refused, however it opens", async () => {
     const { app } = tillHere();
     const opening = {
       jsonrpc: "2.0",
@@ -90,7 +90,7 @@ describe("over HTTP", () => {
   });
 
   test.each(["unknown", "draft.", "draft.%%%", "draft.bm8ganNvbg", "DRAFT.e30"])(
-    "the session %s is not known",
+    "the session %s is unknown",
     async (session) => {
       const { status } = await postDraft(tillHere().app, call("free"), {
         "mcp-session-id": session,
@@ -99,7 +99,7 @@ describe("over HTTP", () => {
     },
   );
 
-  test("a session may say of its client what it likes, and it is believed no further than that", async () => {
+  test("a session may claim anything about its client, and is trusted no further", async () => {
     const { app, called } = tillHere();
     const claims = {
       capabilities: {
@@ -115,7 +115,7 @@ describe("over HTTP", () => {
     expect(called).toEqual(["age"]);
   });
 
-  test("of what a client says only that is kept which can be asked for", async () => {
+  test("of a client's claims, only what can be asked for is kept", async () => {
     const long = "x".repeat(100_000);
     const { sessionId, ask } = await draftOverHttp(tillHere().app, {
       ...everything,
@@ -128,7 +128,7 @@ describe("over HTTP", () => {
     expect((await ask("tools/call", { name: "age" })).result).toHaveProperty("inputRequests");
   });
 
-  test("who never introduced itself can call, and is asked nothing", async () => {
+  test("a client that skips initialize can call tools, but is asked nothing", async () => {
     const { app } = tillHere();
     expect(answerIn(await postDraft(app, call("free"))).result).toMatchObject({
       content: [{ text: "asks nothing" }],
@@ -136,7 +136,7 @@ describe("over HTTP", () => {
     expect(answerIn(await postDraft(app, call("age"))).error?.code).toBe(-32021);
   });
 
-  test("nothing can be listened to, and there is nothing to end", async () => {
+  test("there is no stream to listen to, and no session to end", async () => {
     const { app } = tillHere();
     for (const method of ["GET", "DELETE"]) {
       const headers = { "mcp-protocol-version": draftVersion };
@@ -158,7 +158,7 @@ describe("over HTTP", () => {
     expect((await ask("tools/call", { name: "free", _meta })).result).toHaveProperty("content");
   });
 
-  test("arguments that 2026-07-28 wants in headers are not looked for there", async () => {
+  test("arguments that 2026-07-28 requires in headers are not required there", async () => {
     const { app } = tillHere();
     const inputSchema = z.object({ region: z.string().meta({ "x-mcp-header": "Region" }) });
     app.tool("there", { inputSchema }, ({ region }) => region);
@@ -167,7 +167,7 @@ describe("over HTTP", () => {
     expect(result).toEqual(said("north"));
   });
 
-  test("names that no header can hold are names", async () => {
+  test("names that no header can hold are accepted", async () => {
     const { app } = tillHere();
     app.tool("größe", {}, () => "XL");
     const { ask } = await draftOverHttp(app);
@@ -176,7 +176,7 @@ describe("over HTTP", () => {
     });
   });
 
-  test("who comes for a result and goes again is not waited for", async () => {
+  test("a client that requests a result and disconnects is not waited for", async () => {
     const { app } = oven({ drafts: drafts() });
     const { url } = await app.listen(0);
     onTestFinished(() => app.close());
@@ -222,7 +222,7 @@ describe("with callers", () => {
     principal: ({ extra }: { extra?: Record<string, unknown> }) => String(extra?.["sub"]),
   };
 
-  test("nobody is let in without a token, and a state is one caller's", async () => {
+  test("a caller without a token is refused, and a state belongs to one caller", async () => {
     const { app } = tillHere(guarded);
     expect((await postDraft(app, call("free"))).status).toBe(401);
     const ada = await draftOverHttp(app, everything, { authorization: "Bearer ada" });
@@ -243,7 +243,7 @@ describe("with callers", () => {
     });
   });
 
-  test("a task is one caller's", async () => {
+  test("a task belongs to one caller", async () => {
     const { app } = oven(guarded);
     await app.work();
     onTestFinished(() => app.close());
@@ -298,7 +298,7 @@ describe("over one channel", () => {
     return { ...made, send, answer, answers, client };
   }
 
-  test("a request that is called off stops, and is not answered", async () => {
+  test("a request that is cancelled stops and gets no response", async () => {
     const { send, answer, answers, stopped, ran } = await channel();
     await send({ id: 1, method: "tools/call", params: { name: "heat" } });
     await vi.waitFor(() => expect(ran).toEqual(["heat"]), patience);
@@ -309,7 +309,7 @@ describe("over one channel", () => {
     expect(answers.map(({ id }) => id)).toEqual([0, 2]);
   });
 
-  test("who waits for a result and calls it off waits no longer", async () => {
+  test("a client that cancels its wait for a result waits no longer", async () => {
     const { send, answer, answers } = await channel();
     await send({ id: 1, method: "tools/call", params: { name: "proof", task: {} } });
     const { taskId } = taskIn(await answer(1));
@@ -322,7 +322,7 @@ describe("over one channel", () => {
     expect(answers.map(({ id }) => id)).toEqual([0, 1, 3, 4]);
   });
 
-  test("a result that is no longer waited for is no longer looked for", async () => {
+  test("a result that is no longer awaited is no longer looked up", async () => {
     const [client, inner] = InMemoryTransport.createLinkedPair();
     const waiting: AbortSignal[] = [];
     const transport = new DraftTransport(inner, {
@@ -364,7 +364,7 @@ describe("over one channel", () => {
     expect(answers.map(({ id }) => id)).toEqual([1]);
   });
 
-  test("what nobody asked for, and what calls off nothing, is passed over", async () => {
+  test("unexpected responses and cancellations of nothing are ignored", async () => {
     const { send, answer, answers } = await channel();
     await send({ id: 0, result: { action: "accept" } });
     await send({ id: "draft-2", result: { action: "accept" } });

@@ -63,7 +63,7 @@ test.each([true, false, {}, "2026-06-XX"])(
   },
 );
 
-test("over stdio it is the same", async () => {
+test("a client over stdio that opens with the draft is treated the same way", async () => {
   const { send, next } = started(new URL("stdio-server.ts", import.meta.url), {
     env: { DRAFTS: "off" },
   });
@@ -71,7 +71,7 @@ test("over stdio it is the same", async () => {
   expect((await next()).result).toMatchObject({ protocolVersion: "2025-11-25" });
 });
 
-test("with drafts, whoever has not agreed to it gets the same bytes as without", async () => {
+test("with drafts, a client that did not agree to the draft gets the same bytes as without", async () => {
   const bare = { "mcp-protocol-version": undefined };
   const legacy = { "mcp-protocol-version": "2025-11-25" };
   const list = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
@@ -96,7 +96,7 @@ test("with drafts, whoever has not agreed to it gets the same bytes as without",
 });
 
 test.each([true, false])(
-  "and so it is for every request of 2026-07-28, broken in every way (fast entry: %s)",
+  "every request of 2026-07-28 gets the same bytes, broken in every way (fast entry: %s)",
   async (fast) => {
     const apps = [everything({ drafts: drafts() }), everything()] as const;
     const portOf = async (one: App) => Number(new URL((await one.listen(0, { fast })).url).port);
@@ -139,7 +139,7 @@ async function read(coming: Promise<Response>): Promise<{ status: number; text: 
   return { status: response.status, text: await response.text() };
 }
 
-test("in 2026-07-28 nothing is guessed from a message's shape", async () => {
+test("in 2026-07-28 nothing is inferred from the shape of a message", async () => {
   const { app: to } = oven({ drafts: drafts() });
   await to.work();
   onTestFinished(() => to.close());

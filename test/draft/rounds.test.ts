@@ -34,7 +34,7 @@ const stateIn = ({ result }: Answer) => result?.["requestState"];
 const sampled = { role: "assistant", content: { type: "text", text: "onwards" }, model: "m" };
 
 describe.each(ways)("over %s", (_, open) => {
-  test("the draft is agreed on, with what is offered in it and nothing else", async () => {
+  test("the draft is negotiated, with its own capabilities and nothing else", async () => {
     const { opened, ask } = await open();
     expect(opened.result).toEqual({
       protocolVersion: draftVersion,
@@ -47,7 +47,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(result).not.toHaveProperty("resultType");
   });
 
-  test("one round: what is asked, then the result, neither with a type", async () => {
+  test("one round returns the questions and then the result, neither with a type", async () => {
     const { ask } = await open();
     const call = { name: "pay", arguments: { amount: 5 } };
     const asked = await ask("tools/call", call);
@@ -72,7 +72,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(done.result).toEqual(said("nobody paid 5"));
   });
 
-  test("several rounds, of which each brings only its own answers", async () => {
+  test("each of several rounds brings only its own answers", async () => {
     const { ask } = await open();
     const name = "form_then_sample";
     const first = await ask("tools/call", { name });
@@ -92,7 +92,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(done.result).toEqual(said("onwards"));
   });
 
-  test("a state alone, which is sent back at once", async () => {
+  test("a state without questions is sent back at once", async () => {
     const { ask } = await open();
     const first = await ask("tools/call", { name: "halves" });
     expect(Object.keys(first.result ?? {})).toEqual(["requestState"]);
@@ -100,7 +100,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(done.result).toEqual(said("both"));
   });
 
-  test("every kind of question at once", async () => {
+  test("one round can ask every kind of question", async () => {
     const { ask } = await open();
     const asked = await ask("tools/call", { name: "every_kind" });
     const requests = asked.result?.["inputRequests"] as Record<string, { method: string }>;
@@ -128,7 +128,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(JSON.stringify(done.result)).toContain("onwards");
   });
 
-  test("an answer that nobody asked for is ignored, and the question put again", async () => {
+  test("an answer that was not asked for is ignored, and the question is asked again", async () => {
     const { ask } = await open();
     const asked = await ask("tools/call", { name: "age" });
     for (const inputResponses of [
@@ -153,7 +153,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(result).toMatchObject({ inputRequests: { age: {} } });
   });
 
-  test("prompts and resources ask as well", async () => {
+  test("prompts and resources can ask, too", async () => {
     const { ask } = await open();
     const prompt = { name: "letter", arguments: { tone: "kind" } };
     const asked = await ask("prompts/get", prompt);
@@ -173,7 +173,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(done.result).toMatchObject({ contents: [{ text: "a good day" }] });
   });
 
-  test("who cannot be asked is not, and what it can do is for the whole session", async () => {
+  test("a client that cannot be asked is not asked, and its capabilities hold for the whole session", async () => {
     const { ask } = await open({ sampling: {} });
     const { error } = await ask("tools/call", { name: "age" });
     expect(error).toMatchObject({
@@ -188,7 +188,7 @@ describe.each(ways)("over %s", (_, open) => {
     _meta: { "io.modelcontextprotocol/clientCapabilities": declared },
   });
 
-  test("a request may say more of its client than its session has, or otherwise, for itself alone", async () => {
+  test("a request may declare other capabilities than its session, for itself alone", async () => {
     const { ask } = await open({ sampling: {} });
     const name = "form_then_sample";
     const forms = saying({ elicitation: {} });
@@ -208,7 +208,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect((await other.ask("tools/call", { name: "age" })).result).toHaveProperty("requestState");
   });
 
-  test("malformed answers and states are refused in words", async () => {
+  test("malformed answers and states are refused with a message", async () => {
     const { ask } = await open();
     const refused = [{ inputResponses: [] }, { requestState: "forged" }, { requestState: 7 }];
     for (const more of refused) {
@@ -217,7 +217,7 @@ describe.each(ways)("over %s", (_, open) => {
     }
   });
 
-  test("a tool that fails says so in its result, a request that is none in an error", async () => {
+  test("a tool that fails says so in its result, and an invalid request is an error", async () => {
     const { ask } = await open();
     expect((await ask("tools/call", { name: "pay", arguments: {} })).result).toMatchObject({
       isError: true,
@@ -226,7 +226,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect((await ask("no/such")).error?.code).toBe(-32601);
   });
 
-  test("what is told meanwhile arrives before the answer", async () => {
+  test("notifications arrive before the response", async () => {
     const { ask } = await open();
     const { notifications } = await ask("tools/call", {
       name: "tells",
@@ -237,7 +237,7 @@ describe.each(ways)("over %s", (_, open) => {
     ]);
   });
 
-  test("what 2026-07-28 has instead is not there in the draft", async () => {
+  test("the methods that 2026-07-28 has instead do not exist in the draft", async () => {
     const { ask } = await open();
     for (const method of ["server/discover", "subscriptions/listen", "tasks/update"]) {
       expect((await ask(method)).error).toEqual({ code: -32601, message: "Method not found" });
@@ -245,7 +245,7 @@ describe.each(ways)("over %s", (_, open) => {
   });
 });
 
-test("rounds may go to instances that share nothing but the key, and the session with them", async () => {
+test("rounds and their session may go to instances that share only the key", async () => {
   const [one, other] = [till({ drafts: drafts() }).app, till({ drafts: drafts() }).app];
   const here = await draftOverHttp(one);
   const asked = await here.ask("tools/call", { name: "age" });
@@ -263,7 +263,7 @@ test("rounds may go to instances that share nothing but the key, and the session
   await Promise.all([one.close(), other.close()]);
 });
 
-test("a handler sees who calls as it does in 2026-07-28", async () => {
+test("a handler sees the caller as it does in 2026-07-28", async () => {
   const { app } = till({ drafts: drafts() });
   const { ask } = await draftOverHttp(app, everything, { "x-tenant": "acme" });
   const { result } = await ask("tools/call", { name: "facts", _meta: { own: 1 } });

@@ -47,7 +47,7 @@ async function asking(peer: DraftPeer, call: object) {
 }
 
 describe.each(ways)("over %s", (_, open) => {
-  test("the server says that it has tasks, and of each tool whether it can be one", async () => {
+  test("the server declares tasks, and each tool says whether it can be one", async () => {
     const { opened, ask } = await open();
     expect(opened.result?.["capabilities"]).toEqual({
       tools: {},
@@ -61,7 +61,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(supports.get("plain")).toBeUndefined();
   });
 
-  test("the whole flow: task, poll, questions, answers, poll, result", async () => {
+  test("the whole flow works: task, poll, questions, answers, poll, result", async () => {
     const peer = await open();
     const { ask } = peer;
     const created = await ask("tools/call", { ...rye, task: { ttl: 60_000 } });
@@ -99,7 +99,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("missing and unexpected answers are acknowledged, and the task goes on asking", async () => {
+  test("missing and unexpected answers are acknowledged, and the task keeps asking", async () => {
     const peer = await open();
     const { taskId, questions } = await asking(peer, rye);
     for (const inputResponses of [
@@ -119,7 +119,7 @@ describe.each(ways)("over %s", (_, open) => {
     await untilTask(peer, taskId, "completed");
   });
 
-  test("an answer that does not fit is asked for anew, with the reason", async () => {
+  test("an answer that does not fit is asked for again, with the reason", async () => {
     const peer = await open();
     const { taskId } = await asking(peer, { name: "fussy" });
     await respond(peer, taskId, { age: accept({ age: 3 }) });
@@ -133,7 +133,7 @@ describe.each(ways)("over %s", (_, open) => {
     await untilTask(peer, taskId, "completed");
   });
 
-  test("some of the answers leave the rest to be asked", async () => {
+  test("if only some questions are answered, the rest are still asked", async () => {
     const peer = await open();
     const { taskId } = await asking(peer, { name: "two" });
     await respond(peer, taskId, { one: accept({ one: "1" }) });
@@ -146,7 +146,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("every kind of question in a task", async () => {
+  test("a task can ask every kind of question", async () => {
     const peer = await open();
     const { taskId, questions } = await asking(peer, { name: "every_kind" });
     const [form, page, motto, roots] = Object.keys(questions as object);
@@ -161,7 +161,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(JSON.stringify(result)).toContain("onwards");
   });
 
-  test("rounds first, then a task, and never back", async () => {
+  test("a call goes from rounds to a task, and never back", async () => {
     const peer = await open();
     const order = { name: "order", arguments: { loaf: "rye" }, task: {} };
     const first = await peer.ask("tools/call", order);
@@ -185,7 +185,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("without `task` there is none; with it there need not be one", async () => {
+  test("without `task` there is no task, and with it a task is optional", async () => {
     const { ask } = await open();
     const inline = await ask("tools/call", rye);
     expect(inline.result).toHaveProperty("inputRequests");
@@ -201,7 +201,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("who comes for the result while it works waits for it", async () => {
+  test("a request for the result waits while the task works", async () => {
     const peer = await open();
     const { taskId } = taskIn(await peer.ask("tools/call", { name: "weigh", task: {} }));
     expect((await peer.ask("tasks/result", { taskId })).result).toMatchObject({
@@ -210,7 +210,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("a tool that could not do it has failed, with its result; another error is one", async () => {
+  test("a tool that reports a failure has failed with a result, and any other error is an error", async () => {
     const peer = await open();
     const burnt = taskIn(await peer.ask("tools/call", { name: "burn", task: {} }));
     await untilTask(peer, burnt.taskId, "failed");
@@ -228,7 +228,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("a task is cancelled once, and tells so", async () => {
+  test("a task is cancelled once, and reports it", async () => {
     const peer = await open();
     const { taskId } = await asking(peer, rye);
     const { result } = await peer.ask("tasks/cancel", { taskId });
@@ -252,7 +252,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("the client says how long a task may last, the handler may say it first", async () => {
+  test("the client says how long a task may last, and the handler may decide first", async () => {
     const { ask } = await open();
     const ttlOf = async (call: object) => taskIn(await ask("tools/call", call))["ttl"];
     expect(await ttlOf({ name: "two", task: { ttl: 5_000 } })).toBe(5_000);
@@ -263,7 +263,7 @@ describe.each(ways)("over %s", (_, open) => {
     }
   });
 
-  test("what is no task, and what does not say which, is refused", async () => {
+  test("an unknown task, and a request that names none, is refused", async () => {
     const peer = await open();
     for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
       for (const taskId of ["unknown", 7, undefined]) {
@@ -313,7 +313,7 @@ test("a task whose time is up before it was answered has failed, and says why", 
   });
 });
 
-test("who waits for a result when the server closes is told so, and is not waited for", async () => {
+test("a client that waits for a result when the server closes gets an error, and is not waited for", async () => {
   const { app, done } = oven({ drafts: drafts() });
   const { url } = await app.listen(0);
   onTestFinished(() => app.close());
@@ -337,7 +337,7 @@ test("who waits for a result when the server closes is told so, and is not waite
   expect((await again.ask("tasks/result", { taskId })).result).toMatchObject(said("proofed"));
 });
 
-test("2026-07-28 takes no wish for a task's time, with drafts or without", async () => {
+test("2026-07-28 ignores a requested lifetime of a task, with drafts or without", async () => {
   for (const options of [{ drafts: drafts() }, {}]) {
     const { app } = oven(options);
     await app.work();

@@ -29,7 +29,7 @@ const people: ConnectOptions = {
 };
 
 describe.each<Era>(["2026-07-28", "2025-11-25"])("in %s", (era) => {
-  test.each([true, false])("over HTTP (fast: %s)", async (fast) => {
+  test.each([true, false])("no draft code runs over HTTP (fast: %s)", async (fast) => {
     const [shop, bakery] = [till().app, oven().app];
     onTestFinished(() => Promise.all([shop.close(), bakery.close()]).then(() => {}));
     const [one, other] = await Promise.all([shop.listen(0, { fast }), bakery.listen(0, { fast })]);
@@ -43,7 +43,7 @@ describe.each<Era>(["2026-07-28", "2025-11-25"])("in %s", (era) => {
   });
 });
 
-test("who wants the draft is answered without it", async () => {
+test("a client that wants the draft is served without draft code", async () => {
   const { app } = till();
   onTestFinished(() => app.close());
   const params = { protocolVersion: "2026-06-XX", capabilities: {} };
@@ -51,7 +51,7 @@ test("who wants the draft is answered without it", async () => {
   expect(status).toBeLessThan(500);
 });
 
-test("with drafts it is touched: the replacement is in its place", async () => {
+test("with drafts, draft code runs, and the mock in its place throws", async () => {
   const { app } = till({ drafts: drafts() });
   onTestFinished(() => app.close());
   await expect(postDraft(app, { jsonrpc: "2.0", id: 1, method: "ping" })).rejects.toThrow(

@@ -36,7 +36,7 @@ export function describeCrashPoints(name: string, open: () => Promise<Opened>): 
 
     const story = (fate: Fate) => crash(opened!.store, fate);
 
-    test("makes these calls, no more and no fewer: 37, so 111 points", async () => {
+    test("makes exactly these calls: 37, so 111 points", async () => {
       const told = await story({});
       expect(mistakesIn(told)).toEqual([]);
       expect(told.cutShort).toEqual([]);
@@ -45,14 +45,14 @@ export function describeCrashPoints(name: string, open: () => Promise<Opened>): 
       expect(points).toHaveLength(111);
     });
 
-    test("makes these calls where its engine leaves", async () => {
+    test("makes these calls when its engine leaves", async () => {
       const told = await story({ leaves: true });
       expect(mistakesIn(told)).toEqual([]);
       expect(told.cutShort).toEqual(["send"]);
       expect(told.calls.toSorted()).toEqual(callsWhenLeaving.toSorted());
     });
 
-    test.concurrent.for(points)("comes to its end, killed at %s, %s", async ([call, when]) => {
+    test.concurrent.for(points)("completes when it is killed at %s, %s", async ([call, when]) => {
       const at = { call, when };
       const told = await story({ at });
       expect(mistakesIn(told)).toEqual([]);
@@ -61,7 +61,7 @@ export function describeCrashPoints(name: string, open: () => Promise<Opened>): 
     });
 
     test.concurrent.for(pointsOfLeaving)(
-      "comes to its end, killed at %s, %s, while leaving",
+      "completes when it is killed at %s, %s, while leaving",
       async ([call, when]) => {
         const at = { call, when };
         const told = await story({ at, leaves: true });

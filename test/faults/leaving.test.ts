@@ -33,7 +33,7 @@ test.for([
   ["its status message is written", "report", "asks"],
   ["its last status message is written", "report", "ends"],
   ["an entry is written", "append", "asks"],
-] as const)("told to leave while %s", async ([, name, then]) => {
+] as const)("a worker that is drained while %s releases its task", async ([, name, then]) => {
   const { store, engine, called, mayReturn } = slow(name, async (_input, ops, report) => {
     if (name === "report") report("got so far");
     else await ops.step("work", () => "done");
@@ -55,28 +55,31 @@ test.for([
 test.for([
   ["a task is created for it to run", "create"],
   ["it claims a task", "claim"],
-] as const)("told to leave while %s", async ([, name]) => {
-  let ran = 0;
-  const { store, engine, called, mayReturn } = slow(name, () => (ran += 1));
-  const elsewhere = new Engine(store, {});
-  if (name === "claim") await elsewhere.create("tool");
-  const started = engine.start();
-  if (name === "create") await started;
-  const created = name === "create" ? engine.create("tool") : undefined;
-  await called.opened;
-  let isGone = false;
-  const left = engine.runtime.drain().then(() => {
-    isGone = true;
-  });
-  await turns();
-  expect(isGone).toBe(false);
-  mayReturn.open();
-  await created;
-  await left;
-  const [task] = await store.list({ principal: undefined, after: undefined, limit: 10 });
-  expect(task).toMatchObject({ status: "working", worker: undefined, fruitless: 0 });
-  expect(ran).toBe(0);
-});
+] as const)(
+  "a worker that is drained while %s waits for that, and runs nothing",
+  async ([, name]) => {
+    let ran = 0;
+    const { store, engine, called, mayReturn } = slow(name, () => (ran += 1));
+    const elsewhere = new Engine(store, {});
+    if (name === "claim") await elsewhere.create("tool");
+    const started = engine.start();
+    if (name === "create") await started;
+    const created = name === "create" ? engine.create("tool") : undefined;
+    await called.opened;
+    let isGone = false;
+    const left = engine.runtime.drain().then(() => {
+      isGone = true;
+    });
+    await turns();
+    expect(isGone).toBe(false);
+    mayReturn.open();
+    await created;
+    await left;
+    const [task] = await store.list({ principal: undefined, after: undefined, limit: 10 });
+    expect(task).toMatchObject({ status: "working", worker: undefined, fruitless: 0 });
+    expect(ran).toBe(0);
+  },
+);
 
 /** Resolves when everything has happened that does not wait for the store. */
 async function turns(): Promise<void> {

@@ -14,7 +14,7 @@ const marginMs = 1_500;
 const customers = 6;
 const ordersEach = 16;
 
-test("kill -9 of Postgres under load, once for a moment and once for longer than a lease", async () => {
+test("kill -9 of Postgres under load, once briefly and once for longer than a lease, loses nothing", async () => {
   const postgres = await startPostgres();
   const engines: Engine[] = [];
   onTestFinished(async () => {
@@ -90,7 +90,7 @@ test("kill -9 of Postgres under load, once for a moment and once for longer than
     expect(error).toEqual(unreachable);
 }, 120_000);
 
-test("a body that comes to its end while Postgres is away: its outcome is kept for when it is back", async () => {
+test("the outcome of a body that ends while Postgres is away is kept until it is back", async () => {
   const postgres = await startPostgres();
   const store = new PostgresStore(postgres.url, { leaseMs: 20_000 });
   let start = () => {};

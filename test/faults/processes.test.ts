@@ -31,7 +31,7 @@ async function placeOf(kind: Place["kind"]): Promise<Place> {
 }
 
 test.for(["sqlite", "postgres"] as const)(
-  "processes that kill themselves, on %s: another goes on",
+  "when processes kill themselves, another continues (%s)",
   { timeout: 120_000 },
   async (kind) => {
     const place = await placeOf(kind);

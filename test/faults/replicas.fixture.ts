@@ -63,7 +63,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       return { a, b, store, tool, callId, create, bodies, started, here };
     }
 
-    test("what is answered or delivered at one that does not work, goes on at one that does; who watches sees it", async () => {
+    test("an answer or delivery at an idle replica continues the task at a working one, and a subscriber sees it", async () => {
       pollRarely();
       const { a, b, callId, create } = await replicas(10_000, { pollMs: 60_000 });
       const { id } = await create("ask");
@@ -103,7 +103,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     });
 
     test.for([true, false])(
-      "cancelling at one aborts the body at the other within a third of a lease; hints arrive: %s",
+      "cancelling at one replica aborts the body at the other within a third of a lease (hints arrive: %s)",
       async (hints) => {
         const leaseMs = hints ? 30_000 : 6_000;
         const { a, b, create, started } = await replicas(leaseMs, { bodies: "wait", hints });
@@ -118,7 +118,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       },
     );
 
-    test("killed: another goes on within one lease", async () => {
+    test("when a replica is killed, another continues within one lease", async () => {
       const leaseMs = 3_000;
       const { a, b, create, started, bodies, callId, store } = await replicas(leaseMs, {
         bodies: "wait",
@@ -135,7 +135,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     });
 
     test.for(["in its body", "before it writes"] as const)(
-      "stopped for longer than its lease %s, and continued: nothing is written and nobody told",
+      "a replica that is stopped for longer than its lease %s, and continued, writes and reports nothing",
       async (freezes) => {
         const { a, b, here, tool, create, started, bodies, callId, store } = await replicas(
           2_000,
@@ -168,7 +168,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       },
     );
 
-    test("stopped for longer than its lease while nobody else works: what it did counts", async () => {
+    test("the work of a replica that is stopped for longer than its lease counts if no other works", async () => {
       const { a, b, create, started, callId, store } = await replicas(2_000, {
         freezes: "before it writes",
       });
@@ -186,7 +186,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       ["comes to its end", "wait"],
       ["does not come to its end", "wait in vain"],
     ] as const)(
-      "told to leave (SIGTERM): hands over long before its lease is over, the body %s",
+      "a replica that gets SIGTERM hands over long before its lease is over, if the body %s",
       async ([, kindOfBody]) => {
         const { a, b, create, started, bodies, store } = await replicas(60_000, {
           bodies: kindOfBody,

@@ -15,7 +15,7 @@ const leaseMs = 3_000;
 /** For what a loaded machine adds to a time that is promised. */
 const marginMs = 1_500;
 
-test("a worker whose connections have fallen silent goes on over new ones", async () => {
+test("a worker whose connections have fallen silent continues over new ones", async () => {
   const postgres = await freshDatabase();
   const way = await Way.to(postgres.port);
   const hold = new Hold();

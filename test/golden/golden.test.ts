@@ -22,7 +22,7 @@ describe.each(versions)("written by %s", (version) => {
   const path = new URL(`./${version}/rounds.json`, import.meta.url);
   const file = JSON.parse(readFileSync(path, "utf8")) as GoldenFile;
 
-  test.each(file.calls)("every round of $tool goes on", async (call) => {
+  test.each(file.calls)("every round of $tool continues", async (call) => {
     expect(call.legs.length).toBeGreaterThan(3);
     for (const { answer, ...leg } of call.legs) {
       const again = await serveGolden(file, call, leg);
@@ -31,7 +31,7 @@ describe.each(versions)("written by %s", (version) => {
     }
   });
 
-  test("its journals read as they were written", () => {
+  test("its journals are read as they were written", () => {
     expect(file.journal.map(unpackEntry)).toEqual(goldenJournal.slice(0, file.journal.length));
   });
 

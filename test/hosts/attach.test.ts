@@ -29,7 +29,7 @@ function attached() {
 }
 
 describe("over HTTP", () => {
-  test("the server's own tools and the app's both work", async () => {
+  test("the server's own tools and the app's tools both work", async () => {
     const { to, stamped } = attached();
     const people = new People();
     const fetch = (url: string | URL, init?: RequestInit) => to(new Request(url, init));
@@ -44,7 +44,7 @@ describe("over HTTP", () => {
     await client.close();
   });
 
-  test("errors of its own tools stay results, those of ours are errors as they should be", async () => {
+  test("errors of its own tools stay results, and those of the app are proper errors", async () => {
     const { to } = attached();
     expect((await callTool(to, "fails")).result).toMatchObject({
       isError: true,
@@ -60,7 +60,7 @@ describe("over HTTP", () => {
     expect([unable.status, unable.error?.code]).toEqual([400, -32021]);
   });
 
-  test("a token of the app is good on any server it is attached to, and on the app itself", async () => {
+  test("a token of the app is valid on any server that it is attached to, and on the app itself", async () => {
     const asked = await callTool(attached().to, "stamp", { page: "one" });
     const leg = {
       requestState: tokenIn(asked),
@@ -75,7 +75,7 @@ describe("over HTTP", () => {
   });
 });
 
-test("over a connection of the author's own, a 2025-11-25 client is asked", async () => {
+test("a 2025-11-25 client is asked over a connection that the author opens", async () => {
   const { app, stamped } = desk();
   const [near, far] = InMemoryTransport.createLinkedPair();
   const server = app.attach(own());
@@ -89,7 +89,7 @@ test("over a connection of the author's own, a 2025-11-25 client is asked", asyn
   await client.close();
 });
 
-test("it comes before connect", async () => {
+test("attach is refused after connect", async () => {
   const [, far] = InMemoryTransport.createLinkedPair();
   const server = own();
   await server.connect(far);
@@ -97,7 +97,7 @@ test("it comes before connect", async () => {
   await server.close();
 });
 
-test("it returns the server, and refuses a name that is taken", () => {
+test("attach returns the server, and refuses a name that is taken", () => {
   const server = own();
   const app = parley({ name: "second", version: "1.0.0" });
   app.tool("add", {}, () => "mine");

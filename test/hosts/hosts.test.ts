@@ -163,7 +163,7 @@ describe.each(hosts)("in $name", ({ serve: host, principal = "nobody", isBuffere
     expect(stamped()).toBe(1);
   });
 
-  test("the caller is who the host says", async () => {
+  test("the caller is the one that the host names", async () => {
     const { client } = await at((...to) => connectV2(...to, modern));
     expect(await client.tool("whoami")).toMatchObject({ text: principal });
   });
@@ -184,7 +184,7 @@ describe.each(hosts)("in $name", ({ serve: host, principal = "nobody", isBuffere
 });
 
 // Some hosts, such as Next.js, check the response then, and complain or freeze the process.
-test("when app.node is over, the response has been sent", async () => {
+test("when the promise of app.node settles, the response has been sent", async () => {
   const { app } = desk();
   onTestFinished(() => app.close());
   const ended: boolean[] = [];

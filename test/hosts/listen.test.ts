@@ -30,20 +30,20 @@ async function raw(url: string, headers: Record<string, string>, method = "POST"
   return response.statusCode;
 }
 
-describe("what it answers", () => {
-  test("/healthz says that it is alive, whoever asks", async () => {
+describe("its responses", () => {
+  test("/healthz says that the app is alive, to any caller", async () => {
     const { url } = await listening();
     const response = await fetch(new URL("/healthz", url));
     expect([response.status, await response.text()]).toEqual([200, "ok\n"]);
   });
 
-  test("any other path than its own is not found", async () => {
+  test("any path other than its own is not found", async () => {
     const { url } = await listening();
     expect((await fetch(new URL("/", url), { method: "POST" })).status).toBe(404);
     expect((await fetch(new URL("/mcp/more", url), { method: "POST" })).status).toBe(404);
   });
 
-  test("a request line that is no URL is answered, and it goes on serving", async () => {
+  test("a request line that is not a URL gets a response, and the app keeps serving", async () => {
     const { url, port } = await listening();
     const socket = connect(port, "127.0.0.1");
     socket.write("GET // HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -52,18 +52,18 @@ describe("what it answers", () => {
     expect((await post(url, envelope("tools/list"))).status).toBe(200);
   });
 
-  test("it serves under the path it was given, with a query or without", async () => {
+  test("the app serves under the given path, with or without a query", async () => {
     const { url } = await listening(undefined, 0, { path: "/tools" });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/tools$/);
     expect((await post(`${url}?tenant=1`, envelope("tools/list"))).status).toBe(200);
   });
 
-  test("another Host than this machine's is refused, so that no rebound name reaches it [D17]", async () => {
+  test("a Host other than this machine's is refused, so that no rebound name reaches the app [D17]", async () => {
     const { url } = await listening();
     expect(await raw(url, { host: "evil.example" })).toBe(403);
   });
 
-  test("and is let in where it was allowed by name", async () => {
+  test("a Host that was allowed by name is accepted", async () => {
     const { url } = await listening(undefined, 0, { allowedHosts: ["desk.example"] });
     expect(await raw(url, { host: "desk.example", "content-type": "text/plain" })).toBe(415);
   });
@@ -77,7 +77,7 @@ describe("what it answers", () => {
     },
   );
 
-  test("a page of this machine, and a client that is no page, are let in", async () => {
+  test("a page of this machine, and a client that is not a page, are accepted", async () => {
     const { url } = await listening();
     const origin = "http://localhost:5173";
     expect((await post(url, envelope("tools/list"), { headers: { origin } })).status).toBe(200);
@@ -92,7 +92,7 @@ describe("what it answers", () => {
     expect((await post(url, page(3 * 1024 * 1024))).status).toBe(200);
   });
 
-  test("a body over 4 MiB that does not say how long it is gets 413 as well", async () => {
+  test("a body over 4 MiB without a declared length gets 413 as well", async () => {
     const { url } = await listening();
     const request = httpRequest(url, {
       method: "POST",
@@ -108,7 +108,7 @@ describe("what it answers", () => {
     request.destroy();
   });
 
-  test("GET and DELETE without a session are not for it [S59]", async () => {
+  test("GET and DELETE without a session are refused [S59]", async () => {
     const { url } = await listening();
     expect((await fetch(url)).status).toBe(405);
     expect((await fetch(url, { method: "DELETE" })).status).toBe(405);
@@ -116,7 +116,7 @@ describe("what it answers", () => {
 });
 
 describe("where it listens", () => {
-  test("on the loopback address by default, and says so in the log [D17]", async () => {
+  test("the app listens on the loopback address by default, and logs it [D17]", async () => {
     const lines: string[] = [];
     const note = (line: string) => void lines.push(line);
     const logger: Logger = { debug: note, info: note, warn: note, error: note };
@@ -125,7 +125,7 @@ describe("where it listens", () => {
     expect(lines).toEqual([`listening on ${url}`]);
   });
 
-  test("an IPv6 address makes a URL that can be used", async () => {
+  test("an IPv6 address gives a usable URL", async () => {
     const { url } = await listening(undefined, 0, { host: "::1" });
     expect(url).toMatch(/^http:\/\/\[::1\]:\d+\/mcp$/);
     expect((await post(url, envelope("tools/list"))).status).toBe(200);
@@ -138,7 +138,7 @@ describe("where it listens", () => {
     );
   });
 
-  test("in production, without keys, it does not start at all [D6]", async () => {
+  test("in production, the app does not start without keys [D6]", async () => {
     vi.stubEnv("NODE_ENV", "production");
     vi.stubEnv("PARLEY_KEYS", undefined);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -167,7 +167,7 @@ describe("how it ends", () => {
   test.each([
     ["that answers in one piece", {}],
     ["that has told of its progress already", { progressToken: 1 }],
-  ])("a request under way %s is waited for, and no other is taken", async (_, meta) => {
+  ])("the app waits for a request under way %s, and accepts no other", async (_, meta) => {
     const { app, begun, letGo } = slow();
     const { url } = await app.listen(0, overEntry());
     const answer = callTool(url, "slow", {}, { meta });
@@ -180,7 +180,7 @@ describe("how it ends", () => {
     await closed;
   });
 
-  test("connections that are kept alive do not hold it up", async () => {
+  test("connections that are kept alive do not delay the end", async () => {
     const { app, begun, letGo } = slow();
     const { url } = await app.listen(0, overEntry());
     const answer = callTool(url, "slow");
@@ -204,7 +204,7 @@ describe("how it ends", () => {
     expect((await post(other.url, envelope("tools/list"))).status).toBe(200);
   });
 
-  test("and it can listen again", async () => {
+  test("the app can listen again", async () => {
     const { app } = desk();
     await app.listen(0, overEntry());
     await app.close();
@@ -213,7 +213,7 @@ describe("how it ends", () => {
     expect((await post(url, envelope("tools/list"))).status).toBe(200);
   });
 
-  test("idle connections do not hold it up", async () => {
+  test("idle connections do not delay the end", async () => {
     const { app } = desk();
     const { url } = await app.listen(0, overEntry());
     await (await post(url, envelope("tools/list"))).text();
@@ -221,7 +221,7 @@ describe("how it ends", () => {
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
-  test("an open subscription is ended by a result, not cut off [S76]", async () => {
+  test("an open subscription ends with a result, and is not cut off [S76]", async () => {
     const { app } = desk();
     const { url } = await app.listen(0, overEntry());
     const notifications = { toolsListChanged: true };
@@ -235,7 +235,7 @@ describe("how it ends", () => {
     expect(messages.at(-1)).toMatchObject({ id: 1, result: { resultType: "complete" } });
   });
 
-  test("a 2025-11-25 session that is open does not hold it up", async () => {
+  test("an open 2025-11-25 session does not delay the end", async () => {
     const { app } = desk();
     const { url } = await app.listen(0, overEntry());
     const client = await connectV1({ url }, new People());

@@ -27,7 +27,7 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
     return (data as { done: unknown }).done;
   }
 
-  test("a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once [S33] [S38] [E1.1]", async () => {
+  test("a tool asks a form, a choice, a confirmation, the model and the roots, each after a step that runs once [S33] [S38] [E1.1]", async () => {
     expect(await client.tool("book_trip", { to: "Turin" })).toMatchObject({
       text: "Ada, 2 seats, Night train, booked, “A motto for a trip to Turin, said the model”, filed in file:///home/ada",
       isError: false,
@@ -65,7 +65,7 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
     expect(await done()).toEqual(["turn"]);
   });
 
-  test("a checkpoint hands the work back, and it goes on where it was, telling its progress once [E1.5] [S70]", async () => {
+  test("a checkpoint ends the request, and the work continues where it was, reporting its progress once [E1.5] [S70]", async () => {
     const seen: number[] = [];
     expect(
       await client.tool("import_rows", {}, (progress) => void seen.push(progress)),
@@ -90,13 +90,13 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
     expect(await done()).toEqual(["sign in"]);
   });
 
-  test("a tool that asks nothing answers at once", async () => {
+  test("a tool that asks nothing returns at once", async () => {
     expect(await client.tool("ledger")).toMatchObject({ data: { done: [] }, isError: false });
     expect(people.shown).toEqual([]);
   });
 
   test.each(["decline", "cancel"] as const)(
-    "to %s ends the call with a result that says so, and no further body runs [S37]",
+    "answering with %s ends the call with a result that says so, and no further body runs [S37]",
     async (action) => {
       people.refuses = { message: "How does Ada travel?", action };
       expect(await client.tool("book_trip", { to: "Turin" })).toMatchObject({
@@ -124,14 +124,14 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
     ]);
   });
 
-  test("as many questions as the official side allows, one after the other", async () => {
+  test("a call can ask as many questions as the official side allows, one after the other", async () => {
     const n = Math.min(mostRounds, 12);
     expect(await client.tool("count_to", { n })).toMatchObject({ text: `counted to ${n}` });
   });
 
   if (refusal === undefined) return;
 
-  test("one more is refused in words, not by silence [E1.6]", async () => {
+  test("one question more is refused with a message [E1.6]", async () => {
     const counted = client.tool("count_to", { n: mostRounds + 1 }).then(
       ({ text, isError }) => (isError ? text : "no error"),
       (error: unknown) => String(error),

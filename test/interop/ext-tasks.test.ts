@@ -124,17 +124,17 @@ describe.each([
     await close();
   }, 120_000);
 
-  test.each(tools)("$name comes to its end [S80] [S85] [S88]", ({ name, kind = "task", ends }) => {
+  test.each(tools)("$name completes [S80] [S85] [S88]", ({ name, kind = "task", ends }) => {
     const { seen, ...came } = runs.get(name)!;
     expect(came).toEqual({ kind, ends });
     if (kind === "task") expect(seen.at(-1)).toBeOneOf(["completed", "failed"]);
   });
 
-  test("a task is let go, taken up again by its reference, and cancelled [S97]", () => {
+  test("a task is left, resumed by its reference, and cancelled [S97]", () => {
     expect(ofCancelled).toBe("cancelled");
   });
 
-  test("what it asks in a task came by tasks/update, and in a round by a retry [D16]", () => {
+  test("answers to a task go by tasks/update, and answers in a round by a retry [D16]", () => {
     expect(asked.toSorted()).toEqual([
       "elicitation by request-retry",
       "elicitation by task-update",
@@ -146,7 +146,7 @@ describe.each([
     ]);
   });
 
-  test("its schemas take every message we have sent [A10] [A11] [A12] [A13]", () => {
+  test("the extension's schemas accept every message that we sent [A10] [A11] [A12] [A13]", () => {
     const kinds = received.map(kindOf);
     // Every kind of message was seen.
     expect(new Set(kinds)).toEqual(

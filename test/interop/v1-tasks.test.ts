@@ -110,7 +110,7 @@ describe.each([
     await close();
   });
 
-  test("the server says that it has tasks, and each tool whether it may be one [E2.3]", async () => {
+  test("the server declares tasks, and each tool says whether it may be one [E2.3]", async () => {
     expect(v1.client.getServerCapabilities()?.tasks).toEqual({
       list: {},
       cancel: {},
@@ -129,7 +129,7 @@ describe.each([
     expect(support["greet"] ?? "forbidden").toBe("forbidden");
   });
 
-  test("a call with a wish is a task from its first line on, asked while tasks/result waits [E2.2] [E2.4]", async () => {
+  test("a call that requests a task is one from its first line on, and asks while tasks/result waits [E2.2] [E2.4]", async () => {
     const task = await begun(v1, "confirm_delete", { filename: "x.txt" }, 60_000);
     expect(task).toMatchObject({ status: "working", ttl: 60_000, pollInterval: 1_000 });
     const result = await resultOf(v1, task);
@@ -150,14 +150,14 @@ describe.each([
     expect(await resultOf(v1, task)).toEqual(result);
   });
 
-  test("a handler that asks first and goes to the background later is one task all the same [E2.2]", async () => {
+  test("a handler that asks first and goes to the background later is still one task [E2.2]", async () => {
     const task = await begun(v1, "test_tool_with_task");
     expect((await resultOf(v1, task)).content).toEqual([
       { type: "text", text: "Hello, Ada, from the background." },
     ]);
   });
 
-  test("the model, the roots and a page are asked for there, too, the page with the id it needs [E2.4] [E1.4]", async () => {
+  test("the model, the roots and a page are asked for in a task, too, and the page has the id that it needs [E2.4] [E1.4]", async () => {
     const [motto, filed, signed] = await Promise.all([
       begun(v1, "motto"),
       begun(v1, "file_it"),
@@ -182,7 +182,7 @@ describe.each([
     ]);
   });
 
-  test("two questions at once are both put, once [E2.4]", async () => {
+  test("two questions at once are both asked, once [E2.4]", async () => {
     const task = await begun(v1, "multi_input");
     const { content } = await resultOf(v1, task);
     expect(content).toEqual([{ type: "text", text: "accept and accept" }]);
@@ -192,14 +192,14 @@ describe.each([
     expect(asked.map(({ params }) => params["message"])).toEqual(["The first?", "The second?"]);
   });
 
-  test("who waits twice gets the same result twice [E2.4]", async () => {
+  test("a client that waits twice gets the same result twice [E2.4]", async () => {
     const task = await begun(v1, "multi_input");
     const [one, other] = await Promise.all([resultOf(v1, task), resultOf(v1, task)]);
     expect(one).toEqual(other);
     expect(one.content).toEqual([{ type: "text", text: "accept and accept" }]);
   });
 
-  test("the client's own way through it: created, status, result [E2.4]", async () => {
+  test("the client's own flow works: created, status, result [E2.4]", async () => {
     const stream = v1.client.experimental.tasks.callToolStream(
       { name: "weigh_it", arguments: {} },
       CallToolResultSchema,
@@ -217,7 +217,7 @@ describe.each([
     expect(result?.structuredContent).toEqual({ grams: 500 });
   });
 
-  test("a tool that says that it could not do it has failed there, and its result is still to be had [E2.2]", async () => {
+  test("a tool that reports a failure has failed as a task, and its result is still available [E2.2]", async () => {
     const task = await begun(v1, "failing_job");
     const result = await resultOf(v1, task);
     expect(result).toMatchObject({ isError: true, content: [{ text: "The job has failed." }] });
@@ -225,14 +225,14 @@ describe.each([
     expect(after.status).toBe("failed");
   });
 
-  test("an error of the protocol is the answer to tasks/result [E2.2]", async () => {
+  test("a protocol error is the response to tasks/result [E2.2]", async () => {
     const task = await begun(v1, "protocol_error_job");
     expect(await codeOf(resultOf(v1, task))).toBe(-32603);
     const after = await v1.client.experimental.tasks.getTask(task.taskId);
     expect(after).toMatchObject({ status: "failed", statusMessage: "The job has broken down." });
   });
 
-  test("what a client without the capability cannot be asked is said in the result, not by -32021 [E1.3] [E2.1]", async () => {
+  test("a question that the client does not support gives a result that says so, not -32021 [E1.3] [E2.1]", async () => {
     const bare = await connected(open(), {});
     const task = await begun(bare, "motto");
     const result = await resultOf(bare, task);
@@ -243,7 +243,7 @@ describe.each([
     await bare.client.close();
   });
 
-  test("changes of status are told as they come [E2.2]", async () => {
+  test("changes of status are announced as they happen [E2.2]", async () => {
     const task = await begun(v1, "confirm_delete", { filename: "told.txt" });
     await resultOf(v1, task);
     const of = () => v1.told.filter(({ taskId }) => taskId === task.taskId);
@@ -253,7 +253,7 @@ describe.each([
     for (const one of of()) expect(one).not.toHaveProperty("result");
   });
 
-  test("tasks/cancel ends it, once; over, it is -32602 [E2.5]", async () => {
+  test("tasks/cancel ends a task once, and gives -32602 when it is over [E2.5]", async () => {
     const { tasks } = v1.client.experimental;
     const task = await begun(v1, "slow_compute", { seconds: 600 });
     expect(await tasks.cancelTask(task.taskId)).toMatchObject({
@@ -268,14 +268,14 @@ describe.each([
     expect((await tasks.getTask(done.taskId)).status).toBe("completed");
   });
 
-  test("who waits for the result of one that is cancelled is told [E2.5]", async () => {
+  test("a client that waits for the result of a cancelled task gets an error [E2.5]", async () => {
     const task = await begun(v1, "slow_compute", { seconds: 600 });
     const waiting = codeOf(resultOf(v1, task));
     await v1.client.experimental.tasks.cancelTask(task.taskId);
     expect(await waiting).toBe(-32602);
   });
 
-  test("a tool that runs as a task alone is -32601 without a wish; one that never does, with it", async () => {
+  test("a task-only tool gives -32601 without a requested task; a tool that is never one gives it with one", async () => {
     // Sent as a plain request, because callTool of this client refuses it locally.
     const params = { name: "confirm_delete", arguments: { filename: "x" } };
     const plainly = v1.client.request({ method: "tools/call", params }, CallToolResultSchema);
@@ -283,23 +283,26 @@ describe.each([
     expect(await codeOf(begun(v1, "greet", { name: "Ada" }))).toBe(-32601);
   });
 
-  test("one that may is called plainly as any other", async () => {
+  test("a tool that may be a task can be called plainly like any other", async () => {
     const { content } = await v1.client.callTool({ name: "weigh_it", arguments: {} });
     expect(content).toEqual([{ type: "text", text: '{"grams":500}' }]);
   });
 
-  test("arguments that do not fit make no task, but an error [E2.1]", async () => {
+  test("arguments that do not fit give an error and no task [E2.1]", async () => {
     expect(await codeOf(begun(v1, "slow_compute", { seconds: "long" }))).toBe(-32602);
   });
 
-  test.each(["", "nobodys", "../x", "\u0000"])("of %j there is no task: -32602", async (taskId) => {
-    const { tasks } = v1.client.experimental;
-    expect(await codeOf(tasks.getTask(taskId))).toBe(-32602);
-    expect(await codeOf(tasks.cancelTask(taskId))).toBe(-32602);
-    expect(await codeOf(resultOf(v1, { taskId }))).toBe(-32602);
-  });
+  test.each(["", "nobodys", "../x", "\u0000"])(
+    "the id %j names no task and gives -32602",
+    async (taskId) => {
+      const { tasks } = v1.client.experimental;
+      expect(await codeOf(tasks.getTask(taskId))).toBe(-32602);
+      expect(await codeOf(tasks.cancelTask(taskId))).toBe(-32602);
+      expect(await codeOf(resultOf(v1, { taskId }))).toBe(-32602);
+    },
+  );
 
-  test("tasks/list comes in pages, newest first, and a cursor that is none is -32602 [E2.2]", async () => {
+  test("tasks/list comes in pages, newest first, and an invalid cursor gives -32602 [E2.2]", async () => {
     const { client } = await connected(open());
     const other = { client, asked: [], told: [] };
     const made: string[] = [];

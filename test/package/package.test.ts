@@ -61,7 +61,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the package holds these files and no others", () => {
+test("the package contains these files and no others", () => {
   expect(files.filter((file) => !file.startsWith("dist/")).toSorted()).toEqual([
     "CHANGELOG.md",
     "LICENSE",
@@ -88,7 +88,7 @@ test("the package holds these files and no others", () => {
   ]);
 });
 
-test("each link of the README leads to a file of the package, or is a whole address", () => {
+test("each link of the README leads to a file of the package, or is an absolute URL", () => {
   const text = readFileSync(join(root, "README.md"), "utf8");
   const links = [...text.matchAll(/\]\(([^)\s]+)[^)]*\)|(?:src|href)="([^"]+)"/g)].map(
     ([, link, attribute]) => link ?? attribute ?? "",
@@ -227,7 +227,7 @@ test("a store whose driver is not installed says what to install", () => {
   );
 });
 
-test("publint and attw have nothing to say", () => {
+test("publint and attw report nothing", () => {
   run(bin("publint"), ["run", "--strict", tarball]);
   run(bin("attw"), [tarball, "--profile", "esm-only"]);
 }, 120_000);

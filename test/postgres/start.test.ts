@@ -61,7 +61,7 @@ async function hold(): Promise<{ holder: ChildProcess; folder: string; pid: numb
   return { holder, ...(JSON.parse(line) as { folder: string; pid: number }) };
 }
 
-test("starts, syncs to disk and answers", async () => {
+test("the server starts, syncs to disk and responds", async () => {
   const { url } = await start();
   expect(await ask(url, "select 1 + 1 as sum, current_setting('fsync') as fsync")).toEqual([
     { sum: 2, fsync: "on" },
@@ -74,7 +74,7 @@ test("several can start at once, each with its own data", async () => {
   expect(new Set(servers.map(({ port }) => port)).size).toBe(3);
 });
 
-test("after stop there is no process and no folder", async () => {
+test("stop leaves no process and no folder", async () => {
   const { pid, folder, stop } = await startPostgres();
   const family = [pid, ...childrenOf(pid)];
   await stop();
@@ -82,7 +82,7 @@ test("after stop there is no process and no folder", async () => {
   expect(existsSync(folder)).toBe(false);
 });
 
-test("what was committed is there after kill and restart", async () => {
+test("committed data is there after kill and restart", async () => {
   const postgres = await start();
   const { url, pid } = postgres;
   await ask(url, "create table kept (n int); insert into kept values (7)");
@@ -104,7 +104,7 @@ test("kill -9 of the process that started it leaves no process and no folder", a
   expect(family.filter(isAlive)).toEqual([]);
 });
 
-test("what a killed keeper left behind is removed by the next start", async () => {
+test("the next start removes what a killed keeper left behind", async () => {
   const { holder, folder, pid } = await hold();
   const family = [pid, ...childrenOf(pid)];
   const keeper = Number(readFileSync(join(folder, "keeper"), "utf8"));
@@ -115,7 +115,7 @@ test("what a killed keeper left behind is removed by the next start", async () =
   expect(family.filter(isAlive)).toEqual([]);
 });
 
-test("a folder of a running server is left alone", async () => {
+test("the folder of a running server is left alone", async () => {
   const first = await start();
   await writeFile(join(first.folder, "note"), basename(first.folder));
   await start();

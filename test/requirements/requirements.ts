@@ -18,7 +18,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S1",
     says: "A response has the id of its request, with the same type.",
-    test: "is repeated by type: a text id comes back as text, a number as a number",
+    test: "has an id that comes back with its type: a string as a string, a number as a number",
   },
   {
     id: "S2",
@@ -28,7 +28,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S3",
     says: "A resultType is complete, input_required, or one of an extension that the request declared.",
-    test: "declares no extension that was not asked for",
+    test: "declares no extension that was not requested",
   },
   {
     id: "S4",
@@ -38,22 +38,22 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S5",
     says: "clientInfo may be absent.",
-    test: "is served without clientInfo, and whatever the client calls itself",
+    test: "is served without clientInfo, and with any name of the client",
   },
   {
     id: "S6",
     says: "Version, capabilities and identity come from the request itself, not from an earlier one.",
-    test: "what one request says of its client holds for that request alone",
+    test: "what one request declares about its client applies to that request alone",
   },
   {
     id: "S7",
     says: "An unsupported version gets -32022, HTTP 400, with the versions that are supported.",
-    test: "of a version nobody serves is -32022 and 400, and names those that are",
+    test: "of an unsupported version is -32022 and 400, and names the supported ones",
   },
   {
     id: "S8",
     says: "server/discover returns versions, capabilities and how long they may be cached.",
-    test: "is told the server's versions, capabilities and how long they hold",
+    test: "gets the server's versions, capabilities and cache lifetime from discovery",
   },
   {
     id: "S9",
@@ -63,7 +63,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S10",
     says: "Nothing depends on the name that the client gives itself.",
-    test: "what a client says of itself is not who it is",
+    test: "a client's claims about itself do not decide its identity",
   },
   {
     id: "S11",
@@ -78,7 +78,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S13",
     says: "The server sends no request to a modern client.",
-    test: "carries no request of the server's",
+    test: "carries no request of the server",
   },
   {
     id: "S14",
@@ -88,22 +88,22 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S15",
     says: "State that outlives a request is reached only through what a request carries.",
-    test: "many calls at once do not meet: each has its own answers and its own keys",
+    test: "many simultaneous calls do not mix: each has its own answers and its own keys",
   },
   {
     id: "S16",
     says: "The requests of one call may reach different processes.",
-    test: "may go to another instance that shares nothing but the keys",
+    test: "may go to another instance that shares only the keys",
   },
   {
     id: "S17",
     says: "If the peer lacks an extension, the server falls back to the core protocol or refuses.",
-    test: "declares no extension that was not asked for",
+    test: "declares no extension that was not requested",
   },
   {
     id: "S18",
     says: "The Tasks extension is off until it is turned on.",
-    test: "declares no extension that was not asked for",
+    test: "declares no extension that was not requested",
   },
   {
     id: "S19",
@@ -120,47 +120,47 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S21",
     says: "An input_required result has inputRequests, requestState, or both.",
-    test: "has only a token where nothing is asked",
+    test: "has only a token if nothing is asked",
   },
   {
     id: "S22",
     says: "Each input request is a bare elicitation, sampling or roots request.",
-    test: "carries each kind as the bare request the specification has, with flat forms",
+    test: "carries each kind as the bare request of the specification, with flat forms",
   },
   {
     id: "S23",
     says: "The server chooses the keys, and uses each once.",
-    test: "has each key once: a handler that uses one twice is told so, and nothing is asked",
+    test: "has each key once: a handler that uses one twice gets an error, and nothing is asked",
   },
   {
     id: "S24",
     says: "The server asks only what the capabilities of this request list.",
-    test: "any more, in a later round, is not asked: each request speaks for itself",
+    test: "in a later round is not asked, because each request speaks for itself",
   },
   {
     id: "S25",
     says: "The server uses only the modes of elicitation that the client has; an empty capability means forms.",
-    test: "`elicitation: {}` counts as a client of forms",
+    test: "`elicitation: {}` declares support for forms",
   },
   {
     id: "S26",
     says: "Sampling has tools and includeContext only if the client declared them.",
-    test: "where tools are concerned gets no sampling with tools",
+    test: "gets no sampling with tools if it declares sampling only",
   },
   {
     id: "S27",
     says: "A received requestState is hostile input.",
-    test: "where it is no text at all: %j",
+    test: "if it is not a string: %j",
   },
   {
     id: "S28",
     says: "requestState is protected against changes, and refused if the check fails.",
-    test: "with $name: one answer, nothing runs",
+    test: "with $name: the response is always the same, and nothing runs",
   },
   {
     id: "S29",
     says: "A changed requestState is an error: it is neither asked again nor served.",
-    test: "with $name: one answer, nothing runs",
+    test: "with $name: the response is always the same, and nothing runs",
   },
   {
     id: "S30",
@@ -170,62 +170,62 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S31",
     says: "If requestState may be used only once, the server keeps a record of its use.",
-    test: "with once: true a round that is sent again gets its first response, and one with other answers none",
+    test: "with once: true a repeated round gets its first response, and one with other answers gets none",
   },
   {
     id: "S32",
     says: "The server holds nothing open for a client that may not come back.",
-    test: "a client that never comes back has left nothing behind",
+    test: "a client that never returns has left nothing behind",
   },
   {
     id: "S33",
     says: "A call may take several rounds.",
-    test: "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
+    test: "a tool asks a form, a choice, a confirmation, the model and the roots, each after a step that runs once",
   },
   {
     id: "S34",
     says: "Answers are validated, and malformed ones are an error.",
-    test: "%s: %j is asked for again with the reason",
+    test: "is asked for again with the reason (%s): %j",
   },
   {
     id: "S35",
     says: "Unknown keys and additional members are ignored.",
-    test: "under another key, or in further members, is ignored beside the right one",
+    test: "is ignored beside the right one, under another key or in further members",
   },
   {
     id: "S36",
     says: "Missing answers are asked for again.",
-    test: "while another came is asked for alone; the one that came is kept",
+    test: "is asked for alone if another answer came, which is kept",
   },
   {
     id: "S37",
     says: "Decline, cancel and a client that never returns are handled.",
-    test: "to %s ends the call with a result that says so, and no further body runs",
+    test: "answering with %s ends the call with a result that says so, and no further body runs",
   },
   {
     id: "S38",
     says: "Any instance can serve a retry from what it carries.",
-    test: "may go to another instance that shares nothing but the keys",
+    test: "may go to another instance that shares only the keys",
   },
   {
     id: "S39",
     says: "input_required has no caching hints; complete reads and lists do.",
-    test: "of a resource gives its contents, with caching hints",
+    test: "of a resource returns its contents, with caching hints",
   },
   {
     id: "S40",
     says: "Nothing follows an input_required on its stream.",
-    test: "ends with the result, is held back by no proxy, and nothing follows it",
+    test: "ends with the result, is not buffered by proxies, and nothing follows it",
   },
   {
     id: "S41",
     says: "Forms are flat; a page has a message and a valid URL.",
-    test: "carries each kind as the bare request the specification has, with flat forms",
+    test: "carries each kind as the bare request of the specification, with flat forms",
   },
   {
     id: "S42",
     says: "In a sampling history, every tool_use is followed by its results only.",
-    test: "has no tool_use without its results: the author is told, and nothing is asked",
+    test: "has no tool_use without its results: the author gets an error, and nothing is asked",
   },
   {
     id: "S43",
@@ -248,47 +248,47 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S52",
     says: "The standard headers are present and agree with the body; otherwise the request gets 400 and -32020.",
-    test: "must all be there: without %s it is -32020",
+    test: "must all be present: without %s it is -32020",
   },
   {
     id: "S53",
     says: "Mcp-Name of a tasks/* request is the task's id.",
-    test: "of %s is the task's id, or it is -32020",
+    test: "of %s is the task's id, or the response is -32020",
   },
   {
     id: "S54",
     says: "Header names match in any case and values exactly; surrounding white space is ignored.",
-    test: "may be written in any case and with space around them",
+    test: "may be in any case and have space around them",
   },
   {
     id: "S55",
     says: "Mcp-Param headers are present and equal if the body has a value.",
-    test: "a parameter that is mirrored in a header must be there and be the same, by the author's own schema",
+    test: "must repeat a mirrored parameter with the same value, by the author's own schema",
   },
   {
     id: "S56",
     says: "Closing the stream cancels the request.",
-    test: "aborts ctx.signal and the body's, and nothing runs after it",
+    test: "aborts ctx.signal and the body's signal, and nothing runs afterwards",
   },
   {
     id: "S57",
     says: "Notifications on a stream belong to its request.",
-    test: "names the token of the request it belongs to, number or text",
+    test: "names the token of its request, a number or a string",
   },
   {
     id: "S58",
     says: "Streams ask proxies not to buffer them.",
-    test: "ends with the result, is held back by no proxy, and nothing follows it",
+    test: "ends with the result, is not buffered by proxies, and nothing follows it",
   },
   {
     id: "S59",
     says: "GET and DELETE get 405; Mcp-Session-Id and Last-Event-ID have no meaning.",
-    test: "GET and DELETE without a session are not for it",
+    test: "GET and DELETE without a session are refused",
   },
   {
     id: "S60",
     says: "A request without a version header is refused.",
-    test: "must all be there: without %s it is -32020",
+    test: "must all be present: without %s it is -32020",
   },
   {
     id: "S61",
@@ -300,30 +300,30 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S65",
     says: "Each line has one message, and standard output has nothing else.",
-    test: "one message a line and nothing else, both ways, through all rounds of a call",
+    test: "each line is one message, both ways, through all rounds of a call",
     open: "an author's console.log in a handler also goes to standard output",
   },
   {
     id: "S66",
     says: "notifications/cancelled stops a request and suppresses its response.",
-    test: "stops the body and the handler, and nothing is answered to it",
+    test: "stops the body and the handler, and gets no response",
   },
   {
     id: "S67",
     says: "The server exits when its input ends.",
-    test: "it stops what is under way and exits",
+    test: "the server stops what is under way and exits",
   },
 
   // ---------------------------------------------------------------- progress and log
   {
     id: "S70",
     says: "Progress names the token of an active request, increases strictly, and ends with the request.",
-    test: "goes out as it is made, strictly increasing, and not again while replaying",
+    test: "is sent as it is made, strictly increasing, and not again during a replay",
   },
   {
     id: "S71",
     says: "Log messages are sent only if the request set a level, and on its own stream.",
-    test: "is silent where the request set no level",
+    test: "is silent if the request set no level",
   },
   { id: "S72", says: "An unknown level gets -32602.", test: "of an unknown level is -32602" },
 
@@ -331,7 +331,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S73",
     says: "The acknowledgement comes first, and lists only what will be sent.",
-    test: "is acknowledged first, tells how each task stands, then every change, then ends",
+    test: "is acknowledged first, sends each task's state, then every change, then ends",
   },
   {
     id: "S74",
@@ -341,49 +341,49 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S75",
     says: "Only what was subscribed to is sent.",
-    test: "tasks alone hear nothing of other changes",
+    test: "a subscription to tasks alone gets no other changes",
   },
   {
     id: "S76",
     says: "A server that ends a subscription responds to its request, then closes the stream.",
-    test: "when the app closes: open streams are told, and end at once",
+    test: "when the app closes: open streams get a last message, and end at once",
   },
   {
     id: "S77",
     says: "A client may have several subscriptions at once.",
-    test: "several at once have each their own tasks, ids and ends",
+    test: "several at once each have their own tasks, ids and ends",
   },
 
   // ---------------------------------------------------------------- tasks
   {
     id: "S80",
     says: "The extension is declared in discovery, and nothing of the older tasks is.",
-    test: "discovery tells of the extension, with no settings, and of nothing older",
+    test: "discovery names the extension, without settings, and nothing older",
   },
   {
     id: "S81",
     says: "Only tools/call may return a task, and only if this request declares the extension.",
-    test: "only at first, gets none: it goes on in rounds",
+    test: "only at first gets none, and continues in rounds",
   },
   {
     id: "S82",
     says: "The server decides; quick work may return its result at once.",
-    test: "the handler decides: what is quick is answered at once",
+    test: "the handler decides, and quick work gets its result at once",
   },
   {
     id: "S83",
     says: "A tool that runs only as a task gets -32021 without the capability.",
-    test: "a tool that runs as a task alone is refused before anything ran",
+    test: "a task-only tool is refused before anything runs",
   },
   {
     id: "S84",
     says: "A tool that may run as a task runs in its request without the capability.",
-    test: "the call goes on in its request, question by question",
+    test: "the call continues in its request, question by question",
   },
   {
     id: "S85",
     says: "Only that response has resultType task.",
-    test: "CreateTaskResult is flat, begins as working, and holds nothing else",
+    test: "CreateTaskResult is flat, begins as working, and contains nothing else",
   },
   {
     id: "S86",
@@ -393,97 +393,97 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S87",
     says: "All rounds come before the task, and neither has members of the other.",
-    test: "over HTTP: each phase in its own words, each body once",
+    test: "over HTTP, each phase has its own messages, and each body runs once",
   },
   {
     id: "S88",
     says: "tasks/get returns what belongs to the status: all questions, the result or the error.",
-    test: "of one that asks, all that is asked, as bare requests",
+    test: "tasks/get of a task that asks has all its questions, as bare requests",
   },
   {
     id: "S89",
     says: "The methods' own results have resultType complete.",
-    test: "tasks/update and tasks/cancel are acknowledged, and that is all",
+    test: "tasks/update and tasks/cancel are acknowledged, with nothing else",
   },
   {
     id: "S90",
     says: "A result with isError is completed; failed is for protocol errors.",
-    test: "of one that is done, its result, also where that says that it went wrong",
+    test: "tasks/get of a completed task has its result, even if that reports a failure",
   },
   {
     id: "S91",
     says: "A failed task has no result, and a completed one no error.",
-    test: "of one that ended in an error of the protocol, that error",
+    test: "tasks/get of a task that ended in a protocol error has that error",
   },
   {
     id: "S92",
     says: "The result is what the request itself would have received.",
-    test: "the same of a tool with an outputSchema, whose result has structured content",
+    test: "CreateTaskResult is the same for a tool with an outputSchema, whose result has structured content",
   },
   {
     id: "S93",
     says: "A key is used once in a task.",
-    test: "that does not fit the form is taken, and the question put again under a new key",
+    test: "that does not fit the form is accepted, and the question is asked again under a new key",
   },
   {
     id: "S94",
     says: "tasks/update returns an acknowledgement and nothing else.",
-    test: "tasks/update and tasks/cancel are acknowledged, and that is all",
+    test: "tasks/update and tasks/cancel are acknowledged, with nothing else",
   },
   {
     id: "S95",
     says: "Answers to questions that are not open, or no longer open, are ignored, whatever they contain.",
-    test: "that comes before its question, or for what nobody asked, is acknowledged and counts for nothing",
+    test: "that comes before its question, or without one, is acknowledged and does not count",
   },
   {
     id: "S96",
     says: "A client may send some of the answers; the other questions stay open.",
-    test: "is applied when it is acknowledged: the next tasks/get no longer asks",
+    test: "is applied when it is acknowledged, so that the next tasks/get no longer asks",
   },
   {
     id: "S97",
     says: "tasks/cancel is acknowledged, even if the task is over.",
-    test: "tasks/update and tasks/cancel are acknowledged, and that is all",
+    test: "tasks/update and tasks/cancel are acknowledged, with nothing else",
   },
   {
     id: "S98",
     says: "An unknown id gets -32602.",
-    test: "that is %s is nobody's: the same -32602 everywhere",
+    test: "that is %s is unknown: the same -32602 everywhere",
   },
   {
     id: "S99",
     says: "A client that does not declare the extension gets -32021 before anything is looked up.",
-    test: "each request speaks for itself: to follow one, the later ones declare it, too",
+    test: "each request speaks for itself, and those that follow a task must declare it, too",
   },
   {
     id: "S100",
     says: "tasks/result and tasks/list do not exist.",
-    test: "prompts and resources are none, and nothing else takes the methods' names",
+    test: "prompts and resources are never tasks, and nothing else takes the methods' names",
   },
   {
     id: "S101",
     says: "The older params.task is ignored.",
-    test: "a wish for one changes nothing for a client that follows them",
+    test: "a request for a task changes nothing for a client that supports them",
   },
   {
     id: "S102",
     says: "A client that declares only the older capability has declared nothing.",
-    test: "none for one that declares only what 2025-11-25 had, or asks for one",
+    test: "a request that declares only what 2025-11-25 had, or asks for a task, gets none",
   },
   {
     id: "S103",
     says: "Under 2025-11-25 the extension has no meaning.",
-    test: "a client of the older one that declares the extension gets no task for it",
+    test: "a client of the older one gets no task for declaring the extension",
   },
   {
     id: "S104",
     says: "A notification contains the whole task, as tasks/get would return it.",
-    test: "each message is what tasks/get would say then, of one that is cancelled, too (%s)",
+    test: "each message is what tasks/get would return then, even for a cancelled task (%s)",
   },
   {
     id: "S105",
     says: "A task sends no progress and no log messages.",
-    test: "is told by its status message alone: nothing of it goes out elsewhere",
+    test: "is reported only by its status message, and nothing is sent elsewhere",
   },
   {
     id: "S106",
@@ -493,7 +493,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S107",
     says: "A task fails or is deleted because of its ttl only when the ttl has passed.",
-    test: "whose time is up before it is done has failed, and is gone after a while",
+    test: "fails if its time is up before it is done, and is gone after a while",
   },
   {
     id: "S108",
@@ -503,12 +503,12 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S109",
     says: "A task alternates between working and input_required; an end is final.",
-    test: "moves between working and input_required, then ends and stays so",
+    test: "alternates between working and input_required, then ends and stays ended",
   },
   {
     id: "S110",
     says: "Neither notifications/cancelled nor a lost connection cancels a task.",
-    test: "goes on where the request that made it has long been answered, and its client is gone",
+    test: "goes on after the request that created it has its response and its client is gone",
   },
   {
     id: "S111",
@@ -518,49 +518,49 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S112",
     says: "The names of the extension are reserved for it.",
-    test: "prompts and resources are none, and nothing else takes the methods' names",
+    test: "prompts and resources are never tasks, and nothing else takes the methods' names",
   },
   {
     id: "S113",
     says: "Errors say why: the task never existed, or it is over.",
-    test: "that was done is deleted at the end of its time, and its owner is told so",
+    test: "that was done is deleted at the end of its time, and its owner gets an error that says so",
   },
   {
     id: "S114",
     says: "tasks/get changes nothing.",
-    test: "tasks/get changes nothing, however often it is asked",
+    test: "is not changed by tasks/get, however often it is called",
   },
 
   // ---------------------------------------------------------------- shapes of tasks
   {
     id: "A10",
     says: "The shape of CreateTaskResult.",
-    test: "CreateTaskResult is flat, begins as working, and holds nothing else",
+    test: "CreateTaskResult is flat, begins as working, and contains nothing else",
   },
   {
     id: "A11",
     says: "The shape of DetailedTask in each status.",
-    test: "of a cancelled one, the base alone",
+    test: "tasks/get of a cancelled task has only the base",
   },
   {
     id: "A12",
     says: "The shape of the acknowledgements.",
-    test: "tasks/update and tasks/cancel are acknowledged, and that is all",
+    test: "tasks/update and tasks/cancel are acknowledged, with nothing else",
   },
   {
     id: "A13",
     says: "The shape of subscriptions and of notifications/tasks.",
-    test: "is acknowledged first, tells how each task stands, then every change, then ends",
+    test: "is acknowledged first, sends each task's state, then every change, then ends",
   },
   {
     id: "A14",
     says: "What belongs to a request ends with it, but neither way of cancelling a request cancels a task.",
-    test: "over stdio, to cancel the request whose answer was a task cancels nothing",
+    test: "over stdio, cancelling a request that returned a task cancels nothing",
   },
   {
     id: "A15",
     says: "The shape of the error that names the extension.",
-    test: "errors of the extension are errors, with what is needed",
+    test: "errors of the extension are errors, and name what is needed",
   },
 
   // ---------------------------------------------------------------- security
@@ -572,22 +572,22 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D2",
     says: "requestState is bound to the caller, the request and a few minutes.",
-    test: "is no good for another, though both use the same application",
+    test: "is not valid for another, even if both use the same application",
   },
   {
     id: "D3",
     says: "What may happen only once has a record of its use.",
-    test: "with once: true a round that is sent again gets its first response, and one with other answers none",
+    test: "with once: true a repeated round gets its first response, and one with other answers gets none",
   },
   {
     id: "D4",
     says: "requestState is encrypted, so the client cannot read it.",
-    test: "lets nobody read what is in its token",
+    test: "does not let a client read the contents of its token",
   },
   {
     id: "D5",
     says: "All refusals of requestState look alike from outside.",
-    test: "with $name: one answer, nothing runs",
+    test: "with $name: the response is always the same, and nothing runs",
   },
   {
     id: "D6",
@@ -597,22 +597,22 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D7",
     says: "Task ids cannot be guessed or listed.",
-    test: "ids are 128 random bits, safe in a header",
+    test: "has an id of 128 random bits that is safe in a header",
   },
   {
     id: "D8",
     says: "Every request for a task, and every subscription, is checked against its owner.",
-    test: "gets for %s what a task that never was gets, in every state of it",
+    test: "gets the same response for %s as for a task that never existed, in every state of it",
   },
   {
     id: "D9",
     says: "A foreign task and an unknown one get the same response.",
-    test: "gets for %s what a task that never was gets, in every state of it",
+    test: "gets the same response for %s as for a task that never existed, in every state of it",
   },
   {
     id: "D10",
     says: "Having a handle does not make a caller its owner.",
-    test: "is its user's alone: to another it is as if it did not exist",
+    test: "belongs to its user alone, and does not exist for another",
   },
   {
     id: "D11",
@@ -622,12 +622,12 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D12",
     says: "A page's URL contains no secrets and no identities.",
-    test: "shows nothing of it to who sees the URL, and cannot be changed",
+    test: "reveals nothing to a reader of the URL, and cannot be changed",
   },
   {
     id: "D13",
     says: "The person who completes a page is the person who was sent to it.",
-    test: "tells the page which call, which question and whose",
+    test: "tells the page which call, which question and which principal it is for",
   },
   {
     id: "D14",
@@ -637,22 +637,22 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D15",
     says: "The identity of the caller comes from verified credentials, not from what the client says.",
-    test: "credentials %s, without a user, get 403: the application alone is nobody",
+    test: "credentials %s, without a user, get 403, because the application alone is not a user",
   },
   {
     id: "D16",
     says: "Questions of a task get no more trust than others.",
-    test: "what a task asks is sealed to it: another task's answer is none of its own",
+    test: "the questions of a task are sealed to it, and another task's answer does not fit",
   },
   {
     id: "D17",
     says: "Origin is checked; a local server listens on the loopback address.",
-    test: "another Host than this machine's is refused, so that no rebound name reaches it",
+    test: "a Host other than this machine's is refused, so that no rebound name reaches the app",
   },
   {
     id: "D18",
     says: "Headers are compared with the body before anything is decided by them.",
-    test: "that say otherwise than the body in %s are -32020 and 400",
+    test: "that contradict the body in %s are -32020 and 400",
   },
   {
     id: "D19",
@@ -667,70 +667,70 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D23",
     says: "The number of tasks, subscriptions and their contents is limited.",
-    test: "of 10 000, the first thousand are looked at, and the others are left out",
+    test: "are looked up as far as the first thousand of 10 000, and the others are left out",
     open: "rates are not limited; rate limits belong to a proxy in front",
   },
   {
     id: "D24",
     says: "Messages of the extension are not trusted.",
-    test: "%s for what is asked is -32602, and nothing is applied, not even the good one beside it",
+    test: "%s for an open question is -32602, and nothing is applied, not even the valid answer beside it",
   },
   {
     id: "D25",
     says: "Tokens, answers and credentials do not reach the log.",
-    test: "neither tokens nor answers nor credentials reach the log, whatever happens",
+    test: "tokens, answers and credentials never reach the log",
   },
   {
     id: "D29",
     says: "The stored contents of a task are protected, and deleted when its life ends.",
-    test: "holds all of a caller's in the store sealed",
+    test: "keeps all of a caller's data sealed in the store",
   },
 
   // ---------------------------------------------------------------- decisions
   {
     id: "G1",
     says: "To end a subscription, the server sends its result over HTTP, and notifications/cancelled before it over stdio.",
-    test: "is acknowledged first, tells how each task stands, then every change, then ends",
+    test: "is acknowledged first, sends each task's state, then every change, then ends",
   },
   {
     id: "G8",
     says: "Problems of a request are reported in one fixed order.",
-    test: "a request that is wrong otherwise is told that first, whoever sends it",
+    test: "a request that is wrong in another way gets that error first, from any client",
   },
   {
     id: "G9",
     says: "A tasks/* request without Mcp-Name is refused.",
-    test: "of %s is the task's id, or it is -32020",
+    test: "of %s is the task's id, or the response is -32020",
   },
   {
     id: "G10",
     says: "A malformed answer to an open question gets -32602; one that only does not fit is asked again.",
-    test: "%s for what is asked is -32602, and nothing is applied, not even the good one beside it",
+    test: "%s for an open question is -32602, and nothing is applied, not even the valid answer beside it",
   },
   {
     id: "G11",
     says: "Answers are applied before they are acknowledged, and the first one wins.",
-    test: "of two at the same time one wins",
+    test: "wins alone if two arrive at the same time",
   },
   {
     id: "G12",
     says: "A question has its own deadline, and an error does not count as an answer.",
-    test: "a question may have a time of its own: nobody need answer for the task to end",
+    test: "a question may have its own time limit, so that the task ends without an answer",
   },
   {
     id: "G13",
     says: "A task may ask what the client of the call declared.",
-    test: "fails the task with -32021, whatever the client that polls declares",
+    test: "fails the task with -32021, whatever the polling client declares",
   },
   {
     id: "G14",
     says: "A task begins as working.",
-    test: "CreateTaskResult is flat, begins as working, and holds nothing else",
+    test: "CreateTaskResult is flat, begins as working, and contains nothing else",
   },
   {
     id: "G15",
     says: "The life of a task counts from its creation; after that it has failed, and is readable for a while.",
-    test: "whose time is up before it is done has failed, and is gone after a while",
+    test: "fails if its time is up before it is done, and is gone after a while",
   },
   {
     id: "G16",
@@ -740,37 +740,37 @@ export const requirements: readonly Requirement[] = [
   {
     id: "G17",
     says: "A cancelled task stays cancelled, and its questions are gone.",
-    test: "of one that asks ends it: the questions are gone, later answers ignored",
+    test: "ends a task that asks: its questions are gone, and later answers are ignored",
   },
   {
     id: "G18",
     says: "A task whose id could not be delivered is cancelled.",
-    test: "has none: nobody could ever ask for it",
+    test: "leaves no task, because nothing could ever request it",
   },
   {
     id: "G27",
     says: "Ids that are not served are left out; for the others, the first message has their status.",
-    test: "of those that are nobody's are left out, and nothing is said of it",
+    test: "of unknown tasks are left out without a message",
   },
   {
     id: "G28",
     says: "Every change is sent, several together if they are close; the last one is sent at once.",
-    test: "the end is not held back by what was told just before",
+    test: "do not delay the end",
   },
   {
     id: "G29",
     says: "Any object declares the extension, and nothing else does.",
-    test: "a declaration that is %j is none",
+    test: "a declaration that is %j does not count",
   },
   {
     id: "G38",
     says: "Without credentials, the id is sufficient.",
-    test: "is everybody without credentials: the id alone is what it takes then",
+    test: "is every caller without credentials, for whom the id alone is enough",
   },
   {
     id: "G39",
     says: "The newer list of tools does not say which tools may become tasks.",
-    test: "the list of tools is silent on tasks",
+    test: "the list of tools does not mention tasks",
   },
   {
     id: "G40",

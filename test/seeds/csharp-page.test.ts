@@ -49,7 +49,7 @@ class Agreeable extends People {
 }
 
 describe("the high-level form", () => {
-  test("awaits its question, and the rounds may go to servers that share nothing but the key", async () => {
+  test("awaits its question, and the rounds may go to servers that share only the key", async () => {
     const [one, other] = [await serving(confirmAction), await serving(confirmAction)];
     const asked = await callTool(one, "confirm_action", action);
     const done = await callTool(other, "confirm_action", action, {
@@ -63,7 +63,7 @@ describe("the high-level form", () => {
     ["accept", "Action confirmed!"],
     ["decline", "Action cancelled."],
     ["cancel", "Action cancelled."],
-  ] as const)("is told apart what the person did: %s", async (given, text) => {
+  ] as const)("distinguishes what the person did: %s", async (given, text) => {
     const connection = await connected(await serving(confirmAction), {
       elicit: () => (given === "accept" ? { action: given, content: {} } : { action: given }),
     });
@@ -71,7 +71,7 @@ describe("the high-level form", () => {
     expect((await connection.call("confirm_action", action)).text).toBe(text);
   });
 
-  test("asks several at once where they are awaited together, of several kinds", async () => {
+  test("asks several questions of several kinds at once if they are awaited together", async () => {
     const app = await serving((to) =>
       to.tool("all", {}, async (ctx) => {
         const [name, motto, roots] = await Promise.all([
@@ -92,7 +92,7 @@ describe("the high-level form", () => {
 });
 
 describe("the low-level form", () => {
-  test("returns its questions and a state of its own, and reads both in the next round", async () => {
+  test("returns its questions and its own state, and reads both in the next round", async () => {
     const app = await serving(answerQuestion);
     const args = { question: "why?" };
     const asked = await callTool(app, "answer_question", args);
@@ -148,7 +148,7 @@ describe("the low-level form", () => {
     expect(textIn(done)).toBe("elicit sampling roots");
   });
 
-  test("has no answer but to what it has asked, and each once", async () => {
+  test("has answers only to what it asked, each once", async () => {
     const seen: unknown[] = [];
     const app = await serving((to) =>
       to.tool("looks", {}, (ctx) => {
@@ -182,7 +182,7 @@ describe("the low-level form", () => {
     expect(seen).toEqual([[], ["one"], ["one", "other"]]);
   });
 
-  test("its state is sealed: a client can neither read it nor make one up", async () => {
+  test("seals its state, so that a client can neither read nor forge it", async () => {
     const app = await serving(answerQuestion);
     const args = { question: "why?" };
     const asked = await callTool(app, "answer_question", args);
@@ -200,7 +200,7 @@ describe("a round with state alone", () => {
   test.each([
     ["deferred", deferred],
     ["deferred_by_hand", deferredByHand],
-  ])("%s asks nothing, and goes on from its token on another instance", async (name, tool) => {
+  ])("%s asks nothing, and continues from its token on another instance", async (name, tool) => {
     const [one, other] = [await serving(tool), await serving(tool)];
     const put = await callTool(one, name);
     expect(put.result).toMatchObject({ resultType: "input_required" });
@@ -209,7 +209,7 @@ describe("a round with state alone", () => {
     expect(textIn(done)).toBe("Completed step 1");
   });
 
-  test("is sent again by a client by itself: ours, and the official one", async () => {
+  test("is sent again automatically by our client and by the official one", async () => {
     const app = await serving(deferredByHand);
     const ours = await connected(app);
     expect((await ours.call("deferred_by_hand")).text).toBe("Completed step 1");
@@ -263,7 +263,7 @@ describe("the wizard", () => {
   const elicit = ({ key }: { key: string }) =>
     ({ action: "accept", content: { [key]: answers[key] ?? "" } }) as const;
 
-  test("as it is printed loses the name: a client sends the answers of the last round alone", async () => {
+  test("as it is printed loses the name, because a client sends only the answers of the last round", async () => {
     const connection = await connected(asPrinted(), { elicit });
     expect((await connection.call("wizard")).text).toBe(
       "Welcome, undefined! You are 36 years old.",
@@ -273,12 +273,12 @@ describe("the wizard", () => {
   test.each([
     ["wizard", wizard],
     ["wizard_by_hand", wizardByHand],
-  ])("%s keeps it", async (name, tool) => {
+  ])("%s keeps the name", async (name, tool) => {
     const connection = await connected(await serving(tool), { elicit });
     expect((await connection.call(name)).text).toBe("Welcome, Ada! You are 36 years old.");
   });
 
-  test("keeps it though the last request has the age alone", async () => {
+  test("keeps the name even if the last request has only the age", async () => {
     const app = await serving(wizardByHand);
     const first = await callTool(app, "wizard_by_hand");
     const second = await callTool(
@@ -306,7 +306,7 @@ describe("the wizard", () => {
 describe("whether a client can be asked", () => {
   const able = (app: App) => app.tool("able", {}, (ctx) => String(ctx.can("form")));
 
-  test("is for ctx.can to say: by its declaration, in either era", async () => {
+  test("is what ctx.can says, from the client's declaration, in either era", async () => {
     const app = await serving(able);
     expect(textIn(await callTool(app, "able"))).toBe("true");
     expect(textIn(await callTool(app, "able", {}, { capabilities: {} }))).toBe("false");
@@ -318,7 +318,7 @@ describe("whether a client can be asked", () => {
     }
   });
 
-  test("and where it cannot, the handler has words of its own, with advice", async () => {
+  test("decides whether the handler gives its own message, with advice", async () => {
     const mute = await connected(await serving(answerQuestion));
     const { text, isError } = await mute.call("answer_question", { question: "why?" });
     expect(text).toMatch(/your client cannot be asked/);
@@ -342,7 +342,7 @@ describe("the four combinations", () => {
     return server;
   }
 
-  test("a new server and a new client: rounds", async () => {
+  test("a new server and a new client use rounds", async () => {
     const { url } = await (await serving(confirmAction)).listen(0);
     const people = new Agreeable();
     const client = await connectV2({ url }, people, modern);
@@ -351,7 +351,7 @@ describe("the four combinations", () => {
     expect(people.shown).toHaveLength(1);
   });
 
-  test("a new server and an old client: the server asks by a request, and nothing in the tool changes", async () => {
+  test("a new server asks an old client by a request, and nothing in the tool changes", async () => {
     const { url } = await (await serving(confirmAction)).listen(0);
     const people = new Agreeable();
     const client = await connectV1({ url }, people);
@@ -360,7 +360,7 @@ describe("the four combinations", () => {
     expect(people.shown).toHaveLength(1);
   });
 
-  test("an old server and a new client: what was negotiated is spoken, and there are no rounds", async () => {
+  test("an old server and a new client speak the negotiated version, without rounds", async () => {
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     await oldServer().connect(theirs);
     const connection = await connected(ours, { elicit: () => ({ action: "accept", content: {} }) });
@@ -368,7 +368,7 @@ describe("the four combinations", () => {
     expect((await connection.call("confirm_action", action)).text).toBe("Action confirmed!");
   });
 
-  test("an old server and an old client: none of this is in the way", async () => {
+  test("an old server and an old client are not affected", async () => {
     const [ours, theirs] = InMemoryV1.createLinkedPair();
     await oldServer().connect(theirs);
     const client = new ClientV1(
@@ -384,8 +384,8 @@ describe("the four combinations", () => {
   });
 });
 
-describe("one handler by hand", () => {
-  test("serves a client with rounds and one without, which never sees a result that asks", async () => {
+describe("one handler in the low-level form", () => {
+  test("serves a client with rounds, and one without that never sees a result that asks", async () => {
     const { url } = await (await serving(weatherInUnits)).listen(0);
     const people = () => new Agreeable({ units: "Celsius" });
     const incoming: string[] = [];
@@ -430,7 +430,7 @@ describe("the limit of rounds", () => {
     });
   const elicit = () => ({ action: "accept", content: { requestedSchema: "yes" } }) as const;
 
-  test("is ten for a client that is asked on and on, and can be raised", async () => {
+  test("is ten for a client that is asked again and again, and can be raised", async () => {
     const app = await serving(forever);
     const patient = await connected(app, { elicit });
     await expect(patient.call("forever")).rejects.toMatchObject({
@@ -443,7 +443,7 @@ describe("the limit of rounds", () => {
     expect((await enough.call("again")).text).toBe("enough");
   });
 
-  test("is the server's for one that is asked by requests, and the call ends in words", async () => {
+  test("is the server's for a client that is asked by requests, and the call ends with a message", async () => {
     let asked = 0;
     const { app } = await servingWith({ limits: { rounds: 12 } }, forever);
     const old = await connected(app, {
@@ -459,18 +459,18 @@ describe("the limit of rounds", () => {
     expect(asked).toBe(11);
   });
 
-  test("is the server's own as well: a token is good for so many", async () => {
+  test("is the server's own as well, because a token is valid for a limited number", async () => {
     const { app } = await servingWith({ limits: { rounds: 2 } }, forever);
     const connection = await connected(app, { elicit });
     await expect(connection.call("forever")).rejects.toMatchObject({ code: "refused" });
   });
 });
 
-describe("a task that is made at run time", () => {
+describe("a task that is created at run time", () => {
   const vm = { vmName: "web" };
   const costs = { inputResponses: { costs: accept() } };
 
-  test("is made after the question, where the handler says so, and comes to its end", async () => {
+  test("is created after the question, when the handler decides, and completes", async () => {
     const app = await serving((to) => provisionVm(to, { takesMs: 1 }));
     const asked = await call(app, "provision-vm", vm);
     expect(asked.result).toMatchObject({
@@ -485,7 +485,7 @@ describe("a task that is made at run time", () => {
     expect(textOf(done)).toBe("VM 'web' provisioned successfully.");
   });
 
-  test("works for as long as it takes: five minutes are slept in the store", async () => {
+  test("works as long as necessary: five minutes are slept in the store", async () => {
     const app = await serving(fiveMinuteVm);
     const asked = await call(app, "provision-vm", vm);
     const made = await call(app, "provision-vm", vm, { requestState: tokenIn(asked), ...costs });
@@ -493,7 +493,7 @@ describe("a task that is made at run time", () => {
     expect(status.result).toMatchObject({ status: "working" });
   });
 
-  test("is not made where the handler returns before: the result is a plain one", async () => {
+  test("is not created if the handler returns before, and the result is a plain one", async () => {
     const app = await serving(fiveMinuteVm);
     const asked = await call(app, "provision-vm", vm);
     const done = await call(app, "provision-vm", vm, {
@@ -512,7 +512,7 @@ describe("a task that is made at run time", () => {
       return `in ${await ctx.ask("zone", "In which zone?")}`;
     });
 
-  test("is one way: what is asked from then on is asked by the task, never again by a round", async () => {
+  test("is one-way: later questions are asked by the task, never again by a round", async () => {
     const app = await serving(quickVm);
     const asked = await call(app, "quick_vm");
     const leg = { requestState: tokenIn(asked), ...costs };
@@ -527,7 +527,7 @@ describe("a task that is made at run time", () => {
     expect(textOf(await until(app, task, "completed"))).toBe("in north");
   });
 
-  test("is never made for a client that cannot follow one: the same handler goes on in rounds", async () => {
+  test("is never created for a client that does not support tasks, and the same handler continues in rounds", async () => {
     const app = await serving(quickVm);
     const asked = await callTool(app, "quick_vm", {}, { capabilities: stays });
     const zone = await callTool(
@@ -554,7 +554,7 @@ describe("a task that is made at run time", () => {
     expect(textIn(done)).toBe("in north");
   });
 
-  test("survives whatever is lost on its way", async () => {
+  test("survives lost messages", async () => {
     const { app } = await servingWith({});
     const tool = provisionVm(app);
     await expect(crashTest(tool, vm, { costs: true }, { as: "task" })).resolves.toMatchObject({
@@ -566,7 +566,7 @@ describe("a task that is made at run time", () => {
   });
 });
 
-test("an answer is accepted, declined or cancelled; there is no `confirm`", async () => {
+test("an answer is accepted, declined or cancelled, and there is no `confirm`", async () => {
   const app = await serving(fiveMinuteVm);
   const asked = await call(app, "provision-vm", { vmName: "web" });
   const again = await call(
@@ -584,7 +584,7 @@ test("an answer is accepted, declined or cancelled; there is no `confirm`", asyn
   });
 });
 
-test("a client that negotiates nothing newer keeps what it has", async () => {
+test("a client that negotiates nothing newer keeps its version", async () => {
   const app = await serving(confirmAction);
   const { url } = await app.listen(0);
   const client = new ClientV2({ name: "plain", version: "1.0.0" }, { capabilities: {} });

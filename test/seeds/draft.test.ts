@@ -135,14 +135,14 @@ expectAsNoted(
 // ---------------------------------------------------------------- the flows
 
 describe("rounds", () => {
-  test("001: the weather tool, as printed", async () => {
+  test("001: the weather tool runs as printed", async () => {
     const { send } = await drafting(weather);
     const asked = await send("001.4");
     expectPrinted(asked, "001.5");
     expectPrinted(await send("001.6", stateIn(asked)), "001.7");
   });
 
-  test("001: Azure DevOps, as printed", async () => {
+  test("001: Azure DevOps runs as printed", async () => {
     const { send } = await drafting(updateWorkItem);
     const first = await send("001.8");
     expectPrinted(first, "001.9");
@@ -152,12 +152,12 @@ describe("rounds", () => {
     expectPrinted(await send("001.12", stateIn(second)), "001.13");
   });
 
-  test("001: data nobody asked for is ignored, as printed", async () => {
+  test("001: unrequested data is ignored, as printed", async () => {
     const { send } = await drafting(weather);
     expectPrinted(await send("001.26"), "001.27");
   });
 
-  test("001: the form and the completion in one round, as printed", async () => {
+  test("001: the form and the completion go out in one round, as printed", async () => {
     const { peer } = await drafting(mixed);
     const asked = await peer.ask("tools/call", { name: "mixed" });
     expect(asked.result).toEqual({
@@ -174,7 +174,7 @@ describe("rounds", () => {
 });
 
 describe("tasks", () => {
-  test("001: the echo tool's task, as printed", async () => {
+  test("001: the echo tool's task runs as printed", async () => {
     const { send, peer } = await drafting(echo);
     const created = await send("001.14");
     expectPrinted(created, "001.15");
@@ -188,7 +188,7 @@ describe("tasks", () => {
     expectPrinted(await send("001.24", live), "001.25", live);
   });
 
-  test("001: data nobody asked for leaves the task waiting, as printed", async () => {
+  test("001: unrequested data leaves the task waiting, as printed", async () => {
     const { send, peer } = await drafting(echo);
     const live = taskIn(await send("001.14"));
     await untilTask(peer, live.taskId, "input_required");
@@ -201,7 +201,7 @@ describe("tasks", () => {
     expectPrinted(await send("001.24", live), "001.25", live);
   });
 
-  test("000: the echo tool, as printed but for its slips", async () => {
+  test("000: the echo tool runs as printed, except for the document's slips", async () => {
     const { send, post, peer } = await drafting(echo);
     const created = await send("000.1");
     // Of its results the words for the status are slips: those of 001, which has the same flow, are meant.
@@ -225,7 +225,7 @@ describe("tasks", () => {
     expectPrinted(await send("000.10", live), "000.11", live);
   });
 
-  test("000: with its answer the task is working again, until it is completed", async () => {
+  test("000: with its answer the task works again, until it is completed", async () => {
     const { promise, resolve } = deferred();
     const { peer } = await drafting((app) =>
       app.tool("slow_echo", { task: "optional" }, async (ctx) => {
@@ -244,12 +244,12 @@ describe("tasks", () => {
     await untilTask(peer, taskId, "completed");
   });
 
-  test("003: a promise, as printed", async () => {
+  test("003: a promise is given as printed", async () => {
     const { send } = await drafting((app) => cityWeather(app, { isSlow: true }));
     expectPrinted(await send("003.4"), "003.5");
   });
 
-  test("003: answers, as printed", async () => {
+  test("003: answers are given as printed", async () => {
     const fine = await drafting((app) => cityWeather(app, {}));
     const { content } = played("003.2").result as { content: [{ text: string }] };
     // Its degree sign is a slip.
@@ -260,7 +260,7 @@ describe("tasks", () => {
     expectPrinted(await down.send("003.1"), "003.3");
   });
 
-  test("003: an answer to a promise as a message of its own is refused, and `stream` changes nothing", async () => {
+  test("003: an answer to a promise as a separate message is refused, and `stream` changes nothing", async () => {
     const { post, send } = await drafting((app) => cityWeather(app, {}));
     expect(await post(played("003.11"))).toMatchObject({ status: 400 });
     expect((await send("003.12")).result).toEqual((await send("003.1")).result);
@@ -279,7 +279,7 @@ describe("tasks", () => {
   /** Without the five minutes. */
   const quickVm: Register = (app) => provisionVm(app, { takesMs: 1 });
 
-  test("004: a task is made after the question, where the client wished for one, and comes to its end", async () => {
+  test("004: a task is created after the question if the client requested one, and completes", async () => {
     const { peer } = await drafting(quickVm);
     const asked = await peer.ask("tools/call", vm);
     expect(asked.result).toMatchObject({ inputRequests: { costs: {} } });
@@ -294,7 +294,7 @@ describe("tasks", () => {
     });
   });
 
-  test("004: without the wish there is no task: the tool runs in rounds, to its end or to a refusal", async () => {
+  test("004: without a requested task the tool runs in rounds, to its end or to a refusal", async () => {
     const { peer } = await drafting(quickVm);
     const { task: _, ...plain } = vm;
     const outcome = async (action: string) => {
@@ -307,7 +307,7 @@ describe("tasks", () => {
     expect((await outcome("decline")).result).toEqual(text("Cancelled by user."));
   });
 
-  test("004: with the wish and no task made, the result is a plain one", async () => {
+  test("004: if a task is requested but not created, the result is a plain one", async () => {
     const { peer } = await drafting(quickVm);
     const asked = await peer.ask("tools/call", vm);
     const inputResponses = { costs: { action: "decline" } };
@@ -320,7 +320,7 @@ describe("tasks", () => {
 });
 
 describe("our client", () => {
-  test("001: our client drives the draft's flows to their ends", async () => {
+  test("001: our client completes the draft's flows", async () => {
     const { app } = await servingWith({ drafts: drafts() }, weather, updateWorkItem, mixed, echo);
     const answers: Record<string, Record<string, string | number>> = {
       github_login: { name: "octocat" },

@@ -27,7 +27,7 @@ function within(name: string, ...path: string[]): Record<string, never> {
 }
 
 describe("001: rounds", () => {
-  test("the weather tool: asked once, answered, done", async () => {
+  test("the weather tool asks once, gets its answer and completes", async () => {
     const to = await serving(weather);
     const asked = await send(to, "001.4");
     expectFinal(asked, "001.5");
@@ -36,7 +36,7 @@ describe("001: rounds", () => {
     expect([asked.id, done.id]).toEqual([golden("001.5").id, golden("001.7").id]);
   });
 
-  test("the shapes it begins with are the same: a result that asks, and what is sent back", async () => {
+  test("the shapes at the beginning are the same: a result that asks, and the retry", async () => {
     const to = await serving(weather);
     const asked = await send(to, "001.4");
     expectFinal(asked, "001.1");
@@ -47,7 +47,7 @@ describe("001: rounds", () => {
     expectFinal(await exchange(to, retry), "001.7");
   });
 
-  test("Azure DevOps: the second question follows from the first answer, and the token keeps it", async () => {
+  test("Azure DevOps asks a second question that follows from the first answer, which the token keeps", async () => {
     const to = await serving(updateWorkItem);
     const first = await send(to, "001.8");
     expectFinal(first, "001.9");
@@ -60,7 +60,7 @@ describe("001: rounds", () => {
     expectFinal(done, "001.13");
   });
 
-  test("data nobody asked for is ignored, and the question is put", async () => {
+  test("unrequested data is ignored, and the question is asked", async () => {
     const to = await serving(weather);
     expectFinal(await send(to, "001.26"), "001.27");
   });
@@ -78,7 +78,7 @@ describe("001: rounds", () => {
 });
 
 describe("001: the task", () => {
-  test("the echo tool from its call to its result", async () => {
+  test("the echo tool runs from its call to its result", async () => {
     const to = await serving(echo);
     const created = await send(to, "001.14");
     expectFinal(created, "001.15");
@@ -103,7 +103,7 @@ describe("001: the task", () => {
     expect(textOf(await until(to, live.taskId, "completed"))).toBe("Echo: Hello World!");
   });
 
-  test("data nobody asked for is acknowledged, and the task asks again", async () => {
+  test("unrequested data is acknowledged, and the task asks again", async () => {
     const to = await serving(echo);
     const live = { taskId: taskIdIn(await send(to, "001.14")) };
     await until(to, live.taskId, "input_required");
@@ -123,7 +123,7 @@ describe("001: the task", () => {
 });
 
 describe("000: the echo tool before there was a form for it", () => {
-  test("the same life, with its question in tasks/get and its answer in tasks/update", async () => {
+  test("the same flow has its question in tasks/get and its answer in tasks/update", async () => {
     const to = await serving(echo);
     const created = await send(to, "000.1");
     expectFinal(created, "000.2");
@@ -161,7 +161,7 @@ describe("000: the echo tool before there was a form for it", () => {
 });
 
 describe("002: mcpkit", () => {
-  test("a question, its answer, the greeting", async () => {
+  test("a question and its answer lead to the greeting", async () => {
     const to = await serving(greet);
     const asked = await callTool(to, "test_tool_with_elicitation");
     loosened("the form", "002.1");
@@ -171,7 +171,7 @@ describe("002: mcpkit", () => {
     expect(textIn(done)).toBe("Hello, Alice!");
   });
 
-  test("the envelope it requires is taken as it is", async () => {
+  test("the envelope that it requires is accepted unchanged", async () => {
     const to = await serving(greet);
     // Its name is that of the method there; the tool's is meant.
     const envelope = played("002.3").params?.["_meta"] as Record<string, unknown>;
@@ -186,7 +186,7 @@ describe("002: mcpkit", () => {
     expect(notifications).toEqual([{ jsonrpc: "2.0", ...played("002.5") }]);
   });
 
-  test("both rounds of its reference", async () => {
+  test("both rounds of its reference work", async () => {
     const to = await serving((app) =>
       app.tool("my_tool", {}, async (ctx) => `It is ${await ctx.ask("foo", "Foo?")}`),
     );
@@ -213,7 +213,7 @@ describe("002: mcpkit", () => {
 describe("003: response types", () => {
   const city = (day: Day) => (app: App) => cityWeather(app, day);
 
-  test("an answer that is complete", async () => {
+  test("a complete answer is a result", async () => {
     const to = await serving(city({}));
     const { content } = played("003.2").result as { content: [{ text: string }] };
     const { result } = await send(to, "003.1");
@@ -222,12 +222,12 @@ describe("003: response types", () => {
     expectOwn(result, { resultType: "complete", content: [{ type: "text", text }] });
   });
 
-  test("an answer that is a failure", async () => {
+  test("a failed answer is a result that says so", async () => {
     const to = await serving(city({ isDown: true }));
     expectFinal(await send(to, "003.1"), "003.3");
   });
 
-  test("a promise, and what it comes to", async () => {
+  test("a promise is a task that leads to its result", async () => {
     const to = await serving(city({ isSlow: true }));
     const created = await send(to, "003.4");
     expectFinal(created, "003.5");
@@ -238,7 +238,7 @@ describe("003: response types", () => {
     expect(done["statusMessage"]).toContain(statusMessage);
   });
 
-  test("an answer that needs more: the same in all three of its forms", async () => {
+  test("an answer that needs more is the same in all three of its forms", async () => {
     const to = await serving(city({ asks: true }));
     const asked = await send(to, "003.6");
     // F17 of option 1, F22 of option 2: the request stands under a key, with its method.
@@ -260,7 +260,7 @@ describe("003: response types", () => {
     expect(textIn(done)).toMatch(/^Current weather in New York/);
   });
 
-  test("a promise that needs more, answered under its task", async () => {
+  test("a promise that needs more is answered under its task", async () => {
     const to = await serving((app) =>
       app.tool("form", { task: "optional" }, async (ctx) => {
         await ctx.background();
@@ -277,13 +277,13 @@ describe("003: response types", () => {
     expect(textOf(await until(to, taskId, "completed"))).toBe(JSON.stringify(content));
   });
 
-  test("`stream` is no parameter of tools/call: the answer comes as it would without", async () => {
+  test("`stream` is not a parameter of tools/call, and the response is the same without it", async () => {
     const to = await serving(city({}));
     expect(golden("003.12").params).toHaveProperty("stream");
     expect((await send(to, "003.12")).result).toEqual((await send(to, "003.1")).result);
   });
 
-  test("nor is there a tasks/result to stream from", async () => {
+  test("there is no tasks/result to stream from", async () => {
     const to = await serving(city({ isSlow: true }));
     const taskId = taskIdIn(await send(to, "003.4"));
     const { method = "" } = played("003.13");

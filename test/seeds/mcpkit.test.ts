@@ -17,7 +17,7 @@ import { patience } from "../patience.ts";
 const tool = "test_tool_with_elicitation";
 
 describe("keys", () => {
-  test("a wrong one is tolerated: the question is put again, and is no error", async () => {
+  test("may be wrong: the question is asked again, and it is not an error", async () => {
     const app = await serving(greet);
     const asked = await callTool(app, tool);
     const again = await callTool(
@@ -45,7 +45,7 @@ describe("keys", () => {
     expect(textIn(done)).toBe("Hello, Alice!");
   });
 
-  test("are the server's, and the client sends them back as they are, whatever they look like", async () => {
+  test("are chosen by the server, and the client sends them back unchanged, whatever they are", async () => {
     const key = "…/user name?[0] &amp; \u0000 constructor";
     const app = await serving((to) =>
       to.tool("odd", {}, async (ctx) => (await ctx.elicit(key, form)).action),
@@ -58,7 +58,7 @@ describe("keys", () => {
     expect((await connection.call("odd")).text).toBe("decline");
   });
 
-  test("of rounds and of a task never meet: each answer goes its own way, and one sent the other way counts for nothing", async () => {
+  test("of rounds and of a task never mix: an answer that is sent the other way does not count", async () => {
     const app = await serving(composition);
     const asked = await call(app, "composition");
     const inputResponses = {
@@ -84,7 +84,7 @@ describe("keys", () => {
     expect(textOf(await until(app, task, "completed"))).toBe("a house for Alice, blue");
   });
 
-  test("the token of the rounds does not go into the task: nothing of a task has one", async () => {
+  test("the token of the rounds does not go into the task, and nothing in a task has one", async () => {
     const app = await serving(composition);
     const asked = await call(app, "composition");
     const leg = {
@@ -99,7 +99,7 @@ describe("keys", () => {
 });
 
 describe("answers", () => {
-  test("of earlier rounds are there in the last, though the client sends the last ones alone", async () => {
+  test("of earlier rounds are there in the last, even if the client sends only the last ones", async () => {
     const app = await serving(multiRound);
     const first = await callTool(app, "multi_round");
     const second = await callTool(
@@ -147,7 +147,7 @@ describe("answers", () => {
 });
 
 describe("the three errors of a token", () => {
-  test("are told apart in the log, and look alike on the wire", async () => {
+  test("are distinguished in the log, and look alike on the wire", async () => {
     const limits = { tokenTtlMs: 60_000 };
     const { app, logged } = await servingWith({ limits }, greet, multiRound);
     const token = tokenIn(await callTool(app, tool));
@@ -189,7 +189,7 @@ describe("the three errors of a token", () => {
     return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
   }
 
-  test("end nothing for good: the call is begun again from its first round", async () => {
+  test("are not final, because the call can begin again from its first round", async () => {
     const app = await serving(greet);
     const refused = await callTool(app, tool, {}, { requestState: "no token" });
     expect(refused.error).toMatchObject({ code: -32602 });
@@ -197,8 +197,8 @@ describe("the three errors of a token", () => {
   });
 });
 
-describe("the menu of what a client can be asked", () => {
-  test("is in every request of 2026-07-28, and nothing is remembered of the one before", async () => {
+describe("the capabilities of a client", () => {
+  test("are in every request of 2026-07-28, and nothing is remembered of the previous one", async () => {
     const app = await serving(greet, searchRoots);
     const asked = await callTool(app, tool);
     const retry = {
@@ -217,7 +217,7 @@ describe("the menu of what a client can be asked", () => {
     });
   });
 
-  test("that is not there at all is an error, not a client that can do nothing", async () => {
+  test("that are missing altogether are an error, not a client without capabilities", async () => {
     const app = await serving(greet);
     const { params, ...message } = envelope("tools/call", { name: tool });
     const { _meta, ...rest } = params;
@@ -227,7 +227,7 @@ describe("the menu of what a client can be asked", () => {
     expect(await response.json()).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("is that of the session in 2025-11-25, for all its calls", async () => {
+  test("are those of the session in 2025-11-25, for all its calls", async () => {
     const app = await serving(greet, searchRoots);
     const elicit = () => ({ action: "accept", content: { name: "Alice" } }) as const;
     const session = await connected(app, { era: "2025-11-25", elicit });
@@ -244,7 +244,7 @@ describe("the menu of what a client can be asked", () => {
   } as const;
 
   test.each(["elicitation", "sampling", "roots"] as const)(
-    "nothing but what %s covers is asked of who declares only that",
+    "a client that declares only %s is asked for nothing else",
     async (declared) => {
       const app = await serving((to) => {
         to.tool("elicitation", {}, (ctx) => ctx.ask("q", "?"));
@@ -278,7 +278,7 @@ describe("progress", () => {
   };
 
   test.each(["req-42", 42, 0, -1, "", "{}"])(
-    "goes out under the token the client has made: %j",
+    "is sent under the token that the client made: %j",
     async (token) => {
       const { notifications } = await progressOf(await serving(summarize), token);
       expect(notifications).toEqual([
@@ -287,7 +287,7 @@ describe("progress", () => {
     },
   );
 
-  test("is asked for by our client, which makes the token, and is told as an event", async () => {
+  test("is requested by our client, which makes the token, and arrives as an event", async () => {
     const connection = await connected(await serving(summarize));
     const events: unknown[] = [];
     for await (const event of connection.start("summarize")) events.push(event);
@@ -297,7 +297,7 @@ describe("progress", () => {
     ]);
   });
 
-  test("has its token in what a handler knows of its request", async () => {
+  test("has its token in the handler's view of the request", async () => {
     const app = await serving((to) =>
       to.tool("token", {}, (ctx) => JSON.stringify(ctx.request?.meta["progressToken"])),
     );
@@ -305,13 +305,13 @@ describe("progress", () => {
     expect(textIn(told)).toBe('"req-42"');
   });
 
-  test("does not go out where there is none, and none is made up", async () => {
+  test("is not sent if there is no token, and no token is made up", async () => {
     const app = await serving(summarize);
     expect((await callTool(app, "summarize")).notifications).toEqual([]);
   });
 
   test.each([null, true, { of: "mine" }, ["req-42"], 4.2])(
-    "under %j is none: the request is refused, as a token is text or a whole number",
+    "under %j is refused, because a token is a string or an integer",
     async (token) => {
       let runs = 0;
       const app = await serving((to) =>
@@ -338,7 +338,7 @@ describe("inside a task", () => {
       return "with all that there is to say";
     });
 
-  test("progress and log messages are silent, before it they are not; the status message and the result tell instead", async () => {
+  test("progress and log messages are silent, unlike before it; the status message and the result replace them", async () => {
     const app = await serving(told);
     const meta = { progressToken: "p", "io.modelcontextprotocol/logLevel": "debug" };
     const made = await call(app, "told", {}, { meta });
@@ -354,7 +354,7 @@ describe("inside a task", () => {
     expect(textOf(await until(app, task, "completed"))).toBe("with all that there is to say");
   });
 
-  test("they are silent in a session of 2025-11-25 as well, where there would be a channel", async () => {
+  test("progress and log messages are silent in a session of 2025-11-25 as well, which would have a channel", async () => {
     const app = await serving(told);
     const heard: string[] = [];
     const noting = async (request: Request) => {
@@ -380,7 +380,7 @@ describe("inside a task", () => {
 });
 
 describe("three phases in one handler", () => {
-  test("a round asks and makes no task; the next makes it; its work and its question are in the task", async () => {
+  test("a round asks and creates no task, the next creates it, and the task works and asks its own question", async () => {
     const app = await serving(composition);
     const asked = await call(app, "composition");
     expect(asked.result).toMatchObject({
@@ -408,7 +408,7 @@ describe("three phases in one handler", () => {
     expect(textOf(await until(app, task, "completed"))).toBe("a house for Alice, blue");
   });
 
-  test("cancelled in its task, nobody waits any more", async () => {
+  test("a call that is cancelled in its task stops waiting", async () => {
     const app = await serving(composition);
     const asked = await call(app, "composition");
     const made = await call(
@@ -427,7 +427,7 @@ describe("three phases in one handler", () => {
   });
 });
 
-test("the errors to expect, each with its code", async () => {
+test("each expected error has its code", async () => {
   const app = await serving(greet);
   const [withoutEnvelope, badToken, cannot] = [
     await exchange(app, { ...envelope("tools/call"), params: { name: tool } }),

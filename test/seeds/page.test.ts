@@ -6,7 +6,7 @@ import { page, problems, problemsOf, titlesIn } from "./page.ts";
 import { by, later, ours, superseded, under } from "./rows/row.ts";
 import type { Fate } from "./rows/row.ts";
 
-test("every statement has a test that is there, or a reason", () => {
+test("every statement has an existing test or a reason", () => {
   expect(problems()).toEqual([]);
 });
 
@@ -14,7 +14,7 @@ test("test/seeds/README.md is up to date (npm run seeds writes it)", () => {
   expect(readFileSync("test/seeds/README.md", "utf8")).toBe(page());
 });
 
-describe("a row is found wrong", () => {
+describe("a row is reported as wrong", () => {
   const problemWith = (fate: Fate) => problemsOf(under("Here", ["It happens.", fate])[0]!).join();
   const here = "test/seeds/page.test.ts";
 
@@ -31,19 +31,19 @@ describe("a row is found wrong", () => {
     expect(problemWith(fate)).toMatch(what);
   });
 
-  test("that is ours, without a test", () => {
+  test("if it is ours, without a test", () => {
     const [row] = under("Here", ours("It is so.", superseded("no discriminator there (F1)")));
     expect(problemsOf(row!).join()).toMatch(/is ours, and no test shows it/);
   });
 
-  test("and right otherwise", () => {
-    expect(problemWith(by(here, "and right otherwise"))).toBe("");
+  test("and is right otherwise", () => {
+    expect(problemWith(by(here, "and is right otherwise"))).toBe("");
     expect(problemWith(superseded("no discriminator there (F1)"))).toBe("");
     expect(problemWith(later("streaming"))).toBe("");
   });
 });
 
-test("titles are found however a test is written, without their tags", () => {
+test("titles are found in every way to write a test, without their tags", () => {
   const source = [
     'test("plain", () => {});',
     "test('says \\'so\\' [S1] [D2]', () => {});",

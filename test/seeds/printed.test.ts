@@ -6,13 +6,13 @@ import { printed } from "./golden.ts";
 import { messagesIn } from "./printed.ts";
 import { loosenings, slips } from "./slips.ts";
 
-test("all sixty-three messages of the documents are there", () => {
+test("all sixty-three messages of the documents are present", () => {
   const count = (document: string) =>
     printed.filter(({ name }) => name.startsWith(`${document}.`)).length;
   expect(["000", "001", "002", "003", "004"].map(count)).toEqual([12, 31, 7, 13, 0]);
 });
 
-test("a note is about a message that is there", () => {
+test("each note is about a message that exists", () => {
   const names = new Set(printed.map(({ name }) => name));
   const noted = [
     ...slips.map(({ message }) => message),
@@ -21,17 +21,17 @@ test("a note is about a message that is there", () => {
   expect(noted.filter((name) => !names.has(name))).toEqual([]);
 });
 
-test("what is not JSON is kept as it was printed", () => {
+test("a message that is not JSON is kept as it was printed", () => {
   for (const { mended, printed: text } of printed) {
     expect(text !== undefined).toBe(mended.length > 0);
     if (text !== undefined) expect(() => JSON.parse(text)).toThrow(SyntaxError);
   }
 });
 
-describe("taking them out", () => {
+describe("extracting messages", () => {
   const first = (text: string) => messagesIn("x", text)[0];
 
-  test("mends what is printed for people, and says so", () => {
+  test("mends what is printed for readers, and records it", () => {
     const text = '# Of it\n```json\n{\n  "a": "// no ...", // yes\n  "b": [...],\n```\n';
     expect(first(text)).toMatchObject({
       name: "x.1",
@@ -42,7 +42,7 @@ describe("taking them out", () => {
     });
   });
 
-  test("finds messages without fences, and puts braces around a member", () => {
+  test("finds messages without fences, and adds braces around a member", () => {
     expect(first('1. Of it\n\n{\n  "a": 1\n}\n\nfunc f() {\n}\n')).toMatchObject({
       heading: "1. Of it",
       message: { a: 1 },
@@ -54,7 +54,7 @@ describe("taking them out", () => {
     });
   });
 
-  test("does not take an end for granted", () => {
+  test("does not assume that a message ends", () => {
     expect(() => messagesIn("x", '{\n  "a": 1\n')).toThrow("has no end");
   });
 });

@@ -39,15 +39,15 @@ const answer = { response: "answer" };
 const promise = { response: "promise" };
 
 describe("answer", () => {
-  test.each(["2026-07-28", "2025-11-25"] as const)("a complete answer (%s)", async (era) => {
+  test.each(["2026-07-28", "2025-11-25"] as const)("can be complete (%s)", async (era) => {
     expect(await told(era, city({}))).toMatchObject([{ ...answer, ...complete }]);
   });
 
-  test.each(["2026-07-28", "2025-11-25"] as const)("a failure (%s)", async (era) => {
+  test.each(["2026-07-28", "2025-11-25"] as const)("can be a failure (%s)", async (era) => {
     expect(await told(era, city({ isDown: true }))).toMatchObject([{ ...answer, ...failure }]);
   });
 
-  test("a failure of the protocol is a failure with an error", async () => {
+  test("can be a protocol failure, which is an error", async () => {
     const tool: Register = (app) =>
       app.tool("get_weather", {}, () => {
         throw new ProtocolError(4711, "The station is gone.");
@@ -58,7 +58,7 @@ describe("answer", () => {
   });
 
   test.each(["2026-07-28", "2025-11-25"] as const)(
-    "additional information, and then the answer (%s)",
+    "can need additional information first (%s)",
     async (era) => {
       expect(await told(era, city({ asks: true }))).toMatchObject([
         { ...answer, ...asks },
@@ -69,19 +69,19 @@ describe("answer", () => {
 });
 
 describe("promise", () => {
-  test("a complete answer", async () => {
+  test("can be completed", async () => {
     expect(await told("2026-07-28", city({ isSlow: true }))).toMatchObject([
       { ...promise, ...complete },
     ]);
   });
 
-  test("a failure", async () => {
+  test("can fail", async () => {
     expect(await told("2026-07-28", city({ isSlow: true, isDown: true }))).toMatchObject([
       { ...promise, ...failure },
     ]);
   });
 
-  test("a failure of the protocol is a failure with an error", async () => {
+  test("can fail by a protocol error, which is an error", async () => {
     const tool: Register = (app) =>
       app.tool("get_weather", { task: "optional" }, async (ctx) => {
         await ctx.background();
@@ -92,7 +92,7 @@ describe("promise", () => {
     ]);
   });
 
-  test("additional information, and then the answer", async () => {
+  test("can need additional information first", async () => {
     expect(await told("2026-07-28", city({ isSlow: true, asks: true }))).toMatchObject([
       { ...promise, ...asks },
       { ...promise, ...complete },
@@ -100,7 +100,7 @@ describe("promise", () => {
   });
 });
 
-test("streaming: a later issue; until then progress and status are told while the one result is made", async () => {
+test("cannot stream yet: progress and status are reported while the one result is made", async () => {
   const connection = await connected(await serving(city({ isSlow: true, asks: true })), {
     elicit: () => ({ action: "accept", content: { name: "octocat" } }),
   });

@@ -58,7 +58,7 @@ test("later rounds are linked to the first: to ours by the sealed state, to the 
 });
 
 test.each(["", 7, `00-${"0".repeat(32)}-${spanId}-01`, `00-${traceId}-${spanId}`, "nonsense"])(
-  "a link that is none is passed over: %j",
+  "an invalid link is skipped: %j",
   async (tracelink) => {
     const [, second] = await linksOf(tracelink);
     expect(second).toHaveLength(1);

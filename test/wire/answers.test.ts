@@ -36,7 +36,7 @@ describe("an answer that refuses", () => {
   });
 
   test.each(["decline", "cancel"])(
-    "by %s is an outcome where the handler wants it",
+    "by %s is an outcome if the handler wants it",
     async (action) => {
       expect(textIn(await answering("outcome", { name: { action } }))).toBe(
         `{"action":"${action}"}`,
@@ -44,7 +44,7 @@ describe("an answer that refuses", () => {
     },
   );
 
-  test("ends a prompt and a resource with an error, as they have no such result", async () => {
+  test("ends a prompt and a resource with an error, because they have no such result", async () => {
     const { to } = await served();
     const read = { uri: "diary://today" };
     const requestState = tokenIn(await exchange(to, envelope("resources/read", read)));
@@ -59,7 +59,7 @@ describe("an answer that refuses", () => {
 
 describe("an answer that is missing", () => {
   test.each([undefined, {}, { other: accept({ age: 20 }) }])(
-    "is asked for again, not taken for an error: %j [S35] [S36]",
+    "is asked for again, and is not an error: %j [S35] [S36]",
     async (inputResponses) => {
       const again = await answering("age", inputResponses);
       expect(again.result?.["resultType"]).toBe("input_required");
@@ -67,7 +67,7 @@ describe("an answer that is missing", () => {
     },
   );
 
-  test("while another came is asked for alone; the one that came is kept [S36]", async () => {
+  test("is asked for alone if another answer came, which is kept [S36]", async () => {
     const { to } = await served();
     const asked = await callTool(to, "two");
     const half = await callTool(
@@ -109,13 +109,13 @@ describe("an answer that does not fit", () => {
     ["as it is wrapped", { method: "elicitation/create", result: accept({ age: 20 }) }, /a form$/],
     ["as it is a number", 20, /expected the answer to a form$/],
     ["as it is nothing", null, /expected the answer to a form$/],
-  ])("%s: %j is asked for again with the reason [S34]", async (_, age, reason) => {
+  ])("is asked for again with the reason (%s): %j [S34]", async (_, age, reason) => {
     expect(messagesIn(await answering("age", { age }))).toEqual({
       age: expect.stringMatching(reason) as string,
     });
   });
 
-  test("is asked for again as often as it takes, and the reason is not taken for another question", async () => {
+  test("is asked for again as often as necessary, and the reason does not make it another question", async () => {
     const { to } = await served();
     let asked = await callTool(to, "age");
     for (const age of [1, 2, 3]) {
@@ -127,7 +127,7 @@ describe("an answer that does not fit", () => {
     expect(textIn(told)).toBe("18");
   });
 
-  test("to the model's question or to that for roots is asked for again [S34]", async () => {
+  test("is asked for again if the question is for the model or for roots [S34]", async () => {
     const { to } = await served();
     const requestState = tokenIn(await callTool(to, "every_kind"));
     const again = await callTool(
@@ -155,15 +155,15 @@ describe("an answer that does not fit", () => {
 });
 
 test.each(["null", '"text"', "[]", "7"])(
-  "answers that are no map, but %s, are an error, not missing [S34]",
+  "answers that are not a map, but %s, are an error, not missing [S34]",
   async (text) => {
     const { error } = await answering("age", JSON.parse(text));
     expect(error?.code).toBe(-32602);
   },
 );
 
-describe("an answer nobody asked for", () => {
-  test("under another key, or in further members, is ignored beside the right one [S35]", async () => {
+describe("an answer that was not asked for", () => {
+  test("is ignored beside the right one, under another key or in further members [S35]", async () => {
     const told = await answering("age", {
       age: { ...accept({ age: 20, height: 2 }), extra: true },
       unasked: accept({ unasked: 1 }),
@@ -173,7 +173,7 @@ describe("an answer nobody asked for", () => {
     expect(textIn(told)).toBe("20");
   });
 
-  test("without a token counts for nothing: the question is put [D15]", async () => {
+  test("does not count without a token, and the question is asked [D15]", async () => {
     const { to, ran } = await served();
     const inputResponses = { sure: accept() };
     const { result } = await callTool(to, "pay", { amount: 5 }, { inputResponses });
@@ -181,7 +181,7 @@ describe("an answer nobody asked for", () => {
     expect(ran).toEqual([expect.stringMatching(/\/quote$/)]);
   });
 
-  test("in a round that asked nothing counts for nothing", async () => {
+  test("does not count in a round that asked nothing", async () => {
     const { to } = await served();
     const requestState = tokenIn(await callTool(to, "halves"));
     const inputResponses = { first: accept() };
@@ -207,7 +207,7 @@ describe("an answer nobody asked for", () => {
 });
 
 describe("an answer that comes late", () => {
-  test("has lost against the question's time limit, though its token is still good [S37]", async () => {
+  test("loses to the question's time limit, even if its token is still valid [S37]", async () => {
     const { to } = await served();
     const requestState = tokenIn(await callTool(to, "hurry"));
     const leg = { requestState, inputResponses: { name: accept({ name: "Ada" }) } };

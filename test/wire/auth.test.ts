@@ -48,7 +48,7 @@ describe("with auth", () => {
   });
 
   test.each(["the-applications", "with-an-empty-user", "with-a-number"])(
-    "credentials %s, without a user, get 403: the application alone is nobody [D10] [D15]",
+    "credentials %s, without a user, get 403, because the application alone is not a user [D10] [D15]",
     async (token) => {
       const { to, called, logged } = await served({ auth, principal });
       const response = await post(to, envelope("tools/call", { name: "free" }), bearer(token));
@@ -62,7 +62,7 @@ describe("with auth", () => {
     },
   );
 
-  test("a principal function that throws lets nobody in", async () => {
+  test("a principal function that throws lets no caller in", async () => {
     const { to, called } = await served({
       auth,
       principal: () => {
@@ -74,7 +74,7 @@ describe("with auth", () => {
     expect(called).toEqual([]);
   });
 
-  test("ctx.request has the facts that were verified, and those of this request [D15]", async () => {
+  test("ctx.request has the verified facts, and those of this request [D15]", async () => {
     const { to } = await served({ auth, principal });
     const meta = {
       "io.modelcontextprotocol/clientInfo": { name: "mine", version: "2.0.0" },
@@ -99,7 +99,7 @@ describe("with auth", () => {
     });
   });
 
-  test("what a client says of itself is not who it is [S10] [D15]", async () => {
+  test("a client's claims about itself do not decide its identity [S10] [D15]", async () => {
     const { to } = await served({ auth, principal });
     const meta = {
       "io.modelcontextprotocol/clientInfo": { name: "root", version: "1" },
@@ -116,7 +116,7 @@ describe("with auth", () => {
     expect(JSON.parse(textIn(told))).toMatchObject({ principal: "ada" });
   });
 
-  test("every request is verified: lists and discovery as well [D10]", async () => {
+  test("every request is verified, including lists and discovery [D10]", async () => {
     const { to } = await served({ auth, principal });
     for (const method of ["tools/list", "server/discover", "subscriptions/listen"]) {
       expect((await post(to, envelope(method))).status).toBe(401);
@@ -127,7 +127,7 @@ describe("with auth", () => {
 });
 
 describe("a 2025-11-25 session", () => {
-  test("is its user's alone: to another it is as if it did not exist [D10] [D15]", async () => {
+  test("belongs to its user alone, and does not exist for another [D10] [D15]", async () => {
     const { to, called } = await served({
       auth,
       principal: ({ token }) => token,
@@ -165,14 +165,14 @@ describe("a 2025-11-25 session", () => {
 });
 
 describe("without auth", () => {
-  test("everybody is the same nobody, whatever header they send", async () => {
+  test("all callers share one anonymous principal, whatever headers they send", async () => {
     const { to } = await served();
     const told = await callTool(to, "facts", {}, bearer("adas"));
     expect(JSON.parse(textIn(told))).not.toHaveProperty("principal");
     expect(JSON.parse(textIn(told))).not.toHaveProperty("authInfo");
   });
 
-  test("a host that verifies says who it is: issuer and subject by default [D10]", async () => {
+  test("a host that verifies names the caller, by issuer and subject by default [D10]", async () => {
     const { app } = till();
     const authInfo = { token: "t", clientId: "an-application", scopes: [], extra: users["adas"] };
     const told = await callTool(
@@ -182,7 +182,7 @@ describe("without auth", () => {
     expect(JSON.parse(textIn(told))).toMatchObject({ principal: "https://id.example ada" });
   });
 
-  test("and is refused where it names the application alone [D10]", async () => {
+  test("a host is refused if it names only the application [D10]", async () => {
     const { app, called } = till();
     const authInfo = { token: "t", clientId: "an-application", scopes: [] };
     const request = envelope("tools/call", { name: "free" });

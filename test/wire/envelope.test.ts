@@ -19,7 +19,7 @@ describe("the envelope", () => {
     expect(called).toEqual([]);
   });
 
-  test("of a version nobody serves is -32022 and 400, and names those that are [S7]", async () => {
+  test("of an unsupported version is -32022 and 400, and names the supported ones [S7]", async () => {
     const { to } = await served();
     const { status, error } = await callTool(
       to,
@@ -34,13 +34,13 @@ describe("the envelope", () => {
     expect(error?.data).toMatchObject({ requested: "2031-01-01", supported: ["2026-07-28"] });
   });
 
-  test("is repeated by type: a text id comes back as text, a number as a number [S1]", async () => {
+  test("has an id that comes back with its type: a string as a string, a number as a number [S1]", async () => {
     const { to } = await served();
     for (const id of ["7", 7, 0]) expect((await callTool(to, "free", {}, { id })).id).toBe(id);
     expect((await callTool(to, "nothing", {}, { id: "e" })).id).toBe("e");
   });
 
-  test("is told the server's versions, capabilities and how long they hold [S8]", async () => {
+  test("gets the server's versions, capabilities and cache lifetime from discovery [S8]", async () => {
     const { to } = await served();
     const { result } = await exchange(to, envelope("server/discover"));
     expect(result).toMatchObject({
@@ -60,24 +60,21 @@ describe("the headers", () => {
     ["Mcp-Name", { "mcp-name": "pay" }],
     ["the version", { "mcp-protocol-version": "2025-11-25" }],
     ["the case of a value", { "mcp-name": "FREE" }],
-  ])(
-    "that say otherwise than the body in %s are -32020 and 400 [S52] [S54] [D18]",
-    async (_, headers) => {
-      const { to, called } = await served();
-      const { status, error } = await callTool(to, "free", {}, { headers });
-      expect([status, error?.code]).toEqual([400, -32020]);
-      expect(called).toEqual([]);
-    },
-  );
+  ])("that contradict the body in %s are -32020 and 400 [S52] [S54] [D18]", async (_, headers) => {
+    const { to, called } = await served();
+    const { status, error } = await callTool(to, "free", {}, { headers });
+    expect([status, error?.code]).toEqual([400, -32020]);
+    expect(called).toEqual([]);
+  });
 
-  test("may be written in any case and with space around them [S54]", async () => {
+  test("may be in any case and have space around them [S54]", async () => {
     const { to } = await served();
     const headers = { "MCP-METHOD": "tools/call", "Mcp-Name": "  free " };
     expect((await callTool(to, "free", {}, { headers })).status).toBe(200);
   });
 
   test.each(["mcp-method", "mcp-name", "mcp-protocol-version"])(
-    "must all be there: without %s it is -32020 [S52] [S60]",
+    "must all be present: without %s it is -32020 [S52] [S60]",
     async (missing) => {
       const { to, called } = await served();
       const headers = { [missing]: undefined };
@@ -88,7 +85,7 @@ describe("the headers", () => {
   );
 });
 
-test("a parameter that is mirrored in a header must be there and be the same, by the author's own schema [S55]", async () => {
+test("must repeat a mirrored parameter with the same value, by the author's own schema [S55]", async () => {
   const app = parley({ name: "regions", version: "1.0.0", keys, logger: quiet });
   const region = z.string().meta({ "x-mcp-header": "Region" }).optional();
   app.tool("put", { inputSchema: z.object({ region }) }, ({ region: where }) => `in ${where}`);
@@ -111,13 +108,13 @@ describe("HTTP", () => {
     expect([response.status, await response.text()]).toEqual([202, ""]);
   });
 
-  test("Mcp-Session-Id and Last-Event-ID of another era mean nothing [S59]", async () => {
+  test("Mcp-Session-Id and Last-Event-ID of another era have no effect [S59]", async () => {
     const { to } = await served();
     const headers = { "mcp-session-id": "left over", "last-event-id": "7" };
     expect(textIn(await callTool(to, "free", {}, { headers }))).toBe("asks nothing");
   });
 
-  test("a body that is no JSON is refused, and so is one that is no request [S50]", async () => {
+  test("a body that is not JSON is refused, and so is one that is not a request [S50]", async () => {
     const { to } = await served();
     const headers = {
       "content-type": "application/json",

@@ -17,7 +17,7 @@ function keyless() {
 }
 
 describe("app.fetch without keys", () => {
-  test("answers a tool that asks with an error, and says in the log what to do [D6]", async () => {
+  test("responds to a tool that asks with an error, and logs what to do [D6]", async () => {
     const { app, logged } = keyless();
     const { status, error } = await callTool(app, "ask");
     expect(status).toBe(200);
@@ -31,7 +31,7 @@ describe("app.fetch without keys", () => {
     });
   });
 
-  test("serves a tool that asks nothing, and goes on doing so", async () => {
+  test("serves a tool that asks nothing, and keeps doing so", async () => {
     const { app } = keyless();
     await callTool(app, "ask");
     expect(textIn(await callTool(app, "free"))).toBe("asks nothing");
@@ -43,7 +43,7 @@ describe("app.fetch without keys", () => {
     expect(error?.code).toBe(-32603);
   });
 
-  test("takes PARLEY_KEYS, several between commas [D6]", async () => {
+  test("uses PARLEY_KEYS, several separated by commas [D6]", async () => {
     vi.stubEnv("PARLEY_KEYS", `new:${"A".repeat(43)}, old:${"B".repeat(42)}A`);
     const { result } = await callTool(keyless().app, "ask");
     expect(result?.["requestState"]).toMatch(/^v1\.new\./);
@@ -53,9 +53,12 @@ describe("app.fetch without keys", () => {
 test.each([
   ["a short key", "k:AAAA", /3 bytes\. A key has 32/],
   ["no id", "A".repeat(43), /no key id/],
-])("%s is refused when the app begins to listen, without showing it", async (_, keys, message) => {
-  const app = parley({ name: "keyless", version: "1.0.0", keys });
-  const failure = await app.listen(0).catch((error: unknown) => error);
-  expect(String(failure)).toMatch(message);
-  expect(String(failure)).not.toContain(keys);
-});
+])(
+  "%s is refused when the app begins to listen, and the error does not show it",
+  async (_, keys, message) => {
+    const app = parley({ name: "keyless", version: "1.0.0", keys });
+    const failure = await app.listen(0).catch((error: unknown) => error);
+    expect(String(failure)).toMatch(message);
+    expect(String(failure)).not.toContain(keys);
+  },
+);

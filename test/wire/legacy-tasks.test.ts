@@ -73,7 +73,7 @@ async function begun({ request }: Session, name: string, args?: object): Promise
 }
 
 describe("the messages", () => {
-  test("capabilities name tasks as they were, and tools say whether they may be one [E2.3]", async () => {
+  test("capabilities name tasks in the old form, and tools say whether they may be one [E2.3]", async () => {
     const { initialized, request } = await opened(await ovenHere());
     const { capabilities } = initialized.result as { capabilities: Record<string, unknown> };
     expect(capabilities["tasks"]).toStrictEqual({
@@ -90,7 +90,7 @@ describe("the messages", () => {
     });
   });
 
-  test("of its whole life have the members they had then, and no other [E2.1] [E2.2]", async () => {
+  test("have exactly the members of 2025-11-25, for the whole life of a task [E2.1] [E2.2]", async () => {
     const session = await opened(await ovenHere(), { elicitation: {} });
     const created = await session.request("tools/call", call("weigh"));
     expect(created.result).toStrictEqual({ task: { ...base, status: "working" } });
@@ -108,7 +108,7 @@ describe("the messages", () => {
     expect(listed.result).toStrictEqual({ tasks: [over] });
   });
 
-  test("of one that asks come on the stream of tasks/result, and are answered there [E2.4]", async () => {
+  test("carry the questions of a task on the stream of tasks/result, and the answers there [E2.4]", async () => {
     const session = await opened(await ovenHere(), { elicitation: {} });
     const taskId = await begun(session, "bake", { loaf: "rye" });
     const response = await session.send({ id: "r", method: "tasks/result", params: { taskId } });
@@ -163,7 +163,7 @@ describe("the messages", () => {
     expect((await stream.rest()).at(-1)?.result).toMatchObject({ content: [{ text: "40" }] });
   });
 
-  test("an error in place of an answer leaves the question open for the next who comes [E2.4] [G12]", async () => {
+  test("an error in place of an answer leaves the question open for the next request [E2.4] [G12]", async () => {
     const session = await opened(await ovenHere(), { elicitation: {} });
     const taskId = await begun(session, "fussy");
     const params = { taskId };
@@ -184,7 +184,7 @@ describe("the messages", () => {
     expect((await again.rest()).at(-1)?.result).toMatchObject({ content: [{ text: "40" }] });
   });
 
-  test("a question on a stream that broke is put again to the next who comes, and either may answer [E2.4]", async () => {
+  test("a question on a broken stream is asked again on the next one, and either may answer [E2.4]", async () => {
     const session = await opened(await ovenHere(), { elicitation: {} });
     const taskId = await begun(session, "fussy");
     const params = { taskId };
@@ -199,7 +199,7 @@ describe("the messages", () => {
     expect((await stream.rest()).at(-1)?.result).toMatchObject({ content: [{ text: "40" }] });
   });
 
-  test("the wish is heard as far as it goes: no longer than the limit, and never nonsense [E2.1]", async () => {
+  test("a requested lifetime counts up to the limit, and nonsense is ignored [E2.1]", async () => {
     const session = await opened(await ovenHere({ limits: { taskTtlMs: 90_000 } }));
     const ttlOf = async (task: object) => {
       const { result } = await session.request("tools/call", call("two", {}, task));
@@ -220,7 +220,7 @@ describe("the messages", () => {
 });
 
 describe("the eras", () => {
-  test("each sees the other's task in its own way [E2.1] [E2.2]", async () => {
+  test("each see the other's task in their own way [E2.1] [E2.2]", async () => {
     const made = await ovenHere();
     const session = await opened(made, { elicitation: {} });
     const taskId = await begun(session, "bake", { loaf: "rye" });
@@ -238,7 +238,7 @@ describe("the eras", () => {
     expect((await session.request("tasks/cancel", { taskId })).error?.code).toBe(-32602);
   });
 
-  test("a client of the older one that declares the extension gets no task for it [S103]", async () => {
+  test("a client of the older one gets no task for declaring the extension [S103]", async () => {
     const made = await ovenHere();
     made.done.resolve();
     const session = await opened(made, { extensions: { [extension]: {} } });
@@ -247,7 +247,7 @@ describe("the eras", () => {
     expect((await made.store.figures()).live).toBe(0);
   });
 
-  test("what the newer one has is unknown in the older one [E2.1]", async () => {
+  test("the methods of the newer one are unknown in the older one [E2.1]", async () => {
     const session = await opened(await ovenHere());
     const taskId = await begun(session, "two");
     for (const method of ["tasks/update", "subscriptions/listen"]) {
@@ -258,7 +258,7 @@ describe("the eras", () => {
 });
 
 describe("tasks/list", () => {
-  test("without credentials is of the session alone: an id is all it takes to read a task [D7] [G38]", async () => {
+  test("without credentials lists only the session's tasks, because an id is enough to read a task [D7] [G38]", async () => {
     const made = await ovenHere();
     const [one, other] = [await opened(made), await opened(made)];
     const taskId = await begun(one, "two");
@@ -269,7 +269,7 @@ describe("tasks/list", () => {
     expect(stolen.error?.code).toBe(-32602);
   });
 
-  test("over stdio is of all there are: they are of whoever started the process [E2.2]", async () => {
+  test("over stdio lists all tasks, because they belong to the user that started the process [E2.2]", async () => {
     const here = await stdioHere();
     here.send(initialize({}));
     await here.next();
@@ -284,7 +284,7 @@ describe("tasks/list", () => {
 });
 
 describe("nothing is left behind", () => {
-  test("when a session ends: its tasks go on, and nobody follows them [E1.1]", async () => {
+  test("when a session ends: its tasks go on, and nothing follows them [E1.1]", async () => {
     const store = new CountingStore();
     const made = await ovenHere({ store });
     const before = store.listeners;
@@ -300,7 +300,7 @@ describe("nothing is left behind", () => {
     expect((await ask(made.to, "tasks/get", taskId)).result).toMatchObject({ taskId });
   });
 
-  test("without a session: the task is made, and nobody is followed by a server that is gone", async () => {
+  test("without a session: the task is created, and a closed server follows nothing", async () => {
     const store = new CountingStore();
     const made = await ovenHere({ store });
     const before = store.listeners;

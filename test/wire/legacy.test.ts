@@ -58,7 +58,7 @@ describe("with a session", () => {
     return { ...till, session, initialized: answer?.result };
   }
 
-  test("the server asks by a request on the stream of the call, and is answered by a response [E1.1] [E1.2] [E1.9]", async () => {
+  test("the server asks by a request on the stream of the call, and gets the answer in a response [E1.1] [E1.2] [E1.9]", async () => {
     const { to, session, ran } = await opened();
     const stream = streamed(await send(to, call("pay", { amount: 5 }), session));
     const { value: question } = (await stream.next()) as { value: Incoming };
@@ -81,7 +81,7 @@ describe("with a session", () => {
     expect(ran.map((key) => key.split("/").at(-1))).toEqual(["quote", "pay"]);
   });
 
-  test("the page's question has the id that 2025-11-25 wants [E1.4]", async () => {
+  test("the question for a page has the id that 2025-11-25 requires [E1.4]", async () => {
     const { to, session } = await opened({
       elicitation: { form: {}, url: {} },
       sampling: {},
@@ -128,7 +128,7 @@ describe("with a session", () => {
     expect(ran).toHaveLength(1);
   });
 
-  test("an unknown session, and one that was ended, is 404", async () => {
+  test("an unknown session, and one that has ended, is 404", async () => {
     const { to, session } = await opened();
     expect((await send(to, call("free"), "no-such-session")).status).toBe(404);
     const headers = { ...common, "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" };
@@ -136,7 +136,7 @@ describe("with a session", () => {
     expect((await send(to, call("free"), session)).status).toBe(404);
   });
 
-  test("is told 2025-11-25, and none of the vocabulary of later revisions [E1.9]", async () => {
+  test("the client gets 2025-11-25, and none of the vocabulary of later revisions [E1.9]", async () => {
     const { initialized, to, session } = await opened();
     expect(initialized).toMatchObject({
       protocolVersion: "2025-11-25",
@@ -148,7 +148,7 @@ describe("with a session", () => {
 });
 
 describe("without a session", () => {
-  test("a tool that asks answers with a result that says why and what to use [E1.7]", async () => {
+  test("a tool that asks returns a result that says why it cannot, and what to use [E1.7]", async () => {
     const { to, called } = await served();
     const [answer] = messagesIn(await (await send(to, call("age"))).text());
     expect(answer?.result).toEqual({
@@ -161,7 +161,7 @@ describe("without a session", () => {
     expect(called).toEqual(["age"]);
   });
 
-  test("a prompt and a resource that ask answer with an error that says so [E1.7]", async () => {
+  test("a prompt and a resource that ask return an error that says so [E1.7]", async () => {
     const { to } = await served();
     const requests = [
       { id: 2, method: "prompts/get", params: { name: "letter", arguments: { tone: "x" } } },
@@ -182,7 +182,7 @@ describe("without a session", () => {
     expect(answer?.result).toEqual({ content: [{ type: "text", text: "asks nothing" }] });
   });
 
-  test("a handler that looks first can do without", async () => {
+  test("a handler that checks first can do without asking", async () => {
     const { to } = await served();
     const [answer] = messagesIn(await (await send(to, call("chooser"))).text());
     expect(answer?.result).toEqual({ content: [{ type: "text", text: "asked nobody" }] });

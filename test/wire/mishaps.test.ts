@@ -14,8 +14,8 @@ const amount = { amount: 5 };
 const sure = { sure: accept() };
 const stepIn = (idempotencyKey: string) => idempotencyKey.split("/").at(-1);
 
-describe("a response that is lost", () => {
-  test("repeats the steps of its round alone, under the same idempotency key", async () => {
+describe("a lost response", () => {
+  test("repeats only the steps of its round, under the same idempotency key", async () => {
     const { to, ran } = await served();
     const leg = { requestState: tokenIn(await callTool(to, "pay", amount)), inputResponses: sure };
     await callTool(to, "pay", amount, leg);
@@ -24,7 +24,7 @@ describe("a response that is lost", () => {
     expect(ran[2]).toBe(ran[1]);
   });
 
-  test("of the first round is a new call, with keys of its own", async () => {
+  test("of the first round starts a new call, with its own keys", async () => {
     const { to, ran } = await served();
     await callTool(to, "pay", amount);
     await callTool(to, "pay", amount);
@@ -42,7 +42,7 @@ describe("a response that is lost", () => {
   });
 });
 
-test("two requests at once with one token are both answered, under one idempotency key", async () => {
+test("two simultaneous requests with one token both get a response, under one idempotency key", async () => {
   const { to, ran } = await served();
   const leg = { requestState: tokenIn(await callTool(to, "pay", amount)), inputResponses: sure };
   const both = await Promise.all([
@@ -55,7 +55,7 @@ test("two requests at once with one token are both answered, under one idempoten
   expect(new Set(ran).size).toBe(2);
 });
 
-test("two requests at once with one token and other answers each end as they were answered", async () => {
+test("two simultaneous requests with one token and different answers each end as they were answered", async () => {
   const { to } = await served();
   const requestState = tokenIn(await callTool(to, "pay", amount));
   const both = await Promise.all([
@@ -65,7 +65,7 @@ test("two requests at once with one token and other answers each end as they wer
   expect(both.map(textIn)).toEqual(["nobody paid 5", "not paid"]);
 });
 
-test("many calls at once do not meet: each has its own answers and its own keys [S15]", async () => {
+test("many simultaneous calls do not mix: each has its own answers and its own keys [S15]", async () => {
   const { to, ran } = await served();
   const amounts = Array.from({ length: 20 }, (_, index) => ({ amount: index }));
   const texts = await Promise.all(
@@ -78,7 +78,7 @@ test("many calls at once do not meet: each has its own answers and its own keys 
   expect(new Set(ran).size).toBe(40);
 });
 
-describe("a client that goes away", () => {
+describe("a client that disconnects", () => {
   /** A tool that is under way until it is stopped or let go. */
   function waiting() {
     const { logger, logged } = keepingLogger();
@@ -116,7 +116,7 @@ describe("a client that goes away", () => {
           signal.addEventListener("abort", () => resolve(), { once: true });
         });
 
-  test("aborts ctx.signal and the body's, and nothing runs after it [S56] [S32]", async () => {
+  test("aborts ctx.signal and the body's signal, and nothing runs afterwards [S56] [S32]", async () => {
     const { app, begun, letGo, released, after, logged } = waiting();
     const { url } = await app.listen(0, overEntry());
     const leaving = new AbortController();
@@ -135,7 +135,7 @@ describe("a client that goes away", () => {
     expect(logged.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("while it was being streamed to, the same [S56]", async () => {
+  test("does the same during a stream [S56]", async () => {
     const { app, begun, letGo, after } = waiting();
     const { url } = await app.listen(0, overEntry());
     const leaving = new AbortController();
@@ -154,12 +154,12 @@ describe("a client that goes away", () => {
   });
 });
 
-test("a 2025-11-25 session that is never ended keeps no process alive", async () => {
+test("a 2025-11-25 session that never ends keeps no process alive", async () => {
   const { exit } = started(new URL("idle-session.ts", import.meta.url));
   expect(await exit).toBe(0);
 });
 
-test("a client that never comes back has left nothing behind [S32] [S37]", async () => {
+test("a client that never returns has left nothing behind [S32] [S37]", async () => {
   const { app } = till();
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();

@@ -62,7 +62,7 @@ const told = (answers: readonly Answer[], method: string) =>
   );
 
 describe("progress", () => {
-  test("goes out as it is made, strictly increasing, and not again while replaying [S70]", async () => {
+  test("is sent as it is made, strictly increasing, and not again during a replay [S70]", async () => {
     const answers = await rounds(await telling(), { progressToken: "p" });
     expect(told(answers, "notifications/progress")).toEqual([
       [{ progressToken: "p", progress: 1, total: 4, message: "begun" }],
@@ -75,7 +75,7 @@ describe("progress", () => {
     expect(textIn(answers[2]!)).toBe("told");
   });
 
-  test("names the token of the request it belongs to, number or text [S57] [S70]", async () => {
+  test("names the token of its request, a number or a string [S57] [S70]", async () => {
     const to = await telling();
     const first = await callTool(to, "tell", {}, { meta: { progressToken: 1 } });
     const leg = { requestState: tokenIn(first), inputResponses: { one: accept({ one: "1" }) } };
@@ -84,7 +84,7 @@ describe("progress", () => {
     expect(second.notifications.map(({ params }) => params["progressToken"])).toEqual(["b"]);
   });
 
-  test("is not sent to who has not asked for it, and the answer is plain JSON then [S40] [S70]", async () => {
+  test("is not sent to a client that did not ask for it, whose response is plain JSON [S40] [S70]", async () => {
     const [first] = await rounds(await telling(), {});
     expect(first?.notifications).toEqual([]);
     expect(first?.headers.get("content-type")).toBe("application/json");
@@ -92,7 +92,7 @@ describe("progress", () => {
 });
 
 describe("the stream", () => {
-  test("ends with the result, is held back by no proxy, and nothing follows it [S40] [S58]", async () => {
+  test("ends with the result, is not buffered by proxies, and nothing follows it [S40] [S58]", async () => {
     const to = await telling();
     const meta = { progressToken: "p" };
     const response = await post(
@@ -106,7 +106,7 @@ describe("the stream", () => {
     expect(frames.at(-1)).toContain('"resultType":"input_required"');
   });
 
-  test("carries no request of the server's [S13]", async () => {
+  test("carries no request of the server [S13]", async () => {
     const answers = await rounds(await telling(), { progressToken: "p", ...level("debug") });
     for (const { notifications } of answers) {
       for (const message of notifications) {
@@ -118,7 +118,7 @@ describe("the stream", () => {
 });
 
 describe("the log", () => {
-  test("is silent where the request set no level [S71]", async () => {
+  test("is silent if the request set no level [S71]", async () => {
     const answers = await rounds(await telling(), { progressToken: "p" });
     expect(told(answers, "notifications/message")).toEqual([[], [], []]);
   });
@@ -128,7 +128,7 @@ describe("the log", () => {
     expect(error?.code).toBe(-32602);
   });
 
-  test("goes out from the level the request set, once, and not again while replaying [S71]", async () => {
+  test("is sent from the level that the request set, once, and not again during a replay [S71]", async () => {
     const answers = await rounds(await telling(), level("info"));
     expect(told(answers, "notifications/message")).toEqual([
       [{ level: "info", data: { at: "begun" } }],

@@ -35,7 +35,7 @@ const accepted = (requestState: string) => ({
 });
 
 test.each(["not a url", "/relative", "", "javascript:alert(1)", "file:///etc/passwd"])(
-  "%j is no page: the author is told, and nobody is sent there [S41]",
+  "%j is not a page: the author gets an error, and the URL is not sent [S41]",
   async (url) => {
     const app = parley({ name: "pages", version: "1.0.0", keys, logger: quiet });
     app.tool("page", {}, async (ctx) => {
@@ -47,7 +47,7 @@ test.each(["not a url", "/relative", "", "javascript:alert(1)", "file:///etc/pas
   },
 );
 
-test("nor is it in the low-level form [S41]", async () => {
+test("the low-level form refuses such a URL, too [S41]", async () => {
   const app = parley({ name: "pages", version: "1.0.0", keys, logger: quiet });
   app.tool("page", {}, () => {
     const page = inputRequired.elicitUrl({ message: "Go", url: "not a url" });
@@ -57,7 +57,7 @@ test("nor is it in the low-level form [S41]", async () => {
 });
 
 describe("its ticket", () => {
-  test("tells the page which call, which question and whose [D13]", async () => {
+  test("tells the page which call, which question and which principal it is for [D13]", async () => {
     const { app, to } = signIn();
     const { url } = pageIn(await callTool(to, "sign_in"));
     const ticket = new URL(url).searchParams.get("state") ?? "";
@@ -69,7 +69,7 @@ describe("its ticket", () => {
     });
   });
 
-  test("shows nothing of it to who sees the URL, and cannot be changed [D12] [D13]", async () => {
+  test("reveals nothing to a reader of the URL, and cannot be changed [D12] [D13]", async () => {
     const { app, to } = signIn();
     const { url } = pageIn(await callTool(to, "sign_in"));
     const ticket = new URL(url).searchParams.get("state") ?? "";
@@ -86,8 +86,8 @@ describe("its ticket", () => {
   });
 });
 
-describe("to accept", () => {
-  test("means that it will be opened; the call goes on when it is done", async () => {
+describe("accepting", () => {
+  test("means that the page will be opened, and the call continues when it is done", async () => {
     let looked = 0;
     const { to } = signIn(() => (looked += 1) > 2);
     // Time that passes at once.
@@ -101,7 +101,7 @@ describe("to accept", () => {
     expect([textIn(told), looked]).toEqual(["signed in", 3]);
   });
 
-  test("and not to come back in twenty seconds puts the question again, and says so", async () => {
+  test("without returning within twenty seconds asks the question again, with that reason", async () => {
     const { to } = signIn(() => false);
     let now = Date.now();
     vi.spyOn(nodeEnvironment, "now").mockImplementation(() => now);
@@ -117,7 +117,7 @@ describe("to accept", () => {
     expect(now - began).toBeLessThanOrEqual(20_000);
   });
 
-  test("with anything but a page's answer is to be asked again; to decline ends the call [S37]", async () => {
+  test("with any other kind of answer asks again, and declining ends the call [S37]", async () => {
     const { to } = signIn();
     const requestState = tokenIn(await callTool(to, "sign_in"));
     const wrong = { requestState, inputResponses: { page: { roots: [] } } };

@@ -40,7 +40,7 @@ describe("a result that asks", () => {
     });
   });
 
-  test("carries each kind as the bare request the specification has, with flat forms [S22] [S41]", async () => {
+  test("carries each kind as the bare request of the specification, with flat forms [S22] [S41]", async () => {
     const { result } = await callTool((await served()).to, "every_kind");
     expect(result?.["inputRequests"]).toStrictEqual({
       form: {
@@ -109,12 +109,12 @@ describe("a result that asks", () => {
     });
   });
 
-  test("has only a token where nothing is asked [S21]", async () => {
+  test("has only a token if nothing is asked [S21]", async () => {
     const { result } = await callTool((await served()).to, "halves");
     expect(result).toStrictEqual({ resultType: "input_required", requestState: token, _meta });
   });
 
-  test("of a prompt and of a resource is the same, and carries no caching hints [S20] [S39]", async () => {
+  test("is the same for a prompt and a resource, and carries no caching hints [S20] [S39]", async () => {
     const { to } = await served();
     const prompt = await exchange(
       to,
@@ -137,7 +137,7 @@ describe("a result that asks", () => {
     }
   });
 
-  test("has each key once: a handler that uses one twice is told so, and nothing is asked [S23]", async () => {
+  test("has each key once: a handler that uses one twice gets an error, and nothing is asked [S23]", async () => {
     const app = parley({ name: "twice", version: "1.0.0", keys, logger: quiet });
     app.tool("twice", {}, async (ctx) => {
       await Promise.all([ctx.ask("name", "First?"), ctx.ask("name", "Second?")]);
@@ -149,7 +149,7 @@ describe("a result that asks", () => {
     });
   });
 
-  test("has no tool_use without its results: the author is told, and nothing is asked [S42]", async () => {
+  test("has no tool_use without its results: the author gets an error, and nothing is asked [S42]", async () => {
     const app = parley({ name: "history", version: "1.0.0", keys, logger: quiet });
     const call = { type: "tool_use", id: "t", name: "n", input: {} } as const;
     const outcome = { type: "tool_result" as const, toolUseId: "t", content: [] };
@@ -171,7 +171,7 @@ describe("a result that asks", () => {
     expect(result?.["resultType"]).toBe("input_required");
   });
 
-  test("lets nobody read what is in its token [D4]", async () => {
+  test("does not let a client read the contents of its token [D4]", async () => {
     const { to } = await served();
     const { requestState = "" } = (await callTool(to, "by_hand")).result as {
       requestState?: string;
@@ -184,7 +184,7 @@ describe("a result that asks", () => {
 });
 
 describe("the retry", () => {
-  test("has the same params, the answers and the token, under an id of its own, and ends the call [S1]", async () => {
+  test("has the same params, the answers and the token, under its own id, and ends the call [S1]", async () => {
     const { to, called, ran } = await served();
     const asked = await callTool(to, "pay", { amount: 5 }, { id: "first" });
     expect(asked.id).toBe("first");
@@ -204,7 +204,7 @@ describe("the retry", () => {
     expect(ran).toEqual([expect.stringMatching(/\/quote$/), expect.stringMatching(/\/pay$/)]);
   });
 
-  test("of every kind at once is read as it was asked, with defaults [S34]", async () => {
+  test("of every kind at once is parsed as it was asked, with defaults [S34]", async () => {
     const { to } = await served();
     const asked = await callTool(to, "every_kind");
     const told = await callTool(
@@ -232,7 +232,7 @@ describe("the retry", () => {
     });
   });
 
-  test("with the members of the arguments in another order is the same request [S30]", async () => {
+  test("is the same request with the members of the arguments in another order [S30]", async () => {
     const { to } = await served();
     const asked = await exchange(
       to,
@@ -252,7 +252,7 @@ describe("the retry", () => {
     ]);
   });
 
-  test("of a resource gives its contents, with caching hints [S39]", async () => {
+  test("of a resource returns its contents, with caching hints [S39]", async () => {
     const { to } = await served();
     const uri = "diary://today";
     const asked = await exchange(to, envelope("resources/read", { uri }));
@@ -276,7 +276,7 @@ describe("the retry", () => {
     expect(ran.map((key) => key.split("/").at(-1))).toEqual(["first", "second"]);
   });
 
-  test("may go to another instance that shares nothing but the keys [S15] [S16] [S32] [S38]", async () => {
+  test("may go to another instance that shares only the keys [S15] [S16] [S32] [S38]", async () => {
     const asked = await callTool((await served()).to, "pay", { amount: 5 });
     const other = await served();
     const paid = await callTool(
@@ -320,7 +320,7 @@ describe("a client that cannot be asked", () => {
     },
   );
 
-  test("where tools are concerned gets no sampling with tools [S26]", async () => {
+  test("gets no sampling with tools if it declares sampling only [S26]", async () => {
     const app = parley({ name: "tools", version: "1.0.0", keys, logger: quiet });
     app.tool("ask", {}, async (ctx) => (await ctx.sample("x", { prompt: "x", tools: [] })).text);
     const { status, error } = await callTool(app, "ask", {}, { capabilities: { sampling: {} } });
@@ -331,7 +331,7 @@ describe("a client that cannot be asked", () => {
     expect(result?.["resultType"]).toBe("input_required");
   });
 
-  test("is not asked to include context it has not declared [S26]", async () => {
+  test("is not asked to include context that it has not declared [S26]", async () => {
     const app = parley({ name: "context", version: "1.0.0", keys, logger: quiet });
     app.tool("ask", {}, async (ctx) => {
       return (await ctx.sample("x", { prompt: "x", includeContext: "thisServer" })).text;
@@ -344,7 +344,7 @@ describe("a client that cannot be asked", () => {
     expect(await asked({ context: {} })).toHaveProperty("includeContext", "thisServer");
   });
 
-  test("gets it for a prompt and a resource as well", async () => {
+  test("gets the same error for a prompt and a resource", async () => {
     const { to } = await served();
     const none = { capabilities: {} };
     const requests = [
@@ -359,7 +359,7 @@ describe("a client that cannot be asked", () => {
     }
   });
 
-  test("`elicitation: {}` counts as a client of forms [S25]", async () => {
+  test("`elicitation: {}` declares support for forms [S25]", async () => {
     const { result } = await callTool(
       (await served()).to,
       "pay",
@@ -371,14 +371,14 @@ describe("a client that cannot be asked", () => {
     expect(result?.["resultType"]).toBe("input_required");
   });
 
-  test("can be asked something else instead by a handler that looks first [S24]", async () => {
+  test("can be asked something else by a handler that checks first [S24]", async () => {
     const { to } = await served();
     const { result } = await callTool(to, "chooser", {}, { capabilities: { sampling: {} } });
     expect(result?.["inputRequests"]).toMatchObject({ name: { method: "sampling/createMessage" } });
     expect(textIn(await callTool(to, "chooser", {}, { capabilities: {} }))).toBe("asked nobody");
   });
 
-  test("any more, in a later round, is not asked: each request speaks for itself [S6] [S24]", async () => {
+  test("in a later round is not asked, because each request speaks for itself [S6] [S24]", async () => {
     const { to } = await served();
     const asked = await callTool(to, "form_then_sample");
     const later = await callTool(
@@ -399,7 +399,7 @@ describe("a client that cannot be asked", () => {
 });
 
 describe("everything else of a request", () => {
-  test("is served without clientInfo, and whatever the client calls itself [S5] [S10]", async () => {
+  test("is served without clientInfo, and with any name of the client [S5] [S10]", async () => {
     const { to } = await served();
     const meta = { "io.modelcontextprotocol/clientInfo": undefined };
     expect(textIn(await callTool(to, "free", {}, { meta }))).toBe("asks nothing");
@@ -431,7 +431,7 @@ describe("everything else of a request", () => {
     expect(await list()).toEqual(before);
   });
 
-  test("declares no extension that was not asked for [S3] [S17] [S18]", async () => {
+  test("declares no extension that was not requested [S3] [S17] [S18]", async () => {
     const { to } = await served();
     const { result } = await exchange(to, envelope("server/discover"));
     expect(result?.["capabilities"]).not.toHaveProperty("extensions");

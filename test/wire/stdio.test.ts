@@ -12,7 +12,7 @@ const till = new URL("stdio-till.ts", import.meta.url);
 const call = (name: string, params: object = {}, own: Envelope = {}) =>
   envelope("tools/call", { name, arguments: {}, ...params }, own);
 
-test("one message a line and nothing else, both ways, through all rounds of a call [S65]", async () => {
+test("each line is one message, both ways, through all rounds of a call [S65]", async () => {
   const { send, next } = started(till);
   send(call("age", {}, { id: 1 }));
   const asked = await next();
@@ -22,7 +22,7 @@ test("one message a line and nothing else, both ways, through all rounds of a ca
   expect(await next()).toMatchObject({ id: 2, result: { content: [{ text: "20" }] } });
 });
 
-test("-32021 and refused tokens are errors there as over HTTP [S11] [S29]", async () => {
+test("-32021 and refused tokens are errors as over HTTP [S11] [S29]", async () => {
   const { send, next } = started(till);
   send(call("age", {}, { id: 1, capabilities: {} }));
   expect(await next()).toMatchObject({ id: 1, error: { code: -32021 } });
@@ -33,7 +33,7 @@ test("-32021 and refused tokens are errors there as over HTTP [S11] [S29]", asyn
   });
 });
 
-test("what one request says of its client holds for that request alone [S6]", async () => {
+test("what one request declares about its client applies to that request alone [S6]", async () => {
   const { send, next } = started(till);
   const clientInfo = "io.modelcontextprotocol/clientInfo";
   send(call("facts", {}, { meta: { [clientInfo]: { name: "first", version: "1" } } }));
@@ -46,7 +46,7 @@ test("what one request says of its client holds for that request alone [S6]", as
   expect(await next()).toMatchObject({ result: { resultType: "input_required" } });
 });
 
-test("progress comes before the result it belongs to [S70]", async () => {
+test("progress comes before the result of its request [S70]", async () => {
   const { send, next } = started(till);
   send(call("count", {}, { meta: { progressToken: "p" } }));
   const lines = [await next(), await next(), await next()];
@@ -54,7 +54,7 @@ test("progress comes before the result it belongs to [S70]", async () => {
   expect(lines[2]).toMatchObject({ id: 1, result: { content: [{ text: "counted" }] } });
 });
 
-test("a 2025-11-25 client that cannot be asked is told so, and nothing of HTTP [E1.3]", async () => {
+test("a 2025-11-25 client that cannot be asked gets a message about that, without a word on HTTP [E1.3]", async () => {
   const { send, next } = started(till);
   send({
     id: 1,
@@ -72,14 +72,14 @@ test("a 2025-11-25 client that cannot be asked is told so, and nothing of HTTP [
   expect(JSON.stringify(answer)).not.toContain("HTTP");
 });
 
-test("app.close ends it", async () => {
+test("app.close ends the server", async () => {
   const { send, exit } = started(till);
   send(call("close"));
   expect(await exit).toBe(0);
 });
 
 describe("notifications/cancelled", () => {
-  test("stops the body and the handler, and nothing is answered to it [S66]", async () => {
+  test("stops the body and the handler, and gets no response [S66]", async () => {
     const { send, next, says } = started(till);
     send(call("wait", {}, { id: "slow" }));
     await says(/^waiting$/);
@@ -91,7 +91,7 @@ describe("notifications/cancelled", () => {
     expect(await next()).toMatchObject({ id: "after" });
   });
 
-  test("for a request nobody knows is ignored [S66]", async () => {
+  test("is ignored for an unknown request [S66]", async () => {
     const { send, next } = started(till);
     send(call("free", {}, { id: 1 }));
     expect(await next()).toMatchObject({ id: 1 });
@@ -103,7 +103,7 @@ describe("notifications/cancelled", () => {
 });
 
 describe("when its input ends", () => {
-  test("it exits by itself [S67]", async () => {
+  test("the server exits by itself [S67]", async () => {
     const { send, next, hangUp, exit } = started(till);
     send(call("free"));
     await next();
@@ -111,13 +111,13 @@ describe("when its input ends", () => {
     expect(await exit).toBe(0);
   });
 
-  test("it exits before anything was said [S67]", async () => {
+  test("the server exits before any message [S67]", async () => {
     const { hangUp, exit } = started(till);
     hangUp();
     expect(await exit).toBe(0);
   });
 
-  test("it stops what is under way and exits [S67]", async () => {
+  test("the server stops what is under way and exits [S67]", async () => {
     const { send, says, hangUp, exit } = started(till);
     send(call("wait"));
     await says(/^waiting$/);
@@ -136,7 +136,7 @@ describe("its keys", () => {
   const keyless = new URL("stdio-keyless.ts", import.meta.url);
   const env = { PARLEY_KEYS: "", NODE_ENV: "development" };
 
-  test("are made up once in development, kept for this user alone, and used after a restart [D6]", async () => {
+  test("are generated once in development, readable only by this user, and used after a restart [D6]", async () => {
     const cwd = folder();
     const before = started(keyless, { cwd, env });
     before.send(call("ask"));
@@ -153,7 +153,7 @@ describe("its keys", () => {
     expect(await after.next()).toMatchObject({ result: { content: [{ text: "Ada" }] } });
   });
 
-  test("are not made up in production: it does not start, and says why [D6]", async () => {
+  test("are not generated in production: the server does not start, and says why [D6]", async () => {
     const production = { ...env, NODE_ENV: "production" };
     const { says, exit } = started(keyless, { cwd: folder(), env: production });
     await says(/There is no key to seal state with\. Set PARLEY_KEYS/);

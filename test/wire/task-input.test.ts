@@ -12,7 +12,7 @@ const keysIn = async (to: To, task: string) =>
   Object.keys((await until(to, task, "input_required")).inputRequests ?? {});
 
 describe("an answer", () => {
-  test("is applied when it is acknowledged: the next tasks/get no longer asks [S96] [G11]", async () => {
+  test("is applied when it is acknowledged, so that the next tasks/get no longer asks [S96] [G11]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     expect(await keysIn(to, task)).toEqual(["one", "other"]);
@@ -25,7 +25,7 @@ describe("an answer", () => {
     expect(textOf(await until(to, task, "completed"))).toBe("1 and 2");
   });
 
-  test("counts once: a second one to the same question is acknowledged and ignored [S95] [G11]", async () => {
+  test("counts once, and a second one to the same question is acknowledged and ignored [S95] [G11]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -38,7 +38,7 @@ describe("an answer", () => {
     expect(textOf(await until(to, task, "completed"))).toBe("first and 2");
   });
 
-  test("of two at the same time one wins [G11]", async () => {
+  test("wins alone if two arrive at the same time [G11]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -51,7 +51,7 @@ describe("an answer", () => {
     expect(textOf(await until(to, task, "completed"))).toMatch(/^\d and 2$/);
   });
 
-  test("that does not fit the form is taken, and the question put again under a new key [S93] [G10]", async () => {
+  test("that does not fit the form is accepted, and the question is asked again under a new key [S93] [G10]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "fussy");
     expect(await keysIn(to, task)).toEqual(["age"]);
@@ -81,15 +81,18 @@ describe("an answer", () => {
     },
   );
 
-  test.each(["decline", "cancel"])("may be a refusal: %s ends it in words", async (action) => {
-    const { to } = await ovenHere();
-    const task = await begun(to, "fussy");
-    await until(to, task, "input_required");
-    await update(to, task, { age: { action } });
-    const over = await until(to, task, "completed");
-    expect(over).toMatchObject({ result: { isError: true } });
-    expect(textOf(over)).toMatch(/declined|cancelled/);
-  });
+  test.each(["decline", "cancel"])(
+    "may be a refusal: %s ends the task with a message",
+    async (action) => {
+      const { to } = await ovenHere();
+      const task = await begun(to, "fussy");
+      await until(to, task, "input_required");
+      await update(to, task, { age: { action } });
+      const over = await until(to, task, "completed");
+      expect(over).toMatchObject({ result: { isError: true } });
+      expect(textOf(over)).toMatch(/declined|cancelled/);
+    },
+  );
 
   test("of every kind reaches the handler as it would in a round [S92] [D16]", async () => {
     const { to } = await ovenHere();
@@ -113,7 +116,7 @@ describe("an answer", () => {
     });
   });
 
-  test("that comes before its question, or for what nobody asked, is acknowledged and counts for nothing [S95] [D16]", async () => {
+  test("that comes before its question, or without one, is acknowledged and does not count [S95] [D16]", async () => {
     const { to, done } = await ovenHere();
     const task = await begun(to, "bake", { loaf: "rye" });
     for (const inputResponses of [
@@ -131,8 +134,8 @@ describe("an answer", () => {
   });
 });
 
-describe("what the client of the call cannot be asked", () => {
-  test("fails the task with -32021, whatever the client that polls declares [G13] [D16]", async () => {
+describe("what the client of the call does not support", () => {
+  test("fails the task with -32021, whatever the polling client declares [G13] [D16]", async () => {
     const { to } = await ovenHere();
     const { extensions } = { extensions: { "io.modelcontextprotocol/tasks": {} } };
     const task = await begun(to, "sampler", {}, { capabilities: { extensions } });
@@ -143,7 +146,7 @@ describe("what the client of the call cannot be asked", () => {
     expect(failed).not.toHaveProperty("result");
   });
 
-  test("and what it can, is asked in full, though the one that polls declares less [S88] [G13]", async () => {
+  test("is decided by the call: supported questions are asked, even if the polling client declares less [S88] [G13]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "every_kind");
     const bare = { capabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } } };
@@ -151,7 +154,7 @@ describe("what the client of the call cannot be asked", () => {
     expect(Object.keys(asked.inputRequests!)).toEqual(["form", "page", "motto", "roots"]);
   });
 
-  test("a page is no form: each mode of its own [S25] [D16]", async () => {
+  test("is decided for pages and forms separately [S25] [D16]", async () => {
     const { to } = await ovenHere();
     const capabilities = {
       ...stays,
@@ -186,7 +189,7 @@ describe("hostile inputResponses", () => {
     expect(await store.read(task)).toEqual(before);
   });
 
-  test("none at all is -32602, too: they are what the method is for [G10]", async () => {
+  test("missing inputResponses are -32602, too, because the method is for answers [G10]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     expect((await ask(to, "tasks/update", task)).error?.code).toBe(-32602);
@@ -208,7 +211,7 @@ describe("hostile inputResponses", () => {
     ["content with a list of numbers", accept({ one: [1, 2] })],
     ["something two hundred levels deep", accept({ one: deep(200) })],
   ])(
-    "%s for what is asked is -32602, and nothing is applied, not even the good one beside it [G10] [D24]",
+    "%s for an open question is -32602, and nothing is applied, not even the valid answer beside it [G10] [D24]",
     async (_, answer) => {
       const { to, store } = await ovenHere();
       const task = await begun(to, "two");
@@ -247,7 +250,7 @@ describe("hostile inputResponses", () => {
   test.each([
     ["what is asked", "one", -32602],
     ["a key nobody asked for", "nobodys", undefined],
-  ])("ten thousand levels for %s are survived [S95] [G10] [D23]", async (_, key, code) => {
+  ])("ten thousand levels for %s do no harm [S95] [G10] [D23]", async (_, key, code) => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -261,7 +264,7 @@ describe("hostile inputResponses", () => {
     expect(await keysIn(to, task)).toEqual(["one", "other"]);
   });
 
-  test("names of what every object has are names like others [D24]", async () => {
+  test("names of members of every object are treated like any other [D24]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -280,7 +283,7 @@ describe("hostile inputResponses", () => {
     expect(JSON.stringify(over)).not.toContain("1 and 2");
   });
 
-  test("a question may be named so, too [D24]", async () => {
+  test("a question may have such a name, too [D24]", async () => {
     const { app, to } = await ovenHere();
     app.tool("named", { task: "required" }, async (ctx) => {
       await ctx.background();
@@ -314,7 +317,7 @@ describe("hostile inputResponses", () => {
     expect(await keysIn(to, task)).toEqual(["one", "other"]);
   });
 
-  test("twenty thousand keys nobody asked for cost little, and change nothing [S95] [D23]", async () => {
+  test("twenty thousand unknown keys cost little, and change nothing [S95] [D23]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -337,7 +340,7 @@ describe("a task's id", () => {
     ["half a letter", "\ud800"],
     ["a piece of SQL", "' or 1=1 --"],
     ["of every object", "__proto__"],
-  ])("that is %s is nobody's: the same -32602 everywhere [S98] [D9]", async (_, taskId) => {
+  ])("that is %s is unknown: the same -32602 everywhere [S98] [D9]", async (_, taskId) => {
     const { to, logged } = await ovenHere();
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
       const { status, error } = await ask(to, method, taskId, { inputResponses: {} });
@@ -355,7 +358,7 @@ describe("a task's id", () => {
   });
 
   test.each([[null], [7], [true], [{}], [["x"]], [undefined]])(
-    "that is %j is nobody's [S98]",
+    "that is %j is unknown [S98]",
     async (taskId) => {
       const { to } = await ovenHere();
       for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
@@ -376,7 +379,7 @@ describe("a task's id", () => {
   );
 });
 
-test("a question may have a time of its own: nobody need answer for the task to end [G12]", async () => {
+test("a question may have its own time limit, so that the task ends without an answer [G12]", async () => {
   const { to } = await ovenHere();
   const task = await begun(to, "hurry");
   const over = await until(to, task, "completed");
@@ -387,7 +390,7 @@ test("a question may have a time of its own: nobody need answer for the task to 
   expect((await ask(to, "tasks/get", task)).result).toEqual(over);
 });
 
-test("a question of a task is put no more often than it is asked: polling asks nothing twice [S93] [S114]", async () => {
+test("polling does not ask a question of a task twice [S93] [S114]", async () => {
   const { to } = await ovenHere();
   const task = await begun(to, "two");
   const asked = await until(to, task, "input_required");
@@ -396,7 +399,7 @@ test("a question of a task is put no more often than it is asked: polling asks n
   }
 });
 
-test("what a task asks is sealed to it: another task's answer is none of its own [D16]", async () => {
+test("the questions of a task are sealed to it, and another task's answer does not fit [D16]", async () => {
   const { to } = await ovenHere();
   const [one, other] = [await begun(to, "two"), await begun(to, "two")];
   await until(to, one, "input_required");
@@ -406,7 +409,7 @@ test("what a task asks is sealed to it: another task's answer is none of its own
   expect(await keysIn(to, other)).toEqual(["one", "other"]);
 });
 
-test("a round's token is no way to answer a task's question [D16] [S87]", async () => {
+test("a round's token cannot answer a task's question [D16] [S87]", async () => {
   const { to } = await ovenHere();
   const asked = await call(to, "order", { loaf: "rye" });
   const requestState = asked.result?.["requestState"];

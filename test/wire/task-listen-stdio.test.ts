@@ -54,7 +54,7 @@ async function told({ next }: Pick<StdioHere, "next">, status: string): Promise<
   }
 }
 
-test("is acknowledged first, tells how each task stands, then every change, then ends [S73] [S74] [S76] [S104] [A13] [G1] [G27]", async () => {
+test("is acknowledged first, sends each task's state, then every change, then ends [S73] [S74] [S76] [S104] [A13] [G1] [G27]", async () => {
   const here = await stdioHere();
   const task = await begun(here, "bake", { loaf: "rye" });
   here.send(listening({ taskIds: [task, "nobodys"] }));
@@ -80,7 +80,7 @@ test.each([
   ["there are none", { taskIds: [] }],
   ["they are no texts", { taskIds: [1, null] }],
   ["they are no list", { taskIds: "nobodys" }],
-])("where %s it is acknowledged without, and ends [S73] [S76] [G27]", async (_, filter) => {
+])("if %s, it is acknowledged without them, and ends [S73] [S76] [G27]", async (_, filter) => {
   const here = await stdioHere();
   here.send(listening(filter));
   expect(await here.next()).toStrictEqual(acknowledged({}));
@@ -89,7 +89,7 @@ test.each([
 });
 
 test.each([{ toolsListChanged: false }, { resourceSubscriptions: [] }])(
-  "what was not asked for, %j, is no reason to stay open [S75] [G27]",
+  "a kind that was not requested, %j, does not keep it open [S75] [G27]",
   async (more) => {
     const here = await stdioHere();
     const task = await begun(here, "weigh");
@@ -101,7 +101,7 @@ test.each([{ toolsListChanged: false }, { resourceSubscriptions: [] }])(
   },
 );
 
-test("together with other kinds both are told, and it stays open when the tasks are over [S75] [G27]", async () => {
+test("tasks and other kinds are both sent, and it stays open when the tasks are over [S75] [G27]", async () => {
   const here = await stdioHere();
   const task = await begun(here, "rise");
   here.send(listening({ taskIds: [task], toolsListChanged: true }));
@@ -125,7 +125,7 @@ test("together with other kinds both are told, and it stays open when the tasks 
   await closed;
 });
 
-test("several at once have each their own tasks, ids and ends [S77] [S74] [G40]", async () => {
+test("several at once each have their own tasks, ids and ends [S77] [S74] [G40]", async () => {
   const here = await stdioHere();
   const [one, other] = [await begun(here, "two"), await begun(here, "two")];
   const heard: Incoming[] = [];
@@ -181,7 +181,7 @@ describe("without the capability", () => {
     },
   );
 
-  test("a request that is wrong otherwise is told that first, whoever sends it [G8]", async () => {
+  test("a request that is wrong in another way gets that error first, from any client [G8]", async () => {
     const here = await stdioHere();
     const task = await begun(here, "two");
     for (const capabilities of [stays, follows]) {
@@ -199,7 +199,7 @@ describe("without the capability", () => {
     expect(await here.next()).toStrictEqual(acknowledged({ taskIds: [task] }));
   });
 
-  test("a 2025-11-25 client is told that there is no such method [S103] [E2.1]", async () => {
+  test("a 2025-11-25 client learns that there is no such method [S103] [E2.1]", async () => {
     const here = await stdioHere();
     here.send({
       id: 1,
@@ -228,7 +228,7 @@ describe("nothing is left behind", () => {
     return { store, here, task, before };
   }
 
-  test("of one that is cancelled: nothing more comes, and nothing is answered [S66]", async () => {
+  test("of a cancelled subscription: nothing more comes, and it gets no response [S66]", async () => {
     const { store, here, task, before } = await followed();
     here.send(listening({ taskIds: [task], toolsListChanged: true }));
     await here.next();
@@ -242,7 +242,7 @@ describe("nothing is left behind", () => {
     expect(heard).toHaveLength(1);
   });
 
-  test("of one that is cancelled in the same breath [S66]", async () => {
+  test("of a subscription that is cancelled at once [S66]", async () => {
     const { store, here, task, before } = await followed();
     const { _meta } = envelope("x").params;
     here.send(listening({ taskIds: [task] }));
@@ -252,7 +252,7 @@ describe("nothing is left behind", () => {
     expect(store.listeners).toBe(before);
   });
 
-  test("of one whose id is used again while it is open", async () => {
+  test("of a subscription whose id is used again while it is open", async () => {
     const { store, here, task, before } = await followed();
     here.send(listening({ taskIds: [task] }));
     await here.next();
@@ -273,7 +273,7 @@ describe("nothing is left behind", () => {
     await expect.poll(() => store.listeners).toBe(before);
   });
 
-  test("when the server ends, which is told [S76]", async () => {
+  test("when the server ends, which the client learns [S76]", async () => {
     const { store, here, task, before } = await followed();
     here.send(listening({ taskIds: [task] }));
     await here.next();
@@ -285,7 +285,7 @@ describe("nothing is left behind", () => {
   });
 });
 
-test("in a process of its own, by app.stdio: a call, a question in its task, its end by push [S74] [S76] [S110]", async () => {
+test("in a separate process, app.stdio serves a call, a question in its task, and its end by push [S74] [S76] [S110]", async () => {
   const { send, next } = started(new URL("stdio-oven.ts", import.meta.url));
   const own = { capabilities: follows };
   const name = "bake";

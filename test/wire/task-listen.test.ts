@@ -45,7 +45,7 @@ const statuses = (heard: readonly Incoming[]) =>
     .filter(({ method }) => method === "notifications/tasks")
     .map(({ params }) => String(params["status"]));
 
-test("is acknowledged first, tells how each task stands, then every change, then ends [S73] [S74] [S76] [S104] [A13] [G1] [G27]", async () => {
+test("is acknowledged first, sends each task's state, then every change, then ends [S73] [S74] [S76] [S104] [A13] [G1] [G27]", async () => {
   const { to } = await servedOven();
   const task = await begun(to, "bake", { loaf: "rye" });
   await until(to, task, "input_required");
@@ -70,7 +70,7 @@ test("is acknowledged first, tells how each task stands, then every change, then
   expect(Object.keys(_meta as object)).toHaveLength(1);
 });
 
-test("has the headers of a stream, and is held back by no proxy [S58]", async () => {
+test("has the headers of a stream, and is not buffered by proxies [S58]", async () => {
   const { to } = await ovenHere();
   const task = await begun(to, "weigh");
   await until(to, task, "completed");
@@ -87,7 +87,7 @@ test("has the headers of a stream, and is held back by no proxy [S58]", async ()
 });
 
 test.each(["proof", "two"])(
-  "each message is what tasks/get would say then, of one that is cancelled, too (%s) [S104]",
+  "each message is what tasks/get would return then, even for a cancelled task (%s) [S104]",
   async (tool) => {
     const { to } = await ovenHere();
     const task = await begun(to, tool);
@@ -106,7 +106,7 @@ test.each(["proof", "two"])(
   },
 );
 
-test("a task whose time is up is told as failed, and that ends it [S107] [G15]", async () => {
+test("a task whose time is up is reported as failed, which ends the subscription [S107] [G15]", async () => {
   const clock = { now: Date.now() };
   const store = new CountingStore({ now: () => clock.now });
   const { to } = await ovenHere({ store });
@@ -140,7 +140,7 @@ test("a host that has parsed the body itself is served alike", async () => {
 });
 
 describe("the ids", () => {
-  test("of those that are nobody's are left out, and nothing is said of it [S73] [G27]", async () => {
+  test("of unknown tasks are left out without a message [S73] [G27]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     const taskIds = ["nobodys", task, "", "../../etc/passwd", "ü\u0000", "x".repeat(100_000)];
@@ -155,11 +155,14 @@ describe("the ids", () => {
     ["they are no texts", [1, null, {}, ["x"]]],
     ["they are no list", "nobodys"],
     ["they are an object", { 0: "x", length: 1 }],
-  ])("where %s it is acknowledged without, and ends [S73] [S76] [G27]", async (_, taskIds) => {
-    const { to } = await ovenHere();
-    const stream = await listen(to, { taskIds });
-    expect(await stream.rest()).toStrictEqual([acknowledged({}), ended()]);
-  });
+  ])(
+    "are left out if %s, and the subscription is acknowledged and ends [S73] [S76] [G27]",
+    async (_, taskIds) => {
+      const { to } = await ovenHere();
+      const stream = await listen(to, { taskIds });
+      expect(await stream.rest()).toStrictEqual([acknowledged({}), ended()]);
+    },
+  );
 
   test("that come twice count once [G27]", async () => {
     const { to } = await ovenHere();
@@ -171,7 +174,7 @@ describe("the ids", () => {
     expect(statuses(heard)).toEqual(["completed"]);
   });
 
-  test("of 10 000, the first thousand are looked at, and the others are left out [D23] [G27]", async () => {
+  test("are looked up as far as the first thousand of 10 000, and the others are left out [D23] [G27]", async () => {
     const store = new CountingStore();
     const { to } = await ovenHere({ store });
     const [first, last] = [await begun(to, "weigh"), await begun(to, "weigh")];
@@ -219,7 +222,7 @@ describe("without the capability", () => {
     },
   );
 
-  test("a request that is wrong otherwise is told that first [G8]", async () => {
+  test("a request that is wrong in another way gets that error first [G8]", async () => {
     const { to } = await ovenHere();
     const message = envelope(
       "subscriptions/listen",
@@ -233,7 +236,7 @@ describe("without the capability", () => {
     expect((await exchange(to, wrong)).error?.code).toBe(-32602);
   });
 
-  test("what asks for no tasks needs none [S75]", async () => {
+  test("a subscription without tasks does not need the capability [S75]", async () => {
     const { to } = await ovenHere();
     const stream = await listen(to, { toolsListChanged: true }, { capabilities: stays });
     expect(await stream.next()).toStrictEqual(acknowledged({ toolsListChanged: true }));
@@ -242,7 +245,7 @@ describe("without the capability", () => {
 });
 
 describe("together with other kinds", () => {
-  test("both are told; it stays open when the tasks are over, and ends with the server [S75] [S76] [G27]", async () => {
+  test("both are sent; the subscription stays open when the tasks are over, and ends with the server [S75] [S76] [G27]", async () => {
     const { app, to, done } = await ovenHere();
     const task = await begun(to, "rise");
     const stream = await listen(to, { taskIds: [task], toolsListChanged: true });
@@ -265,7 +268,7 @@ describe("together with other kinds", () => {
     expect(await stream.rest()).toStrictEqual([ended()]);
   });
 
-  test("while the tasks go on, it ends with the server all the same [S76]", async () => {
+  test("the subscription also ends with the server while the tasks go on [S76]", async () => {
     const { app, to } = await ovenHere();
     const task = await begun(to, "two");
     const stream = await listen(to, { taskIds: [task], toolsListChanged: true });
@@ -276,7 +279,7 @@ describe("together with other kinds", () => {
   });
 
   test.each([{ toolsListChanged: false }, { resourceSubscriptions: [] }])(
-    "what was not asked for, %j, is no reason to stay open [S75] [G27]",
+    "a kind that was not requested, %j, does not keep it open [S75] [G27]",
     async (more) => {
       const { to } = await ovenHere();
       const task = await begun(to, "weigh");
@@ -288,7 +291,7 @@ describe("together with other kinds", () => {
     },
   );
 
-  test("tasks alone hear nothing of other changes [S75]", async () => {
+  test("a subscription to tasks alone gets no other changes [S75]", async () => {
     const { app, to, done } = await ovenHere();
     const task = await begun(to, "rise");
     const stream = await listen(to, { taskIds: [task] });
@@ -332,7 +335,7 @@ describe("several at once", () => {
   });
 });
 
-test("of too many at once the next is refused, and served when one has ended [D23]", async () => {
+test("if there are too many, the next is refused, and served when one has ended [D23]", async () => {
   const { to } = await ovenHere();
   const task = await begun(to, "two");
   const open = (id: number) => listen(to, { taskIds: [task] }, { id });
@@ -348,8 +351,8 @@ test("of too many at once the next is refused, and served when one has ended [D2
   expect(await next.next()).toStrictEqual(acknowledged({ taskIds: [task] }, 1_024));
 });
 
-describe("changes that follow one another closely", () => {
-  test("share a message; the last is told at once [G28]", async () => {
+describe("changes in quick succession", () => {
+  test("share a message, and the last is sent at once [G28]", async () => {
     const { app, to } = await ovenHere();
     app.tool("chatter", { task: "required" }, async (ctx) => {
       await ctx.background();
@@ -369,7 +372,7 @@ describe("changes that follow one another closely", () => {
     expect(heard.length).toBeLessThan(Math.max(12, 5 * seconds + 3));
   });
 
-  test("the end is not held back by what was told just before [G28]", async () => {
+  test("do not delay the end [G28]", async () => {
     const { to } = await ovenHere();
     const took: number[] = [];
     // What is held back takes 200 ms every time. What is not can take as long on a busy machine, but not every time.
@@ -391,7 +394,7 @@ describe("changes that follow one another closely", () => {
 
 describe("nothing is left behind", () => {
   test.each(["tasks alone", "tasks and others"])(
-    "by a client that hangs up, of %s",
+    "by a client that disconnects, subscribed to %s",
     async (which) => {
       const store = new CountingStore();
       const { to } = await ovenHere({ store });
@@ -416,7 +419,7 @@ describe("nothing is left behind", () => {
   );
 
   test.each(["tasks alone", "tasks and others"])(
-    "by a request whose signal aborts, of %s",
+    "by a request whose signal aborts, subscribed to %s",
     async (which) => {
       const store = new CountingStore();
       const { to } = await ovenHere({ store });
@@ -465,7 +468,7 @@ describe("nothing is left behind", () => {
     await expect.poll(() => store.listeners).toBe(before);
   });
 
-  test("by those whose tasks are over", async () => {
+  test("by subscriptions whose tasks are over", async () => {
     const store = new CountingStore();
     const { to } = await ovenHere({ store });
     const task = await begun(to, "two");
@@ -478,7 +481,7 @@ describe("nothing is left behind", () => {
     await stream.hangUp();
   });
 
-  test("when the app closes: open streams are told, and end at once [S76]", async () => {
+  test("when the app closes: open streams get a last message, and end at once [S76]", async () => {
     const store = new CountingStore();
     const { app, to } = await servedOven({ store });
     const task = await begun(to, "two");
@@ -500,7 +503,7 @@ describe("nothing is left behind", () => {
   });
 });
 
-test("a change made before anybody could hear of it is in the first message [G27]", async () => {
+test("a change from before the subscription is in the first message [G27]", async () => {
   const { to } = await ovenHere();
   const { result } = await call(to, "weigh");
   const task = result?.["taskId"] as string;

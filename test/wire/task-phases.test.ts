@@ -42,7 +42,7 @@ async function ordered(to: To, ...legs: readonly Leg[]): Promise<Answer[]> {
 }
 
 describe("rounds, a task, and a question in it", () => {
-  test("over HTTP: each phase in its own words, each body once [S87] [A10]", async () => {
+  test("over HTTP, each phase has its own messages, and each body runs once [S87] [A10]", async () => {
     const { to, ran } = await servedOven();
     const [first, second, third] = await ordered(to);
     for (const round of [first!, second!]) {
@@ -65,7 +65,7 @@ describe("rounds, a task, and a question in it", () => {
     expect(ran).toEqual(["price", "bake"]);
   });
 
-  test("over stdio: the same [S87]", async () => {
+  test("over stdio, the same holds [S87]", async () => {
     const here = await stdioHere();
     const params = { name: "order", arguments: rye };
     const [first] = await here.ask("tools/call", params);
@@ -95,7 +95,7 @@ describe("rounds, a task, and a question in it", () => {
     expect(here.ran).toEqual(["price", "bake"]);
   });
 
-  test("a key is used once in a call, in whichever phase [S93]", async () => {
+  test("a key is used once in a call, in either phase [S93]", async () => {
     const { to } = await ovenHere();
     const first = await call(to, "same_key");
     const task = taskIdIn(
@@ -114,7 +114,7 @@ describe("rounds, a task, and a question in it", () => {
     });
   });
 
-  test("what was asked in rounds cannot be answered again in the task [S93] [S95]", async () => {
+  test("a question of the rounds cannot be answered again in the task [S93] [S95]", async () => {
     const { to } = await ovenHere();
     const [, , third] = await ordered(to);
     const task = taskIdIn(third!);
@@ -125,14 +125,14 @@ describe("rounds, a task, and a question in it", () => {
     expect(textOf(await until(to, task, "completed"))).toBe("rye for Ada in 9 slices");
   });
 
-  test("a first round that nobody comes back to has left nothing in the store [S32] [S86]", async () => {
+  test("an abandoned first round has left nothing in the store [S32] [S86]", async () => {
     const { to, store } = await ovenHere();
     for (let n = 0; n < 5; n += 1) expect(tokenIn(await call(to, "order", rye))).toBeDefined();
     expect(await store.list({ principal: undefined, after: undefined, limit: 10 })).toEqual([]);
     expect(await store.figures()).toMatchObject({ live: 0, due: 0 });
   });
 
-  test("the round that makes the task, sent again, gets the same task, at any time [S86]", async () => {
+  test("the round that creates the task gets the same task when it is sent again, at any time [S86]", async () => {
     const { to, ran, store } = await ovenHere();
     const [, second, third] = await ordered(to);
     const task = taskIdIn(third!);
@@ -161,10 +161,10 @@ describe("rounds, a task, and a question in it", () => {
   });
 });
 
-describe("who declares tasks", () => {
+describe("a client that declares tasks", () => {
   const bare = { capabilities: stays };
 
-  test("only when it comes to it, gets one then [S81]", async () => {
+  test("only in the round that needs one gets a task then [S81]", async () => {
     const { to } = await ovenHere();
     const [first, second, third] = await ordered(to, bare, bare, {});
     expect([first, second].map((round) => round?.result?.["resultType"])).toEqual([
@@ -174,7 +174,7 @@ describe("who declares tasks", () => {
     await until(to, taskIdIn(third!), "input_required");
   });
 
-  test("only at first, gets none: it goes on in rounds [S81] [S84]", async () => {
+  test("only at first gets none, and continues in rounds [S81] [S84]", async () => {
     const { to, ran, store } = await ovenHere();
     const [, , third] = await ordered(to, {}, {}, bare);
     expect(third!.result).toMatchObject({ resultType: "input_required" });
@@ -188,7 +188,7 @@ describe("who declares tasks", () => {
     expect((await store.figures()).live).toBe(0);
   });
 
-  test("not any more, when there is somebody else to wait for, is told what it takes, not asked for ever [S83] [S17]", async () => {
+  test("no longer, while a third party is awaited, gets an error that says what is needed [S83] [S17]", async () => {
     const { to, store } = await ovenHere();
     const first = await call(to, "ask_boss");
     const leg = { requestState: tokenIn(first), inputResponses: { name: accept({ name: "Ada" }) } };
@@ -202,7 +202,7 @@ describe("who declares tasks", () => {
     expect((await call(to, "ask_boss", {}, leg)).result).toMatchObject({ resultType: "task" });
   });
 
-  test("never, and is refused what it cannot wait for [S83]", async () => {
+  test("never is refused what it cannot wait for [S83]", async () => {
     const { to, tickets } = await ovenHere();
     const { status, error } = await call(to, "approve", {}, bare);
     expect([status, error?.code]).toEqual([400, -32021]);
@@ -210,10 +210,10 @@ describe("who declares tasks", () => {
   });
 });
 
-describe("for a client that follows no tasks", () => {
+describe("for a client that does not support tasks", () => {
   const bare = { capabilities: stays };
 
-  test("the call goes on in its request, question by question [S84]", async () => {
+  test("the call continues in its request, question by question [S84]", async () => {
     const { to, ran, store } = await ovenHere();
     const first = await call(to, "bake", rye, bare);
     expect(first.result).toMatchObject({ resultType: "input_required" });
@@ -230,13 +230,13 @@ describe("for a client that follows no tasks", () => {
     expect((await store.figures()).live).toBe(0);
   });
 
-  test("it sleeps there, and each body runs once [S84]", async () => {
+  test("the call sleeps there, and each body runs once [S84]", async () => {
     const { to, ran } = await ovenHere();
     expect(textIn(await call(to, "nap", { ms: 30 }, bare))).toBe("slept");
     expect(ran).toEqual(["before"]);
   });
 
-  test("a sleep that is too long is refused at once, in words [S84]", async () => {
+  test("a sleep that is too long is refused at once, with a message [S84]", async () => {
     const { to } = await ovenHere({ limits: { inlineMs: 30_000 } });
     const began = performance.now();
     const { result } = await call(to, "nap", { ms: 3_600_000 }, bare);
@@ -247,7 +247,7 @@ describe("for a client that follows no tasks", () => {
     expect(performance.now() - began).toBeLessThan(15_000);
   });
 
-  test("a body that takes too long is stopped, and the client told [S84]", async () => {
+  test("a body that takes too long is stopped, and the client gets an error [S84]", async () => {
     const { to, called } = await ovenHere({ limits: { inlineMs: 50 } });
     const { result } = await call(to, "rise", {}, bare);
     expect(result).toMatchObject({ resultType: "complete", isError: true });
@@ -255,7 +255,7 @@ describe("for a client that follows no tasks", () => {
     expect(called).toEqual(["rise"]);
   });
 
-  test("what was asleep while a question was out has not to sleep again [S84]", async () => {
+  test("a sleep that ended while a question was open is not repeated [S84]", async () => {
     const { to } = await ovenHere();
     const first = await call(to, "ask_and_nap", {}, bare);
     vi.spyOn(nodeEnvironment, "now").mockImplementation(() => Date.now() + 59_950);
@@ -273,7 +273,7 @@ describe("for a client that follows no tasks", () => {
     expect(textIn(answered)).toBe("Ada slept");
   });
 
-  test("one that hangs up stops it, and nothing runs after it [S56]", async () => {
+  test("disconnecting stops the call, and nothing runs afterwards [S56]", async () => {
     const { to, ran, stopped } = await ovenHere();
     const gone = new AbortController();
     void call(to, "heat", {}, { ...bare, signal: gone.signal }).catch(() => {});
@@ -299,8 +299,8 @@ function slow() {
   return { store, asked, go, all };
 }
 
-describe("a client that is gone when its task is made", () => {
-  test("has none: nobody could ever ask for it [G18]", async () => {
+describe("a client that is gone when its task is created", () => {
+  test("leaves no task, because nothing could ever request it [G18]", async () => {
     const { store, asked, go, all } = slow();
     const { to } = await ovenHere({ store });
     const gone = new AbortController();
@@ -311,7 +311,7 @@ describe("a client that is gone when its task is made", () => {
     await expect.poll(async () => (await all()).map(({ status }) => status)).toEqual(["cancelled"]);
   });
 
-  test("finds it where a token leads back to it [G18] [S86]", async () => {
+  test("finds the task if a token leads back to it [G18] [S86]", async () => {
     const { store, asked, go, all } = slow();
     const { to } = await ovenHere({ store });
     const first = await call(to, "order", rye);
@@ -333,7 +333,7 @@ describe("a client that is gone when its task is made", () => {
     await until(to, task, "input_required");
   });
 
-  test("before anything was kept leaves nothing [G18]", async () => {
+  test("leaves nothing if it goes before anything is stored [G18]", async () => {
     const { to, store, ran, stopped } = await ovenHere();
     const gone = new AbortController();
     void call(to, "heat", {}, { signal: gone.signal }).catch(() => {});
@@ -344,7 +344,7 @@ describe("a client that is gone when its task is made", () => {
   });
 });
 
-test("over stdio, to cancel the request whose answer was a task cancels nothing [S110] [A14]", async () => {
+test("over stdio, cancelling a request that returned a task cancels nothing [S110] [A14]", async () => {
   const here = await stdioHere();
   const [created] = await here.ask("tools/call", { name: "rise", arguments: {} }, { id: "call" });
   const taskId = created?.result?.["taskId"];
@@ -355,7 +355,7 @@ test("over stdio, to cancel the request whose answer was a task cancels nothing 
   await expect.poll(get).toMatchObject({ status: "completed" });
 });
 
-test("over stdio, what there was to say to a request that was cancelled is not said to the next of its id [S66]", async () => {
+test("over stdio, a message for a cancelled request does not go to the next one with its id [S66]", async () => {
   const { store, asked, go, all } = slow();
   const here = await stdioHere({ store });
   const params = { name: "order", arguments: rye };
@@ -385,7 +385,7 @@ test("over stdio, what there was to say to a request that was cancelled is not s
   });
 });
 
-test("with once: true a round that is sent again gets its first response, and one with other answers none [S31] [D3]", async () => {
+test("with once: true a repeated round gets its first response, and one with other answers gets none [S31] [D3]", async () => {
   const { to, ran } = await ovenHere();
   const first = await call(to, "charge");
   const leg = { requestState: tokenIn(first), inputResponses: { sum: accept({ sum: 5 }) } };

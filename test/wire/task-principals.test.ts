@@ -38,7 +38,7 @@ const unknown = "AAAAAAAAAAAAAAAAAAAAAA";
 
 describe("another user", () => {
   test.each(methods)(
-    "gets for %s what a task that never was gets, in every state of it [D8] [D9] [D10]",
+    "gets the same response for %s as for a task that never existed, in every state of it [D8] [D9] [D10]",
     async (method) => {
       const { to, store } = await guarded();
       const asked = (taskId: string) =>
@@ -72,7 +72,7 @@ describe("another user", () => {
     },
   );
 
-  test("cannot tell one that was deleted from one that never was [D9]", async () => {
+  test("cannot distinguish a deleted task from one that never existed [D9]", async () => {
     const clock = { now: Date.now() };
     const store = new MemoryStore({ now: () => clock.now });
     const { to } = await ovenHere({ auth, principal, store });
@@ -86,7 +86,7 @@ describe("another user", () => {
     expect(foreign.error?.data).toEqual({ reason: "unknown_task" });
   });
 
-  test("hears nothing of it by a subscription, and no more than of one that never was [D8] [D9] [G27]", async () => {
+  test("learns nothing of it from a subscription, as with one that never existed [D8] [D9] [G27]", async () => {
     const { to } = await guarded();
     const task = await begun(to, "two", {}, as("ada"));
     await until(to, task, "input_required", as("ada"));
@@ -102,7 +102,7 @@ describe("another user", () => {
     await own.hangUp();
   });
 
-  test("hears of own ones among foreign ones only the own [D8]", async () => {
+  test("receives only its own tasks in a subscription to mixed ones [D8]", async () => {
     const { to } = await guarded();
     const adas = await begun(to, "two", {}, as("ada"));
     const eves = await begun(to, "weigh", {}, as("eve"));
@@ -112,7 +112,7 @@ describe("another user", () => {
     expect(JSON.stringify(heard)).not.toContain(adas);
   });
 
-  test("cannot go on from the token of a call, nor make its task [D8] [D10]", async () => {
+  test("cannot continue from the token of a call, nor create its task [D8] [D10]", async () => {
     const { to, store } = await guarded();
     const asked = await call(to, "order", { loaf: "rye" }, as("ada"));
     const leg = { requestState: tokenIn(asked), inputResponses: { sure: accept() } };
@@ -121,7 +121,7 @@ describe("another user", () => {
     expect((await store.figures()).live).toBe(0);
   });
 
-  test("does not take up the room of the first [D23]", async () => {
+  test("does not use up the limit of the first [D23]", async () => {
     const { to } = await ovenHere({ auth, principal, limits: { tasksPerPrincipal: 1 } });
     await begun(to, "two", {}, as("ada"));
     expect((await call(to, "two", {}, as("ada"))).error?.data).toEqual({
@@ -130,7 +130,7 @@ describe("another user", () => {
     await begun(to, "two", {}, as("eve"));
   });
 
-  test("without credentials gets in nowhere, and learns nothing [D8] [D10]", async () => {
+  test("without credentials is refused everywhere, and learns nothing [D8] [D10]", async () => {
     const { to } = await guarded();
     const task = await begun(to, "two", {}, as("ada"));
     for (const method of [...methods, "subscriptions/listen"]) {
@@ -144,7 +144,7 @@ describe("another user", () => {
   });
 });
 
-describe("nobody", () => {
+describe("an anonymous caller", () => {
   /** A host that verifies some of its callers. */
   const host =
     ({ app }: Awaited<ReturnType<typeof ovenHere>>, user?: string): To =>
@@ -160,7 +160,7 @@ describe("nobody", () => {
     ["of somebody's", "ada", undefined],
     ["and somebody of nobody's", undefined, "ada"],
     ["and one called like the empty name of nobody's", undefined, " "],
-  ])("knows nothing %s [D8] [D9] [G38]", async (_, owner, other) => {
+  ])("does not share tasks with a verified caller: %s [D8] [D9] [G38]", async (_, owner, other) => {
     const made = await ovenHere();
     const task = await begun(host(made, owner), "two");
     await until(host(made, owner), task, "input_required");
@@ -180,7 +180,7 @@ describe("nobody", () => {
     });
   });
 
-  test("is everybody without credentials: the id alone is what it takes then [G38]", async () => {
+  test("is every caller without credentials, for whom the id alone is enough [G38]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     expect((await ask(to, "tasks/get", task, { headers: as("eve").headers })).result).toMatchObject(
@@ -196,7 +196,7 @@ describe("the same store behind another server", () => {
     ["name", { name: "another-oven" }],
     ["key", { keys: "other:AQECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" }],
   ])(
-    "of another %s: the first one's tasks are not there, and its log says why [D8] [D9]",
+    "with another %s does not see the first one's tasks, and logs why [D8] [D9]",
     async (_, own) => {
       const { to, store } = await ovenHere();
       const task = await begun(to, "two");
@@ -222,7 +222,7 @@ describe("a ticket", () => {
     return { ...made, task, ticket: made.tickets[0]! };
   }
 
-  test("says whose it is, so that a page can tell who else comes with it [D8] [D13]", async () => {
+  test("names its principal, so that a page can notice another visitor [D8] [D13]", async () => {
     const { app, ticket, to, task } = await waiting();
     /** As an application writes it: who may, is for it to say. */
     const page = async (user: string) =>
@@ -237,7 +237,7 @@ describe("a ticket", () => {
     expect(textOf(await until(to, task, "completed", as("ada")))).toBe("approved");
   });
 
-  test("is no task id, no token and no answer: nobody gets anywhere with it on the wire [D8] [D16]", async () => {
+  test("is not a task id, a token or an answer, and opens nothing on the wire [D8] [D16]", async () => {
     const { ticket, to, task } = await waiting();
     for (const user of ["ada", "eve"]) {
       expect((await ask(to, "tasks/get", ticket, as(user))).error?.code).toBe(-32602);
@@ -253,7 +253,7 @@ describe("a ticket", () => {
     expect(after.result).not.toHaveProperty("inputRequests");
   });
 
-  test("of a page delivers nothing, and one that was changed opens nothing [D13]", async () => {
+  test("of a page delivers nothing, and a changed one opens nothing [D13]", async () => {
     const made = await guarded();
     const task = await begun(made.to, "every_kind", {}, as("ada"));
     await until(made.to, task, "input_required", as("ada"));
@@ -317,7 +317,7 @@ describe("2025-11-25", () => {
     };
   }
 
-  test("its methods, too, know a task as its owner's alone, and list no other's [D8] [D9] [E2.1]", async () => {
+  test("its methods, too, show a task to its owner alone, and list no other's [D8] [D9] [E2.1]", async () => {
     const { to } = await guarded();
     const [ada, eve] = [await session(to, "ada"), await session(to, "eve")];
     const made = await ada("tools/call", { name: "two", arguments: {}, task: {} });
@@ -333,7 +333,7 @@ describe("2025-11-25", () => {
   });
 });
 
-test("ids and answers of a task do not reach the log whole [D25]", async () => {
+test("ids and answers of a task are not logged in full [D25]", async () => {
   const { to, logged } = await guarded();
   const task = await begun(to, "fussy", {}, as("ada"));
   await until(to, task, "input_required", as("ada"));

@@ -48,7 +48,7 @@ async function replicas(workers: readonly ("a" | "b")[] = ["a", "b"]): Promise<R
 const rye = { loaf: "rye" };
 
 describe("a call", () => {
-  test("goes through all its phases, each request to another replica, each body once [S16] [S86] [S87]", async () => {
+  test("passes through all its phases, each request on another replica, each body once [S16] [S86] [S87]", async () => {
     const { a, b, to } = await replicas();
     const first = await call(to, "order", rye);
     const second = await call(to, "order", rye, {
@@ -75,7 +75,7 @@ describe("a call", () => {
     expect([...a.ran, ...b.ran].toSorted()).toEqual(["bake", "price"]);
   });
 
-  test("many at once do not meet [S15]", async () => {
+  test("does not mix with many others at once [S15]", async () => {
     const { to } = await replicas();
     const loaves = Array.from({ length: 8 }, (_, n) => `loaf-${n}`);
     const texts = await Promise.all(
@@ -91,7 +91,7 @@ describe("a call", () => {
     expect(texts).toEqual(loaves.map((loaf) => `${loaf} with a thin crust`));
   });
 
-  test("of a key answered on both at once one answer wins, and both are acknowledged [G11]", async () => {
+  test("accepts one of two answers on both replicas at once, and both are acknowledged [G11]", async () => {
     const { a, b, to } = await replicas();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -105,7 +105,7 @@ describe("a call", () => {
     expect(textOf(await until(to, task, "completed"))).toMatch(/^[01] and x$/);
   });
 
-  test("cancelled on one stops the body on the other [S97] [G17]", async () => {
+  test("stops its body on one replica when it is cancelled on the other [S97] [G17]", async () => {
     const { a, b } = await replicas(["b"]);
     const task = await begun(a.app, "proof");
     await expect.poll(() => b.ran).toEqual(["proof"]);
@@ -116,7 +116,7 @@ describe("a call", () => {
 });
 
 describe("a subscriber", () => {
-  test("on one hears what the other does, and its end [S16] [S104]", async () => {
+  test("on one replica receives the changes on the other, and the end [S16] [S104]", async () => {
     const { a, b } = await replicas(["b"]);
     const task = await begun(b.app, "bake", rye);
     const stream = await listen(a.app, { taskIds: [task] });
@@ -132,7 +132,7 @@ describe("a subscriber", () => {
     expect(rest.at(-1)?.result).toMatchObject({ resultType: "complete" });
   });
 
-  test("on each of them hears the same [S77]", async () => {
+  test("on each replica receives the same [S77]", async () => {
     const { a, b } = await replicas(["a"]);
     const task = await begun(b.app, "two");
     await until(a.app, task, "input_required");
@@ -149,7 +149,7 @@ describe("a subscriber", () => {
 });
 
 test.each(["a\u0000b", "\ud800", "' or 1=1 --", "täsk", "x".repeat(300), ""])(
-  "an id that no task can have, %j, is nobody's, and troubles the database not at all [S98] [D9]",
+  "an id that no task can have, %j, is unknown, and does not reach the database [S98] [D9]",
   async (taskId) => {
     const { a } = await replicas([]);
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
@@ -166,7 +166,7 @@ test.each(["a\u0000b", "\ud800", "' or 1=1 --", "täsk", "x".repeat(300), ""])(
   },
 );
 
-test("a database that is gone is an error without its details, which the log has, and no push [D25]", async () => {
+test("a lost database is an error without details, which are in the log, and nothing is pushed [D25]", async () => {
   const { a } = await replicas([]);
   const task = await begun(a.app, "two");
   await a.store.close();

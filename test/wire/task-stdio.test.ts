@@ -24,14 +24,14 @@ async function ask({ send, next }: StdioProcess, method: string, params: object)
   return result;
 }
 
-test("it exits by itself when its input ends, though it could run tasks [S67]", async () => {
+test("the server exits by itself when its input ends, even if it could run tasks [S67]", async () => {
   const oven = started(server);
   await ask(oven, "tools/list", {});
   oven.hangUp();
   expect(await oven.exit).toBe(0);
 });
 
-test("what is under way then is handed over, and the next process on the store ends it [S67] [S110]", async () => {
+test("work under way is then handed over, and the next process on the store completes it [S67] [S110]", async () => {
   const env = store();
   const before = started(server, { env });
   const { taskId } = await ask(before, "tools/call", { name: "bake", arguments: { loaf: "rye" } });

@@ -62,7 +62,7 @@ describe.each([
 ] as const)("the messages, served by %s,", (_, name, serve) => {
   const _meta = serverInfo(name);
 
-  test("CreateTaskResult is flat, begins as working, and holds nothing else [S85] [S87] [A10] [G14]", async () => {
+  test("CreateTaskResult is flat, begins as working, and contains nothing else [S85] [S87] [A10] [G14]", async () => {
     const to = await serve();
     const { status, result } = await call(to, "bake", { loaf: "rye" });
     expect(status).toBe(200);
@@ -75,7 +75,7 @@ describe.each([
     });
   });
 
-  test("the same of a tool with an outputSchema, whose result has structured content [S85] [S92]", async () => {
+  test("CreateTaskResult is the same for a tool with an outputSchema, whose result has structured content [S85] [S92]", async () => {
     const to = await serve();
     const created = await call(to, "weigh");
     expect(created.result).toStrictEqual({
@@ -97,7 +97,7 @@ describe.each([
     });
   });
 
-  test("tasks/get of a working one has the base alone [S88] [S89] [A11]", async () => {
+  test("tasks/get of a working task has only the base [S88] [S89] [A11]", async () => {
     const to = await serve();
     const task = await begun(to, "proof");
     expect((await ask(to, "tasks/get", task)).result).toStrictEqual({
@@ -109,7 +109,7 @@ describe.each([
     });
   });
 
-  test("of one that asks, all that is asked, as bare requests [S88] [A11]", async () => {
+  test("tasks/get of a task that asks has all its questions, as bare requests [S88] [A11]", async () => {
     const to = await serve();
     const task = await begun(to, "every_kind");
     const asking = await until(to, task, "input_required");
@@ -152,7 +152,7 @@ describe.each([
     });
   });
 
-  test("of one that is done, its result, also where that says that it went wrong [S88] [S90] [S91] [A11]", async () => {
+  test("tasks/get of a completed task has its result, even if that reports a failure [S88] [S90] [S91] [A11]", async () => {
     const to = await serve();
     const task = await begun(to, "burn");
     expect(await until(to, task, "completed")).toStrictEqual({
@@ -169,7 +169,7 @@ describe.each([
     });
   });
 
-  test("of one that ended in an error of the protocol, that error [S88] [S90] [S91] [A11]", async () => {
+  test("tasks/get of a task that ended in a protocol error has that error [S88] [S90] [S91] [A11]", async () => {
     const to = await serve();
     const task = await begun(to, "short");
     expect(await until(to, task, "failed")).toStrictEqual({
@@ -183,7 +183,7 @@ describe.each([
     });
   });
 
-  test("of a cancelled one, the base alone [S88] [A11]", async () => {
+  test("tasks/get of a cancelled task has only the base [S88] [A11]", async () => {
     const to = await serve();
     const task = await begun(to, "proof");
     await ask(to, "tasks/cancel", task);
@@ -196,7 +196,7 @@ describe.each([
     });
   });
 
-  test("tasks/update and tasks/cancel are acknowledged, and that is all [S89] [S94] [S97] [A12]", async () => {
+  test("tasks/update and tasks/cancel are acknowledged, with nothing else [S89] [S94] [S97] [A12]", async () => {
     const to = await serve();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -209,7 +209,7 @@ describe.each([
     expect((await ask(to, "tasks/cancel", task)).result).toStrictEqual(ack);
   });
 
-  test("errors of the extension are errors, with what is needed [S83] [S99] [A15]", async () => {
+  test("errors of the extension are errors, and name what is needed [S83] [S99] [A15]", async () => {
     const to = await serve();
     const bare = { capabilities: stays };
     const refused = { code: -32021, data: needed };
@@ -221,7 +221,7 @@ describe.each([
     }
   });
 
-  test("discovery tells of the extension, with no settings, and of nothing older [S80] [S102]", async () => {
+  test("discovery names the extension, without settings, and nothing older [S80] [S102]", async () => {
     const to = await serve();
     const { result } = await exchange(to, envelope("server/discover"));
     const { capabilities } = result as { capabilities: Record<string, unknown> };
@@ -229,7 +229,7 @@ describe.each([
     expect(capabilities).not.toHaveProperty("tasks");
   });
 
-  test("the list of tools is silent on tasks [G39]", async () => {
+  test("the list of tools does not mention tasks [G39]", async () => {
     const to = await serve();
     const { result } = await exchange(to, envelope("tools/list", {}, { capabilities: follows }));
     const { tools } = result as { tools: Record<string, unknown>[] };
@@ -238,21 +238,24 @@ describe.each([
   });
 });
 
-describe("who gets a task", () => {
+describe("which requests get a task", () => {
   test.each([
     ["any object", { [extension]: {} }, "task"],
     ["one with settings", { [extension]: { later: true } }, "task"],
     ["none", {}, "complete"],
     ["another extension", { "example.com/tasks": {} }, "complete"],
-  ])("a request that declares %s [S81] [S84] [G29]", async (_, extensions, resultType) => {
-    const { to, done } = await servedOven();
-    done.resolve();
-    const { result } = await call(to, "rise", {}, { capabilities: { ...stays, extensions } });
-    expect(result).toMatchObject({ resultType });
-  });
+  ])(
+    "a request that declares %s (%j) gets a %s result [S81] [S84] [G29]",
+    async (_, extensions, resultType) => {
+      const { to, done } = await servedOven();
+      done.resolve();
+      const { result } = await call(to, "rise", {}, { capabilities: { ...stays, extensions } });
+      expect(result).toMatchObject({ resultType });
+    },
+  );
 
   test.each([[null], [[]], ["yes"], [true], [1]])(
-    "a declaration that is %j is none [S81] [G29]",
+    "a declaration that is %j does not count [S81] [G29]",
     async (declared) => {
       const { to, done, store } = await servedOven();
       done.resolve();
@@ -264,7 +267,7 @@ describe("who gets a task", () => {
     },
   );
 
-  test("none for one that declares only what 2025-11-25 had, or asks for one [S101] [S102]", async () => {
+  test("a request that declares only what 2025-11-25 had, or asks for a task, gets none [S101] [S102]", async () => {
     const { to, done, store } = await servedOven();
     done.resolve();
     const capabilities = { ...stays, tasks: { requests: { tools: { call: {} } } } };
@@ -276,7 +279,7 @@ describe("who gets a task", () => {
     expect([get.status, get.error?.code]).toEqual([400, -32021]);
   });
 
-  test("a wish for one changes nothing for a client that follows them [S101]", async () => {
+  test("a request for a task changes nothing for a client that supports them [S101]", async () => {
     const { to } = await servedOven();
     const own = { capabilities: follows };
     const quick = { name: "quick", arguments: {}, task: { ttl: 1 } };
@@ -291,7 +294,7 @@ describe("who gets a task", () => {
     });
   });
 
-  test("the handler decides: what is quick is answered at once [S82]", async () => {
+  test("the handler decides, and quick work gets its result at once [S82]", async () => {
     const { to, store } = await servedOven();
     expect((await call(to, "quick")).result).toMatchObject({
       resultType: "complete",
@@ -300,7 +303,7 @@ describe("who gets a task", () => {
     expect((await store.figures()).live).toBe(0);
   });
 
-  test("a tool that runs as a task alone is refused before anything ran [S83]", async () => {
+  test("a task-only tool is refused before anything runs [S83]", async () => {
     const { to, called, store } = await servedOven();
     for (const tool of ["proof", "two", "fussy"]) {
       const { status, error } = await call(to, tool, {}, { capabilities: stays });
@@ -310,7 +313,7 @@ describe("who gets a task", () => {
     expect((await store.figures()).live).toBe(0);
   });
 
-  test("each request speaks for itself: to follow one, the later ones declare it, too [S99]", async () => {
+  test("each request speaks for itself, and those that follow a task must declare it, too [S99]", async () => {
     const { to } = await servedOven();
     const task = await begun(to, "two");
     const bare = { capabilities: stays };
@@ -324,7 +327,7 @@ describe("who gets a task", () => {
     expect((await until(to, task, "input_required")).status).toBe("input_required");
   });
 
-  test("nobody, where there is no store: the extension is not declared either [S18] [S80]", async () => {
+  test("no request gets a task without a store, and the extension is not declared [S18] [S80]", async () => {
     const app = parley({ name: "storeless", version: "1.0.0", keys, logger: quiet });
     app.tool("bake", { task: "optional" }, async (ctx) => {
       await ctx.background();
@@ -336,7 +339,7 @@ describe("who gets a task", () => {
     expect([status, error?.code]).toEqual([404, -32601]);
   });
 
-  test("prompts and resources are none, and nothing else takes the methods' names [S81] [S100] [S112]", async () => {
+  test("prompts and resources are never tasks, and nothing else takes the methods' names [S81] [S100] [S112]", async () => {
     const { to } = await servedOven();
     for (const method of ["tasks/result", "tasks/list", "tasks/input_response", "tasks/new"]) {
       const { status, error } = await ask(to, method, "nobodys", {
@@ -355,7 +358,7 @@ describe("a task", () => {
     expect((await ask(to, "tasks/get", task)).result).toMatchObject({ taskId: task });
   });
 
-  test("moves between working and input_required, then ends and stays so [S109] [G17]", async () => {
+  test("alternates between working and input_required, then ends and stays ended [S109] [G17]", async () => {
     const { to } = await servedOven();
     const task = await begun(to, "bake", { loaf: "rye" });
     await until(to, task, "input_required");
@@ -368,7 +371,7 @@ describe("a task", () => {
     expect((await ask(to, "tasks/get", task)).result).toEqual(done);
   });
 
-  test("is told by its status message alone: nothing of it goes out elsewhere [S105] [S70] [S71] [A14]", async () => {
+  test("is reported only by its status message, and nothing is sent elsewhere [S105] [S70] [S71] [A14]", async () => {
     const { to, done } = await servedOven();
     const meta = { progressToken: "p", "io.modelcontextprotocol/logLevel": "debug" };
     const created = await call(to, "rise", {}, { meta });
@@ -388,7 +391,7 @@ describe("a task", () => {
     expect(await until(to, task, "completed")).toMatchObject({ statusMessage: '{"at":"the top"}' });
   });
 
-  test("says what it can of what it is told to log, as a round does [S105]", async () => {
+  test("accepts any value to log, as a round does [S105]", async () => {
     const { app, to } = await ovenHere();
     app.tool("mumble", { task: "required" }, async (ctx) => {
       await ctx.background();
@@ -401,7 +404,7 @@ describe("a task", () => {
     expect(textOf(await until(to, task, "completed"))).toBe("said");
   });
 
-  test("tasks/get changes nothing, however often it is asked [S114]", async () => {
+  test("is not changed by tasks/get, however often it is called [S114]", async () => {
     const { to, store } = await servedOven();
     const task = await begun(to, "two");
     const first = await until(to, task, "input_required");
@@ -413,7 +416,7 @@ describe("a task", () => {
     expect(await store.read(task)).toEqual(before);
   });
 
-  test("ids are 128 random bits, safe in a header [D7]", async () => {
+  test("has an id of 128 random bits that is safe in a header [D7]", async () => {
     const { to } = await servedOven();
     const ids = await Promise.all(Array.from({ length: 50 }, () => begun(to, "two")));
     expect(new Set(ids).size).toBe(50);
@@ -433,7 +436,7 @@ describe("a task", () => {
     expect(baked.result).toMatchObject({ ttlMs: 60_000 });
   });
 
-  test("whose time is up before it is done has failed, and is gone after a while [S107] [S113] [G15] [D29]", async () => {
+  test("fails if its time is up before it is done, and is gone after a while [S107] [S113] [G15] [D29]", async () => {
     const clock = { now: Date.now() };
     const store = new MemoryStore({ now: () => clock.now });
     const { to } = await servedOven({ store });
@@ -469,7 +472,7 @@ describe("a task", () => {
     });
   });
 
-  test("that was done is deleted at the end of its time, and its owner is told so [S107] [S113] [D29]", async () => {
+  test("that was done is deleted at the end of its time, and its owner gets an error that says so [S107] [S113] [D29]", async () => {
     const clock = { now: Date.now() };
     const store = new MemoryStore({ now: () => clock.now });
     const { to } = await servedOven({ store });
@@ -487,7 +490,7 @@ describe("a task", () => {
     expect((await store.read(task))?.result).toBeUndefined();
   });
 
-  test("holds all of a caller's in the store sealed [D29]", async () => {
+  test("keeps all of a caller's data sealed in the store [D29]", async () => {
     const { to, store } = await servedOven();
     const task = await begun(to, "bake", { loaf: "a-secret-loaf" });
     await until(to, task, "input_required");
@@ -500,7 +503,7 @@ describe("a task", () => {
     }
   });
 
-  test("goes on where the request that made it has long been answered, and its client is gone [S110] [A14]", async () => {
+  test("goes on after the request that created it has its response and its client is gone [S110] [A14]", async () => {
     const { to, done } = await servedOven();
     const gone = new AbortController();
     const task = await begun(to, "rise", {}, { signal: gone.signal });
@@ -509,7 +512,7 @@ describe("a task", () => {
     expect(textOf(await until(to, task, "completed"))).toBe("risen");
   });
 
-  test("a caller has no more of them than the limit [D23]", async () => {
+  test("counts towards the limit of its caller [D23]", async () => {
     const { to } = await servedOven({ limits: { tasksPerPrincipal: 2 } });
     await begun(to, "two");
     await begun(to, "two");
@@ -519,7 +522,7 @@ describe("a task", () => {
 });
 
 describe("tasks/cancel", () => {
-  test("stops the body that runs, and what it would have returned is not told [S97] [G17]", async () => {
+  test("stops the running body, and its result is not reported [S97] [G17]", async () => {
     const { to, ran, stopped } = await servedOven();
     const task = await begun(to, "proof");
     await expect.poll(() => ran).toEqual(["proof"]);
@@ -529,7 +532,7 @@ describe("tasks/cancel", () => {
     expect((await ask(to, "tasks/get", task)).result).toMatchObject({ status: "cancelled" });
   });
 
-  test("of one that asks ends it: the questions are gone, later answers ignored [S97] [G17]", async () => {
+  test("ends a task that asks: its questions are gone, and later answers are ignored [S97] [G17]", async () => {
     const { to, called } = await servedOven();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -545,7 +548,7 @@ describe("tasks/cancel", () => {
     expect(called).toHaveLength(runs);
   });
 
-  test("is done when it is acknowledged [S97]", async () => {
+  test("is complete when it is acknowledged [S97]", async () => {
     const { to } = await servedOven();
     for (let n = 0; n < 10; n += 1) {
       const task = await begun(to, "two");
@@ -557,7 +560,7 @@ describe("tasks/cancel", () => {
 
 describe("the header Mcp-Name", () => {
   test.each(["tasks/get", "tasks/update", "tasks/cancel"])(
-    "of %s is the task's id, or it is -32020 [S53] [G9]",
+    "of %s is the task's id, or the response is -32020 [S53] [G9]",
     async (method) => {
       const { to } = await servedOven();
       const task = await begun(to, "two");
@@ -575,7 +578,7 @@ describe("the header Mcp-Name", () => {
   );
 });
 
-test("a call that fails before it is a task fails as any other does [S90]", async () => {
+test("a call that fails before it becomes a task fails like any other [S90]", async () => {
   const { to, store } = await servedOven();
   expect(textIn(await call(to, "bake", { loaf: 7 }))).toContain("loaf");
   expect((await store.figures()).live).toBe(0);

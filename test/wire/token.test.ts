@@ -65,7 +65,7 @@ const misuses: readonly Misuse[] = [
 
 describe("a token is refused", () => {
   test.each(misuses)(
-    "with $name: one answer, nothing runs [S27] [S28] [S29] [S30] [D1] [D2] [D5]",
+    "with $name: the response is always the same, and nothing runs [S27] [S28] [S29] [S30] [D1] [D2] [D5]",
     async ({ tool = "pay", args = { amount: 5 }, leg, reason }) => {
       const till = await served();
       const token = tokenIn(await callTool(till.to, "pay", { amount: 5 }));
@@ -83,7 +83,7 @@ describe("a token is refused", () => {
   );
 
   test.each([5, null, { v1: true }, ["v1"]])(
-    "where it is no text at all: %j [S27]",
+    "if it is not a string: %j [S27]",
     async (requestState) => {
       const { to, called } = await served();
       const { error } = await callTool(to, "pay", { amount: 5 }, { requestState });
@@ -154,7 +154,7 @@ describe("a token of one principal", () => {
   const principal = ({ extra }: AuthInfo) => String(extra?.["sub"]);
   const as = (user: string) => ({ headers: { authorization: `Bearer ${user}` } });
 
-  test("is no good for another, though both use the same application [S30] [D2] [D10] [D15]", async () => {
+  test("is not valid for another, even if both use the same application [S30] [D2] [D10] [D15]", async () => {
     const till = await served({ auth, principal });
     const token = tokenIn(await callTool(till.to, "pay", { amount: 5 }, as("ada")));
     const leg = { requestState: token, inputResponses: sure };
@@ -168,7 +168,7 @@ describe("a token of one principal", () => {
     expect(textIn(paid)).toBe("ada paid 5");
   });
 
-  test("is no good where nobody has been verified, nor the other way round [D10]", async () => {
+  test("is not valid for an anonymous caller, nor the reverse [D10]", async () => {
     const locked = await served({ auth, principal });
     const open = await served();
     const adas = tokenIn(await callTool(locked.to, "pay", { amount: 5 }, as("ada")));
@@ -180,7 +180,7 @@ describe("a token of one principal", () => {
   });
 });
 
-test("neither tokens nor answers nor credentials reach the log, whatever happens [D25]", async () => {
+test("tokens, answers and credentials never reach the log [D25]", async () => {
   const till = await served();
   const asked = await callTool(till.to, "form_then_sample");
   const requestState = tokenIn(asked);

@@ -71,7 +71,7 @@ describe("a task", () => {
     ]);
   });
 
-  test("is asked for with the call's envelope, without its progress token", async () => {
+  test("is polled with the envelope of the call, without its progress token", async () => {
     const { client, server } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => completed("done") }),
     );
@@ -85,7 +85,7 @@ describe("a task", () => {
     expect(called!.id).not.toBe(got!.id);
   });
 
-  test("a task goes on at the newest interval, within bounds [C81]", async () => {
+  test("a task is polled at the newest interval, within bounds [C81]", async () => {
     const { client, server } = await connected(
       new PretendServer({
         "tools/call": () => created({ pollIntervalMs: 1 }),
@@ -109,7 +109,7 @@ describe("a task", () => {
     expect(await after(400, calling)).toBe("done");
   });
 
-  test("a task without an interval is polled slower and slower [G26]", async () => {
+  test("a task without an interval is polled less and less often [G26]", async () => {
     const chance = vi.spyOn(Math, "random").mockReturnValue(0.5);
     onTestFinished(() => chance.mockRestore());
     const { client, server } = await connected(
@@ -131,7 +131,7 @@ describe("a task", () => {
     expect(await polls(75_000)).toBe(10);
   });
 
-  test("is looked at at once where it was created as something else than working", async () => {
+  test("is polled at once if its first status is not working", async () => {
     const { client } = await connected(
       new PretendServer({
         "tools/call": () => created({ status: "completed", pollIntervalMs: 60_000 }),
@@ -150,7 +150,7 @@ describe("a task", () => {
       -32603,
       "The task failed, and the server gave no reason.",
     ],
-  ])("that failed %s is an error", async (_, more, code, message) => {
+  ])("is an error when it failed %s", async (_, more, code, message) => {
     const { client } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => task("failed", more) }),
     );
@@ -159,7 +159,7 @@ describe("a task", () => {
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
   });
 
-  test("that was cancelled is another", async () => {
+  test("is a different error when it was cancelled", async () => {
     const { client } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => task("cancelled") }),
     );
@@ -167,7 +167,7 @@ describe("a task", () => {
     expect(error).toMatchObject({ data: { reason: "task_cancelled", taskId } });
   });
 
-  test("that the server knows nothing of ends the call with what the server says", async () => {
+  test("ends the call with the message of the server when the server does not know it", async () => {
     const gone = { code: -32602, message: "No such task", data: { reason: "unknown_task" } };
     const { client, server } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => ({ error: gone }) }),
@@ -176,7 +176,7 @@ describe("a task", () => {
     expect(server.of("tasks/get")).toHaveLength(1);
   });
 
-  test("that ends with the code for wrong headers does not make the client call again", async () => {
+  test("does not make the client call again when it ends with the code for wrong headers", async () => {
     const { client, server } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -188,7 +188,7 @@ describe("a task", () => {
     expect(server.of("tools/call")).toHaveLength(1);
   });
 
-  test("is not given up while the server is away for a while", async () => {
+  test("is not given up while the server is away for a short time", async () => {
     const fails = new Error("ECONNREFUSED");
     const { client } = await connected(
       new PretendServer({
@@ -218,7 +218,7 @@ describe("a task", () => {
     expect(String(error)).toContain("ECONNREFUSED");
   });
 
-  test("is not asked for again by who is not let in", async () => {
+  test("is not polled again after the server refuses the credentials", async () => {
     const fails = new SdkHttpError(SdkErrorCode.ClientHttpForbidden, "Forbidden", { status: 403 });
     const { client, server } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => ({ fails }) }),
@@ -228,7 +228,7 @@ describe("a task", () => {
     expect(server.of("tasks/get")).toHaveLength(1);
   });
 
-  test("a task whose time is long over is given up, though the server says it works [C89]", async () => {
+  test("a task whose time is long over is given up, even if the server says that it is working [C89]", async () => {
     const working = task("working", { ttlMs: 10_000, pollIntervalMs: 1_000 });
     const { client } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => working }),
@@ -240,7 +240,7 @@ describe("a task", () => {
   });
 });
 
-describe("what is no answer about the task", () => {
+describe("an invalid state of a task", () => {
   const good = { resultType: "complete", taskId, status: "completed", result: { content: [] } };
   test.each<[string, Said]>([
     ["about another task", { ...good, taskId: "t-2" }],
@@ -262,15 +262,18 @@ describe("what is no answer about the task", () => {
     expect(shown).toEqual([]);
   });
 
-  test.each([undefined, "", 7, "x".repeat(5_000)])("a task with %j for an id", async (id) => {
-    const { client, server } = await connected(
-      new PretendServer({ "tools/call": () => created({ taskId: id }) }),
-    );
-    expect(reasonOf(await after(500, client.callTool(call)))).toBe("bad_response");
-    expect(server.of("tasks/get")).toHaveLength(0);
-  });
+  test.each([undefined, "", 7, "x".repeat(5_000)])(
+    "a task with the id %j is refused",
+    async (id) => {
+      const { client, server } = await connected(
+        new PretendServer({ "tools/call": () => created({ taskId: id }) }),
+      );
+      expect(reasonOf(await after(500, client.callTool(call)))).toBe("bad_response");
+      expect(server.of("tasks/get")).toHaveLength(0);
+    },
+  );
 
-  test("a second answer to the call is not taken for its result", async () => {
+  test("a second response to the call is not taken for its result", async () => {
     const { client, server, errors } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => completed("first") }),
       { listen: false },
@@ -285,7 +288,7 @@ describe("what is no answer about the task", () => {
     );
   });
 
-  test("of a result without a type, it is complete", async () => {
+  test("a result without a type is complete", async () => {
     const { client } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => completed("done") }),
     );
@@ -294,7 +297,7 @@ describe("what is no answer about the task", () => {
 });
 
 describe("questions", () => {
-  test("of a task are answered by the client's own handler, each once", async () => {
+  test("are answered by the client's own handler, each once", async () => {
     const { client, server, shown } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -312,7 +315,7 @@ describe("questions", () => {
     expect(server.of("tools/call")).toHaveLength(1);
   });
 
-  test("under a key that has been answered are refused when they are others", async () => {
+  test("are refused when they differ under a key that has been answered", async () => {
     const other = task("input_required", { inputRequests: { a: form("Your password?") } });
     const { client, server, shown } = await connected(
       new PretendServer({
@@ -327,7 +330,7 @@ describe("questions", () => {
     expect(server.of("tasks/update")).toHaveLength(1);
   });
 
-  test("without end are too many rounds for the client", async () => {
+  test("exceed the client's limit of rounds when they never end", async () => {
     const endless = (_: Said, nth: number) => asks(`key-${nth}`);
     const { client, shown } = await connected(
       new PretendServer({
@@ -343,7 +346,7 @@ describe("questions", () => {
     expect(shown).toHaveLength(10);
   });
 
-  test("whose keys look like members of every object are keys like any other", async () => {
+  test("may have keys that name members of every object", async () => {
     const { client, server } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -357,7 +360,7 @@ describe("questions", () => {
     expect(Object.keys(inputResponses as object)).toEqual(["__proto__", "constructor"]);
   });
 
-  test("nobody can answer end the call, cancel the task, and are told", async () => {
+  test("that cannot be answered end the call, cancel the task, and are in the error", async () => {
     const question = { method: "sampling/createMessage", params: { messages: [], maxTokens: 5 } };
     const { client, server } = await connected(
       new PretendServer({
@@ -379,7 +382,7 @@ describe("questions", () => {
     expect(server.of("tasks/cancel")).toHaveLength(1);
   });
 
-  test("somebody can answer are answered first, beside those nobody can", async () => {
+  test("that can be answered are answered first, even beside others that cannot", async () => {
     const inputRequests = { a: form("a"), roots: { method: "roots/list" } };
     const { client, server } = await connected(
       new PretendServer({
@@ -393,7 +396,7 @@ describe("questions", () => {
     expect(Object.keys(server.of("tasks/update")[0]!.params!["inputResponses"]!)).toEqual(["a"]);
   });
 
-  test("nobody can answer wait for an answer that is on its way", async () => {
+  test("that cannot be answered wait for an answer that is on its way", async () => {
     const both = { a: form("a"), roots: { method: "roots/list" } };
     const { client } = await connected(
       new PretendServer({
@@ -410,7 +413,7 @@ describe("questions", () => {
     expect(await after(1_000, client.callTool(call))).toBe("done");
   });
 
-  test("that a person takes an hour for cost the call no time", async () => {
+  test("that take a person an hour do not use up the time of the call", async () => {
     const { client } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -453,7 +456,7 @@ describe("questions", () => {
       expect(all.errors).toEqual([]);
     });
 
-    test("leave it else, and that is told when the connection is closed", async () => {
+    test("otherwise leave the task, and closing the connection reports it", async () => {
       const { client, server: served, errors } = await throwing({});
       await pass(3_600_000);
       expect(served.of("tasks/cancel")).toHaveLength(0);
@@ -463,7 +466,7 @@ describe("questions", () => {
     });
   });
 
-  test("that are answered in time cancel nothing", async () => {
+  test("cancel nothing when they are answered in time", async () => {
     const { client, server } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -476,7 +479,7 @@ describe("questions", () => {
     expect(server.of("tasks/cancel")).toHaveLength(0);
   });
 
-  test("put by hand (`allowInputRequired`) are answered by hand, and only once", async () => {
+  test("with `allowInputRequired` are answered by the caller, and only once", async () => {
     const { client, server } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -505,7 +508,7 @@ describe("questions", () => {
     expect(server.of("tools/call")).toHaveLength(1);
   });
 
-  test("whose answer got lost are answered again only while they are asked", async () => {
+  test("whose answer was lost are answered again only while they are asked", async () => {
     const fails = new Error("ECONNRESET");
     const lost = (arrived: boolean) =>
       connected(
@@ -527,7 +530,7 @@ describe("questions", () => {
     expect(two.shown).toEqual(["a"]);
   });
 
-  test("are answered though every other request gets lost", async () => {
+  test("are answered even if every other request is lost", async () => {
     let requests = 0;
     const everyOther = (answer: Answer) => {
       requests += 1;
@@ -549,7 +552,7 @@ describe("questions", () => {
     expect(await after(30_000, client.callTool(call))).toBe("done");
   });
 
-  test("of a task that is over meanwhile leave its result", async () => {
+  test("leave the result in place when their task ends in the meantime", async () => {
     const { client } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -561,7 +564,7 @@ describe("questions", () => {
     expect(await after(1_000, client.callTool(call))).toBe("done without you");
   });
 
-  test("of the call itself, before it is a task, pass as they are", async () => {
+  test("of the call itself, before it becomes a task, pass unchanged", async () => {
     const round = {
       resultType: "input_required",
       inputRequests: { first: form("first") },
@@ -608,7 +611,7 @@ describe("hints", () => {
   };
   const hint = { method: "notifications/tasks", params: { taskId, status: "completed" } };
 
-  test("make the next look come sooner, and are not believed", async () => {
+  test("make the next poll come sooner, and their content is not trusted", async () => {
     const server = subscribed(() => hint);
     const { client, errors } = await connected(server);
     const calling = client.callTool(call, { timeout: 1e6 });
@@ -624,7 +627,7 @@ describe("hints", () => {
     expect(errors).toEqual([]);
   });
 
-  test("by the thousand cost ten looks a second", async () => {
+  test("by the thousand cause ten polls a second", async () => {
     const server = new PretendServer({
       "tools/call": () => created(slow),
       "tasks/get": () => task("working", slow),
@@ -644,7 +647,7 @@ describe("hints", () => {
     expect(looks).toBeLessThanOrEqual(10);
   });
 
-  test("over a shared channel end with a cancellation, and are not asked for in vain twice", async () => {
+  test("over a shared channel end with a cancellation, and are not requested again after a refusal", async () => {
     const server = new PretendServer(
       {
         "tools/call": () => created(slow),
@@ -667,7 +670,7 @@ describe("hints", () => {
     expect(kept.of("notifications/cancelled")[0]!.params).toMatchObject({ requestId: id });
   });
 
-  test("hints whose stream breaks off are asked for again, a few times [C72]", async () => {
+  test("hints whose stream breaks off are requested again a few times [C72]", async () => {
     const server = new PretendServer({
       "tools/call": () => created({ ...slow, ttlMs: 1e9 }),
       "tasks/get": () => task("working", { ...slow, ttlMs: 1e9 }),
@@ -683,7 +686,7 @@ describe("hints", () => {
     expect(server.of("subscriptions/listen")).toHaveLength(5);
   });
 
-  test("hints that the server will not give leave polling [C70]", async () => {
+  test("polling goes on if the server gives no hints [C70]", async () => {
     const server = subscribed(() => ({ method: "notifications/message", params: {} }), []);
     const { client } = await connected(server);
     const calling = client.callTool(call, { timeout: 1e6 });
@@ -697,7 +700,7 @@ describe("hints", () => {
     expect(await after(1, calling)).toBe("done");
   });
 
-  test("hints of the client's own subscriptions are the client's [C71]", async () => {
+  test("hints of the client's own subscriptions belong to the client [C71]", async () => {
     const { client, server } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => completed("done") }),
     );
@@ -724,7 +727,7 @@ describe("giving up", () => {
     ["over HTTP", true],
     ["over a shared channel", false],
   ])("%s", (_, isHttp) => {
-    test("by timeout leaves the task, says so, and asks for it no more", async () => {
+    test("by timeout leaves the task running, says so, and stops polling", async () => {
       const { client, server, errors } = await connected(never(isHttp), { listen: false });
       const error = await after(60_000, client.callTool(call));
       expect(String(error)).toContain("Request timed out");
@@ -739,7 +742,7 @@ describe("giving up", () => {
       expect(server.of("notifications/cancelled")).toHaveLength(0);
     });
 
-    test("by abort cancels the task, if it shall", async () => {
+    test("by abort cancels the task if that option is set", async () => {
       const { client, server } = await connected(never(isHttp), {
         listen: false,
         cancelOnAbort: true,
@@ -754,7 +757,7 @@ describe("giving up", () => {
     });
   });
 
-  test("while the server is still at it reaches the server, and a task that comes late is not lost", async () => {
+  test("while the server still works on the call reaches the server, and a late task is not lost", async () => {
     const server = new PretendServer({ "tasks/cancel": ack }, { isHttp: false });
     const { client } = await connected(server, { cancelOnAbort: true });
     const given = new AbortController();
@@ -794,7 +797,7 @@ describe("giving up", () => {
 });
 
 describe("progress", () => {
-  test("keeps a long task alive for who resets the timeout, always more, and says what it says", async () => {
+  test("keeps a long task alive if the caller resets the timeout; it always increases and carries the status message", async () => {
     const { client, server } = await connected(
       new PretendServer({
         "tools/call": () => undefined,
@@ -825,7 +828,7 @@ describe("progress", () => {
     );
   });
 
-  test("is told nobody who has not asked for it", async () => {
+  test("is not delivered to a caller that did not ask for it", async () => {
     const { client, errors } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -839,7 +842,7 @@ describe("progress", () => {
 });
 
 describe("everything else", () => {
-  test("is declared in every request of 2026-07-28, as exactly {}, beside what the client declares", async () => {
+  test("the extension is declared in every request of 2026-07-28, as exactly {}, beside what the client declares", async () => {
     const capabilities = { elicitation: { form: {} }, extensions: { "com.example/x": { a: 1 } } };
     const list = { resultType: "complete", tools: [], ttlMs: 0, cacheScope: "private" };
     const { client, server } = await connected(
@@ -873,7 +876,7 @@ describe("everything else", () => {
     ["an answer", { id: "x", result: { roots: [] } }],
     ["an error", { id: "x", error: { code: 1, message: "m" } }],
     ["one that declares it itself", { id: 1, method: "tools/list", params: { _meta: declared } }],
-  ])("goes out as it is: %s", async (_, message) => {
+  ])("goes out unchanged: %s", async (_, message) => {
     const server = new PretendServer({});
     const send = vi.spyOn(server, "send");
     const sent = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
@@ -891,7 +894,7 @@ describe("everything else", () => {
     ["a notification", { method: "notifications/tools/list_changed" }],
     ["a request", { id: 1, method: "elicitation/create", params: {} }],
     ["garbage", { hello: "there" }],
-  ])("comes in as it is: %s", (_, message) => {
+  ])("comes in unchanged: %s", (_, message) => {
     const server = new PretendServer({});
     const wrapped = withTasks(server);
     const heard: unknown[] = [];
@@ -904,7 +907,7 @@ describe("everything else", () => {
     expect(heard[1]).toBe(extra);
   });
 
-  test("of another transport is there: its class, its members, its own fields", async () => {
+  test("another transport keeps its class, its members and its own fields", async () => {
     class Own extends PretendServer {
       readonly #secret = 42;
       kept = 1;
@@ -925,7 +928,7 @@ describe("everything else", () => {
     expect(own.kept).toBe(2);
   });
 
-  test("of a legacy session is untouched: a task result there is none", async () => {
+  test("a legacy session is unchanged, and a task result is not followed there", async () => {
     const result = {
       protocolVersion: "2025-11-25",
       capabilities: {},

@@ -228,7 +228,7 @@ describe("what may be null", () => {
     expect(await read(z.string().nullable().default("x"), {})).toEqual(value("x"));
   });
 
-  test("is taken as null from a client that sends it", async () => {
+  test("is accepted as null from a client that sends it", async () => {
     expect(await read(z.string().nullable(), { k: null })).toEqual(value(null));
   });
 });
@@ -240,7 +240,7 @@ describe("choices that are not strings", () => {
     ["zod native enum", z.enum({ one: 1, two: 2 })],
     ["arktype", type("1 | 2")],
     ["valibot", toStandardJsonSchema(v.picklist([1, 2]))],
-  ])("are shown as text and read back: %s", async (_, schema) => {
+  ])("are shown as text and parsed back: %s", async (_, schema) => {
     expect(field(schema)).toEqual({ type: "string", enum: ["1", "2"] });
     expect(await read(schema, { k: "2" })).toEqual(value(2));
     expect(await read(schema, { k: 2 })).toEqual(value(2));
@@ -262,7 +262,7 @@ describe("choices that are not strings", () => {
   });
 });
 
-test("a default is applied by the schema, whose own rules it need not follow", async () => {
+test("the schema applies a default, even if the default breaks its own rules", async () => {
   const Name = z
     .string()
     .refine((name) => name !== "nobody")
@@ -271,13 +271,13 @@ test("a default is applied by the schema, whose own rules it need not follow", a
   expect(await read(Name, {})).toEqual(value("nobody"));
 });
 
-test("a default that the field itself would refuse is not shown, and is still applied", async () => {
+test("a default that the field itself would refuse is not shown, but still applied", async () => {
   const Name = z.object({ name: z.string().min(1).default("") });
   expect(wire(Name).properties.name).toEqual({ type: "string", minLength: 1 });
   expect(await read(Name, {})).toEqual(value({ name: "" }));
 });
 
-test("an intersection of objects is one form of all members", async () => {
+test("an intersection of objects is one form with all members", async () => {
   const Both = toStandardJsonSchema(
     v.intersect([
       v.object({ a: v.string() }),
@@ -292,11 +292,11 @@ test("an intersection of objects is one form of all members", async () => {
   expect(await read(Both, { a: "x", c: 1 })).toEqual(value({ a: "x", c: 1 }));
 });
 
-describe("what a form cannot show is refused with what to write instead", () => {
+describe("a schema that a form cannot show is refused, with what to write instead", () => {
   const form = "A form has one level of strings, numbers, booleans and choices";
   const Cyclic: z.ZodType = z.object({ name: z.string(), next: z.lazy(() => Cyclic) });
 
-  test("an object, in the words of the documentation", () => {
+  test("an object is refused in the words of the documentation", () => {
     const Shipping = z.object({ name: z.string(), address: z.object({ street: z.string() }) });
     expect(refused(Shipping, "shipping")).toBe(
       'Question "shipping" cannot be shown as a form, because "address" is an object. A form has one level of strings, numbers, booleans and choices. Make its members fields of their own, or ask a second question.',
@@ -402,7 +402,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
     ],
   ];
 
-  test.each(wrong)("what %s", (is, advice, schemas) => {
+  test.each(wrong)("a schema part that %s is refused", (is, advice, schemas) => {
     for (const [subject, schema] of schemas.flatMap(Object.entries)) {
       expect(refused(schema)).toBe(
         `Question "q" cannot be shown as a form, because ${subject} ${is}. ${form}. ${advice}.`,
@@ -410,7 +410,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
     }
   });
 
-  test("a valibot schema that was not wrapped, in the words of the documentation", () => {
+  test("an unwrapped valibot schema is refused in the words of the documentation", () => {
     expect(refused(v.string(), "size")).toBe(
       'Question "size" cannot be shown as a form, because this valibot schema has no JSON Schema, which the form is made from. Wrap it: toStandardJsonSchema(schema) from @valibot/to-json-schema.',
     );
@@ -419,14 +419,14 @@ describe("what a form cannot show is refused with what to write instead", () => 
   test.each([
     ["zod", "Use zod 4.2 or later."],
     ["acme", "Pass its JSON Schema through fromJsonSchema() from @modelcontextprotocol/server."],
-  ])("a schema of %s without JSON Schema", (vendor, remedy) => {
+  ])("a schema of %s without JSON Schema is refused", (vendor, remedy) => {
     const schema = { "~standard": { version: 1, vendor, validate } };
     expect(refused(schema, "size")).toBe(
       `Question "size" cannot be shown as a form, because this ${vendor} schema has no JSON Schema, which the form is made from. ${remedy}`,
     );
   });
 
-  test("a library that throws when it is asked for JSON Schema is quoted", () => {
+  test("the error quotes a library that throws when it is asked for JSON Schema", () => {
     const thrown = new Error("Date cannot be represented in JSON Schema");
     const input = () => {
       throw thrown;
@@ -440,7 +440,7 @@ describe("what a form cannot show is refused with what to write instead", () => 
   });
 
   test.each([[null], ["text"], [{}], [{ type: "string" }], [{ type: "object" }], [[]]])(
-    "%j is no schema",
+    "%j is not a schema",
     (schema) => {
       expect(refused(schema)).toBe(
         'Question "q" cannot be shown as a form, because its schema is neither a Standard Schema nor a form, { type: "object", properties: … }. Pass a schema of zod, arktype or valibot, or pass JSON Schema through fromJsonSchema() from @modelcontextprotocol/server.',

@@ -51,12 +51,12 @@ describe("a form written out", () => {
     expect(wire(literal)).toEqual(literal);
   });
 
-  test("is sent without what says nothing to a form", () => {
+  test("is sent without keywords that mean nothing to a form", () => {
     const more = { ...literal, $schema: "s", title: "T", additionalProperties: false };
     expect(wire(more)).toEqual(literal);
   });
 
-  test("is read with its defaults applied, a list as a list of its own", async () => {
+  test("is parsed with its defaults applied, a list as a new list", async () => {
     expect(await read(literal, least)).toEqual(value(filled));
     const answer: unknown = Reflect.get(await read(literal, least), "value");
     expect(Reflect.get(Object(answer), "tags")).not.toBe(literal.properties.tags.default);
@@ -88,7 +88,7 @@ describe("a form written out", () => {
     expect(await read(literal, { ...least, ...change })).toEqual(reason(words));
   });
 
-  test("says what each bound asks for", async () => {
+  test("says what each bound requires", async () => {
     const bounds = {
       type: "object",
       properties: {
@@ -104,12 +104,12 @@ describe("a form written out", () => {
     );
   });
 
-  test("counts characters and not halves of them", async () => {
+  test("counts characters, not UTF-16 halves", async () => {
     const one = { type: "object", properties: { k: { type: "string", maxLength: 1 } } } as const;
     expect(await read(one, { k: "😀" })).toEqual(value({ k: "😀" }));
   });
 
-  test("takes no number that JSON cannot write", async () => {
+  test("refuses numbers that JSON cannot write", async () => {
     const one = { type: "object", properties: { k: { type: "number" } } } as const;
     expect(await read(one, JSON.parse('{"k":1e400}'))).toEqual(reason('"k": expected a number'));
   });
@@ -163,7 +163,7 @@ describe("a form written out", () => {
     for (const k of bad) expect([k, await read(one, { k })]).toEqual([k, wrong]);
   });
 
-  test("is refused where it has structure that a form has not", () => {
+  test("is refused if it has structure that a form cannot have", () => {
     const form = "A form has one level of strings, numbers, booleans and choices";
     expect(refused({ type: "object", properties: { a: { type: "object" } } })).toBe(
       `Question "q" cannot be shown as a form, because "a" is an object. ${form}. Make its members fields of their own, or ask a second question.`,
@@ -189,19 +189,19 @@ describe("a form written out", () => {
     ["title", { type: "boolean", title: 1 }],
     ["default", { type: "string", enum: ["a"], default: "b" }],
     ["constructor", { type: "string", constructor: "b" }],
-  ])("is refused where nothing would check its %s", (keyword, a) => {
+  ])("is refused if nothing would check its %s", (keyword, a) => {
     expect(refused({ type: "object", properties: { a } })).toBe(
       `Question "q" cannot be shown as a form, because "a" uses "${keyword}" in a way that a form cannot show. Leave it out, or pass the schema through fromJsonSchema() from @modelcontextprotocol/server.`,
     );
   });
 
-  test("is refused where its root says more than a form", () => {
+  test("is refused if its root says more than a form can", () => {
     expect(refused({ type: "object", properties: {}, minProperties: 1 })).toBe(
       'Question "q" cannot be shown as a form, because it uses "minProperties" in a way that a form cannot show. Leave it out, or pass the schema through fromJsonSchema() from @modelcontextprotocol/server.',
     );
   });
 
-  test("may have the bounds of safe integers, which are sent and hold", async () => {
+  test("may have the bounds of safe integers, which are sent and enforced", async () => {
     const n = { type: "integer", maximum: Number.MAX_SAFE_INTEGER } as const;
     const one: FormJson = { type: "object", properties: { n } };
     expect(wire(one)).toEqual(one);

@@ -51,7 +51,7 @@ describe("one value or an object", () => {
     expect(await formOf("how", How).read({ how: "Fixed" })).toEqual(value("Fixed"));
   });
 
-  test("an object schema is a form of its members, and gives the object", async () => {
+  test("an object schema is a form of its members, and returns the object", async () => {
     const Person = z.object({ name: z.string(), age: z.int() });
     expect(wire(Person)).toEqual({
       type: "object",
@@ -97,7 +97,7 @@ describe("plain JSON Schema through the SDK", () => {
     additionalProperties: false,
   });
 
-  test("is shown as a form and checked with all it says", async () => {
+  test("is shown as a form and fully checked", async () => {
     expect(wire(Plain)).toEqual({
       type: "object",
       properties: { name: { type: "string" }, n: { type: "integer", default: 3 } },
@@ -115,11 +115,11 @@ describe("plain JSON Schema through the SDK", () => {
   });
 });
 
-describe("an answer from a stranger", () => {
+describe("an untrusted answer", () => {
   const Person = z.object({ name: z.string(), age: z.int().optional() });
 
   test.each([[null], [[]], [["Ann"]], ["Ann"], [7], [true]])(
-    "is refused where it is no object: %j",
+    "is refused if it is not an object: %j",
     async (content) => {
       const words = "expected an object with the fields of the form";
       expect(await read(Person, content)).toEqual(reason(words));
@@ -127,7 +127,7 @@ describe("an answer from a stranger", () => {
     },
   );
 
-  test("is an empty form where it has no content", async () => {
+  test("is an empty form if it has no content", async () => {
     expect(await read(z.object({ a: z.string().default("x") }), undefined)).toEqual(
       value({ a: "x" }),
     );
@@ -140,7 +140,7 @@ describe("an answer from a stranger", () => {
     ["zod", z.looseObject({ name: z.string() })],
     ["a strict zod object", z.strictObject({ name: z.string() })],
     ["arktype, which keeps what it was not told about", type({ name: "string" })],
-  ])("holds nothing that was not asked for: %s", async (_, schema) => {
+  ])("loses the members that were not asked for: %s", async (_, schema) => {
     const sent: unknown = JSON.parse('{"name":"Ann","admin":true,"__proto__":{"admin":true}}');
     const answer: unknown = Reflect.get(await read(schema, sent), "value");
     expect(answer).toEqual({ name: "Ann" });
@@ -157,7 +157,7 @@ describe("an answer from a stranger", () => {
     );
   });
 
-  test("may be to a key that names a prototype", async () => {
+  test("may have a key that names a prototype", async () => {
     const form = formOf("__proto__", z.string());
     expect(JSON.stringify(form.requestedSchema)).toBe(
       '{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"]}',
@@ -167,7 +167,7 @@ describe("an answer from a stranger", () => {
   });
 
   test.each([["😀"], ["x😀"]])(
-    "is refused in bounded words, however long it is: %s…",
+    "is refused in a short message, however long it is: %s…",
     async (start) => {
       const result = await read(type("'a' | 'b'"), { k: start + "😀".repeat(100_000) });
       const words = String(Reflect.get(result, "reason"));
@@ -206,20 +206,20 @@ describe("an answer from a stranger", () => {
     expect(await read(schema, { age: 0 })).toEqual(reason(words));
   });
 
-  test("names the place within a list", async () => {
+  test("is refused with the place within a list", async () => {
     expect(await read(z.array(z.enum(["a"])), { k: ["a", "b"] })).toEqual(
       reason('"k.1": Invalid input: expected "a"'),
     );
   });
 
-  test("is awaited where the schema is asynchronous", async () => {
+  test("is awaited if the schema is asynchronous", async () => {
     const Free = z.string().refine(async (name) => name !== "taken", "taken");
     const form = formOf("k", Free);
     expect(await form.read({ k: "x" })).toEqual(value("x"));
     expect(await form.read({ k: "taken" })).toEqual(reason('"k": taken'));
   });
 
-  test("that is checked at once is read at once", () => {
+  test("is parsed at once if the check is synchronous", () => {
     expect(formOf("k", z.string()).read({ k: "x" })).toEqual(value("x"));
   });
 
@@ -243,7 +243,7 @@ describe("an answer from a stranger", () => {
         throw boom;
       }),
     ],
-  ])("is refused without a word of the exception where the schema %s", async (_, schema) => {
+  ])("is refused without the text of the exception if the schema %s", async (_, schema) => {
     const result = await read(schema, { k: "x" });
     expect(result).toEqual({ ok: false, reason: "it could not be checked", thrown: boom });
   });
@@ -252,13 +252,13 @@ describe("an answer from a stranger", () => {
     ["nothing", () => undefined],
     ["a message that is no text", () => ({ issues: [{ message: undefined }] })],
     ["a promise of nothing", async () => undefined],
-  ])("is refused where the schema gives back %s", async (_, validate) => {
+  ])("is refused if the schema returns %s", async (_, validate) => {
     const schema = standard(() => ({ value: 1 }));
     Reflect.set(schema["~standard"], "validate", validate);
     expect(await read(schema, { k: "x" })).toMatchObject(reason("it could not be checked"));
   });
 
-  test("is refused where the schema names no issue", async () => {
+  test("is refused even if the schema names no issue", async () => {
     expect(
       await read(
         standard(() => ({ issues: [] })),
@@ -267,7 +267,7 @@ describe("an answer from a stranger", () => {
     ).toEqual(reason("no reason was given"));
   });
 
-  test("is never an exception, whatever it is", async () => {
+  test("never causes an exception, whatever it is", async () => {
     const forms: readonly Form[] = [
       formOf("k", undefined),
       formOf("k", Person),
@@ -292,7 +292,7 @@ describe("an answer from a stranger", () => {
 });
 
 describe("choose", () => {
-  test("keeps the order given", async () => {
+  test("keeps the given order", async () => {
     const form = choiceForm("how", ["Fixed", "Duplicate", "Ancient"]);
     expect(form.requestedSchema).toEqual({
       type: "object",
@@ -305,7 +305,7 @@ describe("choose", () => {
     );
   });
 
-  test("shows titles, and a value without one as itself", async () => {
+  test("shows titles, and shows a value without a title as itself", async () => {
     const form = choiceForm("where", [{ value: "eu", title: "Europe" }, "us"]);
     expect(form.requestedSchema.properties.where).toEqual({
       type: "string",
@@ -320,7 +320,7 @@ describe("choose", () => {
     );
   });
 
-  test("refuses an empty list and a value given twice", () => {
+  test("refuses an empty list and a duplicate value", () => {
     expect(() => choiceForm("where", [])).toThrow(
       new ParleyError(
         "not_askable",
@@ -336,15 +336,15 @@ describe("choose", () => {
   });
 });
 
-test("confirm is an empty form, and accepting it is yes whatever it holds", async () => {
+test("confirm is an empty form, and accepting it means yes, whatever its content", async () => {
   expect(confirmForm.requestedSchema).toEqual({ type: "object", properties: {} });
   for (const content of [undefined, {}, { ok: false }, "no"]) {
     expect(await confirmForm.read(content)).toEqual(value(true));
   }
 });
 
-describe("forms are kept", () => {
-  test("by schema, and by key where the key names the field", () => {
+describe("forms are cached", () => {
+  test("by schema, and by key if the key names the field", () => {
     const Name = z.string();
     const Person = z.object({ name: z.string() });
     const literal: FormJson = { type: "object", properties: {} };
@@ -356,14 +356,14 @@ describe("forms are kept", () => {
     expect(formOf("a", undefined)).toBe(formOf("a", undefined));
   });
 
-  test("but not for every key that was ever computed", () => {
+  test("but not without limit for computed keys", () => {
     const Name = z.string();
     const first = formOf("k-0", Name);
     for (let i = 1; i <= 100; i++) formOf(`k-${i}`, Name);
     expect(formOf("k-0", Name)).not.toBe(first);
   });
 
-  test("and the schema is turned into JSON once", () => {
+  test("and the schema is converted to JSON once", () => {
     let conversions = 0;
     const schema = standard((given) => ({ value: given }));
     const convert = () => {
@@ -446,7 +446,7 @@ const asked = fc
     return fc.record({ schema: fc.constant(z.object(shape)), content });
   });
 
-test("any flat zod object is a form that the specification permits, and what zod takes is read back", async () => {
+test("any flat zod object is a form that the specification permits, and what zod accepts is parsed back", async () => {
   await fc.assert(
     fc.asyncProperty(asked, async ({ schema, content }) => {
       const form = formOf("k", schema);

@@ -6,7 +6,7 @@ import { InFlight } from "./in-flight.ts";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as (options?: { type: "minor" }) => void;
 
-test("has what was added, and not what was removed", () => {
+test("holds what was added, without what was removed", () => {
   const inFlight = new InFlight<{ readonly name: string }>();
   const [one, two] = [inFlight.add({ name: "one" }), inFlight.add({ name: "two" })];
   inFlight.remove(one);

@@ -33,7 +33,7 @@ async function pipelined() {
 }
 
 test.each([0, 10_000_000])(
-  "when the connection ends, each response is closed, once (%i bytes on their way)",
+  "when the connection ends, each response is closed once (%i bytes on their way)",
   async (bytes) => {
     const { client, connection, responses, closed } = await pipelined();
     if (bytes > 0) responses[0]?.end(Buffer.alloc(bytes));
@@ -48,7 +48,7 @@ test.each([0, 10_000_000])(
   },
 );
 
-test("those that were sent leave nothing on the connection", async () => {
+test("responses that were sent leave nothing on the connection", async () => {
   const { client, connection, responses, closed, before } = await pipelined();
   client.resume();
   const last = once(responses.at(-1) ?? connection, "close");

@@ -28,7 +28,7 @@ afterEach(() => {
 const remote = { keys: undefined, way: "app.fetch", isLocal: false };
 const local = { keys: undefined, way: "app.listen", isLocal: true };
 
-test("without any, it says how to make one and why none was made up", () => {
+test("without keys, the error says how to make one and why none was generated", () => {
   const error = (() => {
     try {
       return resolveKeys(remote);
@@ -45,25 +45,25 @@ test("without any, it says how to make one and why none was made up", () => {
   });
 });
 
-test("in production none is made up on this machine either", () => {
+test("in production no key is generated on this machine either", () => {
   vi.stubEnv("NODE_ENV", "production");
   expect(() => resolveKeys(local)).toThrow("This is app.listen with NODE_ENV production");
   expect(existsSync(join(folder, ".parley"))).toBe(false);
 });
 
-test("the option wins over PARLEY_KEYS, which wins over a made-up one", () => {
+test("the option wins over PARLEY_KEYS, which wins over a generated key", () => {
   vi.stubEnv("PARLEY_KEYS", newKey("env"));
   expect(resolveKeys({ ...local, keys: newKey("option") }).sealing.id).toBe("option");
   expect(resolveKeys(local).sealing.id).toBe("env");
   expect(existsSync(join(folder, ".parley"))).toBe(false);
 });
 
-test("an empty PARLEY_KEYS is none", () => {
+test("an empty PARLEY_KEYS counts as missing", () => {
   vi.stubEnv("PARLEY_KEYS", "  ");
   expect(() => resolveKeys(remote)).toThrow("There is no key to seal state with");
 });
 
-test("a made-up key is kept for the next start, and for nobody else to read", () => {
+test("a generated key is kept for the next start, and only its owner can read it", () => {
   const first = resolveKeys(local);
   const path = join(folder, ".parley/keys");
   expect(first.sealing.id).toBe("dev");
@@ -74,7 +74,7 @@ test("a made-up key is kept for the next start, and for nobody else to read", ()
   expect(readFileSync(join(folder, ".parley/.gitignore"), "utf8")).toBe("*\n");
 });
 
-test("where it cannot be kept, it is good for this process", () => {
+test("a generated key that cannot be kept is valid for this process only", () => {
   const noFolder = join(folder, "file");
   writeFileSync(noFolder, "");
   vi.spyOn(process, "cwd").mockReturnValue(noFolder);

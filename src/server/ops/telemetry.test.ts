@@ -43,7 +43,7 @@ const ask = app.tool("ask", {}, async (ctx) => {
   return `${name} ${await ctx.confirm("sure", "Sure?")}`;
 });
 
-test("a span a round, the later ones linked to the first through the sealed state", async () => {
+test("each round has a span, and later spans are linked to the first through the sealed state", async () => {
   spans.reset();
   await play(ask, {}, { name: "Ada", sure: true });
   const rounds = spans.getFinishedSpans().filter(({ name }) => name === "tools/call ask");
@@ -60,7 +60,7 @@ test("a span a round, the later ones linked to the first through the sealed stat
   }
 });
 
-test("what a handler traces is found under its round", async () => {
+test("spans of a handler are children of its round", async () => {
   spans.reset();
   await play(ask, {}, { name: "Ada", sure: true });
   const finished = spans.getFinishedSpans();
@@ -69,7 +69,7 @@ test("what a handler traces is found under its round", async () => {
   expect(greeting?.parentSpanContext?.spanId).toBe(second?.spanContext().spanId);
 });
 
-test("rounds by outcome, and how many a call took", async () => {
+test("the metrics count rounds by outcome, and how many rounds a call took", async () => {
   measured.reset();
   await reader.forceFlush();
   const found = measured

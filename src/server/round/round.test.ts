@@ -285,13 +285,13 @@ describe("a token", () => {
     ]);
   });
 
-  test("does not show in the log, nor do the answers", async () => {
+  test("does not appear in the log, nor do the answers", async () => {
     const leg = await secondLeg();
     await serve(instance(), { ...leg, principal: "eve" });
     expect(JSON.stringify(logged)).not.toContain(String(leg.requestState).slice(10, 40));
   });
 
-  test("is good for so many rounds and no more", async () => {
+  test("is valid for a limited number of rounds", async () => {
     let request: RoundRequest = { ...first, target: "endless", arguments: {} };
     const core = instance();
     for (let round = 1; round < 4; round += 1) {
@@ -306,7 +306,7 @@ describe("a token", () => {
     });
   });
 
-  test("sent again forks the call: recorded steps do not run again, later ones do under the same key (R14)", async () => {
+  test("that is sent again forks the call: recorded steps do not run again, later ones do under the same key (R14)", async () => {
     const leg = await secondLeg();
     await serve(instance(), leg);
     await serve(instance(), leg);
@@ -316,7 +316,7 @@ describe("a token", () => {
     expect(again).toBe(once);
   });
 
-  test("a first request sent again is a new call with new keys (R14)", async () => {
+  test("a first request that is sent again is a new call with new keys (R14)", async () => {
     await asked(first);
     await asked(first);
     expect(new Set(ran).size).toBe(2);
@@ -324,12 +324,12 @@ describe("a token", () => {
 });
 
 describe("an answer", () => {
-  test("that nobody asked for proves nothing: the question is put", async () => {
+  test("to a question that was not asked proves nothing, and the question is asked", async () => {
     const answer = await serve(instance(), { ...first, inputResponses: yes });
     expect(answer.kind).toBe("input_required");
   });
 
-  test("counts where the question says so", async () => {
+  test("to a question that was not asked counts if the question allows it", async () => {
     const answer = await serve(instance(), {
       ...first,
       target: "abilities",
@@ -340,7 +340,7 @@ describe("an answer", () => {
   });
 
   test.each([["a text"], [42], [[]], [{ sure: "accept" }], [{ sure: null }], [{ sure: [] }]])(
-    "of no structure at all is an error: %j",
+    "with no structure at all is an error: %j",
     async (inputResponses) => {
       const leg = { ...(await secondLeg()), inputResponses };
       expect(await serve(instance(), leg)).toMatchObject({ kind: "error", code: -32602 });
@@ -361,13 +361,13 @@ describe("an answer", () => {
     });
   });
 
-  test("that is missing is asked for again; unknown keys are ignored", async () => {
+  test("that is missing is asked for again, and unknown keys are ignored", async () => {
     const leg = { ...(await secondLeg()), inputResponses: { other: { action: "accept" } } };
     const { inputRequests } = await asked(leg);
     expect(Object.keys(inputRequests ?? {})).toEqual(["sure"]);
   });
 
-  test("that comes after the question's time limit has lost against it", async () => {
+  test("that comes after the question's time limit loses to the timeout", async () => {
     const leg = await secondLeg();
     now += 60_000;
     expect(await serve(instance(), leg)).toMatchObject({
@@ -388,7 +388,7 @@ describe("an answer", () => {
     expect(textOf(await serve(instance(), leg))).toBe("now");
   });
 
-  test("and a question that is put again keeps the time it had", async () => {
+  test("a question that is asked again keeps its time limit", async () => {
     const leg = await secondLeg();
     now += 40_000;
     const { requestState } = await asked({ ...leg, inputResponses: {} });
@@ -397,14 +397,14 @@ describe("an answer", () => {
     expect(textOf(answer)).toBe('Question "sure" was not answered in time.');
   });
 
-  test("declined is no; the step after it is the handler's business", async () => {
+  test("that declines means no, and the handler decides what follows", async () => {
     const leg = { ...(await secondLeg()), inputResponses: { sure: { action: "decline" } } };
     expect(textOf(await serve(instance(), leg))).toBe("not paid");
   });
 });
 
 describe("what the client can be asked", () => {
-  test("is frozen from the first request of the call (R13)", async () => {
+  test("is fixed by the first request of the call (R13)", async () => {
     const request: RoundRequest = {
       ...first,
       target: "abilities",
@@ -421,7 +421,7 @@ describe("what the client can be asked", () => {
     expect(textOf(answer)).toBe("form");
   });
 
-  test("and a question it cannot be asked is an error that names what is missing", async () => {
+  test("decides: a question of any other kind is an error that names what is missing", async () => {
     const request = { ...first, target: "sampler", arguments: {}, capabilities: {} };
     expect(await serve(instance(), request)).toMatchObject({
       kind: "error",
@@ -434,21 +434,21 @@ describe("what the client can be asked", () => {
 test.each([
   [{}, undefined],
   [{ context: {} }, "thisServer"],
-])("includeContext goes only to a client that knows it [S26]: %j", async (sampling, sent) => {
+])("includeContext is sent only to a client that supports it [S26]: %j", async (sampling, sent) => {
   const request = { ...first, target: "curious", arguments: {}, capabilities: { sampling } };
   const { inputRequests = {} } = await asked(request);
   const { poem } = inputRequests;
   expect(poem?.method === "sampling/createMessage" && poem.params.includeContext).toBe(sent);
 });
 
-test("the low-level form sends nobody to a page that is none [S41]", () => {
+test("the low-level form does not send a URL that is not a page [S41]", () => {
   expect(() => inputRequired.elicitUrl({ message: "Open", url: "javascript:alert(1)" })).toThrow(
     "needs an http or https URL",
   );
 });
 
 describe("a page", () => {
-  test("gets a ticket of its own each time, and is the same question all the same", async () => {
+  test("gets a new ticket each time, and is still the same question", async () => {
     const request: RoundRequest = { ...first, target: "page", arguments: {} };
     const once = await asked(request);
     const again = await asked({ ...request, requestState: once.requestState, inputResponses: {} });
@@ -473,7 +473,7 @@ describe("a handler that drives the rounds itself", () => {
   const request: RoundRequest = { ...first, target: "wizard", arguments: {} };
   const said = (v: string) => ({ action: "accept", content: { v } });
 
-  test("has all answers so far, though a client sends only the last ones", async () => {
+  test("has all answers so far, even if a client sends only the last ones", async () => {
     const one = await asked(request);
     expect(Object.keys(one.inputRequests ?? {})).toEqual(["name"]);
     const second = {
@@ -491,7 +491,7 @@ describe("a handler that drives the rounds itself", () => {
     expect(textOf(answer)).toBe(JSON.stringify({ name: said("Ada"), age: said("36") }));
   });
 
-  test("is told of no answer that was not asked for", async () => {
+  test("does not see an answer that was not asked for", async () => {
     const one = await asked({ ...request, inputResponses: { age: said("36") } });
     const two = await asked({
       ...request,
@@ -502,7 +502,7 @@ describe("a handler that drives the rounds itself", () => {
     expect(textOf(three)).toBe("{}");
   });
 
-  test("asks only what the client can be asked", async () => {
+  test("asks only for what the client supports", async () => {
     const answer = await serve(instance(), { ...request, capabilities: { sampling: {} } });
     expect(answer).toMatchObject({
       code: -32021,
@@ -510,7 +510,7 @@ describe("a handler that drives the rounds itself", () => {
     });
   });
 
-  test("does not use the other way as well", async () => {
+  test("cannot also use the high-level form", async () => {
     const answer = await serve(instance(), { ...request, target: "mixed" });
     expect(answer).toMatchObject({ kind: "error", data: { reason: "mixed_styles" } });
   });
@@ -520,7 +520,7 @@ describe("a deployment in the middle of a call", () => {
   const request: RoundRequest = { ...first, target: "deployed", arguments: {} };
   const said = (key: string) => ({ action: "accept", content: { [key]: key } });
 
-  test("keeps the answer to a question that is asked later now", async () => {
+  test("keeps the answer to a question that the new code asks later", async () => {
     version = 1;
     const { requestState } = await asked(request);
     version = 2;
@@ -532,8 +532,8 @@ describe("a deployment in the middle of a call", () => {
   });
 });
 
-describe("what else can come of a round", () => {
-  test("arguments that do not fit", async () => {
+describe("other outcomes of a round", () => {
+  test("arguments that do not fit are refused", async () => {
     expect(await serve(instance(), { ...first, arguments: { amount: "5" } })).toMatchObject({
       kind: "complete",
       result: { isError: true },
@@ -541,7 +541,7 @@ describe("what else can come of a round", () => {
     expect(runs).toBe(0);
   });
 
-  test("a schema that makes something else of the same arguments is noticed", async () => {
+  test("a schema that parses the same arguments differently is noticed", async () => {
     const request: RoundRequest = { ...first, target: "unsteady", arguments: {} };
     const { requestState } = await asked(request);
     const leg = { ...request, requestState, inputResponses: { go: { action: "accept" } } };
@@ -565,7 +565,7 @@ describe("what else can come of a round", () => {
     },
   );
 
-  test("a release that throws something odd does not keep the answer back", async () => {
+  test("a release that throws an unusual value does not hold back the response", async () => {
     expect(textOf(await serve(instance(), { ...first, target: "releases", arguments: {} }))).toBe(
       "ok",
     );
@@ -577,7 +577,7 @@ describe("what else can come of a round", () => {
     ["no page", { data: { reason: "bad_option" } }],
     ["no limit", { kind: "input_required" }],
     ["something", { result: { isError: true, content: [{ text: "thrown by something" }] } }],
-  ])("odd options are one clear error each: %s", async (how, expected) => {
+  ])("each invalid option is one clear error: %s", async (how, expected) => {
     const answer = await serve(instance(), { ...first, target: "odd", arguments: { how } });
     expect(answer).toMatchObject(expected);
   });
@@ -599,7 +599,7 @@ describe("what else can come of a round", () => {
     ["too many", Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`k${n}`, {}]))],
     ["too deep", { k: JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`) }],
   ])(
-    "answers of an indecent size are refused before anything runs: %s",
+    "answers of an excessive size are refused before anything runs: %s",
     async (_, inputResponses) => {
       const answer = await serve(instance(), { ...first, inputResponses });
       expect(answer).toMatchObject({ kind: "error", code: -32602 });
@@ -607,20 +607,20 @@ describe("what else can come of a round", () => {
     },
   );
 
-  test("a number that is none is refused before anything runs", async () => {
+  test("an invalid number is refused before anything runs", async () => {
     const args = JSON.parse('{"amount":5,"x":1e400}') as unknown;
     expect(await serve(instance(), { ...first, arguments: args })).toMatchObject({ code: -32602 });
     expect(runs).toBe(0);
   });
 
-  test("limits are checked when the app is made", () => {
+  test("limits are checked when the app is created", () => {
     const limits = { rounds: Number.POSITIVE_INFINITY };
     expect(() => parley({ name: "x", version: "1", limits })).toThrow(
       "limits.rounds is Infinity. Pass a whole number from 1 to 1000000.",
     );
   });
 
-  test("a checkpoint in the last round goes on there", async () => {
+  test("a checkpoint in the last round continues there", async () => {
     let request: RoundRequest = { ...first, target: "greedy", arguments: {} };
     for (let round = 1; round < 4; round += 1) {
       const { requestState } = await asked(request);
@@ -629,7 +629,7 @@ describe("what else can come of a round", () => {
     expect(textOf(await serve(instance(), request))).toBe("all done");
   });
 
-  test("a question no form can show is not hidden by a catch", async () => {
+  test("a catch does not hide a question that no form can show", async () => {
     const answer = await serve(instance(), { ...first, target: "hidden", arguments: {} });
     expect(answer).toMatchObject({ kind: "error", data: { reason: "not_askable" } });
   });
@@ -639,14 +639,14 @@ describe("what else can come of a round", () => {
     expect(called.text).toBe("paid 1 for nobody");
   });
 
-  test("arguments nested too deep are one clear error", async () => {
+  test("arguments that are nested too deeply are one clear error", async () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     const request = { ...first, arguments: { amount: 5, deep } };
     expect(await serve(instance(), request)).toMatchObject({ kind: "error", code: -32602 });
   });
 
-  test("an error of the handler's own is told; a mistake is told in the log only", async () => {
+  test("an error of the handler reaches the client, and a programming mistake appears only in the log", async () => {
     expect(await serve(instance(), { ...first, target: "throws", arguments: {} })).toEqual({
       kind: "complete",
       result: { content: [{ type: "text", text: "out of paper" }], isError: true },

@@ -176,7 +176,7 @@ const textOf = (answer: RoundResponse) =>
 const accept = (content: Readonly<Record<string, Json>> = {}) => ({ action: "accept", content });
 
 describe("background()", () => {
-  test("what was told in rounds is the task's log; nothing is asked or run again, on any replica", async () => {
+  test("the answers of the rounds become the task's log, and nothing is asked or run again on any replica", async () => {
     const store = new MemoryStore();
     const [a, b] = [replica(store), replica(store)];
     const args = { arguments: { size: "XL" } };
@@ -197,7 +197,7 @@ describe("background()", () => {
     expect(ran).toEqual(["quote", "make"]);
   });
 
-  test("a client that cannot follow a task is served in rounds", async () => {
+  test("a client that does not support tasks is served in rounds", async () => {
     const a = replica(new MemoryStore());
     const args = { arguments: { size: "S" }, capabilities: { elicitation: { form: {} } } };
     const requestState = await stateAfter(call(a, "provision", args));
@@ -212,7 +212,7 @@ describe("background()", () => {
     expect(ran).toEqual(["quote", "make"]);
   });
 
-  test("a wait that the client cannot end makes the call a task by itself", async () => {
+  test("a wait that the client cannot end turns the call into a task automatically", async () => {
     const a = replica(new MemoryStore());
     const id = await taskAfter(call(a, "nap"));
     await a.app.work();
@@ -230,14 +230,14 @@ describe("background()", () => {
     });
   });
 
-  test("without a store a tool that needs one says so", async () => {
+  test("a tool that needs a store says so when there is none", async () => {
     const answer = await call(replica(undefined), "nap");
     expect(answer).toMatchObject({ kind: "error", data: { reason: "no_store" } });
     expect(ran).toEqual([]);
     await expect(replica(undefined).app.work()).rejects.toThrow("app.work() needs a store.");
   });
 
-  test("goes beyond no limit of the caller's", async () => {
+  test("does not exceed the limits of the caller", async () => {
     const a = replica(new MemoryStore(), { tasksPerPrincipal: 1 });
     await taskAfter(call(a, "approve"));
     expect(await call(a, "approve")).toMatchObject({
@@ -247,7 +247,7 @@ describe("background()", () => {
     await taskAfter(call(a, "approve", { principal: "bob" }));
   });
 
-  test("what is kept is sealed", async () => {
+  test("stored data is sealed", async () => {
     const store = new MemoryStore();
     const a = replica(store);
     await a.app.work();
@@ -265,7 +265,7 @@ describe("background()", () => {
 });
 
 describe("waitFor", () => {
-  test("is answered by whoever has the ticket, once", async () => {
+  test("is answered once, by the holder of the ticket", async () => {
     const store = new MemoryStore();
     const [a, b] = [replica(store), replica(store)];
     await a.app.work();
@@ -280,7 +280,7 @@ describe("waitFor", () => {
     expect(tickets).toHaveLength(1);
   });
 
-  test("a value that does not fit is logged and left aside", async () => {
+  test("a value that does not fit is logged and ignored", async () => {
     const a = replica(new MemoryStore());
     await a.app.work();
     const id = await taskAfter(call(a, "approve"));
@@ -292,7 +292,7 @@ describe("waitFor", () => {
     expect((await over(a, id)).result).toMatchObject({ content: [{ text: "approved" }] });
   });
 
-  test("takes no ticket but its own, and only what JSON brings back", async () => {
+  test("accepts only its own ticket and only JSON values", async () => {
     const a = replica(new MemoryStore());
     await a.app.work();
     const id = await taskAfter(call(a, "approve"));
@@ -313,7 +313,7 @@ describe("waitFor", () => {
     expect(await empty.app.deliver(ticket, { ok: true })).toBe("gone");
   });
 
-  test("cannot be put to a client that cannot follow a task", async () => {
+  test("is refused for a client that does not support tasks", async () => {
     const a = replica(new MemoryStore());
     const answer = await call(a, "approve", { capabilities: {} });
     expect(answer).toMatchObject({
@@ -336,7 +336,7 @@ describe("a state too large for its token", () => {
     expect(ran).toEqual(["data"]);
   });
 
-  test("is gone with the store: the token is refused", async () => {
+  test("is gone with the store, and then the token is refused", async () => {
     const requestState = await stateAfter(call(replica(new MemoryStore()), "large"));
     const leg = { requestState, inputResponses: { name: accept({ name: "Ada" }) } };
     expect(await call(replica(new MemoryStore()), "large", leg)).toMatchObject({
@@ -346,7 +346,7 @@ describe("a state too large for its token", () => {
     });
   });
 
-  test("has a limit there, too", async () => {
+  test("has a limit in the store, too", async () => {
     const a = replica(new MemoryStore(), { taskLogBytes: 10_000 });
     expect(await call(a, "large")).toMatchObject({
       kind: "error",
@@ -361,7 +361,7 @@ describe("once", () => {
     return { requestState, inputResponses: { sum: accept({ sum: 5 }) } };
   }
 
-  test("the same round again gets the same response, from any replica, and runs nothing", async () => {
+  test("the same round again gets the same response from any replica, and runs nothing", async () => {
     const store = new MemoryStore();
     const [a, b] = [replica(store), replica(store)];
     const second = await leg(a);
@@ -378,7 +378,7 @@ describe("once", () => {
     expect(ran).toEqual(["first", "pay"]);
   });
 
-  test("sent twice at the same time it runs once, and both get the response", async () => {
+  test("a round that is sent twice at once runs once, and both requests get the response", async () => {
     const store = new MemoryStore();
     const [a, b] = [replica(store), replica(store)];
     const second = await leg(a);
@@ -394,7 +394,7 @@ describe("once", () => {
     expect(ran).toEqual(["first", "pay"]);
   });
 
-  test("other answers to the same round, and a round that is past, are refused", async () => {
+  test("other answers to the same round, and a past round, are refused", async () => {
     const store = new MemoryStore();
     const a = replica(store);
     const second = await leg(a);
@@ -410,7 +410,7 @@ describe("once", () => {
     expect(ran).toEqual(["first", "pay"]);
   });
 
-  test("a round whose process died goes on from what it had recorded", async () => {
+  test("a round whose process died continues from its recorded entries", async () => {
     let now = 1_000_000;
     const store = new MemoryStore({ now: () => now });
     const [a, b] = [replica(store), replica(store)];
@@ -426,7 +426,7 @@ describe("once", () => {
     expect(ran).toEqual(["first", "pay", "pay"]);
   });
 
-  test("a client that went away: the round can be sent again at once", async () => {
+  test("after a client disconnects, the round can be sent again at once", async () => {
     const store = new MemoryStore();
     const a = replica(store);
     const second = await leg(a);
@@ -455,7 +455,7 @@ describe("once", () => {
 });
 
 describe("health", () => {
-  test("tells how the tasks stand, and what is missing", async () => {
+  test("reports the tasks and what is missing", async () => {
     const a = replica(new MemoryStore());
     const id = await taskAfter(call(a, "approve"));
     const before = await a.app.health();
@@ -469,7 +469,7 @@ describe("health", () => {
     expect((await a.app.health()).problems).toEqual([]);
   });
 
-  test("a store that does not answer, and keys that are missing, are no service", async () => {
+  test("reports no service when the store does not respond or keys are missing", async () => {
     const store = new MemoryStore();
     Object.assign(store, { figures: () => Promise.reject(new Error("connection refused")) });
     const { ready, problems } = await replica(store).app.health();
@@ -479,7 +479,7 @@ describe("health", () => {
     expect((await keyless.health()).ready).toBe(false);
   });
 
-  test("a task that nobody will run is said", async () => {
+  test("reports a task that no worker will run", async () => {
     const a = replica(new MemoryStore());
     await taskAfter(call(a, "approve"));
     await expect

@@ -45,7 +45,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       ]);
     });
 
-    test("the first wins; a second is not accepted and changes nothing", async () => {
+    test("counts if it is the first; a second is not accepted and changes nothing", async () => {
       const { store, advance } = opened();
       const ref = await park(store, "a", [question("k"), question("l")]);
       const first = await store.answer(ref.id, [answer("k", "first")]);
@@ -56,7 +56,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       });
     });
 
-    test("several at once arrive in the order asked; unknown keys are passed over", async () => {
+    test("several at once arrive in the order of the questions, and unknown keys are skipped", async () => {
       const { store } = opened();
       const ref = await park(store, "a", [question("k"), question("l"), question("m")]);
       const given = await store.answer(ref.id, [answer("x"), answer("m"), answer("k")]);
@@ -68,7 +68,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect(last?.task).toMatchObject({ status: "working", waits: [] });
     });
 
-    test("nothing known: nothing changes", async () => {
+    test("changes nothing if no key is known", async () => {
       const { store } = opened();
       const ref = await park(store, "a", [question("k")]);
       const before = await read(store, ref);
@@ -77,7 +77,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect(await read(store, ref)).toEqual(before);
     });
 
-    test("is given to the wire key, and told under the question's own", async () => {
+    test("is given to the wire key, and delivered under the question's own key", async () => {
       const { store } = opened();
       const ref = await park(store, "a", [question("k", { wire: "k~2" })]);
       expect((await store.answer(ref.id, [answer("k")]))?.accepted).toEqual([]);
@@ -86,7 +86,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect(given?.task.inbox).toMatchObject([{ id: "k~2", key: "k", digest: "digest of k" }]);
     });
 
-    test("keeps when its question's time was up, and arrives also after that", async () => {
+    test("keeps the time limit of its question, and arrives even after it", async () => {
       const { store, advance } = opened();
       const dueAt = (await nowOf(store)) + 100;
       const ref = await park(store, "a", [question("k", { dueAt })]);
@@ -95,7 +95,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect(given?.task.inbox).toMatchObject([{ at: await nowOf(store), dueAt }]);
     });
 
-    test("does not make a task due that a worker holds", async () => {
+    test("does not make a task due while a worker holds it", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       await store.publish(ref, waiting([question("k")]));
@@ -107,13 +107,13 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect((await claimAll(store, "v")).claimed).toEqual([]);
     });
 
-    test("a timer cannot be answered", async () => {
+    test("is not accepted by a timer", async () => {
       const { store } = opened();
       const ref = await park(store, "a", [timer("t", (await nowOf(store)) + 100)]);
       expect((await store.answer(ref.id, [answer("t")]))?.accepted).toEqual([]);
     });
 
-    test("someone else's delivery wakes it too", async () => {
+    test("a delivery from elsewhere wakes a task, too", async () => {
       const { store } = opened();
       const ref = await park(store, "a", [external("e")]);
       expect(await read(store, ref)).toMatchObject({ status: "working", dueAt: undefined });
@@ -121,7 +121,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect(await read(store, ref)).toMatchObject({ dueAt: await nowOf(store) });
     });
 
-    test("comes too late once the task is over", async () => {
+    test("is too late once the task is over", async () => {
       const { store } = opened();
       const ref = await park(store, "a", [question("k")]);
       const task = await store.cancel(ref.id, keepMs);
@@ -146,7 +146,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect(again).toEqual({ task: given?.task, accepted: [] });
     });
 
-    test("a delivery on a ticket counts as an ordinary answer once its question was put", async () => {
+    test("a delivery on a ticket counts as an ordinary answer once its question was asked", async () => {
       const { store } = opened();
       const ref = await park(store, "a", [external("e", { wire: "ticket" })]);
       const early = { key: "e", digest: "digest of e" };
@@ -156,7 +156,7 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect(given?.task.inbox).toHaveLength(1);
     });
 
-    test("answers and early deliveries in one request: the asked ones first", async () => {
+    test("answers and early deliveries in one request are taken with the asked ones first", async () => {
       const { store } = opened();
       const ref = await park(store, "a", [question("k"), question("l")]);
       const early = { key: "e", digest: "digest of e" };

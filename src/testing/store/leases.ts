@@ -27,7 +27,7 @@ const none = { taken: [], returned: [] };
 /** Registers these tests. */
 export function describeLeases(opened: () => OpenedStore): void {
   describe("claim", () => {
-    test("hands out what is due, with its log in order", async () => {
+    test("hands out due tasks, with their logs in order", async () => {
       const { store } = opened();
       const log = Array.from({ length: 25 }, (_, index) => `record ${index}`);
       const task = await create(store, "a", { log });
@@ -42,7 +42,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       expect((await claimAll(store, "v")).claimed).toEqual([]);
     });
 
-    test("only the wanted tools'", async () => {
+    test("hands out only tasks of the wanted tools", async () => {
       const { store } = opened();
       await create(store, "a", { tool: "one" });
       await create(store, "b", { tool: "two" });
@@ -52,7 +52,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       expect(await claimAll(store, "w", [])).toMatchObject({ claimed: [], nextDueAt: undefined });
     });
 
-    test("the longest due first, at most as many as wanted", async () => {
+    test("hands out the longest due first, and at most as many as wanted", async () => {
       const { store, advance } = opened();
       await create(store, "z");
       await advance(1);
@@ -70,7 +70,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       expect((await store.claim({ ...wanted, most: 0 })).claimed).toEqual([]);
     });
 
-    test("says when the next is due, of the wanted tools and no others", async () => {
+    test("says when the next task of the wanted tools is due", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       expect(await claimAll(store)).toEqual({ claimed: [], nextDueAt: undefined, now });
@@ -82,7 +82,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       expect(both.nextDueAt).toBe(now + 50);
     });
 
-    test("a timer's task when its time has come, not before", async () => {
+    test("hands out a task with a timer when its time has come, not before", async () => {
       const { store, advance } = opened();
       const dueAt = (await nowOf(store)) + 100;
       const ref = await park(store, "a", [timer("t", dueAt), question("k")]);
@@ -95,7 +95,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       ]);
     });
 
-    test("a task whose lease has run out, and says whose it was", async () => {
+    test("hands out a task whose lease has expired, and says which worker held it", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       await advance(leaseMs - 1);
@@ -107,7 +107,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       ]);
     });
 
-    test("what is over is never handed out", async () => {
+    test("never hands out a task that is over", async () => {
       const { store, advance } = opened();
       const one = await hold(store, "a");
       await store.finish(one, completed);
@@ -117,7 +117,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       expect(await claimAll(store)).toMatchObject({ claimed: [], nextDueAt: undefined });
     });
 
-    test("counts claims that come to nothing, until one is fruitful", async () => {
+    test("counts claims without progress, until one makes progress", async () => {
       const { store, advance } = opened();
       await create(store, "a");
       const claims: number[] = [];
@@ -149,7 +149,7 @@ export function describeLeases(opened: () => OpenedStore): void {
         expect(await world.store.readLog(ref.id)).toEqual([]);
       };
 
-      test("is refused after somebody else's claim", async () => {
+      test("is refused after another worker's claim", async () => {
         const world = opened();
         const ref = await hold(world.store, "a");
         await world.advance(leaseMs);
@@ -164,7 +164,7 @@ export function describeLeases(opened: () => OpenedStore): void {
         await refused(world, ref);
       });
 
-      test("is refused where nobody holds it", async () => {
+      test("is refused if no worker holds the task", async () => {
         const world = opened();
         await refused(world, await create(world.store, "a"));
         const ref = await hold(world.store, "b");
@@ -172,21 +172,21 @@ export function describeLeases(opened: () => OpenedStore): void {
         await refused(world, ref);
       });
 
-      test("is refused under an epoch that never was", async () => {
+      test("is refused under an epoch that never existed", async () => {
         const world = opened();
         const ref = await hold(world.store, "a");
         await refused(world, { id: ref.id, epoch: ref.epoch + 1 });
         await refused(world, { id: "nobody", epoch: 1 });
       });
 
-      test("goes through after the lease has run out, while nobody has claimed it", async () => {
+      test("is accepted after the lease has expired, while no worker has claimed the task", async () => {
         const world = opened();
         const ref = await hold(world.store, "a");
         await world.advance(2 * leaseMs);
         expect(await write(world, ref)).toBe(true);
       });
 
-      test("is refused when it is over", async () => {
+      test("is refused when the task is over", async () => {
         const world = opened();
         const ref = await hold(world.store, "a");
         await world.store.finish(ref, failed);
@@ -196,7 +196,7 @@ export function describeLeases(opened: () => OpenedStore): void {
   });
 
   describe("renew", () => {
-    test("prolongs the lease and brings what has arrived", async () => {
+    test("extends the lease and returns what has arrived", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       await store.publish(ref, waiting([question("k")]));
@@ -218,7 +218,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       expect((await claimAll(store, "v")).claimed).toHaveLength(2);
     });
 
-    test("leaves out what is lost, cancelled, over, parked or unknown", async () => {
+    test("leaves out tasks that are lost, cancelled, over, parked or unknown", async () => {
       const { store, advance } = opened();
       const lost = await hold(store, "lost", { claimedBy: { worker: "w", leaseMs: 1 } });
       const gone = await hold(store, "cancelled");
@@ -237,7 +237,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       expect(await read(store, parked)).toMatchObject({ dueAt: undefined });
     });
 
-    test("a lease that has run out, while nobody has claimed it", async () => {
+    test("accepts an expired lease while no worker has claimed the task", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       await advance(2 * leaseMs);
@@ -245,7 +245,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       expect((await claimAll(store, "v")).claimed).toEqual([]);
     });
 
-    test("notes that the worker is there, until it leaves", async () => {
+    test("records that the worker is there, until it leaves", async () => {
       const { store, advance } = opened();
       expect((await store.figures()).workerSeenAt).toBeUndefined();
       const now = await nowOf(store);

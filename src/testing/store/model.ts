@@ -236,7 +236,7 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
 /** Registers this test. */
 export function describeModel(open: OpenStore): void {
   test(
-    "any operations do to it what they do to the model",
+    "any sequence of operations has the same effect on the store as on the model",
     async () => {
       // Without a task there is little to do, so each sequence begins with two.
       const rest = fc.array(operation, { minLength: 1, maxLength: 40, ...size });

@@ -47,7 +47,7 @@ function hinted(
 /** Registers these tests. */
 export function describeRaces(opened: () => OpenedStore): void {
   describe("two handles", () => {
-    test("see the same", async () => {
+    test("see the same data", async () => {
       const { store, another } = opened();
       const other = await another();
       const ref = await hold(store, "a", { log: ["one"] });
@@ -69,7 +69,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       expect((await claimAll(other, "v")).claimed).toHaveLength(1);
     });
 
-    test("a call becomes one task, however many create it", async () => {
+    test("make one task of a call, however many create it", async () => {
       const { store, another } = opened();
       const handles = [store, await another()];
       const creations = await Promise.all(
@@ -84,7 +84,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       expect(new Set(ids)).toEqual(new Set([(await store.readByCall("same"))?.id]));
     });
 
-    test("fifty claims at once hand no task out twice", async () => {
+    test("never hand out a task twice to fifty simultaneous claims", async () => {
       const { store, another } = opened();
       const handles = [store, await another()];
       const names = times(40).map(String);
@@ -100,7 +100,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       for (const task of claimed) expect(await store.read(task.id)).toEqual(task);
     });
 
-    test("fifty answers at once to one question: one is accepted, and is the one kept", async () => {
+    test("accept one of fifty simultaneous answers to one question, and keep that one", async () => {
       const { store, another } = opened();
       const handles = [store, await another()];
       const ref = await park(store, "a", [question("k")]);
@@ -112,7 +112,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       expect((await read(store, ref)).inbox).toMatchObject([{ value: `of ${accepted[0]}` }]);
     });
 
-    test("answers to many questions at once are all kept", async () => {
+    test("keep all simultaneous answers to many questions", async () => {
       const { store, another } = opened();
       const handles = [store, await another()];
       const keys = times(30).map((index) => `k${index}`);
@@ -129,7 +129,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       expect({ waits, status }).toEqual({ waits: [], status: "working" });
     });
 
-    test("cancel against finish: exactly one wins", async () => {
+    test("let exactly one of cancel and finish win", async () => {
       const { store, another } = opened();
       const other = await another();
       for (const race of times(20)) {
@@ -147,7 +147,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       }
     });
 
-    test("an answer against parking is never slept through", async () => {
+    test("never miss an answer that races with parking", async () => {
       const { store, another } = opened();
       const other = await another();
       for (const race of times(20)) {
@@ -163,7 +163,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       }
     });
 
-    test("a claim against the late write of the one before: the log has one writer", async () => {
+    test("give the log one writer when a claim races with the late write of the previous worker", async () => {
       const { store, another, advance } = opened();
       const other = await another();
       for (const race of times(20)) {
@@ -181,7 +181,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       }
     });
 
-    test("one of many claims of a round runs it", async () => {
+    test("let one of many claims of a round run it", async () => {
       const { store, another } = opened();
       const handles = [store, await another()];
       const round = { callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
@@ -208,7 +208,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       }
     });
 
-    test("and to one on the same handle, by the task's id", async () => {
+    test("a change is hinted to a listener on the same handle, by the task's id", async () => {
       const { store } = opened();
       const ref = await create(store, "a");
       const hint = hinted(store, ref.id);
@@ -220,7 +220,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       }
     });
 
-    test("ends when it is told to, for that listener alone", async () => {
+    test("ends on request, for that listener alone", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
       const heard: ChangeHint[] = [];

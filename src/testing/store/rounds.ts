@@ -29,7 +29,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       expect(await store.spilled("t")).toBe("other");
     });
 
-    test("of the same id again replaces it", async () => {
+    test("replaces a state with the same id", async () => {
       const { store, advance } = opened();
       await store.spill("s", "state", 100);
       await advance(50);
@@ -40,7 +40,7 @@ export function describeRounds(opened: () => OpenedStore): void {
   });
 
   describe("a round", () => {
-    test("is run by the first who claims it", async () => {
+    test("is run by the first to claim it", async () => {
       const { store } = opened();
       expect(await store.claimRound(round)).toEqual({
         kind: "run",
@@ -51,7 +51,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       expect(await store.claimRound({ ...round, callId: "d" })).toMatchObject({ kind: "run" });
     });
 
-    test("gives its response to whoever comes again with the same answers", async () => {
+    test("gives its response to a repeated request with the same answers", async () => {
       const { store, advance } = opened();
       const ref = await run(store);
       expect(await store.endRound(ref, "response")).toBe(true);
@@ -72,7 +72,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       expect(await store.claimRound(round)).toEqual({ kind: "superseded" });
     });
 
-    test("a later one may begin while an earlier one runs, and takes its place", async () => {
+    test("may begin while an earlier one runs, and takes its place", async () => {
       const { store } = opened();
       const earlier = await run(store);
       await store.appendToRound(earlier, 0, "one");
@@ -82,7 +82,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       expect(await store.appendToRound({ id: "c", epoch: 2 }, 0, "first")).toBe(true);
     });
 
-    test("is taken over when its lease has run out, with what it has recorded", async () => {
+    test("is taken over when its lease has expired, with its recorded entries", async () => {
       const { store, advance } = opened();
       const ref = await run(store);
       await store.appendToRound(ref, 0, "one");
@@ -101,7 +101,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       expect(await store.claimRound(round)).toMatchObject({ log: ["one", "two", "three"] });
     });
 
-    test("stays with who renews it", async () => {
+    test("stays with a worker that renews it", async () => {
       const { store, advance } = opened();
       const ref = await run(store);
       await advance(leaseMs - 1);
@@ -112,7 +112,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       expect(await store.claimRound(round)).toMatchObject({ kind: "run" });
     });
 
-    test("a lease that has run out is good until the next claim", async () => {
+    test("can be written under an expired lease until the next claim", async () => {
       const { store, advance } = opened();
       const ref = await run(store);
       await advance(leaseMs);
@@ -120,7 +120,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       expect(await store.endRound(ref, "response")).toBe(true);
     });
 
-    test("given up can be claimed at once, and keeps what it has recorded", async () => {
+    test("can be claimed at once when it is given up, and keeps its recorded entries", async () => {
       const { store } = opened();
       const ref = await run(store);
       await store.appendToRound(ref, 0, "one");
@@ -128,7 +128,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       expect(await store.claimRound(round)).toMatchObject({ kind: "run", log: ["one"] });
     });
 
-    test("records are counted: a second writer is noticed, a repeated write is not", async () => {
+    test("counts records, so that a second writer is noticed and a repeated write is not", async () => {
       const { store } = opened();
       const ref = await run(store);
       expect(await store.appendToRound(ref, 1, "x")).toBe(false);
@@ -147,7 +147,7 @@ export function describeRounds(opened: () => OpenedStore): void {
       releaseRound: (store, ref) => store.releaseRound(ref),
     };
     describe.each(Object.entries(writes))("%s", (_name, write) => {
-      test("is refused after somebody else's claim", async () => {
+      test("is refused after another worker's claim", async () => {
         const { store, advance } = opened();
         const ref = await run(store);
         await advance(leaseMs);
@@ -158,7 +158,7 @@ export function describeRounds(opened: () => OpenedStore): void {
         expect(await store.claimRound(round)).toMatchObject({ kind: "run", log: [] });
       });
 
-      test("is refused when it has ended", async () => {
+      test("is refused when the round has ended", async () => {
         const { store } = opened();
         const ref = await run(store);
         await store.endRound(ref, "response");
@@ -166,7 +166,7 @@ export function describeRounds(opened: () => OpenedStore): void {
         expect(await store.claimRound(round)).toEqual({ kind: "ended", response: "response" });
       });
 
-      test("is refused where there is none", async () => {
+      test("is refused if there is no such round", async () => {
         const { store } = opened();
         expect(await write(store, { id: "c", epoch: 1 })).toBe(false);
         const ref = await run(store);

@@ -69,7 +69,7 @@ export function describeSweeping(opened: () => OpenedStore): void {
       expect((await claimAll(store)).claimed).toEqual([]);
     });
 
-    test("deletes the contents of one that is over, without a change that is seen", async () => {
+    test("deletes the contents of a task that is over, without a visible change", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a", { log: ["one"] });
       await store.finish(ref, completed);
@@ -84,7 +84,7 @@ export function describeSweeping(opened: () => OpenedStore): void {
       expect(await store.finish(ref, completed)).toBe(false);
     });
 
-    test("forgets one at rest when nobody can ask for it any more", async () => {
+    test("forgets a task at rest when it can no longer be requested", async () => {
       const { store, advance } = opened();
       const ref = await create(store, "a", { log: ["one"] });
       await advance(ttlMs);
@@ -103,7 +103,7 @@ export function describeSweeping(opened: () => OpenedStore): void {
       expect(await store.readLog(ref.id)).toEqual([]);
     });
 
-    test("does so much at a time, and goes on the next time", async () => {
+    test("does a limited amount at a time, and continues the next time", async () => {
       const { store, advance } = opened();
       for (let task = 0; task < 5; task += 1) await create(store, String(task));
       await advance(ttlMs);
@@ -118,7 +118,7 @@ export function describeSweeping(opened: () => OpenedStore): void {
       expect(forgotten).toBe(5);
     });
 
-    test("ends spilled states, rounds and workers that are gone", async () => {
+    test("removes spilled states, rounds and workers that have expired", async () => {
       const { store, advance } = opened();
       await store.spill("s", "state", ttlMs);
       const round = { callId: "c", round: 3, answers: "x", leaseMs, ttlMs };
@@ -154,12 +154,12 @@ export function describeSweeping(opened: () => OpenedStore): void {
       workerSeenAt: undefined,
     };
 
-    test("of an empty store", async () => {
+    test("are zero for an empty store", async () => {
       const { store } = opened();
       expect(await store.figures()).toEqual({ ...none, now: expect.any(Number) });
     });
 
-    test("count the live ones", async () => {
+    test("count the live tasks", async () => {
       const { store, advance } = opened();
       const now = await nowOf(store);
       await hold(store, "held");
@@ -184,7 +184,7 @@ export function describeSweeping(opened: () => OpenedStore): void {
       });
     });
 
-    test("a lease that has run out is due as well as held", async () => {
+    test("count an expired lease as due as well as held", async () => {
       const { store, advance } = opened();
       await hold(store, "a");
       await advance(leaseMs);
@@ -193,7 +193,7 @@ export function describeSweeping(opened: () => OpenedStore): void {
       expect(await store.figures()).toEqual(figures);
     });
 
-    test("what is at rest counts no more", async () => {
+    test("do not count tasks at rest", async () => {
       const { store, advance } = opened();
       await hold(store, "a");
       await advance(ttlMs);

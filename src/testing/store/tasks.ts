@@ -60,7 +60,7 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(await store.readLog("task-a")).toEqual(["one", "two"]);
     });
 
-    test("gives it to the worker that goes on with it", async () => {
+    test("gives it to the worker that continues it", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       const task = await create(store, "a", { claimedBy: { worker: "w", leaseMs: 500 } });
@@ -68,7 +68,7 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect((await claimAll(store)).claimed).toEqual([]);
     });
 
-    test("is done once per call: the second gets the first's task, whatever it has become", async () => {
+    test("makes one task per call: a second create gets the first task, whatever its state", async () => {
       const { store } = opened();
       const ref = await hold(store, "a", { log: ["one"] });
       await store.report(ref, "half");
@@ -82,13 +82,13 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(await store.readLog("task-a")).toEqual(["one"]);
     });
 
-    test("exists goes before too many", async () => {
+    test("reports an existing task rather than too many tasks", async () => {
       const { store } = opened();
       await create(store, "a");
       expect(await store.create(newTask("a"), 1)).toMatchObject({ kind: "exists" });
     });
 
-    test("refuses more live ones than a principal may have", async () => {
+    test("refuses more live tasks than a principal may have", async () => {
       const { store } = opened();
       const first = await hold(store, "a");
       await create(store, "b");
@@ -103,20 +103,20 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(await store.create(newTask("c"), 2)).toMatchObject({ kind: "created" });
     });
 
-    test("waiting tasks count as live", async () => {
+    test("counts waiting tasks as live", async () => {
       const { store } = opened();
       await park(store, "a", [question("k")]);
       expect(await store.create(newTask("b"), 1)).toEqual({ kind: "too many" });
     });
 
-    test("none at all where none are allowed", async () => {
+    test("makes none if none are allowed", async () => {
       const { store } = opened();
       expect(await store.create(newTask("a"), 0)).toEqual({ kind: "too many" });
     });
   });
 
   describe("read", () => {
-    test("knows nothing of what is not there", async () => {
+    test("finds nothing for an unknown task", async () => {
       const { store } = opened();
       expect(await store.read("task-a")).toBeUndefined();
       expect(await store.readByCall("call-a")).toBeUndefined();
@@ -148,7 +148,7 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(await store.list({ ...page, limit: 0 })).toEqual([]);
     });
 
-    test("goes on after one that is gone", async () => {
+    test("continues after a task that is gone", async () => {
       const { store } = opened();
       const { createdAt } = await create(store, "a");
       await create(store, "c");
@@ -156,7 +156,7 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(idsOf(await store.list({ principal: "ann", after, limit: 10 }))).toEqual(["task-a"]);
     });
 
-    test("shows those that are over, and leaves out those at rest", async () => {
+    test("shows tasks that are over, and leaves out those at rest", async () => {
       const { store, advance } = opened();
       const ref = await create(store, "a");
       await store.cancel(ref.id, keepMs);
@@ -169,7 +169,7 @@ export function describeTasks(opened: () => OpenedStore): void {
   });
 
   describe("cancel", () => {
-    test("ends a task, whoever holds it", async () => {
+    test("ends a task, whichever worker holds it", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       await store.publish(ref, waiting([question("k")]));
@@ -192,7 +192,7 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(await store.renew("w", [ref], leaseMs)).toEqual({ held: [], now });
     });
 
-    test("keeps it readable for a while at least, and its log with it", async () => {
+    test("keeps the task and its log readable for a minimum time", async () => {
       const { store, advance } = opened();
       const ref = await create(store, "a", { ttlMs: 1_000, log: ["one"] });
       await advance(900);
@@ -201,7 +201,7 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(await store.readLog(ref.id)).toEqual(["one"]);
     });
 
-    test("does nothing to one that is over", async () => {
+    test("does nothing to a task that is over", async () => {
       const { store } = opened();
       const ref = await create(store, "a");
       const task = await store.cancel(ref.id, keepMs);
@@ -210,7 +210,7 @@ export function describeTasks(opened: () => OpenedStore): void {
   });
 
   describe("revisions", () => {
-    test("are told of those that exist", async () => {
+    test("are returned for tasks that exist", async () => {
       const { store } = opened();
       const one = await hold(store, "a");
       const other = await create(store, "b");
@@ -224,7 +224,7 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(await store.revisions([])).toEqual(new Map());
     });
 
-    test("grow with what can be seen, and with nothing else", async () => {
+    test("increase with visible changes, and with nothing else", async () => {
       const { store, advance } = opened();
       const { id } = await create(store, "a");
       let ref = { id, epoch: 0 };

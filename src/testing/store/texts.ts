@@ -33,7 +33,7 @@ const large = "Aé👍".repeat(256 * 1024);
 /** Registers these tests. */
 export function describeTexts(opened: () => OpenedStore): void {
   describe.each(Object.entries(odd))("odd text: %s", (_name, text) => {
-    test("comes back as it was, everywhere in a task", async () => {
+    test("comes back unchanged, everywhere in a task", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       const texts = { id: `t${text}`, callId: text, tool: text, principal: text, input: text };
@@ -78,7 +78,7 @@ export function describeTexts(opened: () => OpenedStore): void {
       await store.leave(text);
     });
 
-    test("comes back as it was, everywhere in a round", async () => {
+    test("comes back unchanged, everywhere in a round", async () => {
       const { store } = opened();
       await store.spill(text, text, ttlMs);
       expect(await store.spilled(text)).toBe(text);
@@ -94,7 +94,7 @@ export function describeTexts(opened: () => OpenedStore): void {
     });
   });
 
-  test("an early delivery may have a key that every object has", async () => {
+  test("an early delivery may have a key that names a member of every object", async () => {
     const { store } = opened();
     const ref = await hold(store, "a");
     for (const key of ["__proto__", "constructor", "toString"]) {
@@ -104,7 +104,7 @@ export function describeTexts(opened: () => OpenedStore): void {
     }
   });
 
-  test("a megabyte comes back as it was", async () => {
+  test("a megabyte comes back unchanged", async () => {
     const { store } = opened();
     const ref = await hold(store, "a", { input: large, log: [large] });
     expect(await store.append(ref, { at: 1, records: [large], taken: [], returned: [] })).toBe(
@@ -122,7 +122,7 @@ export function describeTexts(opened: () => OpenedStore): void {
   });
 
   test.each(["task-a\0", "task-a\0b", "\0", "\ud800"])(
-    "no task is found under what no store can hold: %j",
+    "no task is found under an id that no store can hold: %j",
     async (id) => {
       const { store } = opened();
       await create(store, "a");

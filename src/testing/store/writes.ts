@@ -26,7 +26,7 @@ const none = { taken: [], returned: [] };
 /** Registers these tests. */
 export function describeWrites(opened: () => OpenedStore): void {
   describe("append", () => {
-    test("adds to the log and takes up what has arrived", async () => {
+    test("adds to the log and consumes what has arrived", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       const inbox = [arrived("k", now), arrived("l", now)];
@@ -44,7 +44,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       });
     });
 
-    test("gives back what a cut took off the log, ahead of what has arrived since", async () => {
+    test("gives back what a cut took off the log, ahead of later arrivals", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       const ref = await hold(store, "a", { inbox: [arrived("k", now), arrived("l", now)] });
@@ -63,7 +63,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await read(store, first)).toMatchObject({ cause: undefined, fruitless: 0 });
     });
 
-    test("is refused where the log is not as long as the writer thinks", async () => {
+    test("is refused if the log is not as long as the writer expects", async () => {
       const { store } = opened();
       const ref = await hold(store, "a", { log: ["one"] });
       expect(await store.append(ref, { at: 2, records: ["x"], ...none })).toBe(false);
@@ -71,7 +71,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await store.readLog(ref.id)).toEqual(["one"]);
     });
 
-    test("is true again where only the acknowledgement was lost", async () => {
+    test("succeeds again if only the acknowledgement was lost", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       const ref = await hold(store, "a", { inbox: [arrived("k", now)] });
@@ -84,7 +84,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await store.readLog(ref.id)).toEqual(["one", "two"]);
     });
 
-    test("is refused, also a second time, when it is over", async () => {
+    test("is refused, even a second time, when the task is over", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
       const more = { at: 0, records: ["one"], ...none };
@@ -93,7 +93,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await store.append(ref, more)).toBe(false);
     });
 
-    test("of another's records is not one's own", async () => {
+    test("does not mistake another writer's records for its own", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       await advance(leaseMs);
@@ -105,7 +105,7 @@ export function describeWrites(opened: () => OpenedStore): void {
   });
 
   describe("publish", () => {
-    test("shows the questions while the handler runs on", async () => {
+    test("shows the questions while the handler keeps running", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a", { inbox: [arrived("x", 1)] });
       const before = await read(store, ref);
@@ -124,7 +124,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       });
     });
 
-    test("only the client's own questions are its to answer", async () => {
+    test("lets the client answer only its own questions", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
       await store.publish(ref, waiting([external("e"), timer("t", 5)]));
@@ -133,7 +133,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await read(store, ref)).toMatchObject({ status: "working", waits: [], asked: {} });
     });
 
-    test("does not ask again what has been answered meanwhile", async () => {
+    test("does not ask again a question that was answered in the meantime", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
       await store.publish(ref, waiting([question("k")]));
@@ -148,7 +148,7 @@ export function describeWrites(opened: () => OpenedStore): void {
   });
 
   describe("park", () => {
-    test("leaves the task to nobody until something arrives", async () => {
+    test("leaves the task without a worker until something arrives", async () => {
       const { store, advance } = opened();
       const first = await hold(store, "a");
       await store.release(first, { afterMs: 0, isFruitless: true, cause: "why" });
@@ -176,7 +176,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await claimAll(store)).toMatchObject({ claimed: [], nextDueAt: undefined });
     });
 
-    test("is due at the earliest of its times", async () => {
+    test("makes the task due at the earliest of its times", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       const waits = [
@@ -187,7 +187,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await read(store, await park(store, "a", waits))).toMatchObject({ dueAt: now + 30 });
     });
 
-    test("is due at once where an answer came while the handler ran", async () => {
+    test("makes the task due at once if an answer came while the handler ran", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       const waits = [question("k"), question("l"), timer("t", (await nowOf(store)) + 1_000)];
@@ -203,7 +203,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect((await claimAll(store, "v")).claimed).toMatchObject([{ task: { id: ref.id } }]);
     });
 
-    test("is not due for what it has used, nor for what it does not wait for", async () => {
+    test("does not make the task due for a used answer, nor for one that it does not wait for", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       const inbox = [arrived("used", now), arrived("unasked", now)];
@@ -214,7 +214,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(after.waits.map(({ key }) => key)).toEqual(["used", "k"]);
     });
 
-    test("is due at once for an early delivery of what it waits for", async () => {
+    test("makes the task due at once for an early delivery that it waits for", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
       const early = { key: "e", digest: "digest of e" };
@@ -225,7 +225,7 @@ export function describeWrites(opened: () => OpenedStore): void {
   });
 
   describe("release", () => {
-    test("gives it back undone, for later", async () => {
+    test("gives the task back unfinished, for later", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       const before = await read(store, ref);
@@ -249,7 +249,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       });
     });
 
-    test("in good order does not count, and keeps the cause there was", async () => {
+    test("is not counted when it is in good order, and keeps the last cause", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
       await store.release(ref, { afterMs: 0, isFruitless: true, cause: "why" });
@@ -259,7 +259,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await read(store, ref)).toMatchObject({ dueAt, fruitless: 1, cause: "why" });
     });
 
-    test("keeps what it waits for and what has arrived", async () => {
+    test("keeps what the task waits for and what has arrived", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
       await store.publish(ref, waiting([question("k"), question("l")]));
@@ -271,7 +271,7 @@ export function describeWrites(opened: () => OpenedStore): void {
   });
 
   describe("report", () => {
-    test("says how it goes", async () => {
+    test("sets the status message", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       const before = await read(store, ref);
@@ -284,7 +284,7 @@ export function describeWrites(opened: () => OpenedStore): void {
   });
 
   describe("finish", () => {
-    test("ends it with its result", async () => {
+    test("ends the task with its result", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a", { log: ["one"] });
       await store.publish(ref, waiting([question("k"), question("l")]));
@@ -308,7 +308,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect(await store.readLog(ref.id)).toEqual(["one"]);
     });
 
-    test("keeps the result readable for a while at least", async () => {
+    test("keeps the result readable for a minimum time", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a", { ttlMs: 1_000 });
       await advance(999);
@@ -321,7 +321,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       });
     });
 
-    test("is true again where only the acknowledgement was lost", async () => {
+    test("succeeds again if only the acknowledgement was lost", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a");
       await store.finish(ref, failed);

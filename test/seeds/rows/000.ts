@@ -4,9 +4,9 @@ import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const flow = "Example Flow with Elicitations";
-const inFinal = "the same life, with its question in tasks/get and its answer in tasks/update";
-const inDraft = "000: the echo tool, as printed but for its slips";
-const workingAgain = "000: with its answer the task is working again, until it is completed";
+const inFinal = "the same flow has its question in tasks/get and its answer in tasks/update";
+const inDraft = "000: the echo tool runs as printed, except for the document's slips";
+const workingAgain = "000: with its answer the task works again, until it is completed";
 
 export const messageStructure: readonly Row[] = [
   ...under(
@@ -21,21 +21,21 @@ export const messageStructure: readonly Row[] = [
     "Tasks Background",
     [
       "A request can be answered with a promise of its result.",
-      by(at.tasks, "CreateTaskResult is flat, begins as working, and holds nothing else"),
+      by(at.tasks, "CreateTaskResult is flat, begins as working, and contains nothing else"),
     ],
     [
       "The status of a task is working, input required, completed, failed or cancelled.",
       by(
         at.tasks,
-        "CreateTaskResult is flat, begins as working, and holds nothing else",
-        "moves between working and input_required, then ends and stays so",
-        "of one that ended in an error of the protocol, that error",
-        "of a cancelled one, the base alone",
+        "CreateTaskResult is flat, begins as working, and contains nothing else",
+        "alternates between working and input_required, then ends and stays ended",
+        "tasks/get of a task that ended in a protocol error has that error",
+        "tasks/get of a cancelled task has only the base",
       ),
     ],
     [
       "With the status, a tool can say that it needs more from the user to complete the task.",
-      by(at.tasks, "of one that asks, all that is asked, as bare requests"),
+      by(at.tasks, "tasks/get of a task that asks has all its questions, as bare requests"),
     ],
     [
       "In that status the server can ask for elicitation or sampling.",
@@ -47,27 +47,27 @@ export const messageStructure: readonly Row[] = [
         by(at.draft, inDraft),
         by(
           at.legacyTasks,
-          "of one that asks come on the stream of tasks/result, and are answered there",
+          "carry the questions of a task on the stream of tasks/result, and the answers there",
         ),
       ),
     ],
     ours(
       "the request is in `tasks/get` itself, and there is no `tasks/result`.",
       and(
-        by(at.final, inFinal, "nor is there a tasks/result to stream from"),
+        by(at.final, inFinal, "there is no tasks/result to stream from"),
         by(at.envelope, "%s does not exist in 2026-07-28: -32601 and 404"),
       ),
     ),
     [
       "Elicitation and sampling need not be sent unsolicited from server to client.",
-      by(at.notifications, "carries no request of the server's"),
+      by(at.notifications, "carries no request of the server"),
     ],
   ),
   ...under(
     flow,
     [
       "The echo tool's input is optional; if it is missing, it is elicited before the call completes.",
-      by(at.tools, "the echo tool asks in its task, unless it was told"),
+      by(at.tools, "the echo tool asks in its task, unless the arguments already have the answer"),
     ],
     [
       "1: the client calls the tool and asks for a task with a given lifetime.",
@@ -75,19 +75,22 @@ export const messageStructure: readonly Row[] = [
         by(at.draft, inDraft),
         by(
           at.v1Tasks,
-          "a call with a wish is a task from its first line on, asked while tasks/result waits",
+          "a call that requests a task is one from its first line on, and asks while tasks/result waits",
         ),
       ),
     ],
     ours(
       "1, a client cannot ask for a task; the server decides, and ignores such a request.",
-      by(at.tasks, "a wish for one changes nothing for a client that follows them"),
+      by(at.tasks, "a request for a task changes nothing for a client that supports them"),
     ),
     [
       "2: the server returns a task with id, status, creation time, lifetime and polling interval.",
       by(at.final, inFinal),
     ],
-    ["2: a status can have a message.", by(at.final, "a promise, and what it comes to")],
+    [
+      "2: a status can have a message.",
+      by(at.final, "a promise is a task that leads to its result"),
+    ],
     [
       "3: the client polls the status with `tasks/get`.",
       and(
@@ -110,13 +113,13 @@ export const messageStructure: readonly Row[] = [
         by(at.draft, inDraft),
         by(
           at.legacyTasks,
-          "of one that asks come on the stream of tasks/result, and are answered there",
+          "carry the questions of a task on the stream of tasks/result, and the answers there",
         ),
       ),
     ],
     [
       "7: the client shows the elicitation to the user, and collects the answer.",
-      by(at.clientTask, "questions come out, answers go in, each once"),
+      by(at.clientTask, "questions come out and answers go in, each once"),
     ],
     [
       "7: it posts the answer as a result message that names the task in `_meta`.",
@@ -129,14 +132,17 @@ export const messageStructure: readonly Row[] = [
       "8: with the answer the server continues, and the status is working again.",
       and(
         by(at.draft, workingAgain),
-        by(at.tools, "the echo tool asks in its task, unless it was told"),
+        by(
+          at.tools,
+          "the echo tool asks in its task, unless the arguments already have the answer",
+        ),
       ),
     ],
     [
       "9: the client polls until the status is completed.",
       and(
-        by(at.draftClient, "the draft is spoken as it is written"),
-        by(at.clientTask, "questions come out, answers go in, each once"),
+        by(at.draftClient, "the client sends the draft's messages as documented"),
+        by(at.clientTask, "questions come out and answers go in, each once"),
       ),
     ],
     ["10: the response says that the task is completed.", by(at.final, inFinal)],
@@ -154,7 +160,7 @@ export const messageStructure: readonly Row[] = [
       and(
         by(
           at.mcpkit,
-          "a round asks and makes no task; the next makes it; its work and its question are in the task",
+          "a round asks and creates no task, the next creates it, and the task works and asks its own question",
         ),
         by(at.taskInput, "of every kind reaches the handler as it would in a round"),
       ),
@@ -168,7 +174,7 @@ export const messageStructure: readonly Row[] = [
     ],
     [
       "A task returns the request from `tasks/result`, and a tool call directly as the result of `tools/call`.",
-      by(at.draft, inDraft, "001: the weather tool, as printed"),
+      by(at.draft, inDraft, "001: the weather tool runs as printed"),
     ],
   ),
   ...under(
@@ -204,7 +210,7 @@ export const messageStructure: readonly Row[] = [
     ),
     [
       "All results have one structure, and `isError` is handled alike.",
-      by(at.types, "a failure (%s)", "a failure"),
+      by(at.types, "can be a failure (%s)", "can fail"),
     ],
     [
       "A task could return a partial result and ask for input at the same time.",
@@ -217,8 +223,8 @@ export const messageStructure: readonly Row[] = [
     [
       "The messages that tasks returned before become deprecated, because nothing is sent out of band any more.",
       and(
-        by(at.final, "nor is there a tasks/result to stream from", inFinal),
-        by(at.notifications, "carries no request of the server's"),
+        by(at.final, "there is no tasks/result to stream from", inFinal),
+        by(at.notifications, "carries no request of the server"),
       ),
     ],
     [

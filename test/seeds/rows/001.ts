@@ -3,15 +3,15 @@
 import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
-const weatherDraft = "001: the weather tool, as printed";
-const azureDraft = "001: Azure DevOps, as printed";
-const echoDraft = "001: the echo tool's task, as printed";
-const weatherFinal = "the weather tool: asked once, answered, done";
+const weatherDraft = "001: the weather tool runs as printed";
+const azureDraft = "001: Azure DevOps runs as printed";
+const echoDraft = "001: the echo tool's task runs as printed";
+const weatherFinal = "the weather tool asks once, gets its answer and completes";
 const azureFinal =
-  "Azure DevOps: the second question follows from the first answer, and the token keeps it";
-const echoFinal = "the echo tool from its call to its result";
-const anotherInstance = "may go to another instance that shares nothing but the keys";
-const spoken = "the draft is spoken as it is written";
+  "Azure DevOps asks a second question that follows from the first answer, which the token keeps";
+const echoFinal = "the echo tool runs from its call to its result";
+const anotherInstance = "may go to another instance that shares only the keys";
+const spoken = "the client sends the draft's messages as documented";
 const asks = "has resultType, inputRequests, requestState and the server's name, and nothing else";
 
 export const proposal: readonly Row[] = [
@@ -20,20 +20,20 @@ export const proposal: readonly Row[] = [
     ["The protocol becomes stateless.", by(at.rounds, anotherInstance)],
     [
       "A request from the server belongs to a request from the client.",
-      by(at.notifications, "carries no request of the server's"),
+      by(at.notifications, "carries no request of the server"),
     ],
     [
       "This needs no sessions or lasting connections to map one to the other.",
       by(
         at.csharp,
-        "awaits its question, and the rounds may go to servers that share nothing but the key",
+        "awaits its question, and the rounds may go to servers that share only the key",
       ),
     ],
     [
       "A server that cannot keep a stream open can still sample and elicit.",
       by(
         at.notifications,
-        "is not sent to who has not asked for it, and the answer is plain JSON then",
+        "is not sent to a client that did not ask for it, whose response is plain JSON",
       ),
     ],
     [
@@ -44,7 +44,7 @@ export const proposal: readonly Row[] = [
       "No state and no affinity on the server links the first request with the later ones.",
       and(
         by(at.rounds, anotherInstance),
-        by(at.mishaps, "a client that never comes back has left nothing behind"),
+        by(at.mishaps, "a client that never returns has left nothing behind"),
       ),
     ],
     [
@@ -62,17 +62,17 @@ export const proposal: readonly Row[] = [
     ours(
       "2, all three of these can ask.",
       and(
-        by(at.rounds, "of a prompt and of a resource is the same, and carries no caching hints"),
+        by(at.rounds, "is the same for a prompt and a resource, and carries no caching hints"),
         by(at.rounds, "%s asks nothing"),
       ),
     ),
     [
       "3: standalone elicitation and sampling requests from the server are removed.",
       and(
-        by(at.notifications, "carries no request of the server's"),
+        by(at.notifications, "carries no request of the server"),
         by(
           at.rounds,
-          "carries each kind as the bare request the specification has, with flat forms",
+          "carries each kind as the bare request of the specification, with flat forms",
         ),
       ),
     ],
@@ -88,14 +88,14 @@ export const proposal: readonly Row[] = [
       "5: there is a workflow without state and one with tasks.",
       by(
         at.mcpkit,
-        "a round asks and makes no task; the next makes it; its work and its question are in the task",
+        "a round asks and creates no task, the next creates it, and the task works and asks its own question",
       ),
     ],
     [
       "6: `URLElicitationRequiredError` is replaced by the result that asks.",
       and(
-        by(at.pages, "means that it will be opened; the call goes on when it is done"),
-        by(at.strangers, "the page is shown, and the call made again"),
+        by(at.pages, "means that the page will be opened, and the call continues when it is done"),
+        by(at.strangers, "the page is shown, and the call is made again"),
       ),
     ],
     ["7: `tasks/result` returns a result, or one that asks.", by(at.draft, echoDraft)],
@@ -108,7 +108,7 @@ export const proposal: readonly Row[] = [
     ],
     [
       "Persistent: a server that has collected a lot of state continues with it after the answer.",
-      by(at.engine, "continues from the journal of the rounds: nothing is asked or run again"),
+      by(at.engine, "continues from the journal of the rounds, and nothing is asked or run again"),
     ],
     [
       "Persistent: the server may continue its work while it waits for an answer.",
@@ -123,7 +123,7 @@ export const proposal: readonly Row[] = [
     ],
     [
       "The ephemeral form is cheap: it needs no session, and the server keeps nothing.",
-      by(at.taskPhases, "a first round that nobody comes back to has left nothing in the store"),
+      by(at.taskPhases, "an abandoned first round has left nothing in the store"),
     ],
   ),
   ...under(
@@ -136,7 +136,7 @@ export const proposal: readonly Row[] = [
       "It does not depend on an SSE stream.",
       by(
         at.notifications,
-        "is not sent to who has not asked for it, and the answer is plain JSON then",
+        "is not sent to a client that did not ask for it, whose response is plain JSON",
       ),
     ],
     [
@@ -145,7 +145,7 @@ export const proposal: readonly Row[] = [
         by(at.rounds, anotherInstance),
         by(
           at.mcpkit,
-          "is in every request of 2026-07-28, and nothing is remembered of the one before",
+          "are in every request of 2026-07-28, and nothing is remembered of the previous one",
         ),
       ),
     ],
@@ -154,14 +154,11 @@ export const proposal: readonly Row[] = [
     "Specification, Data Structures",
     [
       "A server that needs more returns the new type of response.",
-      by(
-        at.final,
-        "the shapes it begins with are the same: a result that asks, and what is sent back",
-      ),
+      by(at.final, "the shapes at the beginning are the same: a result that asks, and the retry"),
     ],
     [
       "It has an elicitation or sampling request for each key.",
-      by(at.rounds, "carries each kind as the bare request the specification has, with flat forms"),
+      by(at.rounds, "carries each kind as the bare request of the specification, with flat forms"),
     ],
     [
       "The keys are chosen by the client.",
@@ -172,25 +169,19 @@ export const proposal: readonly Row[] = [
     [
       "`requestState` is an opaque text that holds what the server wants back.",
       and(
-        by(at.rounds, "lets nobody read what is in its token"),
-        by(
-          at.csharp,
-          "returns its questions and a state of its own, and reads both in the next round",
-        ),
+        by(at.rounds, "does not let a client read the contents of its token"),
+        by(at.csharp, "returns its questions and its own state, and reads both in the next round"),
       ),
     ],
     [
       "The example of a result that asks, with state.",
-      by(
-        at.final,
-        "the shapes it begins with are the same: a result that asks, and what is sent back",
-      ),
+      by(at.final, "the shapes at the beginning are the same: a result that asks, and the retry"),
     ],
     [
       "The client sends its answers in `inputResponses`, and returns `requestState`.",
       by(
         at.rounds,
-        "has the same params, the answers and the token, under an id of its own, and ends the call",
+        "has the same params, the answers and the token, under its own id, and ends the call",
       ),
     ],
     [
@@ -201,7 +192,7 @@ export const proposal: readonly Row[] = [
       "Both are optional members of the params.",
       and(
         by(at.rounds, "of a state-only round needs no answers"),
-        by(at.answers, "without a token counts for nothing: the question is put"),
+        by(at.answers, "does not count without a token, and the question is asked"),
       ),
     ],
   ),
@@ -210,15 +201,15 @@ export const proposal: readonly Row[] = [
     [
       "Rolling upgrades: earlier answers survive a version that asks something else.",
       and(
-        by(at.round, "keeps the answer to a question that is asked later now"),
-        by("test/golden/golden.test.ts", "every round of $tool goes on"),
+        by(at.round, "keeps the answer to a question that the new code asks later"),
+        by("test/golden/golden.test.ts", "every round of $tool continues"),
       ),
     ],
     [
       "Load shedding: the server returns only state, without questions, and any other instance continues.",
       and(
-        by(at.csharp, "%s asks nothing, and goes on from its token on another instance"),
-        by(at.rounds, "has only a token where nothing is asked"),
+        by(at.csharp, "%s asks nothing, and continues from its token on another instance"),
+        by(at.rounds, "has only a token if nothing is asked"),
       ),
     ],
   ),
@@ -231,7 +222,7 @@ export const proposal: readonly Row[] = [
         by(at.draft, weatherDraft),
         by(
           at.notifications,
-          "ends with the result, is held back by no proxy, and nothing follows it",
+          "ends with the result, is not buffered by proxies, and nothing follows it",
         ),
       ),
     ],
@@ -241,7 +232,7 @@ export const proposal: readonly Row[] = [
         by(at.draft, weatherDraft),
         by(
           at.rounds,
-          "has the same params, the answers and the token, under an id of its own, and ends the call",
+          "has the same params, the answers and the token, under its own id, and ends the call",
         ),
       ),
     ],
@@ -254,32 +245,36 @@ export const proposal: readonly Row[] = [
       "The response that asks stands alone, or is the last message on a stream.",
       by(
         at.notifications,
-        "ends with the result, is held back by no proxy, and nothing follows it",
-        "is not sent to who has not asked for it, and the answer is plain JSON then",
+        "ends with the result, is not buffered by proxies, and nothing follows it",
+        "is not sent to a client that did not ask for it, whose response is plain JSON",
       ),
     ],
     [
       "It may have questions, state or both.",
       and(
-        by(at.rounds, asks, "has only a token where nothing is asked"),
-        by(at.strangers, "rounds, with and without state"),
+        by(at.rounds, asks, "has only a token if nothing is asked"),
+        by(at.strangers, "rounds work with and without state"),
         by(at.draftClient, "that asks without a state gets none back"),
       ),
     ],
     [
       "Servers should encrypt the state, protect its integrity, and bind it to the user.",
       and(
-        by(at.rounds, "lets nobody read what is in its token"),
+        by(at.rounds, "does not let a client read the contents of its token"),
         by(
           at.token,
-          "with $name: one answer, nothing runs",
-          "is no good for another, though both use the same application",
+          "with $name: the response is always the same, and nothing runs",
+          "is not valid for another, even if both use the same application",
         ),
       ),
     ],
     [
       "State that comes with a request must be validated: the client is not trusted.",
-      by(at.token, "with $name: one answer, nothing runs", "where it is no text at all: %j"),
+      by(
+        at.token,
+        "with $name: the response is always the same, and nothing runs",
+        "if it is not a string: %j",
+      ),
     ],
     [
       "Clients must answer every question before they retry.",
@@ -290,13 +285,13 @@ export const proposal: readonly Row[] = [
     ],
     [
       "If nothing is asked, they may retry at once.",
-      by(at.clientRounds, "a round without questions is paced and gone on with"),
+      by(at.clientRounds, "a round without questions is retried after a pause"),
     ],
     [
       "They must return the state exactly, and must neither read nor change it.",
       by(
         at.clientHostile,
-        "the state goes back byte for byte, also an empty one, and only where there is one",
+        "the state goes back byte for byte, even if it is empty, and only if there is one",
       ),
     ],
   ),
@@ -333,7 +328,7 @@ export const proposal: readonly Row[] = [
     ],
     [
       "6: the server sets the status to working and continues.",
-      by(at.draft, "000: with its answer the task is working again, until it is completed"),
+      by(at.draft, "000: with its answer the task works again, until it is completed"),
     ],
     [
       "The message with the answers.",
@@ -346,7 +341,7 @@ export const proposal: readonly Row[] = [
     [
       "If there are no answers when its lifetime ends, the task should fail with a message.",
       and(
-        by(at.tasks, "whose time is up before it is done has failed, and is gone after a while"),
+        by(at.tasks, "fails if its time is up before it is done, and is gone after a while"),
         by(
           at.draftTasks,
           "a task whose time is up before it was answered has failed, and says why",
@@ -358,22 +353,22 @@ export const proposal: readonly Row[] = [
       "It must send the answers, and must not send the first request again.",
       and(
         by(at.draftClient, spoken),
-        by(at.draft, "001: our client drives the draft's flows to their ends"),
-        by(at.clientTask, "questions come out, answers go in, each once"),
+        by(at.draft, "001: our client completes the draft's flows"),
+        by(at.clientTask, "questions come out and answers go in, each once"),
       ),
     ],
     [
       "A client that will not or cannot answer should cancel the task.",
       and(
-        by(at.draftClient, "whose task asks what nobody handles has it cancelled"),
-        by(at.clientHostile, "a question nobody handles cancels the task"),
+        by(at.draftClient, "whose task asks an unhandled question has its task cancelled"),
+        by(at.clientHostile, "a question without a handler cancels the task"),
       ),
     ],
     [
       "Cancelling it frees resources on the server.",
       and(
-        by(at.draftTasks, "a task is cancelled once, and tells so"),
-        by(at.tasks, "stops the body that runs, and what it would have returned is not told"),
+        by(at.draftTasks, "a task is cancelled once, and reports it"),
+        by(at.tasks, "stops the running body, and its result is not reported"),
       ),
     ],
   ),
@@ -382,56 +377,50 @@ export const proposal: readonly Row[] = [
     [
       "A request may begin in rounds and become a task when it has what it needs.",
       and(
-        by(
-          at.csharp,
-          "is made after the question, where the handler says so, and comes to its end",
-        ),
+        by(at.csharp, "is created after the question, when the handler decides, and completes"),
         by(
           at.serverTasks,
-          "what was told in rounds is the task's log; nothing is asked or run again, on any replica",
+          "the answers of the rounds become the task's log, and nothing is asked or run again on any replica",
         ),
       ),
     ],
     [
       "There is no way back: from then on, everything goes through the task.",
-      by(
-        at.csharp,
-        "is one way: what is asked from then on is asked by the task, never again by a round",
-      ),
+      by(at.csharp, "is one-way: later questions are asked by the task, never again by a round"),
     ],
   ),
   ...under(
     "Error Handling",
     [
       "The server must check that the answers are well-formed.",
-      by(at.answers, "answers that are no map, but %s, are an error, not missing"),
+      by(at.answers, "answers that are not a map, but %s, are an error, not missing"),
     ],
     [
       "An answer that is malformed or violates the protocol's schema is a JSON-RPC error.",
       and(
-        by(at.draftRounds, "malformed answers and states are refused in words"),
-        by(at.envelope, "a body that is no JSON is refused, and so is one that is no request"),
+        by(at.draftRounds, "malformed answers and states are refused with a message"),
+        by(at.envelope, "a body that is not JSON is refused, and so is one that is not a request"),
         by(at.taskInput, "%s is -32602, and nothing is applied"),
       ),
     ],
     [
       "Unexpected keys are ignored.",
-      by(at.answers, "under another key, or in further members, is ignored beside the right one"),
+      by(at.answers, "is ignored beside the right one, under another key or in further members"),
     ],
     [
       "Missing answers are asked for again.",
       by(
         at.answers,
-        "is asked for again, not taken for an error: %j",
-        "while another came is asked for alone; the one that came is kept",
+        "is asked for again, and is not an error: %j",
+        "is asked for alone if another answer came, which is kept",
       ),
     ],
     [
       "So a client can always recover, in rounds and in tasks.",
       by(
         at.final,
-        "data nobody asked for is ignored, and the question is put",
-        "data nobody asked for is acknowledged, and the task asks again",
+        "unrequested data is ignored, and the question is asked",
+        "unrequested data is acknowledged, and the task asks again",
       ),
     ],
   ),
@@ -441,12 +430,12 @@ export const proposal: readonly Row[] = [
       "A map has each key once, by its structure.",
       by(
         at.rounds,
-        "has each key once: a handler that uses one twice is told so, and nothing is asked",
+        "has each key once: a handler that uses one twice gets an error, and nothing is asked",
       ),
     ],
     [
       "Bidirectional streams were rejected.",
-      by(at.notifications, "carries no request of the server's"),
+      by(at.notifications, "carries no request of the server"),
     ],
     [
       "Status and result are two calls, so that polling always takes the same time.",
@@ -455,7 +444,7 @@ export const proposal: readonly Row[] = [
     ours("in the final form one read has both (F15).", by(at.final, echoFinal)),
     [
       "Values of `inputResponses` are the results themselves, without a wrapper.",
-      by(at.rounds, "of every kind at once is read as it was asked, with defaults"),
+      by(at.rounds, "of every kind at once is parsed as it was asked, with defaults"),
     ],
   ),
   ...under(
@@ -470,24 +459,21 @@ export const proposal: readonly Row[] = [
       "the inline form works: mutation, question, mutation, each once.",
       by(
         at.carriers,
-        "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
+        "a tool asks a form, a choice, a confirmation, the model and the roots, each after a step that runs once",
       ),
     ),
     [
       "A tool can look for the answer, and return a request if there is none.",
-      by(
-        at.csharp,
-        "returns its questions and a state of its own, and reads both in the next round",
-      ),
+      by(at.csharp, "returns its questions and its own state, and reads both in the next round"),
     ],
     [
       "SDKs should have a layer for existing tools during the transition.",
       and(
         by(
           at.csharp,
-          "a new server and an old client: the server asks by a request, and nothing in the tool changes",
+          "a new server asks an old client by a request, and nothing in the tool changes",
         ),
-        by("test/hosts/attach.test.ts", "the server's own tools and the app's both work"),
+        by("test/hosts/attach.test.ts", "the server's own tools and the app's tools both work"),
       ),
     ],
   ),
@@ -495,31 +481,31 @@ export const proposal: readonly Row[] = [
     "Security Implications",
     [
       "All state from the client is validated.",
-      by(at.token, "with $name: one answer, nothing runs"),
+      by(at.token, "with $name: the response is always the same, and nothing runs"),
     ],
     [
       "State that holds secrets is encrypted.",
       and(
-        by(at.seal, "lets a client read nothing"),
-        by(at.rounds, "lets nobody read what is in its token"),
+        by(at.seal, "hides everything from a client"),
+        by(at.rounds, "does not let a client read the contents of its token"),
       ),
     ],
     [
       "A user's state is bound to that user, to prevent replay and hijacking.",
-      by(at.token, "is no good for another, though both use the same application"),
+      by(at.token, "is not valid for another, even if both use the same application"),
     ],
     [
       "Plain state is treated as untrusted input.",
-      by(at.csharp, "its state is sealed: a client can neither read it nor make one up"),
+      by(at.csharp, "seals its state, so that a client can neither read nor forge it"),
     ],
   ),
   ...under("Reference Implementation", [
     "Schema types and example files are in the specification's repository.",
     and(
-      by(at.extTasks, "its schemas take every message we have sent"),
+      by(at.extTasks, "the extension's schemas accept every message that we sent"),
       by(
         "test/conformance/conformance.test.ts",
-        "$revision: all it requires, in $scenarios scenarios and $checks checks",
+        "$revision: every requirement is met, in $scenarios scenarios and $checks checks",
       ),
     ),
   ]),
@@ -541,7 +527,7 @@ export const proposal: readonly Row[] = [
       "A duplicate also requires the original bug.",
       and(
         by(at.final, azureFinal),
-        by(at.tools, "a duplicate takes two questions, anything else one"),
+        by(at.tools, "a duplicate takes two questions, and any other resolution takes one"),
       ),
     ],
     [
@@ -554,7 +540,7 @@ export const proposal: readonly Row[] = [
         by(at.final, azureFinal),
         by(
           at.examples,
-          "work-items: the official client, three processes, one key; each write once",
+          "work-items: the official client, three processes and one key make each write once",
         ),
       ),
     ],
@@ -584,7 +570,7 @@ export const proposal: readonly Row[] = [
       "steps 7 and 8, in the final form an empty acknowledgement.",
       and(
         by(at.final, echoFinal),
-        by(at.tasks, "tasks/update and tasks/cancel are acknowledged, and that is all"),
+        by(at.tasks, "tasks/update and tasks/cancel are acknowledged, with nothing else"),
       ),
     ),
     ["Step 9: completed, in `tasks/get`.", and(by(at.final, echoFinal), by(at.draft, echoDraft))],
@@ -595,21 +581,21 @@ export const proposal: readonly Row[] = [
     [
       "Rounds: unexpected data is ignored, and the question is asked again.",
       and(
-        by(at.final, "data nobody asked for is ignored, and the question is put"),
-        by(at.draft, "001: data nobody asked for is ignored, as printed"),
+        by(at.final, "unrequested data is ignored, and the question is asked"),
+        by(at.draft, "001: unrequested data is ignored, as printed"),
       ),
     ],
     [
       "Tasks: it is acknowledged, and the task still requires input.",
-      by(at.draft, "001: data nobody asked for leaves the task waiting, as printed"),
+      by(at.draft, "001: unrequested data leaves the task waiting, as printed"),
     ],
     [
       "Tasks: the next poll has a new question.",
       and(
-        by(at.final, "data nobody asked for is acknowledged, and the task asks again"),
+        by(at.final, "unrequested data is acknowledged, and the task asks again"),
         by(
           at.taskInput,
-          "that does not fit the form is taken, and the question put again under a new key",
+          "that does not fit the form is accepted, and the question is asked again under a new key",
         ),
       ),
     ],
@@ -620,14 +606,14 @@ export const proposal: readonly Row[] = [
       "One response asks for an elicitation and a sampling.",
       and(
         by(at.final, "a form and a completion are asked in one round, and answered in one"),
-        by(at.draft, "001: the form and the completion in one round, as printed"),
+        by(at.draft, "001: the form and the completion go out in one round, as printed"),
       ),
     ],
     [
       "Both are answered together, each in its own type.",
       and(
         by(at.final, "a form and a completion are asked in one round, and answered in one"),
-        by(at.tools, "a form and a completion go out together"),
+        by(at.tools, "a form and a completion request go out together"),
       ),
     ],
     [

@@ -3,26 +3,25 @@
 import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
-const anotherInstance = "may go to another instance that shares nothing but the keys";
+const anotherInstance = "may go to another instance that shares only the keys";
 const phases =
-  "a round asks and makes no task; the next makes it; its work and its question are in the task";
+  "a round asks and creates no task, the next creates it, and the task works and asks its own question";
 const apart =
-  "of rounds and of a task never meet: each answer goes its own way, and one sent the other way counts for nothing";
+  "of rounds and of a task never mix: an answer that is sent the other way does not count";
 const silent =
-  "progress and log messages are silent, before it they are not; the status message and the result tell instead";
-const covers = "nothing but what %s covers is asked of who declares only that";
-const greeting = "a question, its answer, the greeting";
-const replayed = "repeats the steps of its round alone, under the same idempotency key";
-const override =
-  "a request may say more of its client than its session has, or otherwise, for itself alone";
-const threeErrors = "are told apart in the log, and look alike on the wire";
+  "progress and log messages are silent, unlike before it; the status message and the result replace them";
+const covers = "a client that declares only %s is asked for nothing else";
+const greeting = "a question and its answer lead to the greeting";
+const replayed = "repeats only the steps of its round, under the same idempotency key";
+const override = "a request may declare other capabilities than its session, for itself alone";
+const threeErrors = "are distinguished in the log, and look alike on the wire";
 
 export const tutorial: readonly Row[] = [
   ...under(
     "MRTR Tutorial",
     [
       "Tools collect input on the legacy wire and on the stateless wire.",
-      by(at.eras, "tools, prompts and resources ask, and come to an end"),
+      by(at.eras, "tools, prompts and resources ask and complete"),
     ],
     [
       "It reflects SEP-2322, SEP-2575 and SEP-2663, with a conformance suite.",
@@ -37,7 +36,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "The handler returns in every round: nothing waits on the server.",
-      by(at.mishaps, "a client that never comes back has left nothing behind"),
+      by(at.mishaps, "a client that never returns has left nothing behind"),
     ],
     [
       "The server returns a token, and restores its context from it in the next round.",
@@ -47,7 +46,7 @@ export const tutorial: readonly Row[] = [
       "The same handler runs again with all answers so far, and asks again or returns.",
       by(
         at.mcpkit,
-        "of earlier rounds are there in the last, though the client sends the last ones alone",
+        "of earlier rounds are there in the last, even if the client sends only the last ones",
       ),
     ],
     [
@@ -56,7 +55,7 @@ export const tutorial: readonly Row[] = [
         by(at.rounds, anotherInstance),
         by(
           at.csharp,
-          "a new server and an old client: the server asks by a request, and nothing in the tool changes",
+          "a new server asks an old client by a request, and nothing in the tool changes",
         ),
       ),
     ],
@@ -64,7 +63,7 @@ export const tutorial: readonly Row[] = [
       "Like an effect: the handler awaits, the client handles, control comes back.",
       by(
         at.carriers,
-        "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
+        "a tool asks a form, a choice, a confirmation, the model and the roots, each after a step that runs once",
       ),
     ],
     [
@@ -73,7 +72,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Like OAuth's state: an opaque token, validated when it comes back.",
-      by(at.token, "with $name: one answer, nothing runs"),
+      by(at.token, "with $name: the response is always the same, and nothing runs"),
     ],
     [
       "The token is signed with HMAC-SHA256.",
@@ -83,7 +82,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "The token is the continuation: it says where to continue.",
-      by(at.csharp, "%s asks nothing, and goes on from its token on another instance"),
+      by(at.csharp, "%s asks nothing, and continues from its token on another instance"),
     ],
   ),
   ...under(
@@ -105,26 +104,26 @@ export const tutorial: readonly Row[] = [
       "A handler can take several rounds, each with a fresh token.",
       by(
         at.mcpkit,
-        "of earlier rounds are there in the last, though the client sends the last ones alone",
+        "of earlier rounds are there in the last, even if the client sends only the last ones",
       ),
     ],
     [
       "Earlier answers travel in the token, so the last round has all of them.",
       by(
         at.mcpkit,
-        "of earlier rounds are there in the last, though the client sends the last ones alone",
+        "of earlier rounds are there in the last, even if the client sends only the last ones",
       ),
     ],
     [
       "The server chooses the keys, and the client must neither parse nor interpret them.",
       by(
         at.mcpkit,
-        "are the server's, and the client sends them back as they are, whatever they look like",
+        "are chosen by the server, and the client sends them back unchanged, whatever they are",
       ),
     ],
     [
       "The server may pick readable ones.",
-      by(at.rounds, "carries each kind as the bare request the specification has, with flat forms"),
+      by(at.rounds, "carries each kind as the bare request of the specification, with flat forms"),
     ],
     [
       "The token may be signed, or plain text.",
@@ -132,12 +131,15 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "It holds the tool, the answers so far and when it expires.",
-      by("src/token/open.test.ts", "comes back with these members and no others"),
+      by("src/token/open.test.ts", "come back with these members and no others"),
     ],
     ["Malformed tokens are rejected.", by(at.mcpkit, threeErrors)],
     [
       "So are those with a wrong signature, and those of another tool.",
-      and(by(at.mcpkit, threeErrors), by(at.token, "with $name: one answer, nothing runs")),
+      and(
+        by(at.mcpkit, threeErrors),
+        by(at.token, "with $name: the response is always the same, and nothing runs"),
+      ),
     ],
     [
       "And those that have expired.",
@@ -145,7 +147,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "In production, a key should always be set.",
-      by(at.stdio, "are not made up in production: it does not start, and says why"),
+      by(at.stdio, "are not generated in production: the server does not start, and says why"),
     ],
   ),
   ...under(
@@ -153,7 +155,7 @@ export const tutorial: readonly Row[] = [
     ["A request's method is one of those the client offered.", by(at.mcpkit, covers)],
     [
       "`elicitation/create`: a prompt for the user, with the capability `elicitation`.",
-      and(by(at.mcpkit, covers), by(at.rounds, "`elicitation: {}` counts as a client of forms")),
+      and(by(at.mcpkit, covers), by(at.rounds, "`elicitation: {}` declares support for forms")),
     ],
     [
       "`sampling/createMessage`: a completion from the client's model, with `sampling`.",
@@ -168,9 +170,9 @@ export const tutorial: readonly Row[] = [
       and(
         by(
           at.rounds,
-          "carries each kind as the bare request the specification has, with flat forms",
+          "carries each kind as the bare request of the specification, with flat forms",
         ),
-        by(at.clientHostile, "is no answer to a call: %s"),
+        by(at.clientHostile, "is not accepted as a response to a call: %s"),
       ),
     ],
     [
@@ -181,14 +183,14 @@ export const tutorial: readonly Row[] = [
       "A root may be `https://` or of another scheme.",
       superseded("only `file://`, and roots are deprecated (F46)"),
     ],
-    ours("roots that are not files are refused.", by(at.clientForm, "roots are files")),
+    ours("roots that are not files are refused.", by(at.clientForm, "roots must be file URLs")),
     [
       "Several roots may be open.",
-      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+      by(at.tools, "the client supplies its roots, and the user types nothing"),
     ],
     [
       "A server scopes its work by them, without asking the user or taking arguments.",
-      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+      by(at.tools, "the client supplies its roots, and the user types nothing"),
     ],
     [
       "Clients return roots without asking the user.",
@@ -205,7 +207,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "A handler asks for them in the same way as for anything else.",
-      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+      by(at.tools, "the client supplies its roots, and the user types nothing"),
     ],
   ),
   ...under(
@@ -216,7 +218,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Legacy: the session's `initialize` says what can be asked.",
-      by(at.mcpkit, "is that of the session in 2025-11-25, for all its calls"),
+      by(at.mcpkit, "are those of the session in 2025-11-25, for all its calls"),
     ],
     [
       "Legacy: a request may override it in its `_meta`.",
@@ -232,20 +234,20 @@ export const tutorial: readonly Row[] = [
       "Stateless: every request says what can be asked, and nothing is cached.",
       by(
         at.mcpkit,
-        "is in every request of 2026-07-28, and nothing is remembered of the one before",
+        "are in every request of 2026-07-28, and nothing is remembered of the previous one",
       ),
     ],
     [
       "Stateless: the envelope with version, client info and capabilities is required on every request.",
       and(
-        by(at.final, "the envelope it requires is taken as it is"),
+        by(at.final, "the envelope that it requires is accepted unchanged"),
         by(at.envelope, "without %s is -32602 and 400"),
       ),
     ],
     ["Client info is part of what is required.", superseded("it is optional (F44)")],
     ours(
       "without client info a request is served.",
-      by(at.rounds, "is served without clientInfo, and whatever the client calls itself"),
+      by(at.rounds, "is served without clientInfo, and with any name of the client"),
     ),
     [
       "A request without capabilities comes from a client that supports nothing.",
@@ -253,11 +255,11 @@ export const tutorial: readonly Row[] = [
     ],
     ours(
       "without the envelope it is -32602.",
-      by(at.mcpkit, "that is not there at all is an error, not a client that can do nothing"),
+      by(at.mcpkit, "that are missing altogether are an error, not a client without capabilities"),
     ),
     [
       "The server cannot fall back to a session.",
-      by(at.rounds, "any more, in a later round, is not asked: each request speaks for itself"),
+      by(at.rounds, "in a later round is not asked, because each request speaks for itself"),
     ],
     [
       "The declarations of the session and of the request are merged.",
@@ -265,11 +267,15 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "One helper says yes or no on either wire.",
-      by(at.csharp, "is for ctx.can to say: by its declaration, in either era"),
+      by(at.csharp, "is what ctx.can says, from the client's declaration, in either era"),
     ],
     [
       "It also covers the tasks extension.",
-      by(at.tasks, "a request that declares %s", "a declaration that is %j is none"),
+      by(
+        at.tasks,
+        "a request that declares %s (%j) gets a %s result",
+        "a declaration that is %j does not count",
+      ),
     ],
     ["It also covers elicitation, sampling and roots.", by(at.mcpkit, covers)],
   ),
@@ -277,15 +283,12 @@ export const tutorial: readonly Row[] = [
     "5. progressToken",
     [
       "The client creates the progress token, and uses it to find the request that progress belongs to.",
-      by(at.mcpkit, "goes out under the token the client has made: %j"),
+      by(at.mcpkit, "is sent under the token that the client made: %j"),
     ],
     ["It is any scalar, even null.", superseded("it is a string or an integer (F45)")],
     ours(
       "anything else is refused.",
-      by(
-        at.mcpkit,
-        "under %j is none: the request is refused, as a token is text or a whole number",
-      ),
+      by(at.mcpkit, "under %j is refused, because a token is a string or an integer"),
     ),
     [
       "It is sent in `_meta.progressToken`, and returned in `notifications/progress` with progress, total and message.",
@@ -293,25 +296,25 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "The server never makes one up.",
-      by(at.mcpkit, "does not go out where there is none, and none is made up"),
+      by(at.mcpkit, "is not sent if there is no token, and no token is made up"),
     ],
     [
       "A client library sends it if the caller wants progress.",
-      by(at.mcpkit, "is asked for by our client, which makes the token, and is told as an event"),
+      by(at.mcpkit, "is requested by our client, which makes the token, and arrives as an event"),
     ],
     [
       "The server passes it to the handler's context.",
-      by(at.mcpkit, "has its token in what a handler knows of its request"),
+      by(at.mcpkit, "has its token in the handler's view of the request"),
     ],
     [
       "The handler emits progress under the same token.",
-      by(at.notifications, "names the token of the request it belongs to, number or text"),
+      by(at.notifications, "names the token of its request, a number or a string"),
     ],
     [
       "Without a token, emitting does nothing.",
       by(
         at.notifications,
-        "is not sent to who has not asked for it, and the answer is plain JSON then",
+        "is not sent to a client that did not ask for it, whose response is plain JSON",
       ),
     ],
     [
@@ -325,14 +328,14 @@ export const tutorial: readonly Row[] = [
       "Progress is sent for a request whose client wants it.",
       by(
         at.notifications,
-        "goes out as it is made, strictly increasing, and not again while replaying",
+        "is sent as it is made, strictly increasing, and not again during a replay",
       ),
     ],
     [
       "Log messages are sent from the level that the client sets.",
       by(
         at.notifications,
-        "goes out from the level the request set, once, and not again while replaying",
+        "is sent from the level that the request set, once, and not again during a replay",
       ),
     ],
     [
@@ -344,10 +347,10 @@ export const tutorial: readonly Row[] = [
     [
       "A task's channel carries `notifications/tasks`, and neither progress nor messages.",
       and(
-        by(at.tasks, "is told by its status message alone: nothing of it goes out elsewhere"),
+        by(at.tasks, "is reported only by its status message, and nothing is sent elsewhere"),
         by(
           at.taskListen,
-          "each message is what tasks/get would say then, of one that is cancelled, too (%s)",
+          "each message is what tasks/get would return then, even for a cancelled task (%s)",
         ),
       ),
     ],
@@ -355,26 +358,26 @@ export const tutorial: readonly Row[] = [
       "A task is watched by `tasks/get` or `notifications/tasks`.",
       by(
         at.taskListen,
-        "is acknowledged first, tells how each task stands, then every change, then ends",
+        "is acknowledged first, sends each task's state, then every change, then ends",
       ),
     ],
     [
       "A server without a lasting channel can still have tasks.",
-      by(at.extTasks, "$name comes to its end"),
+      by(at.extTasks, "$name completes"),
     ],
     [
       "Nothing that is delivered on one wire is silently lost on the other.",
       by(
         at.mcpkit,
         silent,
-        "they are silent in a session of 2025-11-25 as well, where there would be a channel",
+        "progress and log messages are silent in a session of 2025-11-25 as well, which would have a channel",
       ),
     ],
     ["In a task, status and status message replace progress.", by(at.mcpkit, silent)],
     ["In a task, the result replaces messages.", by(at.mcpkit, silent)],
     [
       "Operators have real logging and OpenTelemetry.",
-      by(at.telemetry, "rounds by outcome, and how many a call took"),
+      by(at.telemetry, "the metrics count rounds by outcome, and how many rounds a call took"),
     ],
     ["Before the task, and in a plain call, both are still sent.", by(at.mcpkit, silent)],
     [
@@ -383,7 +386,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Only the task is silent; a call that returns at once emits.",
-      by(at.stdio, "progress comes before the result it belongs to"),
+      by(at.stdio, "progress comes before the result of its request"),
     ],
   ),
   ...under("6. What notifications/progress and notifications/message were for, enforcement", [
@@ -394,16 +397,16 @@ export const tutorial: readonly Row[] = [
     "7. When to use what",
     [
       "Rounds work on both wires, one HTTP request each.",
-      by(at.eras, "tools, prompts and resources ask, and come to an end"),
+      by(at.eras, "tools, prompts and resources ask and complete"),
     ],
     [
       "Only the legacy wire has pushed requests.",
       and(
         by(
           at.legacy,
-          "the server asks by a request on the stream of the call, and is answered by a response",
+          "the server asks by a request on the stream of the call, and gets the answer in a response",
         ),
-        by(at.notifications, "carries no request of the server's"),
+        by(at.notifications, "carries no request of the server"),
       ),
     ],
     [
@@ -416,24 +419,27 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "In a task, its own input flow: `input_required`, seen by `tasks/get`, answered by `tasks/update`.",
-      by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
+      by(
+        at.taskInput,
+        "is applied when it is acknowledged, so that the next tasks/get no longer asks",
+      ),
     ],
     [
       "The choice depends on the place: in a call, in a task, or neither.",
-      by(at.taskPhases, "over HTTP: each phase in its own words, each body once"),
+      by(at.taskPhases, "over HTTP, each phase has its own messages, and each body runs once"),
     ],
     [
       "New code that wants both wires uses rounds.",
       by(
         at.carriers,
-        "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
+        "a tool asks a form, a choice, a confirmation, the model and the roots, each after a step that runs once",
       ),
     ],
     [
       "Later, the pushing calls become aliases for rounds.",
       by(
         at.csharp,
-        "a new server and an old client: the server asks by a request, and nothing in the tool changes",
+        "a new server asks an old client by a request, and nothing in the tool changes",
       ),
     ],
     [
@@ -446,7 +452,7 @@ export const tutorial: readonly Row[] = [
       "In the end, pushing is dead code; notifications stay.",
       by(
         at.taskListen,
-        "both are told; it stays open when the tasks are over, and ends with the server",
+        "both are sent; the subscription stays open when the tasks are over, and ends with the server",
       ),
     ],
   ),
@@ -455,7 +461,7 @@ export const tutorial: readonly Row[] = [
     ["First rounds, then perhaps a task, then its result.", by(at.mcpkit, phases)],
     [
       "Rounds: the handler returns, and nothing waits on the server.",
-      by(at.mishaps, "a client that never comes back has left nothing behind"),
+      by(at.mishaps, "a client that never returns has left nothing behind"),
     ],
     [
       "Task: a blocking call waits for the answer in the process.",
@@ -463,18 +469,18 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Rounds answer by calling the tool again, tasks by `tasks/update`.",
-      by(at.extTasks, "what it asks in a task came by tasks/update, and in a round by a retry"),
+      by(at.extTasks, "answers to a task go by tasks/update, and answers in a round by a retry"),
     ],
     [
       "The client learns of a task's question from `tasks/get` and from `notifications/tasks`.",
       by(
         at.taskListen,
-        "is acknowledged first, tells how each task stands, then every change, then ends",
+        "is acknowledged first, sends each task's state, then every change, then ends",
       ),
     ],
     [
       "Only the token is kept between rounds.",
-      by(at.taskPhases, "a first round that nobody comes back to has left nothing in the store"),
+      by(at.taskPhases, "an abandoned first round has left nothing in the store"),
     ],
     [
       "A task's state lives in the memory of one process, and dies with it.",
@@ -498,20 +504,23 @@ export const tutorial: readonly Row[] = [
     [
       "`tasks/update` may bring some of the answers, in any order.",
       and(
-        by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
+        by(
+          at.taskInput,
+          "is applied when it is acknowledged, so that the next tasks/get no longer asks",
+        ),
         by(at.engine, "asks in parallel and takes the answers one by one"),
       ),
     ],
     ["Keys belong to the round, or to the task.", by(at.mcpkit, apart)],
     [
       "A client cancels rounds by not retrying.",
-      by(at.mishaps, "a client that never comes back has left nothing behind"),
+      by(at.mishaps, "a client that never returns has left nothing behind"),
     ],
     [
       "A task is cancelled by `tasks/cancel`, and its handler unwinds.",
       and(
-        by(at.mcpkit, "cancelled in its task, nobody waits any more"),
-        by(at.tasks, "stops the body that runs, and what it would have returned is not told"),
+        by(at.mcpkit, "a call that is cancelled in its task stops waiting"),
+        by(at.tasks, "stops the running body, and its result is not reported"),
       ),
     ],
     [
@@ -521,43 +530,40 @@ export const tutorial: readonly Row[] = [
     ["The author writes the same in both: ask, and use the answer.", by(at.mcpkit, phases)],
     [
       "Once a task is created, there can be no more rounds.",
-      by(
-        at.csharp,
-        "is one way: what is asked from then on is asked by the task, never again by a round",
-      ),
+      by(at.csharp, "is one-way: later questions are asked by the task, never again by a round"),
     ],
     [
       "Without a task its input flow cannot be used.",
       and(
         by(
           at.csharp,
-          "is never made for a client that cannot follow one: the same handler goes on in rounds",
+          "is never created for a client that does not support tasks, and the same handler continues in rounds",
         ),
-        by(at.taskPhases, "never, and is refused what it cannot wait for"),
+        by(at.taskPhases, "never is refused what it cannot wait for"),
       ),
     ],
     [
       "The token of the rounds does not flow into the task.",
-      by(at.mcpkit, "the token of the rounds does not go into the task: nothing of a task has one"),
+      by(
+        at.mcpkit,
+        "the token of the rounds does not go into the task, and nothing in a task has one",
+      ),
     ],
     ["A task has a `requestState` of its own.", superseded("tasks have none (F50)")],
     ["The keys of both never collide.", by(at.mcpkit, apart)],
     ours(
       "a key that is used in both is reported as a mistake, and does not collide.",
-      by(at.taskPhases, "a key is used once in a call, in whichever phase"),
+      by(at.taskPhases, "a key is used once in a call, in either phase"),
     ),
     [
       "Clients need not tell the two apart by key: the wire does.",
-      and(
-        by(at.mcpkit, apart),
-        by(at.withTasks, "questions before the task and in it, in one call"),
-      ),
+      and(by(at.mcpkit, apart), by(at.withTasks, "one call can ask before the task and in it")),
     ],
     [
       "One tool can use all of it without its states colliding.",
       by(
         at.taskReplicas,
-        "goes through all its phases, each request to another replica, each body once",
+        "passes through all its phases, each request on another replica, each body once",
       ),
     ],
   ),
@@ -565,12 +571,12 @@ export const tutorial: readonly Row[] = [
     "9. Writing handlers",
     [
       "A handler can branch on what has been answered.",
-      by(at.round, "has all answers so far, though a client sends only the last ones"),
+      by(at.round, "has all answers so far, even if a client sends only the last ones"),
     ],
-    ["One round: ask, and greet.", by(at.tools, "one round greets")],
+    ["One round: ask, and greet.", by(at.tools, "a greeting takes one round")],
     [
       "The client is told about an answer that cannot be read.",
-      by(at.answers, "%s: %j is asked for again with the reason"),
+      by(at.answers, "is asked for again with the reason (%s): %j"),
     ],
     [
       "The conformance suite has seven canonical patterns.",
@@ -584,12 +590,12 @@ export const tutorial: readonly Row[] = [
       "Earlier answers are merged from the token before the handler is called.",
       by(
         at.mcpkit,
-        "of earlier rounds are there in the last, though the client sends the last ones alone",
+        "of earlier rounds are there in the last, even if the client sends only the last ones",
       ),
     ],
     [
       "A wrong key is not an error: the question is asked again.",
-      by(at.mcpkit, "a wrong one is tolerated: the question is put again, and is no error"),
+      by(at.mcpkit, "may be wrong: the question is asked again, and it is not an error"),
     ],
   ),
   ...under(
@@ -598,7 +604,7 @@ export const tutorial: readonly Row[] = [
       "One tool asks first, then works in the background.",
       and(
         by(at.mcpkit, phases),
-        by(at.tools, "three phases in one handler: a round, a task, a question in it"),
+        by(at.tools, "one handler has three phases: a round, a task, and a question in the task"),
       ),
     ],
     ["Phase 1: there is no answer yet, and no task is created.", by(at.mcpkit, phases)],
@@ -610,7 +616,7 @@ export const tutorial: readonly Row[] = [
       by(
         at.mcpkit,
         apart,
-        "the token of the rounds does not go into the task: nothing of a task has one",
+        "the token of the rounds does not go into the task, and nothing in a task has one",
       ),
     ],
     [
@@ -621,7 +627,7 @@ export const tutorial: readonly Row[] = [
       "The handler runs first; whether it asks, returns or goes to the background decides.",
       and(
         by(at.mcpkit, phases),
-        by(at.tasks, "the handler decides: what is quick is answered at once"),
+        by(at.tasks, "the handler decides, and quick work gets its result at once"),
       ),
     ],
   ),
@@ -629,7 +635,7 @@ export const tutorial: readonly Row[] = [
     "11. Quick reference",
     [
       "The handler's shape.",
-      by(at.tools, "three phases in one handler: a round, a task, a question in it"),
+      by(at.tools, "one handler has three phases: a round, a task, and a question in the task"),
     ],
     [
       "A signing key that lasts for a day.",
@@ -643,19 +649,19 @@ export const tutorial: readonly Row[] = [
     ),
     [
       "Tasks are registered if a tool may become one.",
-      by(at.tasks, "nobody, where there is no store: the extension is not declared either"),
+      by(at.tasks, "no request gets a task without a store, and the extension is not declared"),
     ],
-    ["The client's two requests.", by(at.final, "both rounds of its reference")],
-    ["-32602 without the envelope.", by(at.mcpkit, "the errors to expect, each with its code")],
+    ["The client's two requests.", by(at.final, "both rounds of its reference work")],
+    ["-32602 without the envelope.", by(at.mcpkit, "each expected error has its code")],
     [
       "If a token is malformed, changed or expired, the client starts again with round 1.",
-      by(at.mcpkit, "end nothing for good: the call is begun again from its first round"),
+      by(at.mcpkit, "are not final, because the call can begin again from its first round"),
     ],
     [
       "-32021 if a capability is needed that was not declared; declare it.",
       and(
-        by(at.mcpkit, "the errors to expect, each with its code"),
-        by(at.tasks, "errors of the extension are errors, with what is needed"),
+        by(at.mcpkit, "each expected error has its code"),
+        by(at.tasks, "errors of the extension are errors, and name what is needed"),
       ),
     ],
   ),
@@ -683,16 +689,16 @@ export const tutorial: readonly Row[] = [
         ),
         by(
           at.telemetry,
-          "a span a round, the later ones linked to the first through the sealed state",
+          "each round has a span, and later spans are linked to the first through the sealed state",
         ),
       ),
     ],
-    ours("an invalid link does no harm.", by(at.links, "a link that is none is passed over: %j")),
+    ours("an invalid link does no harm.", by(at.links, "an invalid link is skipped: %j")),
     [
       "A trace viewer can show the rounds together.",
       by(
         at.telemetry,
-        "a span a round, the later ones linked to the first through the sealed state",
+        "each round has a span, and later spans are linked to the first through the sealed state",
       ),
     ],
   ),

@@ -3,45 +3,52 @@
 import { and, at, by, later, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
-const eitherWay = "additional information, and then the answer (%s)";
+const eitherWay = "can need additional information first (%s)";
 
 export const responseTypes: readonly Row[] = [
   ...under(
     "Overview",
     [
       "Tools and other capabilities have several well-defined types of response.",
-      by(at.types, "a complete answer (%s)", "a complete answer"),
+      by(at.types, "can be complete (%s)", "can be completed"),
     ],
     [
       "Answer: request and response, for work that takes a short time.",
-      by(at.types, "a complete answer (%s)"),
+      by(at.types, "can be complete (%s)"),
     ],
     [
       "Promise: for long work, a token that gives the status, and later the result.",
-      and(by(at.types, "a complete answer"), by(at.resume, "of a task, too")),
+      and(by(at.types, "can be completed"), by(at.resume, "works for a task, too")),
     ],
     [
       "A promise outlasts the time limit of an HTTP request.",
       by(
         at.tasks,
-        "goes on where the request that made it has long been answered, and its client is gone",
+        "goes on after the request that created it has its response and its client is gone",
       ),
     ],
     [
       "Complete answer: the whole result as a structured object.",
-      by(at.tasks, "the same of a tool with an outputSchema, whose result has structured content"),
+      by(
+        at.tasks,
+        "CreateTaskResult is the same for a tool with an outputSchema, whose result has structured content",
+      ),
     ],
     [
       "Failure: unrecoverable or unexpected, and not a JSON-RPC error.",
-      by(at.types, "a failure (%s)", "a failure"),
+      by(at.types, "can be a failure (%s)", "can fail"),
     ],
     [
       "A JSON-RPC error differs from a failure of the tool.",
-      by(at.types, "a failure of the protocol is a failure with an error"),
+      by(
+        at.types,
+        "can be a protocol failure, which is an error",
+        "can fail by a protocol error, which is an error",
+      ),
     ],
     [
       "Additional information: the client can recover by sending what was asked for.",
-      by(at.types, eitherWay, "additional information, and then the answer"),
+      by(at.types, eitherWay, "can need additional information first"),
     ],
     [
       "Information is gathered by elicitation and by sampling.",
@@ -58,38 +65,47 @@ export const responseTypes: readonly Row[] = [
     "Current Protocol Support, Answer",
     [
       "`tools/call` with a city returns a complete result.",
-      and(by(at.draft, "003: answers, as printed"), by(at.final, "an answer that is complete")),
+      and(
+        by(at.draft, "003: answers are given as printed"),
+        by(at.final, "a complete answer is a result"),
+      ),
     ],
     [
       "The result can be a failure, with `isError` and a text.",
-      and(by(at.draft, "003: answers, as printed"), by(at.final, "an answer that is a failure")),
+      and(
+        by(at.draft, "003: answers are given as printed"),
+        by(at.final, "a failed answer is a result that says so"),
+      ),
     ],
   ),
   ...under(
     "Current Protocol Support, Promise",
-    ["Tasks are how a promise is made.", by(at.final, "a promise, and what it comes to")],
+    [
+      "Tasks are how a promise is made.",
+      by(at.final, "a promise is a task that leads to its result"),
+    ],
     [
       "With `task` in the request, the client says that it wants a promise.",
       and(
-        by(at.draft, "003: a promise, as printed"),
+        by(at.draft, "003: a promise is given as printed"),
         by(
           at.v1Tasks,
-          "a call with a wish is a task from its first line on, asked while tasks/result waits",
+          "a call that requests a task is one from its first line on, and asks while tasks/result waits",
         ),
       ),
     ],
     ours(
       "in the final form the client declares that it can follow tasks, and the server decides.",
-      by(at.tasks, "the handler decides: what is quick is answered at once"),
+      by(at.tasks, "the handler decides, and quick work gets its result at once"),
     ),
-    ["Its status has a message.", by(at.final, "a promise, and what it comes to")],
+    ["Its status has a message.", by(at.final, "a promise is a task that leads to its result")],
     [
       "The response has an id, which gives the status and later the result.",
-      by(at.final, "a promise, and what it comes to"),
+      by(at.final, "a promise is a task that leads to its result"),
     ],
     [
       "It has a status, a creation time, a lifetime and a polling interval.",
-      by(at.draft, "003: a promise, as printed"),
+      by(at.draft, "003: a promise is given as printed"),
     ],
   ),
   ...under(
@@ -98,12 +114,12 @@ export const responseTypes: readonly Row[] = [
       "Today, servers ask with `elicitation/create` or `sampling/createMessage`.",
       by(
         at.legacy,
-        "the server asks by a request on the stream of the call, and is answered by a response",
+        "the server asks by a request on the stream of the call, and gets the answer in a response",
       ),
     ],
     [
       "A new type of response can hold several of them.",
-      by(at.rounds, "carries each kind as the bare request the specification has, with flat forms"),
+      by(at.rounds, "carries each kind as the bare request of the specification, with flat forms"),
     ],
   ),
   ...under(
@@ -133,15 +149,15 @@ export const responseTypes: readonly Row[] = [
     ],
     ours(
       "the final form says the same.",
-      by(at.final, "an answer that needs more: the same in all three of its forms"),
+      by(at.final, "an answer that needs more is the same in all three of its forms"),
     ),
     [
       "To answer, the client calls the tool again with all its parameters and what was asked for.",
       and(
-        by(at.final, "an answer that needs more: the same in all three of its forms"),
+        by(at.final, "an answer that needs more is the same in all three of its forms"),
         by(
           at.rounds,
-          "has the same params, the answers and the token, under an id of its own, and ends the call",
+          "has the same params, the answers and the token, under its own id, and ends the call",
         ),
       ),
     ],
@@ -154,11 +170,11 @@ export const responseTypes: readonly Row[] = [
     "Promises/Tasks",
     [
       "The status `input_required` says that a task needs more.",
-      by(at.types, "additional information, and then the answer"),
+      by(at.types, "can need additional information first"),
     ],
     [
       "The client calls `tasks/result` and gets the questions.",
-      by(at.draft, "001: the echo tool's task, as printed"),
+      by(at.draft, "001: the echo tool's task runs as printed"),
     ],
     [
       "Every kind can be asked in this way, including sampling.",
@@ -167,7 +183,10 @@ export const responseTypes: readonly Row[] = [
     [
       "The client can send the answers one by one.",
       and(
-        by(at.taskInput, "is applied when it is acknowledged: the next tasks/get no longer asks"),
+        by(
+          at.taskInput,
+          "is applied when it is acknowledged, so that the next tasks/get no longer asks",
+        ),
         by(at.engine, "asks in parallel and takes the answers one by one"),
       ),
     ],
@@ -175,7 +194,7 @@ export const responseTypes: readonly Row[] = [
       "The task's id tells the server which task an answer is for.",
       by(
         at.taskInput,
-        "what a task asks is sealed to it: another task's answer is none of its own",
+        "the questions of a task are sealed to it, and another task's answer does not fit",
       ),
     ],
     [
@@ -184,11 +203,11 @@ export const responseTypes: readonly Row[] = [
     ],
     ours(
       "`tasks/update` says the same.",
-      by(at.final, "a promise that needs more, answered under its task"),
+      by(at.final, "a promise that needs more is answered under its task"),
     ),
     [
       "An answer accepts, declines or cancels.",
-      by(at.taskInput, "may be a refusal: %s ends it in words"),
+      by(at.taskInput, "may be a refusal: %s ends the task with a message"),
     ],
   ),
   ...under(
@@ -202,11 +221,11 @@ export const responseTypes: readonly Row[] = [
       and(
         by(
           at.final,
-          "`stream` is no parameter of tools/call: the answer comes as it would without",
+          "`stream` is not a parameter of tools/call, and the response is the same without it",
         ),
         by(
           at.draft,
-          "003: an answer to a promise as a message of its own is refused, and `stream` changes nothing",
+          "003: an answer to a promise as a separate message is refused, and `stream` changes nothing",
         ),
       ),
     ),
@@ -218,7 +237,7 @@ export const responseTypes: readonly Row[] = [
       "until then, progress and status come before the result.",
       by(
         at.types,
-        "streaming: a later issue; until then progress and status are told while the one result is made",
+        "cannot stream yet: progress and status are reported while the one result is made",
       ),
     ),
   ),

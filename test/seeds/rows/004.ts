@@ -3,22 +3,20 @@
 import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
-const optIn = "a server with drafts, and a client that %s";
-const notIn = "a server without drafts answers a wish for one as ever, and the client says so";
-const oldClient =
-  "a new server and an old client: the server asks by a request, and nothing in the tool changes";
+const optIn = "a server with drafts meets a client that %s";
+const notIn =
+  "a server without drafts responds to a request for one as before, and the client says so";
+const oldClient = "a new server asks an old client by a request, and nothing in the tool changes";
 const bothClients =
-  "serves a client with rounds and one without, which never sees a result that asks";
-const affinity =
-  "awaits its question, and the rounds may go to servers that share nothing but the key";
-const byHand = "returns its questions and a state of its own, and reads both in the next round";
-const deferral = "%s asks nothing, and goes on from its token on another instance";
-const oneWay =
-  "is one way: what is asked from then on is asked by the task, never again by a round";
-const made = "is made after the question, where the handler says so, and comes to its end";
+  "serves a client with rounds, and one without that never sees a result that asks";
+const affinity = "awaits its question, and the rounds may go to servers that share only the key";
+const byHand = "returns its questions and its own state, and reads both in the next round";
+const deferral = "%s asks nothing, and continues from its token on another instance";
+const oneWay = "is one-way: later questions are asked by the task, never again by a round";
+const made = "is created after the question, when the handler decides, and completes";
 const wished =
-  "004: a task is made after the question, where the client wished for one, and comes to its end";
-const can = "is for ctx.can to say: by its declaration, in either era";
+  "004: a task is created after the question if the client requested one, and completes";
+const can = "is what ctx.can says, from the client's declaration, in either era";
 
 /** The page has no headings that were kept; these are ours. */
 export const csharpPage: readonly Row[] = [
@@ -30,22 +28,22 @@ export const csharpPage: readonly Row[] = [
     ],
     [
       "A tool can ask for elicitation, sampling or roots within one call, without a request for each.",
-      by(at.csharp, "asks several at once where they are awaited together, of several kinds"),
+      by(at.csharp, "asks several questions of several kinds at once if they are awaited together"),
     ],
     [
       "Instead of a result, the server returns one that asks; the client answers and calls again.",
-      by(at.draft, "001: the weather tool, as printed"),
+      by(at.draft, "001: the weather tool runs as printed"),
     ],
-    ["Used for a confirmation by the user.", by(at.tools, "an action is confirmed or not")],
+    ["Used for a confirmation by the user.", by(at.tools, "an action is confirmed or cancelled")],
     [
       "Used for the reasoning of the client's model.",
-      by(at.tools, "a form and a completion go out together"),
+      by(at.tools, "a form and a completion request go out together"),
     ],
     [
       "Used for the client's roots.",
-      by(at.tools, "roots are asked of the client, and nobody has to type them"),
+      by(at.tools, "the client supplies its roots, and the user types nothing"),
     ],
-    ["Used for several rounds in one operation.", by(at.csharp, "%s keeps it")],
+    ["Used for several rounds in one operation.", by(at.csharp, "%s keeps the name")],
     [
       "Used for a stateless server with many steps that keeps no handler in memory.",
       by(at.csharp, affinity),
@@ -65,7 +63,7 @@ export const csharpPage: readonly Row[] = [
     ["4: it calls again with the answers by key and the state.", by(at.csharp, byHand)],
     [
       "5: the server returns a result, or asks again.",
-      by(at.csharp, "keeps it though the last request has the age alone"),
+      by(at.csharp, "keeps the name even if the last request has only the age"),
     ],
   ),
   ...under(
@@ -74,11 +72,14 @@ export const csharpPage: readonly Row[] = [
     ours(
       "the final version is 2026-07-28, and the draft is not served unless it is turned on.",
       and(
-        by(at.envelope, "of a version nobody serves is -32022 and 400, and names those that are"),
+        by(
+          at.envelope,
+          "of an unsupported version is -32022 and 400, and names the supported ones",
+        ),
         by(
           at.draftOff,
           "with drafts %s, a client that opens with the draft is treated like one with an unknown version",
-          "and so it is for every request of 2026-07-28, broken in every way (fast entry: %s)",
+          "every request of 2026-07-28 gets the same bytes, broken in every way (fast entry: %s)",
         ),
         by(at.draftClient, optIn, notIn),
       ),
@@ -88,7 +89,7 @@ export const csharpPage: readonly Row[] = [
       by(
         at.clientRounds,
         "five questions of five kinds lead to a result, and every step runs once",
-        "a server that needs someone says so, and what to give",
+        "the error says that the server asks a question, and how to answer it",
       ),
     ],
     [
@@ -97,7 +98,7 @@ export const csharpPage: readonly Row[] = [
     ],
     ours(
       "a client that negotiates nothing newer is served as before.",
-      by(at.csharp, "a client that negotiates nothing newer keeps what it has"),
+      by(at.csharp, "a client that negotiates nothing newer keeps its version"),
     ),
   ),
   ...under(
@@ -107,14 +108,14 @@ export const csharpPage: readonly Row[] = [
       "The library drives the rounds, and the handler does not see them.",
       by(
         at.carriers,
-        "a tool asks a form, a choice, a yes, the model and the roots, each after a step that runs once",
+        "a tool asks a form, a choice, a confirmation, the model and the roots, each after a step that runs once",
       ),
     ],
     [
       "A confirmation that is accepted, or not.",
-      by(at.csharp, "is told apart what the person did: %s"),
+      by(at.csharp, "distinguishes what the person did: %s"),
     ],
-    ["For the client it is one call.", by(at.csharp, "is told apart what the person did: %s")],
+    ["For the client it is one call.", by(at.csharp, "distinguishes what the person did: %s")],
     [
       "It needs session affinity: the handler stays in memory between rounds.",
       superseded("the handler is replayed, and needs no affinity (F28)"),
@@ -129,7 +130,7 @@ export const csharpPage: readonly Row[] = [
     ],
     [
       "It first checks whether the client supports rounds, and has a fallback.",
-      by(at.csharp, can, "and where it cannot, the handler has words of its own, with advice"),
+      by(at.csharp, can, "decides whether the handler gives its own message, with advice"),
     ],
     [
       "It throws an exception that carries the result that asks.",
@@ -143,7 +144,7 @@ export const csharpPage: readonly Row[] = [
     ],
     ours(
       "it is sealed anyway.",
-      by(at.csharp, "its state is sealed: a client can neither read it nor make one up"),
+      by(at.csharp, "seals its state, so that a client can neither read nor forge it"),
     ),
     ["Answers are by the keys of the questions.", by(at.csharp, byHand)],
     [
@@ -157,7 +158,7 @@ export const csharpPage: readonly Row[] = [
     ours(
       "an answer without its question does not reach the handler.",
       and(
-        by(at.csharp, "has no answer but to what it has asked, and each once"),
+        by(at.csharp, "has answers only to what it asked, each once"),
         by(at.answers, "does not reach a handler that drives its own rounds"),
       ),
     ),
@@ -169,12 +170,12 @@ export const csharpPage: readonly Row[] = [
       "This sheds load, or splits long work into several requests.",
       and(
         by(at.csharp, deferral),
-        by(at.tools, "deferred work goes on in another round, with no question"),
+        by(at.tools, "deferred work continues in another round without a question"),
       ),
     ],
     [
       "The client calls again by itself, with nothing to resolve.",
-      by(at.csharp, "is sent again by a client by itself: ours, and the official one"),
+      by(at.csharp, "is sent again automatically by our client and by the official one"),
     ],
     ours(
       "finished work is not done again.",
@@ -183,7 +184,7 @@ export const csharpPage: readonly Row[] = [
   ),
   ...under(
     "Several rounds",
-    ["A tool can ask in several retries.", by(at.csharp, "%s keeps it")],
+    ["A tool can ask in several retries.", by(at.csharp, "%s keeps the name")],
     [
       "The wizard asks for a name, then for an age, and greets.",
       by(at.tools, "the wizard still knows the name when it has the age"),
@@ -192,32 +193,29 @@ export const csharpPage: readonly Row[] = [
       "as printed, its last step reads an answer that the client no longer sends.",
       by(
         at.csharp,
-        "as it is printed loses the name: a client sends the answers of the last round alone",
+        "as it is printed loses the name, because a client sends only the answers of the last round",
       ),
     ),
     ours(
       "all answers are kept.",
-      by(at.csharp, "keeps it though the last request has the age alone"),
+      by(at.csharp, "keeps the name even if the last request has only the age"),
     ),
     [
       "A tool can advise users whose client does not support rounds.",
-      by(at.csharp, "and where it cannot, the handler has words of its own, with advice"),
+      by(at.csharp, "decides whether the handler gives its own message, with advice"),
     ],
   ),
   ...under(
     "Compatibility",
-    ["New server, new client: rounds.", by(at.csharp, "a new server and a new client: rounds")],
+    ["New server, new client: rounds.", by(at.csharp, "a new server and a new client use rounds")],
     ["New server, old client: requests from the server.", by(at.csharp, oldClient)],
     [
       "Old server, new client: the stable version, and no rounds.",
-      by(
-        at.csharp,
-        "an old server and a new client: what was negotiated is spoken, and there are no rounds",
-      ),
+      by(at.csharp, "an old server and a new client speak the negotiated version, without rounds"),
     ],
     [
       "Old server, old client: as before.",
-      by(at.csharp, "an old server and an old client: none of this is in the way"),
+      by(at.csharp, "an old server and an old client are not affected"),
     ],
     ours(
       "the same four, with the draft instead of the final version.",
@@ -230,7 +228,7 @@ export const csharpPage: readonly Row[] = [
     ],
     ours(
       "without a session it cannot be asked, and a handler that checks first does not ask.",
-      by(at.legacy, "a handler that looks first can do without"),
+      by(at.legacy, "a handler that checks first can do without asking"),
     ),
     [
       "A low-level tool works with clients that do not support rounds: each question is sent as a request, and the handler is called again.",
@@ -248,22 +246,22 @@ export const csharpPage: readonly Row[] = [
       and(
         by(
           at.csharp,
-          "is the server's for one that is asked by requests, and the call ends in words",
+          "is the server's for a client that is asked by requests, and the call ends with a message",
         ),
         by(
           at.carriers,
-          "as many questions as the official side allows, one after the other",
-          "one more is refused in words, not by silence",
+          "a call can ask as many questions as the official side allows, one after the other",
+          "one question more is refused with a message",
         ),
       ),
     ),
     ours(
       "the client's own loop also has a limit, which is ten.",
-      by(at.csharp, "is ten for a client that is asked on and on, and can be raised"),
+      by(at.csharp, "is ten for a client that is asked again and again, and can be raised"),
     ),
     ours(
       "the server has a limit, too.",
-      by(at.csharp, "is the server's own as well: a token is good for so many"),
+      by(at.csharp, "is the server's own as well, because a token is valid for a limited number"),
     ),
     [
       "Tools that need more rounds use the high-level form.",
@@ -274,7 +272,7 @@ export const csharpPage: readonly Row[] = [
     "Deferred task creation",
     [
       "It needs rounds and tasks.",
-      by(at.serverTasks, "without a store a tool that needs one says so"),
+      by(at.serverTasks, "a tool that needs a store says so when there is none"),
     ],
     ["A tool can ask before it decides whether to start a task.", by(at.csharp, made)],
     [
@@ -290,7 +288,7 @@ export const csharpPage: readonly Row[] = [
     ["The client sends task metadata with its call.", by(at.draft, wished)],
     ours(
       "in the final form it declares the extension, and metadata has no meaning.",
-      by(at.tasks, "a wish for one changes nothing for a client that follows them"),
+      by(at.tasks, "a request for a task changes nothing for a client that supports them"),
     ),
     [
       "With metadata the tool runs in rounds, and no task is created at first.",
@@ -301,14 +299,17 @@ export const csharpPage: readonly Row[] = [
     ["After that, questions belong to the task.", by(at.csharp, oneWay)],
     [
       "They are answered with `tasks/input_response`.",
-      by(at.draft, "001: the echo tool's task, as printed"),
+      by(at.draft, "001: the echo tool's task runs as printed"),
     ],
     ours("in the final form with `tasks/update`.", by(at.csharp, oneWay)),
     [
       "A tool that returns before that gives a plain result.",
       and(
-        by(at.draft, "004: with the wish and no task made, the result is a plain one"),
-        by(at.csharp, "is not made where the handler returns before: the result is a plain one"),
+        by(at.draft, "004: if a task is requested but not created, the result is a plain one"),
+        by(
+          at.csharp,
+          "is not created if the handler returns before, and the result is a plain one",
+        ),
       ),
     ],
     [
@@ -316,7 +317,7 @@ export const csharpPage: readonly Row[] = [
       and(
         by(at.draft, wished),
         by(at.csharp, made),
-        by(at.tools, "a VM is confirmed in a round, and made and asked about in the task"),
+        by(at.tools, "a VM is confirmed in a round, then created in the task, which asks about it"),
       ),
     ],
     [
@@ -325,34 +326,34 @@ export const csharpPage: readonly Row[] = [
     ],
     ours(
       "`confirm` is not an answer.",
-      by(at.csharp, "an answer is accepted, declined or cancelled; there is no `confirm`"),
+      by(at.csharp, "an answer is accepted, declined or cancelled, and there is no `confirm`"),
     ),
-    ["The client polls for the status of the work.", by(at.clientTask, "a task that asks nothing")],
+    [
+      "The client polls for the status of the work.",
+      by(at.clientTask, "a task that asks nothing returns its result"),
+    ],
     [
       "The tool says that tasks are optional.",
       and(
-        by(
-          at.draftTasks,
-          "the server says that it has tasks, and of each tool whether it can be one",
-        ),
-        by(at.tasks, "a request that declares %s"),
+        by(at.draftTasks, "the server declares tasks, and each tool says whether it can be one"),
+        by(at.tasks, "a request that declares %s (%j) gets a %s result"),
       ),
     ],
     ["One way: there are no rounds after the task is created.", by(at.csharp, oneWay)],
     [
       "The tool decides at run time whether there is a task.",
-      by(at.tasks, "the handler decides: what is quick is answered at once"),
+      by(at.tasks, "the handler decides, and quick work gets its result at once"),
     ],
     [
       "Without metadata there is no task: the tool runs in rounds.",
       and(
         by(
           at.draft,
-          "004: without the wish there is no task: the tool runs in rounds, to its end or to a refusal",
+          "004: without a requested task the tool runs in rounds, to its end or to a refusal",
         ),
         by(
           at.csharp,
-          "is never made for a client that cannot follow one: the same handler goes on in rounds",
+          "is never created for a client that does not support tasks, and the same handler continues in rounds",
         ),
       ),
     ],
@@ -382,7 +383,7 @@ export const csharpPage: readonly Row[] = [
       "One round can have several kinds of question, in either form.",
       by(
         at.csharp,
-        "asks several at once where they are awaited together, of several kinds",
+        "asks several questions of several kinds at once if they are awaited together",
         "reads each kind of answer with the accessors of the SDK",
       ),
     ],

@@ -5,7 +5,7 @@ import { backToBack } from "./batch-writes.ts";
 
 const unexpected = () => expect.unreachable();
 
-test("what comes in one turn of the event loop is done together, in its order, once", async () => {
+test("work that arrives in one turn of the event loop is done together, in order, once", async () => {
   const done: string[] = [];
   const add = backToBack((word: string) => void done.push(word), unexpected);
   add("one");
@@ -18,7 +18,7 @@ test("what comes in one turn of the event loop is done together, in its order, o
   expect(done).toEqual(["one", "two", "three"]);
 });
 
-test("what comes of the work itself is done later", async () => {
+test("work that other work causes is done later", async () => {
   const done: number[] = [];
   const add = backToBack((left: number) => {
     done.push(left);
@@ -32,7 +32,7 @@ test("what comes of the work itself is done later", async () => {
   expect(done).toEqual([2, 1, 0]);
 });
 
-test("one that fails keeps no other from being done", async () => {
+test("a failure does not stop the other work", async () => {
   const done: string[] = [];
   const failed: unknown[] = [];
   const add = backToBack(
@@ -48,7 +48,7 @@ test("one that fails keeps no other from being done", async () => {
   expect(failed).toEqual([["two", "Error: not two"]]);
 });
 
-test("nothing is done in the context of another", async () => {
+test("no work runs in the context of another caller", async () => {
   const storage = new AsyncLocalStorage<string>();
   const seen: unknown[] = [];
   const add = backToBack(() => void seen.push(storage.getStore()), unexpected);

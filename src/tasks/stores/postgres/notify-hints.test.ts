@@ -90,7 +90,7 @@ test("more ids than fit into a notification become a hint about any task", async
   ear.end();
 });
 
-test("a lost connection is opened again, and then anything may have changed", async () => {
+test("a lost connection is opened again, and then there is a hint about any task", async () => {
   const ear = new Ear(opened.another());
   await ear.until(listening);
   ear.heard.length = 0;
@@ -103,7 +103,7 @@ test("a lost connection is opened again, and then anything may have changed", as
 });
 
 test.each(["", "{", "null", "7", '{"ids":[7]}', '{"ids":"x"}', "[]"])(
-  "a notification that is none of ours says: any (%j)",
+  "a notification of another program is a hint about any task (%j)",
   async (payload) => {
     const ear = new Ear(opened.store);
     await ear.until(listening);
@@ -115,7 +115,7 @@ test.each(["", "{", "null", "7", '{"ids":[7]}', '{"ids":"x"}', "[]"])(
   },
 );
 
-test("own changes are announced once", async () => {
+test("a store's own changes are announced once", async () => {
   const ear = new Ear(opened.store);
   await ear.until(listening);
   ear.heard.length = 0;

@@ -68,7 +68,7 @@ test("while the server is away, every operation says so, and idle connections do
   await store.close();
 });
 
-test("a store whose server is not there yet says so, and works once it is", async () => {
+test("a store whose server has not started yet says so, and works once it has", async () => {
   server.postgres.kill();
   const store = new PostgresStore(server.postgres.url, { schema: "later" });
   store.subscribe(() => {});

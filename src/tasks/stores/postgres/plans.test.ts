@@ -79,7 +79,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
   });
 });
 
-test("a claim with nothing to do reads a handful of pages", async () => {
+test("a claim with nothing to do reads only a few pages", async () => {
   const client = await server.admin.connect();
   try {
     await client.query("begin");

@@ -70,7 +70,7 @@ test("two schemas in one pool do not mix", async () => {
   await Promise.all([one.close(), other.close()]);
 });
 
-test.each([true, false])("prepared statements: %s", async (prepare) => {
+test.each([true, false])("prepared statements work: %s", async (prepare) => {
   const { schema, close } = await server.open();
   const pool = new pg.Pool({ connectionString: server.postgres.url, max: 1 });
   const store = new PostgresStore(pool, { schema, prepare });
@@ -131,7 +131,7 @@ test("with a stricter isolation level, statements are tried again", async () => 
   await close();
 });
 
-test("what Postgres cannot keep is refused with one error, and leaves nothing", async () => {
+test("a value that Postgres cannot store is refused with one error, and leaves nothing", async () => {
   const { store, close } = await server.open();
   for (const text of ["a\0", "\ud800", "\udc00b"]) {
     for (const member of ["id", "callId", "tool", "principal"]) {
@@ -183,7 +183,7 @@ test("without pg, one message says what to do", async () => {
   await store.close();
 });
 
-test("a store says what it is, and that it is closed after close", async () => {
+test("a store says which kind it is, and after close it says that it is closed", async () => {
   const store = postgresStore(server.postgres.url) as PostgresStore;
   expect(store["~store"]).toBe("postgres");
   expect(store.leaseMs).toBe(10_000);

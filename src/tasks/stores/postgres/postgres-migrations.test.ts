@@ -81,7 +81,7 @@ test("a newer migration does not lock out this version", async () => {
   await close();
 });
 
-test("a newer migration that is breaking locks it out", async () => {
+test("a newer migration that is breaking locks this version out", async () => {
   const { store, schema, close } = await server.open();
   await server.admin.query(`insert into "${schema}".migrations values (999, true)`);
   await expect(store.migrate()).rejects.toThrow(
@@ -91,7 +91,7 @@ test("a newer migration that is breaking locks it out", async () => {
   await close();
 });
 
-test("tables that version 0.1.0 made are up to date, and are noted in the same form", async () => {
+test("tables that version 0.1.0 made are up to date, and are recorded in the same form", async () => {
   // Word for word what version 0.1.0 wrote down about its migrations.
   await server.admin.query(`
     create schema "by_010";

@@ -56,7 +56,7 @@ async function meet<T>(id: string, work: readonly (() => Promise<T>)[]): Promise
   }
 }
 
-test("200 answers that race with park: none is lost, every task is due", async () => {
+test("when 200 answers race with park, none is lost and every task is due", async () => {
   const { store } = opened;
   const other = opened.another();
   for (let n = 0; n < 200; n++) {
@@ -75,8 +75,8 @@ test("200 answers that race with park: none is lost, every task is due", async (
   );
 });
 
-describe.each([true, false])("begun while a lock is held, park first: %s", (isParkFirst) => {
-  test("park and answer find one another", async () => {
+describe.each([true, false])("both begin while a lock is held, park first: %s", (isParkFirst) => {
+  test("park and answer notice each other", async () => {
     const { store } = opened;
     const other = opened.another();
     const ref = await hold(store, "a");
@@ -167,7 +167,7 @@ describe("what the previous worker does between the start of a claim and its loc
     expect(claimed.map(({ task, log }) => [task.logLength, log])).toEqual([[2, ["one", "two"]]]);
   });
 
-  test("an append is gone when the task was laid to rest", async () => {
+  test("an append is gone when the contents of the task were deleted", async () => {
     const { store } = opened;
     const ref = await hold(store, "a", { log: ["one"], ttlMs: 0 });
     const goOn = await stopClock();
@@ -181,7 +181,7 @@ describe("what the previous worker does between the start of a claim and its loc
   });
 });
 
-test("claims at the same time never give a task to two workers", async () => {
+test("simultaneous claims never give a task to two workers", async () => {
   const handles = [opened.store, opened.another(), opened.another(), opened.another()];
   for (let n = 0; n < 100; n++) await create(opened.store, `${n}`);
   const got: string[] = [];
@@ -199,7 +199,7 @@ test("claims at the same time never give a task to two workers", async () => {
   expect(new Set(got).size).toBe(100);
 });
 
-test("of several creates of one call at the same time, one makes the task", async () => {
+test("of several simultaneous creates of one call, one makes the task", async () => {
   const handles = [opened.store, opened.another(), opened.another()];
   for (let n = 0; n < 20; n++) {
     const made = await Promise.all(

@@ -79,7 +79,7 @@ test("a change before the database was open may have been missed, so there is a 
   end();
 });
 
-test("own changes are announced at once, by their id, and not within the operation", async () => {
+test("a store's own changes are announced at once, by their id, and not within the operation", async () => {
   const { hints, heard, listen } = listening();
   const end = listen();
   hints.announce({ id: "a" });

@@ -37,7 +37,7 @@ function database(path = newPath()) {
   return opened;
 }
 
-test("values come back as they were", () => {
+test("values come back unchanged", () => {
   const { exec, prepare } = database();
   exec("create table kept (a text, b integer) strict");
   const insert = prepare("insert into kept (a, b) values (?, ?)");
@@ -51,16 +51,19 @@ test("values come back as they were", () => {
   expect(many.all("x").map(({ b }) => b)).toEqual([7]);
 });
 
-test.each(["a\0b", "\ud800", "\udc00x"])("a text that would not is refused: %j", (text) => {
-  const { exec, prepare } = database();
-  exec("create table kept (a text)");
-  expect(isText(text)).toBe(false);
-  expect(() => prepare("insert into kept (a) values (?)").run(text)).toThrow(
-    "SQLite cannot keep text with a NUL character or half of a surrogate pair.",
-  );
-});
+test.each(["a\0b", "\ud800", "\udc00x"])(
+  "a text that would come back changed is refused: %j",
+  (text) => {
+    const { exec, prepare } = database();
+    exec("create table kept (a text)");
+    expect(isText(text)).toBe(false);
+    expect(() => prepare("insert into kept (a) values (?)").run(text)).toThrow(
+      "SQLite cannot keep text with a NUL character or half of a surrogate pair.",
+    );
+  },
+);
 
-test("a busy database is told apart from other errors", () => {
+test("a busy database is distinguished from other errors", () => {
   const path = newPath();
   const [one, other] = [database(path), database(path)];
   one.exec("create table kept (a text unique)");

@@ -42,7 +42,7 @@ function noting(fail: (sql: string, times: number) => Error | undefined = () => 
   return { notes, run };
 }
 
-test("operations of the same moment share a transaction, and resolve after its commit", async () => {
+test("simultaneous operations share a transaction, and resolve after its commit", async () => {
   const { notes, run } = noting();
   expect(await Promise.all([run("a"), Promise.resolve().then(() => run("b"))])).toEqual(["a", "b"]);
   expect(notes).toEqual(["begin immediate", "a", "b", "commit", "a resolved", "b resolved"]);
@@ -77,7 +77,7 @@ test("a commit that fails resolves nothing", async () => {
   expect(notes.at(-2)).toBe("rollback");
 });
 
-test("a rollback that SQLite has made itself is not an error", async () => {
+test("a rollback by SQLite itself is not an error", async () => {
   const full = new Error("disk full");
   const none = new Error("no transaction is active");
   const { run } = noting((sql) =>
@@ -86,7 +86,7 @@ test("a rollback that SQLite has made itself is not an error", async () => {
   expect(await run("a")).toBe(full);
 });
 
-test("a locked database is tried again, and later operations come after it", async () => {
+test("an operation on a locked database is tried again, before later operations", async () => {
   const { notes, run } = noting((sql, times) =>
     sql === "begin immediate" && times <= 3 ? busy : undefined,
   );
@@ -95,7 +95,7 @@ test("a locked database is tried again, and later operations come after it", asy
   expect(notes).toEqual([...tries, "a", "b", "commit", "a resolved", "b resolved"]);
 });
 
-test("a database that stays locked is one clear error for all operations", async () => {
+test("a database that stays locked causes one clear error for all operations", async () => {
   const { run } = noting((sql) => (sql === "begin immediate" ? busy : undefined));
   const [error, same] = await Promise.all([run("a"), run("b")]);
   expect(error).toMatchObject({
@@ -112,7 +112,7 @@ test("many operations are split into several transactions, so that the event loo
   expect(notes.filter((note) => note === "commit")).toHaveLength(3);
 });
 
-test("the wait for a lock of SQLite does not block, and nothing is lost", async () => {
+test("waiting for a SQLite lock does not block, and nothing is lost", async () => {
   const open = await loadDriver();
   const path = newPath();
   const [one, other] = [open(path), open(path)];

@@ -56,7 +56,7 @@ test(
 );
 
 test(
-  "what was acknowledged is there after kill -9 at any moment",
+  "acknowledged writes are there after kill -9 at any moment",
   async () => {
     const path = newPath();
     const seed = Math.floor(Math.random() * 300);

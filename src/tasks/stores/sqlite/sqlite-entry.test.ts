@@ -25,7 +25,7 @@ test("makes a store with a lease that can be set", () => {
   expect(sqliteStore("some.db", { leaseMs: 5 })).toMatchObject({ leaseMs: 5 });
 });
 
-test("creates the file and its folder when they are first needed, for this user alone", async () => {
+test("creates the file and its folder when they are first needed, readable only by this user", async () => {
   const folder = join(dirname(newPath()), "deep", "deeper");
   const path = join(folder, "parley.db");
   const store = storeAt(path);
@@ -39,7 +39,7 @@ test("creates the file and its folder when they are first needed, for this user 
   expect(modeOf(`${path}-shm`)).toBe(0o600);
 });
 
-test("the first operation opens the file, too, and keeps what is there", async () => {
+test("the first operation also opens the file, and keeps its contents", async () => {
   const path = newPath();
   const first = storeAt(path);
   await first.create(newTask("a"), 10);
@@ -72,7 +72,7 @@ test("opening waits for a process that has an exclusive lock", async () => {
   expect(waits).toHaveBeenCalled();
 });
 
-test.each(["", ":memory:"])("a path that is no file is refused: %j", (path) => {
+test.each(["", ":memory:"])("a path that is not a file is refused: %j", (path) => {
   expect(() => sqliteStore(path)).toThrow(
     "sqliteStore() keeps tasks in a file. Pass it a path, or use memoryStore() in tests.",
   );
@@ -104,7 +104,7 @@ test("closing a store that was never opened opens nothing", async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test("text that SQLite cannot keep is refused, and nothing is half done", async () => {
+test("text that SQLite cannot store is refused, and nothing is half done", async () => {
   const store = storeAt(newPath());
   const [good, bad] = await Promise.allSettled([
     store.create(newTask("a"), 10),

@@ -39,7 +39,7 @@ const tables = (database: SqliteDatabase) =>
     .all()
     .map(({ name }) => name);
 
-test("each migration is applied once, in order, by the first process that comes", () => {
+test("the first process applies each migration once, in order", () => {
   const [one, other] = databases(2);
   migrate(one!, [first, harmless]);
   migrate(other!, [first, harmless]);
@@ -98,7 +98,7 @@ const notesOf = (database: SqliteDatabase) => ({
   notes: database.prepare("select step, compatible from parley_schema order by step").all(),
 });
 
-test("a database that version 0.1.0 made is up to date, and is noted in the same form", () => {
+test("a database that version 0.1.0 made is up to date, and is recorded in the same form", () => {
   const [old] = databases(1);
   old!.exec(sqliteTables.sql);
   old!.exec(notedBy010);
@@ -111,7 +111,7 @@ test("a database that version 0.1.0 made is up to date, and is noted in the same
   expect(JSON.stringify(notesOf(fresh!))).toBe(JSON.stringify(notesOf(old!)));
 });
 
-test("the notes say which versions may still use the tables, as version 0.1.0 reads them", () => {
+test("the records say which versions may still use the tables, as version 0.1.0 reads them", () => {
   const [database] = databases(1);
   migrate(database!, [first, harmless, breaking, later]);
   expect(JSON.parse(JSON.stringify(notesOf(database!).notes))).toEqual([
