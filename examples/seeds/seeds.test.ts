@@ -159,12 +159,12 @@ describe("the response types' weather", () => {
   const failed = /^Error: Unable to retrieve weather data for New York\.$/;
   test.each([
     ["at once", {}, fine],
-    ["failing", { isDown: true }, failed],
-    ["asking", { asks: true }, fine],
+    ["as a failure", { isDown: true }, failed],
+    ["after a question", { asks: true }, fine],
     ["in the background", { isSlow: true }, fine],
-    ["asking in the background", { isSlow: true, asks: true }, fine],
-    ["failing in the background", { isSlow: true, isDown: true }, failed],
-  ])("%s", async (_, day, text) => {
+    ["after a question in the background", { isSlow: true, asks: true }, fine],
+    ["as a failure in the background", { isSlow: true, isDown: true }, failed],
+  ])("comes %s", async (_, day, text) => {
     const tool = made((app) => cityWeather(app, day));
     const call = await play(tool, { city: "New York" }, { name: "octocat" }, { as: "task" });
     expect(call.text).toMatch(text);

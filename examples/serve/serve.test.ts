@@ -33,13 +33,13 @@ test.each<[string, (app: App) => Parameters<typeof connect>[0] | Promise<string>
   ],
   ["Hono", (app) => ({ fetch: async (request: Request) => withHono(app).fetch(request) })],
   [
-    "an McpServer with tools of its own",
+    "an McpServer with its own tools",
     (app) => {
       const handler = besideOwnTools(app);
       return { fetch: (request: Request) => handler.fetch(request) };
     },
   ],
-])("in %s", async (_, serve) => {
+])("the app is served in %s", async (_, serve) => {
   process.env["PARLEY_KEYS"] = keys;
   onTestFinished(() => void delete process.env["PARLEY_KEYS"]);
   const app = greeter();

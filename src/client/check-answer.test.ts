@@ -24,9 +24,14 @@ describe("a form", () => {
 
   test.each([
     ["a missing field", form({ name: { type: "string" } }, ["name"]), {}, '"name" is missing'],
-    ["a number for text", form({ name: { type: "string" } }), { name: 1 }, '"name" must be text'],
     [
-      "a choice there is not",
+      "a number in a text field",
+      form({ name: { type: "string" } }),
+      { name: 1 },
+      '"name" must be text',
+    ],
+    [
+      "an unknown choice",
       form({ c: { type: "string", enum: ["a", "b"] } }),
       { c: "d" },
       '"c" must be one of "a", "b"',
@@ -37,8 +42,8 @@ describe("a form", () => {
       { name: {} },
       '"name" must be a string, a number, a boolean or a list of strings',
     ],
-    ["content that is none", form({}), [1], "The content of a form must be an object"],
-  ])("%s", (_, question, content, message) => {
+    ["content that is not an object", form({}), [1], "The content of a form must be an object"],
+  ])("%s is refused", (_, question, content, message) => {
     expect(() => answerTo(question, { action: "accept", content })).toThrow(message);
   });
 

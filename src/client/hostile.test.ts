@@ -92,9 +92,9 @@ describe("rounds", () => {
   test.each<[string, object]>([
     ["an unknown resultType", { ...text, resultType: "partial" }],
     ["neither questions nor state", { resultType: "input_required" }],
-    ["a state that is no text", { resultType: "input_required", requestState: 1 }],
+    ["a state that is not a string", { resultType: "input_required", requestState: 1 }],
     ["questions that are a list", { resultType: "input_required", inputRequests: [form("?")] }],
-    ["a question that is no request", asked({ method: "shell/run", params: {} })],
+    ["a question that is not a request", asked({ method: "shell/run", params: {} })],
     [
       "an unknown mode",
       asked({ method: "elicitation/create", params: { mode: "voice", message: "?" } }),
@@ -115,7 +115,7 @@ describe("rounds", () => {
         ),
       },
     ],
-    ["content that is no list", { content: "ok" }],
+    ["content that is not a list", { content: "ok" }],
     ["a task without an id", { resultType: "task", status: "working" }],
   ])("is not accepted as a response to a call: %s [C6]", async (_, result) => {
     const { connection } = await met(() => result);
@@ -128,7 +128,7 @@ describe("rounds", () => {
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("a task is refused where none is possible [C7]", async () => {
+  test("a task is refused if the method cannot create one [C7]", async () => {
     const { connection } = await met(() => ({ resultType: "task", ...taskOf("t", {}) }));
     expect(await failure(connection.prompt("any"))).toMatchObject({ code: "bad_response" });
     expect(await failure(connection.read("a://b"))).toMatchObject({ code: "bad_response" });
@@ -180,9 +180,9 @@ describe("tasks", () => {
     ["another id", taskOf("t2", {})],
     ["an unknown status", taskOf("t1", { status: "thinking" })],
     ["resultType task", { ...taskOf("t1", {}), resultType: "task" }],
-    ["a result that is none", taskOf("t1", { status: "completed" })],
-    ["questions for a result", taskOf("t1", { status: "completed", result: asking("q1", "s") })],
-    ["a task for a result", taskOf("t1", { status: "completed", result: created })],
+    ["a missing result", taskOf("t1", { status: "completed" })],
+    ["a result that asks", taskOf("t1", { status: "completed", result: asking("q1", "s") })],
+    ["a result that is a task", taskOf("t1", { status: "completed", result: created })],
   ])("is not accepted as the state of a task: %s [C94]", async (_, task) => {
     const { connection } = await met(({ method }) => (method === "tools/call" ? created : task));
     expect(await failure(connection.call("any"))).toMatchObject({
@@ -420,7 +420,7 @@ describe("tasks", () => {
   test.each([
     [{ code: -32_602, message: "No such task" }, "task_gone"],
     [{ code: -32_602, message: "over", data: { reason: "task_expired" } }, "task_expired"],
-  ])("%j", async (error, code) => {
+  ])("an error of tasks/get ends the call: %j", async (error, code) => {
     const { connection } = await met(({ method }) => (method === "tools/call" ? created : error));
     expect(await failure(connection.call("any"))).toMatchObject({ code, taskId: "t1" });
   });

@@ -200,14 +200,17 @@ describe("a response of the server", () => {
     expect(gets).toBe(2);
   });
 
-  test.each([413, 431])("with HTTP %i says that the request is too large [C66]", async (status) => {
-    const { connection } = await met((_, response) => {
-      response.statusCode = status;
-      response.end("too much");
-      return undefined;
-    });
-    expect(await failure(connection.call("any"))).toMatchObject({ code: "too_large" });
-  });
+  test.each([413, 431])(
+    "HTTP %i is reported as a request that is too large [C66]",
+    async (status) => {
+      const { connection } = await met((_, response) => {
+        response.statusCode = status;
+        response.end("too much");
+        return undefined;
+      });
+      expect(await failure(connection.call("any"))).toMatchObject({ code: "too_large" });
+    },
+  );
 });
 
 describe("rounds", () => {

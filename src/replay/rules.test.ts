@@ -1206,7 +1206,7 @@ describe("R9 steps", () => {
 
   test.each([
     ["undefined", undefined, "undefined"],
-    ["a text", "just text", "just text"],
+    ["a string", "just text", "just text"],
     ["null", null, "null"],
     [
       "an object without a prototype",
@@ -1244,8 +1244,8 @@ describe("R9 steps", () => {
     ["an invalid Date", () => [new Date(Number.NaN)], "an invalid Date at result[0]"],
     ["NaN", () => ({ n: Number.NaN }), "NaN at result.n"],
     ["a bigint", () => 1n, "a bigint at result"],
-    ["a circle", () => circle(), "a circular reference at result.self"],
-    ["a hole", () => [undefined], "undefined at result[0]"],
+    ["a circular value", () => circle(), "a circular reference at result.self"],
+    ["an array with undefined", () => [undefined], "undefined at result[0]"],
     [
       "a getter that throws",
       () => Object.defineProperty({}, "x", { enumerable: true, get: fail }),

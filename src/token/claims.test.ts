@@ -52,13 +52,13 @@ test("needs every member except the principal and the pointer", () => {
 
 test.each([
   ["a later format", { f: 2 }],
-  ["a format as text", { f: "1" }],
-  ["a member it does not know", { z: 1 }],
+  ["a format that is a string", { f: "1" }],
+  ["an unknown member", { z: 1 }],
   ["a call id that is a number", { c: 1 }],
   ["half a round", { r: 0.5 }],
   ["a round before the first", { r: -1 }],
-  ["a budget as text", { l: "8" }],
-  ["an expiry as text", { x: "1000" }],
+  ["a budget that is a string", { l: "8" }],
+  ["an expiry that is a string", { x: "1000" }],
   ["an expiry of null", { x: null }],
   ["a method that is a list", { m: ["tools/call"] }],
   ["a target of null", { t: null }],
@@ -72,10 +72,10 @@ test.each([
 
 test.each([
   ["no second line", JSON.stringify(head)],
-  ["a space for a second line", `${JSON.stringify(head)} `],
+  ["a space as the second line", `${JSON.stringify(head)} `],
   ["nothing", ""],
   ["an empty head", "\nnull"],
-  ["no JSON", "{\nnull"],
+  ["text that is not JSON", "{\nnull"],
   ["null", "null\nnull"],
   ["a list", "[]\nnull"],
   ["a member named __proto__", `${JSON.stringify(head).replace("{", '{"__proto__":{},')}\nnull`],

@@ -54,8 +54,8 @@ test.each([
   ["the version alone", "v1"],
   ["a capital", "V1.k1"],
   ["white space", " v1.k1"],
-  ["a part more", "v1.k1.k1"],
-  ["a part in front", "v1.v1.k1"],
+  ["an extra part", "v1.k1.k1"],
+  ["an extra part in front", "v1.v1.k1"],
 ])("refuses %s as malformed", (_what, head) => {
   const body = write("v1", payload, keyring, randomBytes).split(".").at(2);
   expect(read("v1", `${head}.${body}`, keyring)).toEqual(refused("malformed"));

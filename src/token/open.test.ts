@@ -108,19 +108,19 @@ describe("a token is for one request", () => {
     ["arguments", { argumentsDigest: "1".repeat(43) }, "arguments"],
     ["principal", { principal: "https://id.example mallory" }, "principal"],
     [
-      "principal, of whom it is the beginning",
+      "principal, whose name begins with it",
       { principal: "https://id.example alice2" },
       "principal",
     ],
-    ["principal, none", { principal: undefined }, "principal"],
+    ["principal, undefined", { principal: undefined }, "principal"],
     ["principal, empty", { principal: "" }, "principal"],
     ["server", { audience: "tracker-staging" }, "audience"],
-  ])("it is not valid for another %s", (_what, change, why) => {
+  ])("it is refused for another %s", (_what, change, why) => {
     expect(reason(token, { ...expected, ...change })).toBe(why);
   });
 
   test.each([[""], ["nobody"], ["undefined"], ["null"]])(
-    "one without a principal is not valid for a principal named %j, nor the reverse",
+    "one without a principal is refused for a principal named %j, and the reverse",
     (principal) => {
       const forNobody = seal({ ...claims, principal: undefined }, keyring);
       const forSomebody = seal({ ...claims, principal }, keyring);
@@ -235,7 +235,7 @@ describe("an authentic token that this version would not write", () => {
     ["without a head", `\0\n{}`],
     ["with a state cut off", `\0${written.slice(0, -1)}`],
     ["without a state", `\0${written.slice(0, written.indexOf("\n") + 1)}`],
-    ["with a member more", `\0${written.replace('"f":1', '"f":1,"admin":true')}`],
+    ["with an extra member", `\0${written.replace('"f":1', '"f":1,"admin":true')}`],
     ["with a principal of null", `\0${written.replace(/"p":"[^"]*"/, '"p":null')}`],
   ])("is malformed: %s", (_what, payload) => {
     expect(reason(authentic(payload), { ...expected, principal: claims.principal })).toBe(
@@ -279,17 +279,17 @@ describe("the error is always the same", () => {
   });
 
   test.each([
-    ["nothing", "", "malformed"],
+    ["an empty string", "", "malformed"],
     ["a space", " ", "malformed"],
     ["dots", "...", "malformed"],
     ["lone surrogates", "\ud800.\udfff.\ud800", "malformed"],
-    ["a lone surrogate for a key id", "v1.\ud800.AAAA", "unknown_key"],
-    ["a lone surrogate for a body", "v1.k.\ud800", "malformed"],
+    ["a lone surrogate as the key id", "v1.\ud800.AAAA", "unknown_key"],
+    ["a lone surrogate as the body", "v1.k.\ud800", "malformed"],
     ["null bytes", "\0\0\0", "malformed"],
     ["an object's own names", "v1.__proto__.constructor", "malformed"],
     ["a JWT", "eyJhbGciOiJub25lIn0.e30.", "malformed"],
     ["JSON", JSON.stringify(claims), "malformed"],
-    ["a gigantic text", "v1.k.".padEnd(2 ** 28, "A"), "too_long"],
+    ["a gigantic string", "v1.k.".padEnd(2 ** 28, "A"), "too_long"],
   ])("for %s", (_what, text, why) => {
     expect(reason(text, expected)).toBe(why);
   });
@@ -303,7 +303,7 @@ describe("the error is always the same", () => {
     );
   });
 
-  test("and for a mistake of the server, with the cause in the log", () => {
+  test("for a mistake of the server, with the cause in the log", () => {
     const broken = Object.defineProperty({ ...expected }, "audience", { get: explode });
     const error = refusal(seal(claims, keyring), broken);
     expect(error.reason).toBe("internal");

@@ -101,12 +101,12 @@ test.each([
   ["of another packing", `\u0002${written}`],
   ["of another format", `\0${written.replace('"f":1', '"f":2')}`],
   ["of another kind", `\0${written.replace("url", "form")}`],
-  ["with a member more", `\0${written.replace("{", '{"z":1,')}`],
+  ["with an extra member", `\0${written.replace("{", '{"z":1,')}`],
   ["with a call id of null", `\0${written.replace('"c1"', "null")}`],
   ["with a key of null", `\0${written.replace('"sign-in"', "null")}`],
   ["with a principal of null", `\0${written.replace('"alice"', "null")}`],
   ["with an audience of null", `\0${written.replace('"tracker"', "null")}`],
-  ["with an expiry as text", `\0${written.replace(/\d{13}/, '"$&"')}`],
+  ["with an expiry that is a string", `\0${written.replace(/\d{13}/, '"$&"')}`],
   ["not JSON", "\0{"],
 ])("does not open when it is authentic but %s", (_what, payload) => {
   expect(cause(authentic(payload))).toBe("malformed");

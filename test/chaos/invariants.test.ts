@@ -109,7 +109,7 @@ describe("answers", () => {
 
   test.each([
     ["was not acknowledged", answer("ask", "Ada", { isAcknowledged: false }), []],
-    ["was no good", answer("ask", "bad", { isGood: false }), []],
+    ["was invalid", answer("ask", "bad", { isGood: false }), []],
     ["came too late", answer("ask", "Ada"), [heard("ask", "expired")]],
     ["lost its race", answer("raced", "Ada"), [heard("nap", "over")]],
   ])("an answer that %s may be missing", (_why, given, entries) => {
@@ -205,7 +205,7 @@ describe("ends", () => {
     ["wrong result", { result: undefined }],
     ["wrong result", { result: history.slice(1) }],
     ["wrong result", { result: history.toReversed() }],
-  ])("%s: %j", (wrong, more) => {
+  ])("%s is found: %j", (wrong, more) => {
     expect(wrongsIn({ ...right, finals: [{ ...final, ...more }] })).toEqual([wrong]);
   });
 

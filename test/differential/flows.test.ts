@@ -51,7 +51,7 @@ describe("a call in rounds", () => {
     ["fast", "sdk"],
     ["sdk", "fast"],
     ["fast", "fast"],
-  ] as const)("that begins at the %s entry continues at the %s one", async (one, other) => {
+  ] as const)("a call that begins at the %s entry continues at the %s one", async (one, other) => {
     const ports = await both(everything());
     const { requestState } = bodyOf(await came(ports[one], first)).result;
     const second = bodyOf(await came(ports[other], again(first, { requestState, inputResponses })));
@@ -81,7 +81,7 @@ describe("a call in rounds", () => {
     expect(comparable(fast)).toEqual(comparable(sdk));
   });
 
-  test("of a handler without arguments continues, whatever arguments were sent", async () => {
+  test("a call of a handler without arguments continues, whatever arguments were sent", async () => {
     const ports = await both(everything());
     const asking = tool("ask_by_hand", { not: "wanted" });
     const { requestState } = bodyOf(await came(ports.fast, asking)).result;
@@ -203,7 +203,7 @@ describe("what an author configures on the official server", () => {
         ),
     ],
     [
-      "a look at every message",
+      "a wrapper around every message",
       (app) =>
         app.onServer((server) => {
           const connect = server.connect.bind(server);
@@ -219,7 +219,7 @@ describe("what an author configures on the official server", () => {
         }),
     ],
     [
-      "a mistake",
+      "a configuration error",
       (app) =>
         app.onServer(() => {
           throw new Error("It does not work");

@@ -350,7 +350,7 @@ const tools = {
 };
 
 describe("a third-party server", () => {
-  test("that asks a question of a task again under its old key is answered again", async () => {
+  test("a server that asks a question of a task again under its old key is answered again", async () => {
     let answers = 0;
     const said: Record<string, () => object> = {
       "tools/list": () => tools,
@@ -390,7 +390,7 @@ describe("a third-party server", () => {
     ).not.toHaveProperty("task");
   });
 
-  test("that is done when its questions are requested is done", async () => {
+  test("a task that is done when its questions are requested is done", async () => {
     const said: Record<string, object> = {
       "tools/list": tools,
       "tools/call": { task: task("working") },
@@ -402,7 +402,7 @@ describe("a third-party server", () => {
     expect((await connection.call("echo", {}, { task: true })).text).toBe("done");
   });
 
-  test("whose task asks an unhandled question has its task cancelled", async () => {
+  test("a task that asks an unhandled question is cancelled", async () => {
     const said: Record<string, object> = {
       "tools/list": tools,
       "tools/call": { task: task("working") },
@@ -417,7 +417,7 @@ describe("a third-party server", () => {
     expect(server.heard.at(-1)).toMatchObject({ method: "tasks/cancel", params: { taskId: "t" } });
   });
 
-  test("that asks without a state gets none back", async () => {
+  test("a server that asks without a state gets none back", async () => {
     const server = draftServer(({ method, params }) => {
       if (method === "tools/list") return tools;
       return params["inputResponses"] === undefined
@@ -435,12 +435,16 @@ describe("a third-party server", () => {
 
   test.each<[string, object, string]>([
     ["a task without an id", { task: { status: "working" } }, "bad_response"],
-    ["questions that are none", { inputRequests: { a: { method: "tools/call" } } }, "bad_response"],
-    ["questions that are no map", { inputRequests: "?" }, "bad_response"],
-    ["a state that is no text", { requestState: 7 }, "bad_response"],
+    [
+      "questions that are not requests",
+      { inputRequests: { a: { method: "tools/call" } } },
+      "bad_response",
+    ],
+    ["questions that are not a map", { inputRequests: "?" }, "bad_response"],
+    ["a state that is not a string", { requestState: 7 }, "bad_response"],
     ["nothing at all", {}, "bad_response"],
     ["an error", { code: -32000, message: "no" }, "refused"],
-  ])("that responds with %s fails the call", async (_, said, code) => {
+  ])("a server that responds with %s fails the call", async (_, said, code) => {
     const server = draftServer(({ method }) => (method === "tools/list" ? tools : said));
     const connection = opened(await connect(server, { ...people, ...inDraft }));
     expect((await failure(connection.call("echo"))).code).toBe(code);
@@ -448,8 +452,8 @@ describe("a third-party server", () => {
 
   test.each<[string, Record<string, object>, string]>([
     ["no status", { "tasks/get": { taskId: "t" } }, "bad_response"],
-    ["another task", { "tasks/get": { ...task("working"), taskId: "u" } }, "bad_response"],
-    ["no task any more", { "tasks/get": { code: -32602, message: "no" } }, "task_gone"],
+    ["another id", { "tasks/get": { ...task("working"), taskId: "u" } }, "bad_response"],
+    ["no record any more", { "tasks/get": { code: -32602, message: "no" } }, "task_gone"],
     [
       "a failure",
       { "tasks/get": task("failed"), "tasks/result": { code: -32603, message: "late" } },
@@ -457,11 +461,11 @@ describe("a third-party server", () => {
     ],
     ["a cancellation", { "tasks/get": task("cancelled") }, "task_cancelled"],
     [
-      "questions that are no map",
+      "questions that are not a map",
       { "tasks/get": task("input_required"), "tasks/result": { inputRequests: [] } },
       "bad_response",
     ],
-  ])("whose task has %s fails the call", async (_, said, code) => {
+  ])("a task with %s fails the call", async (_, said, code) => {
     const known = { "tools/list": tools, "tools/call": { task: task("working") }, ...said };
     const server = draftServer(({ method }) => Reflect.get(known, method) ?? notFound);
     const connection = opened(

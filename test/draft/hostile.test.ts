@@ -43,12 +43,12 @@ const call = (name: string, more: object = {}) => ({
 
 describe("over HTTP", () => {
   test.each<[string, unknown]>([
-    ["no JSON", "{"],
+    ["a body that is not JSON", "{"],
     ["nothing", ""],
     ["a list of requests", [call("free")]],
     ["a response", { jsonrpc: "2.0", id: 1, result: { action: "accept" } }],
-    ["a request that is none", { jsonrpc: "2.0", id: 1, method: 7 }],
-    ["an id that is none", { jsonrpc: "2.0", id: {}, method: "ping" }],
+    ["an invalid request", { jsonrpc: "2.0", id: 1, method: 7 }],
+    ["an invalid id", { jsonrpc: "2.0", id: {}, method: "ping" }],
     ["another version of JSON-RPC", { id: 1, method: "ping" }],
     ["null", "null"],
   ])("%s is refused", async (_, message) => {

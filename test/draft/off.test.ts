@@ -96,7 +96,7 @@ test("with drafts, a client that did not agree to the draft gets the same bytes 
 });
 
 test.each([true, false])(
-  "every request of 2026-07-28 gets the same bytes, broken in every way (fast entry: %s)",
+  "with drafts, every request of 2026-07-28 gets the same bytes as without, broken in every way (fast entry: %s)",
   async (fast) => {
     const apps = [everything({ drafts: drafts() }), everything()] as const;
     const portOf = async (one: App) => Number(new URL((await one.listen(0, { fast })).url).port);

@@ -183,8 +183,8 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
     });
 
     test.for([
-      ["comes to its end", "wait"],
-      ["does not come to its end", "wait in vain"],
+      ["ends in time", "wait"],
+      ["does not end in time", "wait in vain"],
     ] as const)(
       "a replica that gets SIGTERM hands over long before its lease is over, if the body %s",
       async ([, kindOfBody]) => {

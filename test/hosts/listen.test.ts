@@ -165,8 +165,8 @@ describe("how it ends", () => {
   }
 
   test.each([
-    ["that answers in one piece", {}],
-    ["that has told of its progress already", { progressToken: 1 }],
+    ["that responds in one piece", {}],
+    ["that has already reported progress", { progressToken: 1 }],
   ])("the app waits for a request under way %s, and accepts no other", async (_, meta) => {
     const { app, begun, letGo } = slow();
     const { url } = await app.listen(0, overEntry());

@@ -38,7 +38,7 @@ export const clientRequirements: readonly Requirement[] = [
   {
     id: "C7",
     says: "Only tools/call may return a task.",
-    test: "a task is refused where none is possible",
+    test: "a task is refused if the method cannot create one",
   },
   {
     id: "C8",
@@ -221,7 +221,7 @@ export const clientRequirements: readonly Requirement[] = [
   {
     id: "C66",
     says: "The client understands 413 and 431.",
-    test: "with HTTP %i says that the request is too large",
+    test: "HTTP %i is reported as a request that is too large",
   },
   {
     id: "C67",

@@ -18,7 +18,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S1",
     says: "A response has the id of its request, with the same type.",
-    test: "has an id that comes back with its type: a string as a string, a number as a number",
+    test: "the id comes back with its type: a string as a string, a number as a number",
   },
   {
     id: "S2",
@@ -33,7 +33,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S4",
     says: "A request without a version or capabilities in its envelope gets -32602, HTTP 400.",
-    test: "without %s is -32602 and 400",
+    test: "a request without %s is -32602 and 400",
   },
   {
     id: "S5",
@@ -48,12 +48,12 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S7",
     says: "An unsupported version gets -32022, HTTP 400, with the versions that are supported.",
-    test: "of an unsupported version is -32022 and 400, and names the supported ones",
+    test: "an unsupported version is -32022 and 400, and the error names the supported ones",
   },
   {
     id: "S8",
     says: "server/discover returns versions, capabilities and how long they may be cached.",
-    test: "gets the server's versions, capabilities and cache lifetime from discovery",
+    test: "discovery returns the server's versions, capabilities and cache lifetime",
   },
   {
     id: "S9",
@@ -135,7 +135,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S24",
     says: "The server asks only what the capabilities of this request list.",
-    test: "in a later round is not asked, because each request speaks for itself",
+    test: "a client that loses a capability in a later round is not asked, because each request speaks for itself",
   },
   {
     id: "S25",
@@ -150,22 +150,22 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S27",
     says: "A received requestState is hostile input.",
-    test: "if it is not a string: %j",
+    test: "a token that is not a string is refused: %j",
   },
   {
     id: "S28",
     says: "requestState is protected against changes, and refused if the check fails.",
-    test: "with $name: the response is always the same, and nothing runs",
+    test: "a token with $name gets the same error as any other, and nothing runs",
   },
   {
     id: "S29",
     says: "A changed requestState is an error: it is neither asked again nor served.",
-    test: "with $name: the response is always the same, and nothing runs",
+    test: "a token with $name gets the same error as any other, and nothing runs",
   },
   {
     id: "S30",
     says: "requestState is valid for one caller, one request and a short time.",
-    test: "after its eleven minutes, and not before",
+    test: "a token is refused after its eleven minutes, and not before",
   },
   {
     id: "S31",
@@ -210,7 +210,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S39",
     says: "input_required has no caching hints; complete reads and lists do.",
-    test: "of a resource returns its contents, with caching hints",
+    test: "the retry of a resource returns its contents, with caching hints",
   },
   {
     id: "S40",
@@ -253,7 +253,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S53",
     says: "Mcp-Name of a tasks/* request is the task's id.",
-    test: "of %s is the task's id, or the response is -32020",
+    test: "the Mcp-Name header of %s is the task's id, or the response is -32020",
   },
   {
     id: "S54",
@@ -263,12 +263,12 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S55",
     says: "Mcp-Param headers are present and equal if the body has a value.",
-    test: "must repeat a mirrored parameter with the same value, by the author's own schema",
+    test: "a mirrored parameter must be in its header with the same value, by the author's own schema",
   },
   {
     id: "S56",
     says: "Closing the stream cancels the request.",
-    test: "aborts ctx.signal and the body's signal, and nothing runs afterwards",
+    test: "a client that disconnects aborts ctx.signal and the body's signal, and nothing runs afterwards",
   },
   {
     id: "S57",
@@ -325,13 +325,13 @@ export const requirements: readonly Requirement[] = [
     says: "Log messages are sent only if the request set a level, and on its own stream.",
     test: "is silent if the request set no level",
   },
-  { id: "S72", says: "An unknown level gets -32602.", test: "of an unknown level is -32602" },
+  { id: "S72", says: "An unknown level gets -32602.", test: "an unknown log level is -32602" },
 
   // ---------------------------------------------------------------- subscriptions
   {
     id: "S73",
     says: "The acknowledgement comes first, and lists only what will be sent.",
-    test: "is acknowledged first, sends each task's state, then every change, then ends",
+    test: "a subscription is acknowledged first, sends each task's state, then every change, then ends",
   },
   {
     id: "S74",
@@ -346,7 +346,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S76",
     says: "A server that ends a subscription responds to its request, then closes the stream.",
-    test: "when the app closes: open streams get a last message, and end at once",
+    test: "open streams get a last message when the app closes, and end at once",
   },
   {
     id: "S77",
@@ -363,7 +363,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S81",
     says: "Only tools/call may return a task, and only if this request declares the extension.",
-    test: "only at first gets none, and continues in rounds",
+    test: "a client that declares tasks only at first gets none, and continues in rounds",
   },
   {
     id: "S82",
@@ -423,7 +423,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S93",
     says: "A key is used once in a task.",
-    test: "that does not fit the form is accepted, and the question is asked again under a new key",
+    test: "an answer that does not fit the form is accepted, and the question is asked again under a new key",
   },
   {
     id: "S94",
@@ -433,7 +433,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S95",
     says: "Answers to questions that are not open, or no longer open, are ignored, whatever they contain.",
-    test: "that comes before its question, or without one, is acknowledged and does not count",
+    test: "an answer that comes before its question, or without one, is acknowledged and does not count",
   },
   {
     id: "S96",
@@ -448,7 +448,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S98",
     says: "An unknown id gets -32602.",
-    test: "that is %s is unknown: the same -32602 everywhere",
+    test: "an id that is %s is unknown: the same -32602 everywhere",
   },
   {
     id: "S99",
@@ -523,7 +523,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S113",
     says: "Errors say why: the task never existed, or it is over.",
-    test: "that was done is deleted at the end of its time, and its owner gets an error that says so",
+    test: "a completed task is deleted at the end of its time, and its owner gets an error that says so",
   },
   {
     id: "S114",
@@ -550,7 +550,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "A13",
     says: "The shape of subscriptions and of notifications/tasks.",
-    test: "is acknowledged first, sends each task's state, then every change, then ends",
+    test: "a subscription is acknowledged first, sends each task's state, then every change, then ends",
   },
   {
     id: "A14",
@@ -567,12 +567,12 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D1",
     says: "requestState is verified before it is used for anything.",
-    test: "by a server with another name, or with other keys",
+    test: "a token is refused by a server with another name, or with other keys",
   },
   {
     id: "D2",
     says: "requestState is bound to the caller, the request and a few minutes.",
-    test: "is not valid for another, even if both use the same application",
+    test: "a token is not valid for another principal, even if both use the same application",
   },
   {
     id: "D3",
@@ -587,7 +587,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D5",
     says: "All refusals of requestState look alike from outside.",
-    test: "with $name: the response is always the same, and nothing runs",
+    test: "a token with $name gets the same error as any other, and nothing runs",
   },
   {
     id: "D6",
@@ -652,7 +652,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D18",
     says: "Headers are compared with the body before anything is decided by them.",
-    test: "that contradict the body in %s are -32020 and 400",
+    test: "headers that contradict the body in %s are -32020 and 400",
   },
   {
     id: "D19",
@@ -667,7 +667,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D23",
     says: "The number of tasks, subscriptions and their contents is limited.",
-    test: "are looked up as far as the first thousand of 10 000, and the others are left out",
+    test: "only the first thousand of 10 000 ids are looked up, and the others are left out",
     open: "rates are not limited; rate limits belong to a proxy in front",
   },
   {
@@ -690,7 +690,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "G1",
     says: "To end a subscription, the server sends its result over HTTP, and notifications/cancelled before it over stdio.",
-    test: "is acknowledged first, sends each task's state, then every change, then ends",
+    test: "a subscription is acknowledged first, sends each task's state, then every change, then ends",
   },
   {
     id: "G8",
@@ -700,7 +700,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "G9",
     says: "A tasks/* request without Mcp-Name is refused.",
-    test: "of %s is the task's id, or the response is -32020",
+    test: "the Mcp-Name header of %s is the task's id, or the response is -32020",
   },
   {
     id: "G10",
@@ -710,7 +710,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "G11",
     says: "Answers are applied before they are acknowledged, and the first one wins.",
-    test: "wins alone if two arrive at the same time",
+    test: "of two simultaneous answers, one wins",
   },
   {
     id: "G12",
@@ -750,7 +750,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "G27",
     says: "Ids that are not served are left out; for the others, the first message has their status.",
-    test: "of unknown tasks are left out without a message",
+    test: "ids of unknown tasks are left out without a message",
   },
   {
     id: "G28",

@@ -263,7 +263,7 @@ describe("the wizard", () => {
   const elicit = ({ key }: { key: string }) =>
     ({ action: "accept", content: { [key]: answers[key] ?? "" } }) as const;
 
-  test("as it is printed loses the name, because a client sends only the answers of the last round", async () => {
+  test("the wizard as it is printed loses the name, because a client sends only the answers of the last round", async () => {
     const connection = await connected(asPrinted(), { elicit });
     expect((await connection.call("wizard")).text).toBe(
       "Welcome, undefined! You are 36 years old.",
@@ -278,7 +278,7 @@ describe("the wizard", () => {
     expect((await connection.call(name)).text).toBe("Welcome, Ada! You are 36 years old.");
   });
 
-  test("keeps the name even if the last request has only the age", async () => {
+  test("the wizard keeps the name even if the last request has only the age", async () => {
     const app = await serving(wizardByHand);
     const first = await callTool(app, "wizard_by_hand");
     const second = await callTool(

@@ -17,7 +17,7 @@ import { patience } from "../patience.ts";
 const tool = "test_tool_with_elicitation";
 
 describe("keys", () => {
-  test("may be wrong: the question is asked again, and it is not an error", async () => {
+  test("a wrong key is tolerated: the question is asked again, and it is not an error", async () => {
     const app = await serving(greet);
     const asked = await callTool(app, tool);
     const again = await callTool(
@@ -58,7 +58,7 @@ describe("keys", () => {
     expect((await connection.call("odd")).text).toBe("decline");
   });
 
-  test("of rounds and of a task never mix: an answer that is sent the other way does not count", async () => {
+  test("keys of rounds and of a task never mix: an answer that is sent the other way does not count", async () => {
     const app = await serving(composition);
     const asked = await call(app, "composition");
     const inputResponses = {
@@ -99,7 +99,7 @@ describe("keys", () => {
 });
 
 describe("answers", () => {
-  test("of earlier rounds are there in the last, even if the client sends only the last ones", async () => {
+  test("answers of earlier rounds are there in the last, even if the client sends only the last ones", async () => {
     const app = await serving(multiRound);
     const first = await callTool(app, "multi_round");
     const second = await callTool(
@@ -124,7 +124,7 @@ describe("answers", () => {
     expect(textIn(third)).toBe("Hi Alice, your favourite colour is blue.");
   });
 
-  test("to several questions are all in one round", async () => {
+  test("answers to several questions are all in one round", async () => {
     const app = await serving((to) =>
       to.tool("both", {}, async (ctx) => {
         const both = await Promise.all([ctx.ask("a", "A?"), ctx.ask("b", "B?")]);
@@ -217,7 +217,7 @@ describe("the capabilities of a client", () => {
     });
   });
 
-  test("that are missing altogether are an error, not a client without capabilities", async () => {
+  test("missing capabilities are an error, not a client without capabilities", async () => {
     const app = await serving(greet);
     const { params, ...message } = envelope("tools/call", { name: tool });
     const { _meta, ...rest } = params;
@@ -311,7 +311,7 @@ describe("progress", () => {
   });
 
   test.each([null, true, { of: "mine" }, ["req-42"], 4.2])(
-    "under %j is refused, because a token is a string or an integer",
+    "a token of %j is refused, because a token is a string or an integer",
     async (token) => {
       let runs = 0;
       const app = await serving((to) =>

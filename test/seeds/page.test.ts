@@ -24,14 +24,18 @@ describe("a row is reported as wrong", () => {
     ["with an empty promise", later(""), /has no test, and no reason/],
     ["with a reason without a reference", superseded("it is so"), /without saying by what/],
     ["with a reference to nothing", superseded("it is so (F99)"), /without saying by what/],
-    ["with one of two", superseded("it is so (F1, S999)"), /without saying by what/],
+    [
+      "with one unknown reference of two",
+      superseded("it is so (F1, S999)"),
+      /without saying by what/,
+    ],
     ["that cites another title", by(here, "nothing of the kind"), /cites a test that/],
     ["that cites another file", by("test/gone.test.ts", "every"), /cites a test that/],
   ])("%s", (_, fate, what) => {
     expect(problemWith(fate)).toMatch(what);
   });
 
-  test("if it is ours, without a test", () => {
+  test("that is ours, without a test", () => {
     const [row] = under("Here", ours("It is so.", superseded("no discriminator there (F1)")));
     expect(problemsOf(row!).join()).toMatch(/is ours, and no test shows it/);
   });

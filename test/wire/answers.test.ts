@@ -26,7 +26,7 @@ describe("an answer that refuses", () => {
   test.each([
     ["decline", "declined"],
     ["cancel", "cancelled without an answer"],
-  ])("by %s ends the call with a result that says so [S37]", async (action, said) => {
+  ])("answering with %s ends the call with a result that says so [S37]", async (action, said) => {
     const { result } = await answering("age", { age: { action } });
     expect(result).toMatchObject({
       resultType: "complete",
@@ -36,7 +36,7 @@ describe("an answer that refuses", () => {
   });
 
   test.each(["decline", "cancel"])(
-    "by %s is an outcome if the handler wants it",
+    "answering with %s is an outcome if the handler wants it",
     async (action) => {
       expect(textIn(await answering("outcome", { name: { action } }))).toBe(
         `{"action":"${action}"}`,
@@ -95,20 +95,28 @@ describe("an answer that is missing", () => {
 
 describe("an answer that does not fit", () => {
   test.each([
-    ["the schema", accept({ age: 7 }), /^How old\?\n\nThe last answer did not fit: .*18/],
-    ["the field's kind", accept({ age: "old" }), /^How old\?\n\nThe last answer did not fit: /],
-    ["for want of the field", accept({}), /^How old\?\n\nThe last answer did not fit: /],
-    ["for want of content", { action: "accept" }, /^How old\?\n\nThe last answer did not fit: /],
-    ["as no form is answered so", { action: "perhaps" }, /expected the answer to a form$/],
-    ["as it is roots", { roots: [] }, /expected the answer to a form$/],
     [
-      "as it is a completion",
+      "the value breaks the schema",
+      accept({ age: 7 }),
+      /^How old\?\n\nThe last answer did not fit: .*18/,
+    ],
+    [
+      "the value has the wrong type",
+      accept({ age: "old" }),
+      /^How old\?\n\nThe last answer did not fit: /,
+    ],
+    ["the field is missing", accept({}), /^How old\?\n\nThe last answer did not fit: /],
+    ["the content is missing", { action: "accept" }, /^How old\?\n\nThe last answer did not fit: /],
+    ["the action is unknown", { action: "perhaps" }, /expected the answer to a form$/],
+    ["it is an answer for roots", { roots: [] }, /expected the answer to a form$/],
+    [
+      "it is a completion",
       { role: "assistant", model: "m", content: { type: "text", text: "20" } },
       /expected the answer to a form$/,
     ],
-    ["as it is wrapped", { method: "elicitation/create", result: accept({ age: 20 }) }, /a form$/],
-    ["as it is a number", 20, /expected the answer to a form$/],
-    ["as it is nothing", null, /expected the answer to a form$/],
+    ["it is wrapped", { method: "elicitation/create", result: accept({ age: 20 }) }, /a form$/],
+    ["it is a number", 20, /expected the answer to a form$/],
+    ["it is null", null, /expected the answer to a form$/],
   ])("is asked for again with the reason (%s): %j [S34]", async (_, age, reason) => {
     expect(messagesIn(await answering("age", { age }))).toEqual({
       age: expect.stringMatching(reason) as string,

@@ -12,14 +12,14 @@ const version = "io.modelcontextprotocol/protocolVersion";
 const capabilities = "io.modelcontextprotocol/clientCapabilities";
 
 describe("the envelope", () => {
-  test.each([version, capabilities])("without %s is -32602 and 400 [S4]", async (key) => {
+  test.each([version, capabilities])("a request without %s is -32602 and 400 [S4]", async (key) => {
     const { to, called } = await served();
     const { status, error } = await callTool(to, "free", {}, { meta: { [key]: undefined } });
     expect([status, error?.code]).toEqual([400, -32602]);
     expect(called).toEqual([]);
   });
 
-  test("of an unsupported version is -32022 and 400, and names the supported ones [S7]", async () => {
+  test("an unsupported version is -32022 and 400, and the error names the supported ones [S7]", async () => {
     const { to } = await served();
     const { status, error } = await callTool(
       to,
@@ -34,13 +34,13 @@ describe("the envelope", () => {
     expect(error?.data).toMatchObject({ requested: "2031-01-01", supported: ["2026-07-28"] });
   });
 
-  test("has an id that comes back with its type: a string as a string, a number as a number [S1]", async () => {
+  test("the id comes back with its type: a string as a string, a number as a number [S1]", async () => {
     const { to } = await served();
     for (const id of ["7", 7, 0]) expect((await callTool(to, "free", {}, { id })).id).toBe(id);
     expect((await callTool(to, "nothing", {}, { id: "e" })).id).toBe("e");
   });
 
-  test("gets the server's versions, capabilities and cache lifetime from discovery [S8]", async () => {
+  test("discovery returns the server's versions, capabilities and cache lifetime [S8]", async () => {
     const { to } = await served();
     const { result } = await exchange(to, envelope("server/discover"));
     expect(result).toMatchObject({
@@ -60,12 +60,15 @@ describe("the headers", () => {
     ["Mcp-Name", { "mcp-name": "pay" }],
     ["the version", { "mcp-protocol-version": "2025-11-25" }],
     ["the case of a value", { "mcp-name": "FREE" }],
-  ])("that contradict the body in %s are -32020 and 400 [S52] [S54] [D18]", async (_, headers) => {
-    const { to, called } = await served();
-    const { status, error } = await callTool(to, "free", {}, { headers });
-    expect([status, error?.code]).toEqual([400, -32020]);
-    expect(called).toEqual([]);
-  });
+  ])(
+    "headers that contradict the body in %s are -32020 and 400 [S52] [S54] [D18]",
+    async (_, headers) => {
+      const { to, called } = await served();
+      const { status, error } = await callTool(to, "free", {}, { headers });
+      expect([status, error?.code]).toEqual([400, -32020]);
+      expect(called).toEqual([]);
+    },
+  );
 
   test("may be in any case and have space around them [S54]", async () => {
     const { to } = await served();
@@ -85,7 +88,7 @@ describe("the headers", () => {
   );
 });
 
-test("must repeat a mirrored parameter with the same value, by the author's own schema [S55]", async () => {
+test("a mirrored parameter must be in its header with the same value, by the author's own schema [S55]", async () => {
   const app = parley({ name: "regions", version: "1.0.0", keys, logger: quiet });
   const region = z.string().meta({ "x-mcp-header": "Region" }).optional();
   app.tool("put", { inputSchema: z.object({ region }) }, ({ region: where }) => `in ${where}`);

@@ -52,7 +52,7 @@ describe("app.fetch without keys", () => {
 
 test.each([
   ["a short key", "k:AAAA", /3 bytes\. A key has 32/],
-  ["no id", "A".repeat(43), /no key id/],
+  ["a key without an id", "A".repeat(43), /no key id/],
 ])(
   "%s is refused when the app begins to listen, and the error does not show it",
   async (_, keys, message) => {

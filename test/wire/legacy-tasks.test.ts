@@ -90,7 +90,7 @@ describe("the messages", () => {
     });
   });
 
-  test("have exactly the members of 2025-11-25, for the whole life of a task [E2.1] [E2.2]", async () => {
+  test("the messages have exactly the members of 2025-11-25, for the whole life of a task [E2.1] [E2.2]", async () => {
     const session = await opened(await ovenHere(), { elicitation: {} });
     const created = await session.request("tools/call", call("weigh"));
     expect(created.result).toStrictEqual({ task: { ...base, status: "working" } });
@@ -108,7 +108,7 @@ describe("the messages", () => {
     expect(listed.result).toStrictEqual({ tasks: [over] });
   });
 
-  test("carry the questions of a task on the stream of tasks/result, and the answers there [E2.4]", async () => {
+  test("the stream of tasks/result carries the questions of a task, and the answers [E2.4]", async () => {
     const session = await opened(await ovenHere(), { elicitation: {} });
     const taskId = await begun(session, "bake", { loaf: "rye" });
     const response = await session.send({ id: "r", method: "tasks/result", params: { taskId } });
@@ -220,7 +220,7 @@ describe("the messages", () => {
 });
 
 describe("the eras", () => {
-  test("each see the other's task in their own way [E2.1] [E2.2]", async () => {
+  test("each era sees the other's task in its own way [E2.1] [E2.2]", async () => {
     const made = await ovenHere();
     const session = await opened(made, { elicitation: {} });
     const taskId = await begun(session, "bake", { loaf: "rye" });
@@ -258,7 +258,7 @@ describe("the eras", () => {
 });
 
 describe("tasks/list", () => {
-  test("without credentials lists only the session's tasks, because an id is enough to read a task [D7] [G38]", async () => {
+  test("tasks/list without credentials lists only the session's tasks, because an id is enough to read a task [D7] [G38]", async () => {
     const made = await ovenHere();
     const [one, other] = [await opened(made), await opened(made)];
     const taskId = await begun(one, "two");
@@ -269,7 +269,7 @@ describe("tasks/list", () => {
     expect(stolen.error?.code).toBe(-32602);
   });
 
-  test("over stdio lists all tasks, because they belong to the user that started the process [E2.2]", async () => {
+  test("tasks/list over stdio lists all tasks, because they belong to the user that started the process [E2.2]", async () => {
     const here = await stdioHere();
     here.send(initialize({}));
     await here.next();
@@ -284,7 +284,7 @@ describe("tasks/list", () => {
 });
 
 describe("nothing is left behind", () => {
-  test("when a session ends: its tasks go on, and nothing follows them [E1.1]", async () => {
+  test("a session that ends leaves its tasks running, and nothing follows them [E1.1]", async () => {
     const store = new CountingStore();
     const made = await ovenHere({ store });
     const before = store.listeners;
@@ -300,7 +300,7 @@ describe("nothing is left behind", () => {
     expect((await ask(made.to, "tasks/get", taskId)).result).toMatchObject({ taskId });
   });
 
-  test("without a session: the task is created, and a closed server follows nothing", async () => {
+  test("without a session the task is created, and a closed server follows nothing", async () => {
     const store = new CountingStore();
     const made = await ovenHere({ store });
     const before = store.listeners;

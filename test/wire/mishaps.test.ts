@@ -15,7 +15,7 @@ const sure = { sure: accept() };
 const stepIn = (idempotencyKey: string) => idempotencyKey.split("/").at(-1);
 
 describe("a lost response", () => {
-  test("repeats only the steps of its round, under the same idempotency key", async () => {
+  test("a lost response repeats only the steps of its round, under the same idempotency key", async () => {
     const { to, ran } = await served();
     const leg = { requestState: tokenIn(await callTool(to, "pay", amount)), inputResponses: sure };
     await callTool(to, "pay", amount, leg);
@@ -24,7 +24,7 @@ describe("a lost response", () => {
     expect(ran[2]).toBe(ran[1]);
   });
 
-  test("of the first round starts a new call, with its own keys", async () => {
+  test("a lost response of the first round starts a new call, with its own keys", async () => {
     const { to, ran } = await served();
     await callTool(to, "pay", amount);
     await callTool(to, "pay", amount);
@@ -32,7 +32,7 @@ describe("a lost response", () => {
     expect(ran[1]).not.toBe(ran[0]);
   });
 
-  test("of a state-only round repeats nothing that was in its token", async () => {
+  test("a lost response of a state-only round repeats nothing that was in its token", async () => {
     const { to, ran } = await served();
     const leg = { requestState: tokenIn(await callTool(to, "halves")) };
     await callTool(to, "halves", {}, leg);
@@ -116,7 +116,7 @@ describe("a client that disconnects", () => {
           signal.addEventListener("abort", () => resolve(), { once: true });
         });
 
-  test("aborts ctx.signal and the body's signal, and nothing runs afterwards [S56] [S32]", async () => {
+  test("a client that disconnects aborts ctx.signal and the body's signal, and nothing runs afterwards [S56] [S32]", async () => {
     const { app, begun, letGo, released, after, logged } = waiting();
     const { url } = await app.listen(0, overEntry());
     const leaving = new AbortController();
@@ -135,7 +135,7 @@ describe("a client that disconnects", () => {
     expect(logged.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("does the same during a stream [S56]", async () => {
+  test("a client that disconnects during a stream has the same effect [S56]", async () => {
     const { app, begun, letGo, after } = waiting();
     const { url } = await app.listen(0, overEntry());
     const leaving = new AbortController();

@@ -123,7 +123,7 @@ describe("the log", () => {
     expect(told(answers, "notifications/message")).toEqual([[], [], []]);
   });
 
-  test("of an unknown level is -32602 [S72]", async () => {
+  test("an unknown log level is -32602 [S72]", async () => {
     const { error } = await callTool(await telling(), "tell", {}, { meta: level("loud") });
     expect(error?.code).toBe(-32602);
   });

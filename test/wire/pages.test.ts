@@ -87,7 +87,7 @@ describe("its ticket", () => {
 });
 
 describe("accepting", () => {
-  test("means that the page will be opened, and the call continues when it is done", async () => {
+  test("accepting means that the page will be opened, and the call continues when it is done", async () => {
     let looked = 0;
     const { to } = signIn(() => (looked += 1) > 2);
     // Time that passes at once.
@@ -101,7 +101,7 @@ describe("accepting", () => {
     expect([textIn(told), looked]).toEqual(["signed in", 3]);
   });
 
-  test("without returning within twenty seconds asks the question again, with that reason", async () => {
+  test("accepting without returning within twenty seconds asks the question again, with that reason", async () => {
     const { to } = signIn(() => false);
     let now = Date.now();
     vi.spyOn(nodeEnvironment, "now").mockImplementation(() => now);
@@ -117,7 +117,7 @@ describe("accepting", () => {
     expect(now - began).toBeLessThanOrEqual(20_000);
   });
 
-  test("with any other kind of answer asks again, and declining ends the call [S37]", async () => {
+  test("any other kind of answer is asked for again, and declining ends the call [S37]", async () => {
     const { to } = signIn();
     const requestState = tokenIn(await callTool(to, "sign_in"));
     const wrong = { requestState, inputResponses: { page: { roots: [] } } };

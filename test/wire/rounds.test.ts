@@ -204,7 +204,7 @@ describe("the retry", () => {
     expect(ran).toEqual([expect.stringMatching(/\/quote$/), expect.stringMatching(/\/pay$/)]);
   });
 
-  test("of every kind at once is parsed as it was asked, with defaults [S34]", async () => {
+  test("answers of every kind at once are parsed as they were asked, with defaults [S34]", async () => {
     const { to } = await served();
     const asked = await callTool(to, "every_kind");
     const told = await callTool(
@@ -252,7 +252,7 @@ describe("the retry", () => {
     ]);
   });
 
-  test("of a resource returns its contents, with caching hints [S39]", async () => {
+  test("the retry of a resource returns its contents, with caching hints [S39]", async () => {
     const { to } = await served();
     const uri = "diary://today";
     const asked = await exchange(to, envelope("resources/read", { uri }));
@@ -268,7 +268,7 @@ describe("the retry", () => {
     });
   });
 
-  test("of a state-only round needs no answers [S36]", async () => {
+  test("the retry of a state-only round needs no answers [S36]", async () => {
     const { to, ran } = await served();
     const yielded = await callTool(to, "halves");
     const done = await callTool(to, "halves", {}, { requestState: tokenIn(yielded) });
@@ -378,7 +378,7 @@ describe("a client that cannot be asked", () => {
     expect(textIn(await callTool(to, "chooser", {}, { capabilities: {} }))).toBe("asked nobody");
   });
 
-  test("in a later round is not asked, because each request speaks for itself [S6] [S24]", async () => {
+  test("a client that loses a capability in a later round is not asked, because each request speaks for itself [S6] [S24]", async () => {
     const { to } = await served();
     const asked = await callTool(to, "form_then_sample");
     const later = await callTool(

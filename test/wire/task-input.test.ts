@@ -38,7 +38,7 @@ describe("an answer", () => {
     expect(textOf(await until(to, task, "completed"))).toBe("first and 2");
   });
 
-  test("wins alone if two arrive at the same time [G11]", async () => {
+  test("of two simultaneous answers, one wins [G11]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
@@ -51,7 +51,7 @@ describe("an answer", () => {
     expect(textOf(await until(to, task, "completed"))).toMatch(/^\d and 2$/);
   });
 
-  test("that does not fit the form is accepted, and the question is asked again under a new key [S93] [G10]", async () => {
+  test("an answer that does not fit the form is accepted, and the question is asked again under a new key [S93] [G10]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "fussy");
     expect(await keysIn(to, task)).toEqual(["age"]);
@@ -70,7 +70,7 @@ describe("an answer", () => {
   });
 
   test.each([{}, { age: null }, { age: "old" }, { wage: 40 }, undefined])(
-    "with the content %j fits no better, and is asked for again as well [G10]",
+    "an answer with the content %j fits no better, and is asked for again as well [G10]",
     async (content) => {
       const { to } = await ovenHere();
       const task = await begun(to, "fussy");
@@ -94,7 +94,7 @@ describe("an answer", () => {
     },
   );
 
-  test("of every kind reaches the handler as it would in a round [S92] [D16]", async () => {
+  test("an answer of every kind reaches the handler as it would in a round [S92] [D16]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "every_kind");
     await until(to, task, "input_required");
@@ -116,7 +116,7 @@ describe("an answer", () => {
     });
   });
 
-  test("that comes before its question, or without one, is acknowledged and does not count [S95] [D16]", async () => {
+  test("an answer that comes before its question, or without one, is acknowledged and does not count [S95] [D16]", async () => {
     const { to, done } = await ovenHere();
     const task = await begun(to, "bake", { loaf: "rye" });
     for (const inputResponses of [
@@ -174,7 +174,7 @@ describe("hostile inputResponses", () => {
 
   test.each([
     ["null", null],
-    ["a text", "accept"],
+    ["a string", "accept"],
     ["a number", 7],
     ["true", true],
     ["a list", [accept({ one: "1" })]],
@@ -197,15 +197,15 @@ describe("hostile inputResponses", () => {
 
   test.each([
     ["null", null],
-    ["a text", "1"],
+    ["a string", "1"],
     ["a number", 1],
     ["a list", [accept({ one: "1" })]],
-    ["an object that says nothing", {}],
-    ["an action nobody knows", { action: "perhaps" }],
+    ["an empty object", {}],
+    ["an unknown action", { action: "perhaps" }],
     ["a completion", { role: "assistant", content: { type: "text", text: "1" }, model: "m" }],
     ["roots", { roots: [] }],
     ["a result in a wrapper", { method: "elicitation/create", result: accept({ one: "1" }) }],
-    ["content that is a text", { action: "accept", content: "1" }],
+    ["content that is a string", { action: "accept", content: "1" }],
     ["content that is a list", { action: "accept", content: ["1"] }],
     ["content with an object in it", accept({ one: { two: 3 } })],
     ["content with a list of numbers", accept({ one: [1, 2] })],
@@ -248,8 +248,8 @@ describe("hostile inputResponses", () => {
   });
 
   test.each([
-    ["what is asked", "one", -32602],
-    ["a key nobody asked for", "nobodys", undefined],
+    ["an open question", "one", -32602],
+    ["an unknown key", "nobodys", undefined],
   ])("ten thousand levels for %s do no harm [S95] [G10] [D23]", async (_, key, code) => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
@@ -336,11 +336,11 @@ describe("a task's id", () => {
     ["a path", "../../../etc/passwd"],
     ["with NUL", "a\u0000b"],
     ["with a line break", "a\r\nSet-Cookie: x"],
-    ["of other letters", "täsk-😀"],
-    ["half a letter", "\ud800"],
+    ["not ASCII", "täsk-😀"],
+    ["a lone surrogate", "\ud800"],
     ["a piece of SQL", "' or 1=1 --"],
-    ["of every object", "__proto__"],
-  ])("that is %s is unknown: the same -32602 everywhere [S98] [D9]", async (_, taskId) => {
+    ["a member of every object", "__proto__"],
+  ])("an id that is %s is unknown: the same -32602 everywhere [S98] [D9]", async (_, taskId) => {
     const { to, logged } = await ovenHere();
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
       const { status, error } = await ask(to, method, taskId, { inputResponses: {} });
@@ -358,7 +358,7 @@ describe("a task's id", () => {
   });
 
   test.each([[null], [7], [true], [{}], [["x"]], [undefined]])(
-    "that is %j is unknown [S98]",
+    "an id that is %j is unknown [S98]",
     async (taskId) => {
       const { to } = await ovenHere();
       for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {

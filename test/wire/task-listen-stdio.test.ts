@@ -54,7 +54,7 @@ async function told({ next }: Pick<StdioHere, "next">, status: string): Promise<
   }
 }
 
-test("is acknowledged first, sends each task's state, then every change, then ends [S73] [S74] [S76] [S104] [A13] [G1] [G27]", async () => {
+test("a subscription is acknowledged first, sends each task's state, then every change, then ends [S73] [S74] [S76] [S104] [A13] [G1] [G27]", async () => {
   const here = await stdioHere();
   const task = await begun(here, "bake", { loaf: "rye" });
   here.send(listening({ taskIds: [task, "nobodys"] }));
@@ -78,15 +78,18 @@ test("is acknowledged first, sends each task's state, then every change, then en
 test.each([
   ["none of them is known", { taskIds: ["nobodys"] }],
   ["there are none", { taskIds: [] }],
-  ["they are no texts", { taskIds: [1, null] }],
-  ["they are no list", { taskIds: "nobodys" }],
-])("if %s, it is acknowledged without them, and ends [S73] [S76] [G27]", async (_, filter) => {
-  const here = await stdioHere();
-  here.send(listening(filter));
-  expect(await here.next()).toStrictEqual(acknowledged({}));
-  expect(await here.next()).toStrictEqual(cancelled());
-  expect(await here.next()).toStrictEqual(ended());
-});
+  ["they are not strings", { taskIds: [1, null] }],
+  ["they are not a list", { taskIds: "nobodys" }],
+])(
+  "task ids are left out if %s, and the subscription is acknowledged and ends [S73] [S76] [G27]",
+  async (_, filter) => {
+    const here = await stdioHere();
+    here.send(listening(filter));
+    expect(await here.next()).toStrictEqual(acknowledged({}));
+    expect(await here.next()).toStrictEqual(cancelled());
+    expect(await here.next()).toStrictEqual(ended());
+  },
+);
 
 test.each([{ toolsListChanged: false }, { resourceSubscriptions: [] }])(
   "a kind that was not requested, %j, does not keep it open [S75] [G27]",
@@ -228,7 +231,7 @@ describe("nothing is left behind", () => {
     return { store, here, task, before };
   }
 
-  test("of a cancelled subscription: nothing more comes, and it gets no response [S66]", async () => {
+  test("a cancelled subscription leaves nothing: nothing more comes, and it gets no response [S66]", async () => {
     const { store, here, task, before } = await followed();
     here.send(listening({ taskIds: [task], toolsListChanged: true }));
     await here.next();
@@ -242,7 +245,7 @@ describe("nothing is left behind", () => {
     expect(heard).toHaveLength(1);
   });
 
-  test("of a subscription that is cancelled at once [S66]", async () => {
+  test("a subscription that is cancelled at once leaves nothing [S66]", async () => {
     const { store, here, task, before } = await followed();
     const { _meta } = envelope("x").params;
     here.send(listening({ taskIds: [task] }));
@@ -252,7 +255,7 @@ describe("nothing is left behind", () => {
     expect(store.listeners).toBe(before);
   });
 
-  test("of a subscription whose id is used again while it is open", async () => {
+  test("a subscription whose id is used again while it is open leaves nothing", async () => {
     const { store, here, task, before } = await followed();
     here.send(listening({ taskIds: [task] }));
     await here.next();
@@ -264,7 +267,7 @@ describe("nothing is left behind", () => {
     await expect.poll(() => store.listeners).toBe(before);
   });
 
-  test("when the client hangs up", async () => {
+  test("a client that disconnects leaves nothing", async () => {
     const { store, here, task, before } = await followed();
     here.send(listening({ taskIds: [task] }));
     await here.next();
@@ -273,7 +276,7 @@ describe("nothing is left behind", () => {
     await expect.poll(() => store.listeners).toBe(before);
   });
 
-  test("when the server ends, which the client learns [S76]", async () => {
+  test("a server that ends leaves nothing, and the client learns of it [S76]", async () => {
     const { store, here, task, before } = await followed();
     here.send(listening({ taskIds: [task] }));
     await here.next();

@@ -45,7 +45,7 @@ const statuses = (heard: readonly Incoming[]) =>
     .filter(({ method }) => method === "notifications/tasks")
     .map(({ params }) => String(params["status"]));
 
-test("is acknowledged first, sends each task's state, then every change, then ends [S73] [S74] [S76] [S104] [A13] [G1] [G27]", async () => {
+test("a subscription is acknowledged first, sends each task's state, then every change, then ends [S73] [S74] [S76] [S104] [A13] [G1] [G27]", async () => {
   const { to } = await servedOven();
   const task = await begun(to, "bake", { loaf: "rye" });
   await until(to, task, "input_required");
@@ -70,7 +70,7 @@ test("is acknowledged first, sends each task's state, then every change, then en
   expect(Object.keys(_meta as object)).toHaveLength(1);
 });
 
-test("has the headers of a stream, and is not buffered by proxies [S58]", async () => {
+test("a subscription has the headers of a stream, and is not buffered by proxies [S58]", async () => {
   const { to } = await ovenHere();
   const task = await begun(to, "weigh");
   await until(to, task, "completed");
@@ -140,7 +140,7 @@ test("a host that has parsed the body itself is served alike", async () => {
 });
 
 describe("the ids", () => {
-  test("of unknown tasks are left out without a message [S73] [G27]", async () => {
+  test("ids of unknown tasks are left out without a message [S73] [G27]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     const taskIds = ["nobodys", task, "", "../../etc/passwd", "ü\u0000", "x".repeat(100_000)];
@@ -152,11 +152,11 @@ describe("the ids", () => {
   test.each([
     ["none of them is known", ["nobodys", "either"]],
     ["there are none", []],
-    ["they are no texts", [1, null, {}, ["x"]]],
-    ["they are no list", "nobodys"],
+    ["they are not strings", [1, null, {}, ["x"]]],
+    ["they are not a list", "nobodys"],
     ["they are an object", { 0: "x", length: 1 }],
   ])(
-    "are left out if %s, and the subscription is acknowledged and ends [S73] [S76] [G27]",
+    "ids are left out if %s, and the subscription is acknowledged and ends [S73] [S76] [G27]",
     async (_, taskIds) => {
       const { to } = await ovenHere();
       const stream = await listen(to, { taskIds });
@@ -164,7 +164,7 @@ describe("the ids", () => {
     },
   );
 
-  test("that come twice count once [G27]", async () => {
+  test("ids that come twice count once [G27]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "weigh");
     await until(to, task, "completed");
@@ -174,7 +174,7 @@ describe("the ids", () => {
     expect(statuses(heard)).toEqual(["completed"]);
   });
 
-  test("are looked up as far as the first thousand of 10 000, and the others are left out [D23] [G27]", async () => {
+  test("only the first thousand of 10 000 ids are looked up, and the others are left out [D23] [G27]", async () => {
     const store = new CountingStore();
     const { to } = await ovenHere({ store });
     const [first, last] = [await begun(to, "weigh"), await begun(to, "weigh")];
@@ -394,7 +394,7 @@ describe("changes in quick succession", () => {
 
 describe("nothing is left behind", () => {
   test.each(["tasks alone", "tasks and others"])(
-    "by a client that disconnects, subscribed to %s",
+    "a client that disconnects leaves nothing, subscribed to %s",
     async (which) => {
       const store = new CountingStore();
       const { to } = await ovenHere({ store });
@@ -419,7 +419,7 @@ describe("nothing is left behind", () => {
   );
 
   test.each(["tasks alone", "tasks and others"])(
-    "by a request whose signal aborts, subscribed to %s",
+    "a request whose signal aborts leaves nothing, subscribed to %s",
     async (which) => {
       const store = new CountingStore();
       const { to } = await ovenHere({ store });
@@ -435,7 +435,7 @@ describe("nothing is left behind", () => {
     },
   );
 
-  test("by a connection that breaks", async () => {
+  test("a connection that breaks leaves nothing", async () => {
     const store = new CountingStore();
     const { app } = oven({ store });
     const { url } = await app.listen(0, overEntry());
@@ -468,7 +468,7 @@ describe("nothing is left behind", () => {
     await expect.poll(() => store.listeners).toBe(before);
   });
 
-  test("by subscriptions whose tasks are over", async () => {
+  test("subscriptions whose tasks are over leave nothing", async () => {
     const store = new CountingStore();
     const { to } = await ovenHere({ store });
     const task = await begun(to, "two");
@@ -481,7 +481,7 @@ describe("nothing is left behind", () => {
     await stream.hangUp();
   });
 
-  test("when the app closes: open streams get a last message, and end at once [S76]", async () => {
+  test("open streams get a last message when the app closes, and end at once [S76]", async () => {
     const store = new CountingStore();
     const { app, to } = await servedOven({ store });
     const task = await begun(to, "two");

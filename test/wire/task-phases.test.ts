@@ -161,10 +161,10 @@ describe("rounds, a task, and a question in it", () => {
   });
 });
 
-describe("a client that declares tasks", () => {
+describe("declaring tasks", () => {
   const bare = { capabilities: stays };
 
-  test("only in the round that needs one gets a task then [S81]", async () => {
+  test("a client that declares tasks only when one is needed gets a task then [S81]", async () => {
     const { to } = await ovenHere();
     const [first, second, third] = await ordered(to, bare, bare, {});
     expect([first, second].map((round) => round?.result?.["resultType"])).toEqual([
@@ -174,7 +174,7 @@ describe("a client that declares tasks", () => {
     await until(to, taskIdIn(third!), "input_required");
   });
 
-  test("only at first gets none, and continues in rounds [S81] [S84]", async () => {
+  test("a client that declares tasks only at first gets none, and continues in rounds [S81] [S84]", async () => {
     const { to, ran, store } = await ovenHere();
     const [, , third] = await ordered(to, {}, {}, bare);
     expect(third!.result).toMatchObject({ resultType: "input_required" });
@@ -188,7 +188,7 @@ describe("a client that declares tasks", () => {
     expect((await store.figures()).live).toBe(0);
   });
 
-  test("no longer, while a third party is awaited, gets an error that says what is needed [S83] [S17]", async () => {
+  test("a client that stops declaring tasks while a third party is awaited gets an error that says what is needed [S83] [S17]", async () => {
     const { to, store } = await ovenHere();
     const first = await call(to, "ask_boss");
     const leg = { requestState: tokenIn(first), inputResponses: { name: accept({ name: "Ada" }) } };
@@ -202,7 +202,7 @@ describe("a client that declares tasks", () => {
     expect((await call(to, "ask_boss", {}, leg)).result).toMatchObject({ resultType: "task" });
   });
 
-  test("never is refused what it cannot wait for [S83]", async () => {
+  test("a client that never declares tasks is refused work that it cannot wait for [S83]", async () => {
     const { to, tickets } = await ovenHere();
     const { status, error } = await call(to, "approve", {}, bare);
     expect([status, error?.code]).toEqual([400, -32021]);

@@ -157,9 +157,9 @@ describe("an anonymous caller", () => {
       );
 
   test.each([
-    ["of somebody's", "ada", undefined],
-    ["and somebody of nobody's", undefined, "ada"],
-    ["and one called like the empty name of nobody's", undefined, " "],
+    ["an anonymous caller and a verified owner", "ada", undefined],
+    ["a verified caller and an anonymous owner", undefined, "ada"],
+    ["a caller with a blank name and an anonymous owner", undefined, " "],
   ])("does not share tasks with a verified caller: %s [D8] [D9] [G38]", async (_, owner, other) => {
     const made = await ovenHere();
     const task = await begun(host(made, owner), "two");
@@ -196,7 +196,7 @@ describe("the same store behind another server", () => {
     ["name", { name: "another-oven" }],
     ["key", { keys: "other:AQECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" }],
   ])(
-    "with another %s does not see the first one's tasks, and logs why [D8] [D9]",
+    "a server with another %s does not see the first one's tasks, and logs why [D8] [D9]",
     async (_, own) => {
       const { to, store } = await ovenHere();
       const task = await begun(to, "two");
@@ -253,7 +253,7 @@ describe("a ticket", () => {
     expect(after.result).not.toHaveProperty("inputRequests");
   });
 
-  test("of a page delivers nothing, and a changed one opens nothing [D13]", async () => {
+  test("a ticket of a page delivers nothing, and a changed ticket opens nothing [D13]", async () => {
     const made = await guarded();
     const task = await begun(made.to, "every_kind", {}, as("ada"));
     await until(made.to, task, "input_required", as("ada"));
@@ -267,7 +267,7 @@ describe("a ticket", () => {
     }
   });
 
-  test("and the page's address are shown to its owner alone [D8]", async () => {
+  test("a ticket and the address of its page are shown to its owner alone [D8]", async () => {
     const made = await guarded();
     const task = await begun(made.to, "every_kind", {}, as("ada"));
     const asked = await until(made.to, task, "input_required", as("ada"));

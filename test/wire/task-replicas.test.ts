@@ -116,7 +116,7 @@ describe("a call", () => {
 });
 
 describe("a subscriber", () => {
-  test("on one replica receives the changes on the other, and the end [S16] [S104]", async () => {
+  test("a subscriber on one replica receives the changes on the other, and the end [S16] [S104]", async () => {
     const { a, b } = await replicas(["b"]);
     const task = await begun(b.app, "bake", rye);
     const stream = await listen(a.app, { taskIds: [task] });
@@ -132,7 +132,7 @@ describe("a subscriber", () => {
     expect(rest.at(-1)?.result).toMatchObject({ resultType: "complete" });
   });
 
-  test("on each replica receives the same [S77]", async () => {
+  test("subscribers on each replica receive the same [S77]", async () => {
     const { a, b } = await replicas(["a"]);
     const task = await begun(b.app, "two");
     await until(a.app, task, "input_required");

@@ -242,7 +242,7 @@ describe("which requests get a task", () => {
   test.each([
     ["any object", { [extension]: {} }, "task"],
     ["one with settings", { [extension]: { later: true } }, "task"],
-    ["none", {}, "complete"],
+    ["no extension", {}, "complete"],
     ["another extension", { "example.com/tasks": {} }, "complete"],
   ])(
     "a request that declares %s (%j) gets a %s result [S81] [S84] [G29]",
@@ -472,7 +472,7 @@ describe("a task", () => {
     });
   });
 
-  test("that was done is deleted at the end of its time, and its owner gets an error that says so [S107] [S113] [D29]", async () => {
+  test("a completed task is deleted at the end of its time, and its owner gets an error that says so [S107] [S113] [D29]", async () => {
     const clock = { now: Date.now() };
     const store = new MemoryStore({ now: () => clock.now });
     const { to } = await servedOven({ store });
@@ -560,7 +560,7 @@ describe("tasks/cancel", () => {
 
 describe("the header Mcp-Name", () => {
   test.each(["tasks/get", "tasks/update", "tasks/cancel"])(
-    "of %s is the task's id, or the response is -32020 [S53] [G9]",
+    "the Mcp-Name header of %s is the task's id, or the response is -32020 [S53] [G9]",
     async (method) => {
       const { to } = await servedOven();
       const task = await begun(to, "two");

@@ -55,17 +55,17 @@ const misuses: readonly Misuse[] = [
     leg: (token) => ({ requestState: token.replace(".interop.", ".other.") }),
     reason: /^unknown_key$/,
   },
-  { name: "no text in it", leg: () => ({ requestState: "" }), reason: /^malformed$/ },
+  { name: "an empty string", leg: () => ({ requestState: "" }), reason: /^malformed$/ },
   {
-    name: "a text of the client's own",
+    name: "a string that the client made up",
     leg: () => ({ requestState: "step-2" }),
     reason: /^malformed$/,
   },
 ];
 
-describe("a token is refused", () => {
+describe("refused tokens", () => {
   test.each(misuses)(
-    "with $name: the response is always the same, and nothing runs [S27] [S28] [S29] [S30] [D1] [D2] [D5]",
+    "a token with $name gets the same error as any other, and nothing runs [S27] [S28] [S29] [S30] [D1] [D2] [D5]",
     async ({ tool = "pay", args = { amount: 5 }, leg, reason }) => {
       const till = await served();
       const token = tokenIn(await callTool(till.to, "pay", { amount: 5 }));
@@ -83,7 +83,7 @@ describe("a token is refused", () => {
   );
 
   test.each([5, null, { v1: true }, ["v1"]])(
-    "if it is not a string: %j [S27]",
+    "a token that is not a string is refused: %j [S27]",
     async (requestState) => {
       const { to, called } = await served();
       const { error } = await callTool(to, "pay", { amount: 5 }, { requestState });
@@ -92,7 +92,7 @@ describe("a token is refused", () => {
     },
   );
 
-  test("after its eleven minutes, and not before [S30] [D2]", async () => {
+  test("a token is refused after its eleven minutes, and not before [S30] [D2]", async () => {
     const till = await served();
     const began = Date.now();
     const token = tokenIn(await callTool(till.to, "pay", { amount: 5 }));
@@ -107,7 +107,7 @@ describe("a token is refused", () => {
     expect(reasons(till)).toEqual(["expired"]);
   });
 
-  test("by a server with another name, or with other keys [D1]", async () => {
+  test("a token is refused by a server with another name, or with other keys [D1]", async () => {
     const token = tokenIn(await callTool((await served()).to, "pay", { amount: 5 }));
     const leg = { requestState: token, inputResponses: sure };
     for (const options of [{ name: "another" }, { keys: `interop:${"A".repeat(43)}` }]) {
@@ -117,7 +117,7 @@ describe("a token is refused", () => {
     }
   });
 
-  test("on a prompt with other arguments and on another resource [S30]", async () => {
+  test("a token is refused on a prompt with other arguments and on another resource [S30]", async () => {
     const till = await served();
     const letter = { name: "letter", arguments: { tone: "stern" } };
     const prompt = tokenIn(await exchange(till.to, envelope("prompts/get", letter)));
@@ -154,7 +154,7 @@ describe("a token of one principal", () => {
   const principal = ({ extra }: AuthInfo) => String(extra?.["sub"]);
   const as = (user: string) => ({ headers: { authorization: `Bearer ${user}` } });
 
-  test("is not valid for another, even if both use the same application [S30] [D2] [D10] [D15]", async () => {
+  test("a token is not valid for another principal, even if both use the same application [S30] [D2] [D10] [D15]", async () => {
     const till = await served({ auth, principal });
     const token = tokenIn(await callTool(till.to, "pay", { amount: 5 }, as("ada")));
     const leg = { requestState: token, inputResponses: sure };
@@ -168,7 +168,7 @@ describe("a token of one principal", () => {
     expect(textIn(paid)).toBe("ada paid 5");
   });
 
-  test("is not valid for an anonymous caller, nor the reverse [D10]", async () => {
+  test("a token is not valid for an anonymous caller, nor the reverse [D10]", async () => {
     const locked = await served({ auth, principal });
     const open = await served();
     const adas = tokenIn(await callTool(locked.to, "pay", { amount: 5 }, as("ada")));

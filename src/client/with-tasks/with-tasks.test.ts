@@ -143,9 +143,9 @@ describe("a task", () => {
 
   test.each([
     ["with its error", { error: { code: 4711, message: "Fuse", data: { fuse: 3 } } }, 4711, "Fuse"],
-    ["without one", {}, -32603, "The task failed, and the server gave no reason."],
+    ["without an error", {}, -32603, "The task failed, and the server gave no reason."],
     [
-      "with garbage for an error",
+      "with an invalid error",
       { error: "x" },
       -32603,
       "The task failed, and the server gave no reason.",
@@ -243,12 +243,12 @@ describe("a task", () => {
 describe("an invalid state of a task", () => {
   const good = { resultType: "complete", taskId, status: "completed", result: { content: [] } };
   test.each<[string, Said]>([
-    ["about another task", { ...good, taskId: "t-2" }],
-    ["about none", { ...good, taskId: undefined }],
-    ["a task again", { ...good, resultType: "task" }],
-    ["of an unknown type", { ...good, resultType: "nonsense" }],
-    ["with an unknown status", { ...good, status: "sleeping" }],
-    ["completed without a result", { ...good, result: undefined }],
+    ["a state of another task", { ...good, taskId: "t-2" }],
+    ["a state without a task", { ...good, taskId: undefined }],
+    ["a second task", { ...good, resultType: "task" }],
+    ["a result of an unknown type", { ...good, resultType: "nonsense" }],
+    ["an unknown status", { ...good, status: "sleeping" }],
+    ["a completed task without a result", { ...good, result: undefined }],
     ["a result that is a task", { ...good, result: { resultType: "task", content: [] } }],
     ["a result that asks", { ...good, result: { resultType: "input_required" } }],
     ["questions that are a list", { ...good, status: "input_required", inputRequests: ["x"] }],
@@ -360,7 +360,7 @@ describe("questions", () => {
     expect(Object.keys(inputResponses as object)).toEqual(["__proto__", "constructor"]);
   });
 
-  test("that cannot be answered end the call, cancel the task, and are in the error", async () => {
+  test("a question that cannot be answered ends the call, cancels the task, and is in the error", async () => {
     const question = { method: "sampling/createMessage", params: { messages: [], maxTokens: 5 } };
     const { client, server } = await connected(
       new PretendServer({
@@ -382,7 +382,7 @@ describe("questions", () => {
     expect(server.of("tasks/cancel")).toHaveLength(1);
   });
 
-  test("that can be answered are answered first, even beside others that cannot", async () => {
+  test("questions that can be answered are answered first, even beside others that cannot", async () => {
     const inputRequests = { a: form("a"), roots: { method: "roots/list" } };
     const { client, server } = await connected(
       new PretendServer({
@@ -396,7 +396,7 @@ describe("questions", () => {
     expect(Object.keys(server.of("tasks/update")[0]!.params!["inputResponses"]!)).toEqual(["a"]);
   });
 
-  test("that cannot be answered wait for an answer that is on its way", async () => {
+  test("a question that cannot be answered waits for an answer that is on its way", async () => {
     const both = { a: form("a"), roots: { method: "roots/list" } };
     const { client } = await connected(
       new PretendServer({
@@ -413,7 +413,7 @@ describe("questions", () => {
     expect(await after(1_000, client.callTool(call))).toBe("done");
   });
 
-  test("that take a person an hour do not use up the time of the call", async () => {
+  test("a person who takes an hour to answer does not use up the time of the call", async () => {
     const { client } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -479,7 +479,7 @@ describe("questions", () => {
     expect(server.of("tasks/cancel")).toHaveLength(0);
   });
 
-  test("with `allowInputRequired` are answered by the caller, and only once", async () => {
+  test("with `allowInputRequired`, the caller answers the questions, and only once", async () => {
     const { client, server } = await connected(
       new PretendServer({
         "tools/call": () => created(),
@@ -508,7 +508,7 @@ describe("questions", () => {
     expect(server.of("tools/call")).toHaveLength(1);
   });
 
-  test("whose answer was lost are answered again only while they are asked", async () => {
+  test("a question whose answer was lost is answered again only while it is asked", async () => {
     const fails = new Error("ECONNRESET");
     const lost = (arrived: boolean) =>
       connected(
@@ -564,7 +564,7 @@ describe("questions", () => {
     expect(await after(1_000, client.callTool(call))).toBe("done without you");
   });
 
-  test("of the call itself, before it becomes a task, pass unchanged", async () => {
+  test("questions of the call itself, before it becomes a task, pass unchanged", async () => {
     const round = {
       resultType: "input_required",
       inputRequests: { first: form("first") },
@@ -627,7 +627,7 @@ describe("hints", () => {
     expect(errors).toEqual([]);
   });
 
-  test("by the thousand cause ten polls a second", async () => {
+  test("thousands of hints cause ten polls a second", async () => {
     const server = new PretendServer({
       "tools/call": () => created(slow),
       "tasks/get": () => task("working", slow),
@@ -647,7 +647,7 @@ describe("hints", () => {
     expect(looks).toBeLessThanOrEqual(10);
   });
 
-  test("over a shared channel end with a cancellation, and are not requested again after a refusal", async () => {
+  test("hints over a shared channel end with a cancellation, and are not requested again after a refusal", async () => {
     const server = new PretendServer(
       {
         "tools/call": () => created(slow),
@@ -727,7 +727,7 @@ describe("giving up", () => {
     ["over HTTP", true],
     ["over a shared channel", false],
   ])("%s", (_, isHttp) => {
-    test("by timeout leaves the task running, says so, and stops polling", async () => {
+    test("a timeout leaves the task running, says so, and stops polling", async () => {
       const { client, server, errors } = await connected(never(isHttp), { listen: false });
       const error = await after(60_000, client.callTool(call));
       expect(String(error)).toContain("Request timed out");
@@ -742,7 +742,7 @@ describe("giving up", () => {
       expect(server.of("notifications/cancelled")).toHaveLength(0);
     });
 
-    test("by abort cancels the task if that option is set", async () => {
+    test("an abort cancels the task if that option is set", async () => {
       const { client, server } = await connected(never(isHttp), {
         listen: false,
         cancelOnAbort: true,
@@ -757,7 +757,7 @@ describe("giving up", () => {
     });
   });
 
-  test("while the server still works on the call reaches the server, and a late task is not lost", async () => {
+  test("giving up while the server still works on the call reaches the server, and a late task is not lost", async () => {
     const server = new PretendServer({ "tasks/cancel": ack }, { isHttp: false });
     const { client } = await connected(server, { cancelOnAbort: true });
     const given = new AbortController();
@@ -774,16 +774,16 @@ describe("giving up", () => {
   });
 
   test.each<[string, (server: PretendServer, client: Client) => Promise<void>]>([
-    ["the client's", (_, client) => client.close()],
-    ["the server's", async (server) => server.onclose?.()],
+    ["the client closes", (_, client) => client.close()],
+    ["the server closes", async (server) => server.onclose?.()],
     [
-      "one that takes its time",
+      "closing takes time",
       (server, client) => {
         vi.spyOn(server, "close").mockReturnValueOnce(new Promise(() => {}));
         return Promise.race([client.close(), Promise.resolve()]);
       },
     ],
-  ])("by closing, %s, ends the polling", async (_, close) => {
+  ])("closing ends the polling (%s)", async (_, close) => {
     const server = never(true);
     const { client } = await connected(server);
     client.callTool(call).catch(() => {});
@@ -867,15 +867,18 @@ describe("everything else", () => {
   test.each<[string, Said]>([
     ["a request of another revision", { id: 1, method: "tools/call", params: { name: "x" } }],
     [
-      "one with another revision's envelope",
+      "a request with another revision's envelope",
       { id: 1, method: "tools/list", params: { _meta: { ...meta, [versionKey]: "2027-01-01" } } },
     ],
     ["initialize", { id: 1, method: "initialize", params: { capabilities: {} } }],
     ["a notification", { method: "notifications/initialized", params: { _meta: meta } }],
     ["a cancellation", { method: "notifications/cancelled", params: { requestId: 9 } }],
-    ["an answer", { id: "x", result: { roots: [] } }],
+    ["a response", { id: "x", result: { roots: [] } }],
     ["an error", { id: "x", error: { code: 1, message: "m" } }],
-    ["one that declares it itself", { id: 1, method: "tools/list", params: { _meta: declared } }],
+    [
+      "a request that declares the extension itself",
+      { id: 1, method: "tools/list", params: { _meta: declared } },
+    ],
   ])("goes out unchanged: %s", async (_, message) => {
     const server = new PretendServer({});
     const send = vi.spyOn(server, "send");
@@ -889,7 +892,7 @@ describe("everything else", () => {
 
   test.each<[string, Said]>([
     ["a result", { id: 1, result: { resultType: "complete", content: [] } }],
-    ["a task nobody has called for", { id: 77, result: { resultType: "task", taskId: "x" } }],
+    ["a task without a call", { id: 77, result: { resultType: "task", taskId: "x" } }],
     ["an error", { id: 1, error: { code: 1, message: "m" } }],
     ["a notification", { method: "notifications/tools/list_changed" }],
     ["a request", { id: 1, method: "elicitation/create", params: {} }],

@@ -139,7 +139,7 @@ describe("an untrusted answer", () => {
   test.each([
     ["zod", z.looseObject({ name: z.string() })],
     ["a strict zod object", z.strictObject({ name: z.string() })],
-    ["arktype, which keeps what it was not told about", type({ name: "string" })],
+    ["arktype, which keeps undeclared members", type({ name: "string" })],
   ])("loses the members that were not asked for: %s", async (_, schema) => {
     const sent: unknown = JSON.parse('{"name":"Ann","admin":true,"__proto__":{"admin":true}}');
     const answer: unknown = Reflect.get(await read(schema, sent), "value");
@@ -250,7 +250,7 @@ describe("an untrusted answer", () => {
 
   test.each([
     ["nothing", () => undefined],
-    ["a message that is no text", () => ({ issues: [{ message: undefined }] })],
+    ["a message that is not a string", () => ({ issues: [{ message: undefined }] })],
     ["a promise of nothing", async () => undefined],
   ])("is refused if the schema returns %s", async (_, validate) => {
     const schema = standard(() => ({ value: 1 }));
@@ -343,8 +343,8 @@ test("confirm is an empty form, and accepting it means yes, whatever its content
   }
 });
 
-describe("forms are cached", () => {
-  test("by schema, and by key if the key names the field", () => {
+describe("caching", () => {
+  test("forms are cached by schema, and by key if the key names the field", () => {
     const Name = z.string();
     const Person = z.object({ name: z.string() });
     const literal: FormJson = { type: "object", properties: {} };
@@ -356,14 +356,14 @@ describe("forms are cached", () => {
     expect(formOf("a", undefined)).toBe(formOf("a", undefined));
   });
 
-  test("but not without limit for computed keys", () => {
+  test("computed keys do not make the cache grow without limit", () => {
     const Name = z.string();
     const first = formOf("k-0", Name);
     for (let i = 1; i <= 100; i++) formOf(`k-${i}`, Name);
     expect(formOf("k-0", Name)).not.toBe(first);
   });
 
-  test("and the schema is converted to JSON once", () => {
+  test("the schema is converted to JSON once", () => {
     let conversions = 0;
     const schema = standard((given) => ({ value: given }));
     const convert = () => {

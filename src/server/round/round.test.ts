@@ -259,8 +259,8 @@ describe("a token", () => {
       (leg) => ({ ...leg, requestState: flipped(String(leg.requestState)) }),
       "forged",
     ],
-    ["something that is no text", (leg) => ({ ...leg, requestState: { v1: true } }), "not_text"],
-    ["an empty text", (leg) => ({ ...leg, requestState: "" }), "malformed"],
+    ["a token that is not a string", (leg) => ({ ...leg, requestState: { v1: true } }), "not_text"],
+    ["an empty string", (leg) => ({ ...leg, requestState: "" }), "malformed"],
     ["null", (leg) => ({ ...leg, requestState: null }), "not_text"],
   ])("is refused with %s, and the handler does not run", async (_, change, reason) => {
     const leg = change(await secondLeg());
@@ -306,7 +306,7 @@ describe("a token", () => {
     });
   });
 
-  test("that is sent again forks the call: recorded steps do not run again, later ones do under the same key (R14)", async () => {
+  test("a token that is sent again forks the call: recorded steps do not run again, later ones do under the same key (R14)", async () => {
     const leg = await secondLeg();
     await serve(instance(), leg);
     await serve(instance(), leg);
@@ -324,12 +324,12 @@ describe("a token", () => {
 });
 
 describe("an answer", () => {
-  test("to a question that was not asked proves nothing, and the question is asked", async () => {
+  test("an answer to a question that was not asked proves nothing, and the question is asked", async () => {
     const answer = await serve(instance(), { ...first, inputResponses: yes });
     expect(answer.kind).toBe("input_required");
   });
 
-  test("to a question that was not asked counts if the question allows it", async () => {
+  test("an answer to a question that was not asked counts if the question allows it", async () => {
     const answer = await serve(instance(), {
       ...first,
       target: "abilities",
@@ -340,7 +340,7 @@ describe("an answer", () => {
   });
 
   test.each([["a text"], [42], [[]], [{ sure: "accept" }], [{ sure: null }], [{ sure: [] }]])(
-    "with no structure at all is an error: %j",
+    "an answer with no structure at all is an error: %j",
     async (inputResponses) => {
       const leg = { ...(await secondLeg()), inputResponses };
       expect(await serve(instance(), leg)).toMatchObject({ kind: "error", code: -32602 });
@@ -351,7 +351,7 @@ describe("an answer", () => {
     [{ action: "perhaps" }],
     [{ roots: [] }],
     [{ role: "assistant", model: "m", content: { type: "text", text: "yes" } }],
-  ])("of another kind is asked for again with the reason: %j", async (sure) => {
+  ])("an answer of another kind is asked for again with the reason: %j", async (sure) => {
     const leg = { ...(await secondLeg()), inputResponses: { sure } };
     const { inputRequests } = await asked(leg);
     expect(inputRequests?.["sure"]).toMatchObject({
@@ -361,13 +361,13 @@ describe("an answer", () => {
     });
   });
 
-  test("that is missing is asked for again, and unknown keys are ignored", async () => {
+  test("a missing answer is asked for again, and unknown keys are ignored", async () => {
     const leg = { ...(await secondLeg()), inputResponses: { other: { action: "accept" } } };
     const { inputRequests } = await asked(leg);
     expect(Object.keys(inputRequests ?? {})).toEqual(["sure"]);
   });
 
-  test("that comes after the question's time limit loses to the timeout", async () => {
+  test("an answer that comes after the question's time limit loses to the timeout", async () => {
     const leg = await secondLeg();
     now += 60_000;
     expect(await serve(instance(), leg)).toMatchObject({
@@ -397,7 +397,7 @@ describe("an answer", () => {
     expect(textOf(answer)).toBe('Question "sure" was not answered in time.');
   });
 
-  test("that declines means no, and the handler decides what follows", async () => {
+  test("declining means no, and the handler decides what follows", async () => {
     const leg = { ...(await secondLeg()), inputResponses: { sure: { action: "decline" } } };
     expect(textOf(await serve(instance(), leg))).toBe("not paid");
   });
@@ -421,7 +421,7 @@ describe("what the client can be asked", () => {
     expect(textOf(answer)).toBe("form");
   });
 
-  test("decides: a question of any other kind is an error that names what is missing", async () => {
+  test("a question of any other kind is an error that names what is missing", async () => {
     const request = { ...first, target: "sampler", arguments: {}, capabilities: {} };
     expect(await serve(instance(), request)).toMatchObject({
       kind: "error",

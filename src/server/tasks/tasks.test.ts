@@ -469,7 +469,7 @@ describe("health", () => {
     expect((await a.app.health()).problems).toEqual([]);
   });
 
-  test("reports no service when the store does not respond or keys are missing", async () => {
+  test("is not ready when the store does not respond or keys are missing", async () => {
     const store = new MemoryStore();
     Object.assign(store, { figures: () => Promise.reject(new Error("connection refused")) });
     const { ready, problems } = await replica(store).app.health();
@@ -479,7 +479,7 @@ describe("health", () => {
     expect((await keyless.health()).ready).toBe(false);
   });
 
-  test("reports a task that no worker will run", async () => {
+  test("logs that no worker will run a task", async () => {
     const a = replica(new MemoryStore());
     await taskAfter(call(a, "approve"));
     await expect

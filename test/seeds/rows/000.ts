@@ -39,7 +39,7 @@ export const messageStructure: readonly Row[] = [
     ],
     [
       "In that status the server can ask for elicitation or sampling.",
-      by(at.taskInput, "of every kind reaches the handler as it would in a round"),
+      by(at.taskInput, "an answer of every kind reaches the handler as it would in a round"),
     ],
     [
       "A client that sees the status should call `tasks/result`, which returns the request.",
@@ -47,7 +47,7 @@ export const messageStructure: readonly Row[] = [
         by(at.draft, inDraft),
         by(
           at.legacyTasks,
-          "carry the questions of a task on the stream of tasks/result, and the answers there",
+          "the stream of tasks/result carries the questions of a task, and the answers",
         ),
       ),
     ],
@@ -113,7 +113,7 @@ export const messageStructure: readonly Row[] = [
         by(at.draft, inDraft),
         by(
           at.legacyTasks,
-          "carry the questions of a task on the stream of tasks/result, and the answers there",
+          "the stream of tasks/result carries the questions of a task, and the answers",
         ),
       ),
     ],
@@ -162,7 +162,7 @@ export const messageStructure: readonly Row[] = [
           at.mcpkit,
           "a round asks and creates no task, the next creates it, and the task works and asks its own question",
         ),
-        by(at.taskInput, "of every kind reaches the handler as it would in a round"),
+        by(at.taskInput, "an answer of every kind reaches the handler as it would in a round"),
       ),
     ],
     [

@@ -94,7 +94,10 @@ export const proposal: readonly Row[] = [
     [
       "6: `URLElicitationRequiredError` is replaced by the result that asks.",
       and(
-        by(at.pages, "means that the page will be opened, and the call continues when it is done"),
+        by(
+          at.pages,
+          "accepting means that the page will be opened, and the call continues when it is done",
+        ),
         by(at.strangers, "the page is shown, and the call is made again"),
       ),
     ],
@@ -191,7 +194,7 @@ export const proposal: readonly Row[] = [
     [
       "Both are optional members of the params.",
       and(
-        by(at.rounds, "of a state-only round needs no answers"),
+        by(at.rounds, "the retry of a state-only round needs no answers"),
         by(at.answers, "does not count without a token, and the question is asked"),
       ),
     ],
@@ -254,7 +257,7 @@ export const proposal: readonly Row[] = [
       and(
         by(at.rounds, asks, "has only a token if nothing is asked"),
         by(at.strangers, "rounds work with and without state"),
-        by(at.draftClient, "that asks without a state gets none back"),
+        by(at.draftClient, "a server that asks without a state gets none back"),
       ),
     ],
     [
@@ -263,8 +266,8 @@ export const proposal: readonly Row[] = [
         by(at.rounds, "does not let a client read the contents of its token"),
         by(
           at.token,
-          "with $name: the response is always the same, and nothing runs",
-          "is not valid for another, even if both use the same application",
+          "a token with $name gets the same error as any other, and nothing runs",
+          "a token is not valid for another principal, even if both use the same application",
         ),
       ),
     ],
@@ -272,8 +275,8 @@ export const proposal: readonly Row[] = [
       "State that comes with a request must be validated: the client is not trusted.",
       by(
         at.token,
-        "with $name: the response is always the same, and nothing runs",
-        "if it is not a string: %j",
+        "a token with $name gets the same error as any other, and nothing runs",
+        "a token that is not a string is refused: %j",
       ),
     ],
     [
@@ -311,7 +314,7 @@ export const proposal: readonly Row[] = [
       "The questions of a task have the structure they have in rounds.",
       and(
         by(at.draft, echoDraft),
-        by(at.taskInput, "of every kind reaches the handler as it would in a round"),
+        by(at.taskInput, "an answer of every kind reaches the handler as it would in a round"),
       ),
     ],
     ["Answers are given without sending the first request again.", by(at.draft, echoDraft)],
@@ -360,7 +363,7 @@ export const proposal: readonly Row[] = [
     [
       "A client that will not or cannot answer should cancel the task.",
       and(
-        by(at.draftClient, "whose task asks an unhandled question has its task cancelled"),
+        by(at.draftClient, "a task that asks an unhandled question is cancelled"),
         by(at.clientHostile, "a question without a handler cancels the task"),
       ),
     ],
@@ -444,7 +447,7 @@ export const proposal: readonly Row[] = [
     ours("in the final form one read has both (F15).", by(at.final, echoFinal)),
     [
       "Values of `inputResponses` are the results themselves, without a wrapper.",
-      by(at.rounds, "of every kind at once is parsed as it was asked, with defaults"),
+      by(at.rounds, "answers of every kind at once are parsed as they were asked, with defaults"),
     ],
   ),
   ...under(
@@ -481,7 +484,7 @@ export const proposal: readonly Row[] = [
     "Security Implications",
     [
       "All state from the client is validated.",
-      by(at.token, "with $name: the response is always the same, and nothing runs"),
+      by(at.token, "a token with $name gets the same error as any other, and nothing runs"),
     ],
     [
       "State that holds secrets is encrypted.",
@@ -492,7 +495,10 @@ export const proposal: readonly Row[] = [
     ],
     [
       "A user's state is bound to that user, to prevent replay and hijacking.",
-      by(at.token, "is not valid for another, even if both use the same application"),
+      by(
+        at.token,
+        "a token is not valid for another principal, even if both use the same application",
+      ),
     ],
     [
       "Plain state is treated as untrusted input.",
@@ -595,7 +601,7 @@ export const proposal: readonly Row[] = [
         by(at.final, "unrequested data is acknowledged, and the task asks again"),
         by(
           at.taskInput,
-          "that does not fit the form is accepted, and the question is asked again under a new key",
+          "an answer that does not fit the form is accepted, and the question is asked again under a new key",
         ),
       ),
     ],

@@ -7,12 +7,13 @@ const anotherInstance = "may go to another instance that shares only the keys";
 const phases =
   "a round asks and creates no task, the next creates it, and the task works and asks its own question";
 const apart =
-  "of rounds and of a task never mix: an answer that is sent the other way does not count";
+  "keys of rounds and of a task never mix: an answer that is sent the other way does not count";
 const silent =
   "progress and log messages are silent, unlike before it; the status message and the result replace them";
 const covers = "a client that declares only %s is asked for nothing else";
 const greeting = "a question and its answer lead to the greeting";
-const replayed = "repeats only the steps of its round, under the same idempotency key";
+const replayed =
+  "a lost response repeats only the steps of its round, under the same idempotency key";
 const override = "a request may declare other capabilities than its session, for itself alone";
 const threeErrors = "are distinguished in the log, and look alike on the wire";
 
@@ -46,7 +47,7 @@ export const tutorial: readonly Row[] = [
       "The same handler runs again with all answers so far, and asks again or returns.",
       by(
         at.mcpkit,
-        "of earlier rounds are there in the last, even if the client sends only the last ones",
+        "answers of earlier rounds are there in the last, even if the client sends only the last ones",
       ),
     ],
     [
@@ -72,7 +73,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Like OAuth's state: an opaque token, validated when it comes back.",
-      by(at.token, "with $name: the response is always the same, and nothing runs"),
+      by(at.token, "a token with $name gets the same error as any other, and nothing runs"),
     ],
     [
       "The token is signed with HMAC-SHA256.",
@@ -98,20 +99,20 @@ export const tutorial: readonly Row[] = [
     ["It calls the same tool again, with the answers under the same keys.", by(at.final, greeting)],
     [
       "One round can carry several requests, all resolved at once.",
-      by(at.mcpkit, "to several questions are all in one round"),
+      by(at.mcpkit, "answers to several questions are all in one round"),
     ],
     [
       "A handler can take several rounds, each with a fresh token.",
       by(
         at.mcpkit,
-        "of earlier rounds are there in the last, even if the client sends only the last ones",
+        "answers of earlier rounds are there in the last, even if the client sends only the last ones",
       ),
     ],
     [
       "Earlier answers travel in the token, so the last round has all of them.",
       by(
         at.mcpkit,
-        "of earlier rounds are there in the last, even if the client sends only the last ones",
+        "answers of earlier rounds are there in the last, even if the client sends only the last ones",
       ),
     ],
     [
@@ -138,12 +139,15 @@ export const tutorial: readonly Row[] = [
       "So are those with a wrong signature, and those of another tool.",
       and(
         by(at.mcpkit, threeErrors),
-        by(at.token, "with $name: the response is always the same, and nothing runs"),
+        by(at.token, "a token with $name gets the same error as any other, and nothing runs"),
       ),
     ],
     [
       "And those that have expired.",
-      and(by(at.mcpkit, threeErrors), by(at.token, "after its eleven minutes, and not before")),
+      and(
+        by(at.mcpkit, threeErrors),
+        by(at.token, "a token is refused after its eleven minutes, and not before"),
+      ),
     ],
     [
       "In production, a key should always be set.",
@@ -177,7 +181,7 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "A root is a URI with an optional name.",
-      by(at.taskInput, "of every kind reaches the handler as it would in a round"),
+      by(at.taskInput, "an answer of every kind reaches the handler as it would in a round"),
     ],
     [
       "A root may be `https://` or of another scheme.",
@@ -241,7 +245,7 @@ export const tutorial: readonly Row[] = [
       "Stateless: the envelope with version, client info and capabilities is required on every request.",
       and(
         by(at.final, "the envelope that it requires is accepted unchanged"),
-        by(at.envelope, "without %s is -32602 and 400"),
+        by(at.envelope, "a request without %s is -32602 and 400"),
       ),
     ],
     ["Client info is part of what is required.", superseded("it is optional (F44)")],
@@ -255,11 +259,14 @@ export const tutorial: readonly Row[] = [
     ],
     ours(
       "without the envelope it is -32602.",
-      by(at.mcpkit, "that are missing altogether are an error, not a client without capabilities"),
+      by(at.mcpkit, "missing capabilities are an error, not a client without capabilities"),
     ),
     [
       "The server cannot fall back to a session.",
-      by(at.rounds, "in a later round is not asked, because each request speaks for itself"),
+      by(
+        at.rounds,
+        "a client that loses a capability in a later round is not asked, because each request speaks for itself",
+      ),
     ],
     [
       "The declarations of the session and of the request are merged.",
@@ -288,7 +295,7 @@ export const tutorial: readonly Row[] = [
     ["It is any scalar, even null.", superseded("it is a string or an integer (F45)")],
     ours(
       "anything else is refused.",
-      by(at.mcpkit, "under %j is refused, because a token is a string or an integer"),
+      by(at.mcpkit, "a token of %j is refused, because a token is a string or an integer"),
     ),
     [
       "It is sent in `_meta.progressToken`, and returned in `notifications/progress` with progress, total and message.",
@@ -358,7 +365,7 @@ export const tutorial: readonly Row[] = [
       "A task is watched by `tasks/get` or `notifications/tasks`.",
       by(
         at.taskListen,
-        "is acknowledged first, sends each task's state, then every change, then ends",
+        "a subscription is acknowledged first, sends each task's state, then every change, then ends",
       ),
     ],
     [
@@ -475,7 +482,7 @@ export const tutorial: readonly Row[] = [
       "The client learns of a task's question from `tasks/get` and from `notifications/tasks`.",
       by(
         at.taskListen,
-        "is acknowledged first, sends each task's state, then every change, then ends",
+        "a subscription is acknowledged first, sends each task's state, then every change, then ends",
       ),
     ],
     [
@@ -497,7 +504,7 @@ export const tutorial: readonly Row[] = [
     [
       "Several questions in one round; concurrent ones in a task.",
       and(
-        by(at.mcpkit, "to several questions are all in one round"),
+        by(at.mcpkit, "answers to several questions are all in one round"),
         by(at.engine, "asks in parallel and takes the answers one by one"),
       ),
     ],
@@ -539,7 +546,10 @@ export const tutorial: readonly Row[] = [
           at.csharp,
           "is never created for a client that does not support tasks, and the same handler continues in rounds",
         ),
-        by(at.taskPhases, "never is refused what it cannot wait for"),
+        by(
+          at.taskPhases,
+          "a client that never declares tasks is refused work that it cannot wait for",
+        ),
       ),
     ],
     [
@@ -590,12 +600,15 @@ export const tutorial: readonly Row[] = [
       "Earlier answers are merged from the token before the handler is called.",
       by(
         at.mcpkit,
-        "of earlier rounds are there in the last, even if the client sends only the last ones",
+        "answers of earlier rounds are there in the last, even if the client sends only the last ones",
       ),
     ],
     [
       "A wrong key is not an error: the question is asked again.",
-      by(at.mcpkit, "may be wrong: the question is asked again, and it is not an error"),
+      by(
+        at.mcpkit,
+        "a wrong key is tolerated: the question is asked again, and it is not an error",
+      ),
     ],
   ),
   ...under(

@@ -178,7 +178,7 @@ export const responseTypes: readonly Row[] = [
     ],
     [
       "Every kind can be asked in this way, including sampling.",
-      by(at.taskInput, "of every kind reaches the handler as it would in a round"),
+      by(at.taskInput, "an answer of every kind reaches the handler as it would in a round"),
     ],
     [
       "The client can send the answers one by one.",

@@ -63,7 +63,7 @@ export const csharpPage: readonly Row[] = [
     ["4: it calls again with the answers by key and the state.", by(at.csharp, byHand)],
     [
       "5: the server returns a result, or asks again.",
-      by(at.csharp, "keeps the name even if the last request has only the age"),
+      by(at.csharp, "the wizard keeps the name even if the last request has only the age"),
     ],
   ),
   ...under(
@@ -74,12 +74,12 @@ export const csharpPage: readonly Row[] = [
       and(
         by(
           at.envelope,
-          "of an unsupported version is -32022 and 400, and names the supported ones",
+          "an unsupported version is -32022 and 400, and the error names the supported ones",
         ),
         by(
           at.draftOff,
           "with drafts %s, a client that opens with the draft is treated like one with an unknown version",
-          "every request of 2026-07-28 gets the same bytes, broken in every way (fast entry: %s)",
+          "with drafts, every request of 2026-07-28 gets the same bytes as without, broken in every way (fast entry: %s)",
         ),
         by(at.draftClient, optIn, notIn),
       ),
@@ -179,7 +179,7 @@ export const csharpPage: readonly Row[] = [
     ],
     ours(
       "finished work is not done again.",
-      by(at.mishaps, "of a state-only round repeats nothing that was in its token"),
+      by(at.mishaps, "a lost response of a state-only round repeats nothing that was in its token"),
     ),
   ),
   ...under(
@@ -193,12 +193,12 @@ export const csharpPage: readonly Row[] = [
       "as printed, its last step reads an answer that the client no longer sends.",
       by(
         at.csharp,
-        "as it is printed loses the name, because a client sends only the answers of the last round",
+        "the wizard as it is printed loses the name, because a client sends only the answers of the last round",
       ),
     ),
     ours(
       "all answers are kept.",
-      by(at.csharp, "keeps the name even if the last request has only the age"),
+      by(at.csharp, "the wizard keeps the name even if the last request has only the age"),
     ),
     [
       "A tool can advise users whose client does not support rounds.",
