@@ -10,7 +10,7 @@ export interface Layer {
 export const layers: Readonly<Record<string, Layer>> = {
   util: { holds: "JSON, timers, object guards, error texts", mayImport: [] },
   protocol: {
-    holds: "shapes on the wire, and guards for what comes from there",
+    holds: "shapes of messages on the wire, and guards for incoming ones",
     mayImport: ["util"],
   },
   replay: {
@@ -35,7 +35,7 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ["util", "protocol", "replay", "token", "tasks"],
   },
   testing: {
-    holds: "`play`, `crashTest` and the contract of stores",
+    holds: "`play`, `crashTest` and the store contract",
     mayImport: ["util", "protocol", "replay", "token", "tasks", "server"],
   },
   cli: {
