@@ -273,7 +273,7 @@ export declare interface Context {
     readonly progress: (done: number, total?: number, message?: string) => void;
     /** Sends a log message to the client. Does nothing while the run replays what has happened already. */
     readonly log: (level: LoggingLevel, data: unknown) => void;
-    /** Whether this client can be asked this. The answer is the same in every round of a call. */
+    /** Whether this client supports this. The result is the same in every round of a call. */
     readonly can: (what: "form" | "url" | "sampling" | "roots" | "task") => boolean;
     /** The user who is calling, or undefined without credentials. It is the same string in each round, and in the task. */
     readonly principal: string | undefined;
@@ -632,7 +632,7 @@ export declare interface NotAskable<Why extends string> {
     readonly "a form cannot show this schema": Why;
 }
 
-/** The type of a step's value that JSON cannot restore. It is of no use, so that the mistake shows where the value is used. */
+/** The type of a step's value that JSON cannot restore. It fits nothing, so the compiler reports the mistake where the value is used. */
 export declare interface NotStored<Why extends string> {
     /** Why. */
     readonly "a step's result is kept as JSON": Why;
@@ -913,7 +913,7 @@ export declare interface Store {
 }
 
 /** What is left of `T` after JSON: the type of a step's value, in the first run as in each later one. */
-export declare type Stored<T> = [T] extends [Json | undefined | void] ? T : T extends string | number | boolean | null | undefined | void ? T : T extends Lost ? NotStored<"JSON does not bring this back; return plain data"> : T extends Record<"toJSON", (...args: never) => infer J> ? Stored<J> : T extends readonly unknown[] ? {
+export declare type Stored<T> = [T] extends [Json | undefined | void] ? T : T extends string | number | boolean | null | undefined | void ? T : T extends Lost ? NotStored<"JSON cannot restore this; return plain data"> : T extends Record<"toJSON", (...args: never) => infer J> ? Stored<J> : T extends readonly unknown[] ? {
     [K in keyof T]: Stored<T[K]>;
 } : T extends object ? {
     [K in keyof T as T[K] extends ((...args: never) => unknown) | symbol ? never : K]: Stored<T[K]>;
@@ -1084,8 +1084,8 @@ export { UnansweredError as Unanswered }
 export { UnansweredError }
 
 /**
- * Why a question has no answer: the person declined it, cancelled it or did not answer in time, or this client cannot be
- * asked it.
+ * Why a question has no answer: the person declined it, cancelled it or did not answer in time, or this client does not
+ * support it.
  */
 export declare type UnansweredReason = "declined" | "cancelled" | "timed_out" | "unsupported";
 

@@ -62,8 +62,8 @@ export class ParleyError extends Error {
 }
 
 /**
- * Why a question has no answer: the person declined it, cancelled it or did not answer in time, or this client cannot be
- * asked it.
+ * Why a question has no answer: the person declined it, cancelled it or did not answer in time, or this client does not
+ * support it.
  */
 export type UnansweredReason = "declined" | "cancelled" | "timed_out" | "unsupported";
 

@@ -36,7 +36,7 @@ export interface ActiveCall {
   readonly move: (change: Partial<CallState>) => Promise<void>;
   readonly ref: () => string;
   readonly emit: (event: CallEvent) => void;
-  /** True while a person is being asked, so that a silent server is no sign of trouble. */
+  /** True while a person is being asked. Meanwhile, a server that sends nothing is not in trouble. */
   readonly isPaused: () => boolean;
   /** 2025-11-25: run the call as a task if the tool supports it. */
   readonly taskParams: TaskParams | undefined;

@@ -26,7 +26,7 @@ export interface TaskServices {
 const shortestPollMs = 100;
 /** The longest interval that a server can ask for. */
 const longestPollMs = 300_000;
-/** The poll interval from which on a subscription brings the news earlier. */
+/** From this poll interval on, a subscription reports changes sooner than polling does. */
 const worthSubscribingMs = 500;
 /** Allows for a server whose clock started earlier and whose clean-up runs late. */
 const expiryGraceMs = 30_000;

@@ -27,7 +27,7 @@ export class DraftOffer {
     }
   }
 
-  /** Whether the server answered `initialize` with the version of the draft. */
+  /** Whether the server responded to `initialize` with the version of the draft. */
   get isTaken(): boolean {
     return this.#isTaken;
   }

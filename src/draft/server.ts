@@ -96,7 +96,7 @@ function mapped(response: RpcResponse, toDraft: (found: Members) => Members): Rp
   return response.kind === "error" ? response : result(toDraft(response.result));
 }
 
-/** A result without what only 2026-07-28 says: its kind, and in `_meta` which server sent it. */
+/** A result without what only 2026-07-28 has: its kind, and the name of the server in `_meta`. */
 function draftResult(final: Members): Members {
   const { resultType: _, _meta, ...rest } = final;
   const { [meta.server]: _server, ...more } = isObject(_meta) ? _meta : {};
@@ -228,7 +228,7 @@ async function taskAnswered(exchange: Exchange): Promise<RpcResponse> {
   return mapped(response, () => ({ _meta: aboutTask(taskId) }));
 }
 
-/** A form that was accepted without a field that it needs. Handed on, it would be exchange under another key. */
+/** A form that was accepted without a required field. If it were passed on, the question would get another key. */
 function isUnfilled(question: unknown, answer: unknown): boolean {
   if (own(question, "method") !== "elicitation/create" || own(answer, "action") !== "accept") {
     return false;

@@ -1,5 +1,5 @@
-// What a client can be asked: between the capabilities that it declares, the requests that need them, and one name for
-// each. They are fixed with the first request of a call (R13), so that a handler that checks `ctx.can` before it asks does
+// What a client can be asked. Translates between the capabilities that it declares, the requests that need them, and one
+// name for each. The first request of a call fixes them (R13), so that a handler that checks `ctx.can` before it asks does
 // the same in every round.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";

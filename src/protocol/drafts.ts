@@ -43,14 +43,14 @@ interface DraftOffered {
   readonly isTaken: boolean;
 }
 
-/** Sends requests and gives what they came to. */
+/** Sends requests and returns their outcomes. */
 export interface RpcRequests<Options> {
   readonly request: (method: string, params: Members, options: Options) => Promise<RpcResponse>;
 }
 
 /** What the draft has to know about tasks that no 2026-07-28 response says. */
 export interface DraftTasks {
-  /** Whether a tool can run as a task: `"optional"`, `"required"`, or undefined where it cannot. */
+  /** Whether a tool can run as a task: `"optional"`, `"required"`, or undefined if it cannot. */
   readonly support: (tool: string) => string | undefined;
   /** Yields at once, then at every change, until the task is over, the signal aborts or the server closes. */
   readonly changes: (
@@ -62,7 +62,7 @@ export interface DraftTasks {
 /** What to do, for every message about a missing plug-in. */
 export const howToPlugIn = 'import { drafts } from "mcp-parley/drafts" and pass drafts: drafts().';
 
-/** The dialect behind the `drafts` option. Anything but the plug-in is refused, as an older `drafts: true`. */
+/** The dialect behind the `drafts` option. Refuses anything else, such as the `drafts: true` of earlier versions. */
 export function dialectOf(drafts: Drafts | undefined): DraftDialect | undefined {
   if (drafts === undefined) return undefined;
   if (!isDialect(drafts)) throw new TypeError(`drafts is a plug-in: ${howToPlugIn}`);

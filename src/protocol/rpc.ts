@@ -12,7 +12,7 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** What a request came to: its result or its error. */
+/** The outcome of a request: its result or its error. */
 export type RpcResponse =
   | { readonly kind: "result"; readonly result: Members }
   | { readonly kind: "error"; readonly error: RpcError };

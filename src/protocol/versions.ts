@@ -1,6 +1,6 @@
 // The protocol versions that Parley speaks.
 
-/** Stateless: a server asks by answering `input_required`, and the client retries with the answers. */
+/** Stateless: a server asks by responding with `input_required`, and the client retries with the answers. */
 export const modernVersion = "2026-07-28";
 
 /** Sessions: a server asks with a request of its own. */

@@ -58,8 +58,8 @@ export class Bodies {
   }
 
   /**
-   * Starts the bodies of these steps, and adds to `finished` those that returned a value at once. The carrier may forbid to
-   * start any here, or ask to leave them to a later run.
+   * Starts the bodies of these steps, and adds to `finished` those that returned a value at once. The carrier may forbid
+   * starting any of them, or ask to leave them to a later run.
    */
   startAll(
     steps: readonly StepOperation[],
@@ -111,7 +111,7 @@ export class Bodies {
     return undefined;
   }
 
-  /** Counts a body that has finished. False after the end of the run, when its outcome is not recorded any more. */
+  /** Counts a body that has finished. False after the end of the run, when its outcome is no longer recorded. */
   #isRecorded(): boolean {
     this.#running -= 1;
     return this.#abortedFor === undefined;

@@ -15,7 +15,7 @@ interface Follower {
   readonly changed: () => void;
 }
 
-/** Everyone in this process who follows a task of this store. */
+/** All followers of this store's tasks in this process. */
 export class Followers {
   readonly #store: TaskStore;
   readonly #observer: Pick<TaskObserver, "storeFailed" | "storeBack">;

@@ -1,5 +1,5 @@
 // The moves that a task can make, as pure functions from one record to the next. The memory store is made of them,
-// SQLite applies them to a row that it has locked, and Postgres says the same in one statement each.
+// SQLite applies them to a row that it has locked, and Postgres makes each of them in one statement.
 
 import { isLive } from "./task.ts";
 import type {

@@ -103,7 +103,7 @@ export interface TaskStore extends Store {
   readonly spill: (id: string, state: Sealed, ttlMs: number) => Promise<void>;
   /** Reads a state that `spill` kept, unless its time is up. */
   readonly spilled: (id: string) => Promise<Sealed | undefined>;
-  /** For a tool with `once: true`: decides who runs a round of a call, and keeps its response. */
+  /** For a tool with `once: true`: decides which replica runs a round of a call, and keeps its response. */
   readonly claimRound: (request: RoundClaimRequest) => Promise<RoundClaimResult>;
   /** Extends the lease of a round by `leaseMs` milliseconds from now. */
   readonly renewRound: (ref: ClaimRef, leaseMs: number) => Promise<boolean>;

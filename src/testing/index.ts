@@ -8,7 +8,7 @@ export type { Playable, PlayArguments, Played, PlayedCall, PlayedTask } from "./
 export { cancelled, declined } from "./script.ts";
 export type { AskedQuestion, Script, ScriptedAnswer } from "./script.ts";
 
-// Types of `mcp-parley` that stand in the signatures above
+// Types of `mcp-parley` that appear in the signatures above
 export type { FormField, FormFormat, FormJson, TitledChoice } from "../protocol/form.ts";
 export type { HandleTypes } from "../server/define/definition.ts";
 export type { Prompt } from "../server/define/prompt.ts";

@@ -95,7 +95,7 @@ export async function externalValue(question: AskedQuestion, script: Script): Pr
   const scripted = await resolve(question, script);
   if (scripted === declined || scripted === cancelled) {
     throw new Error(
-      `The script declines or cancels "${question.key}". A ctx.waitFor gets a value: give the one that is delivered.`,
+      `The script declines or cancels "${question.key}". ctx.waitFor waits for a value, so give the value that app.deliver would deliver.`,
     );
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a value that is not JSON is a mistake of the test

@@ -11,7 +11,7 @@ export interface Binding {
   readonly target: string;
   /** Of the arguments of the first request. */
   readonly argumentsDigest: string;
-  /** Who calls. Undefined on a server without authorization, which equals no text. */
+  /** The caller. Undefined on a server without authorization, which is different from every string. */
   readonly principal: string | undefined;
   /** The server that the token is for. */
   readonly audience: string;
@@ -58,7 +58,7 @@ export function encodeClaims(claims: Claims<unknown>): string {
   return `${headText(claims, pointer)}\n${state.kind === "spilled" ? "" : stateText(state.value)}`;
 }
 
-/** Writes member by member, which is faster than to build an object first, because most texts need no escapes. */
+/** Writes member by member, which is faster than building an object first, because most texts need no escapes. */
 function headText(claims: Claims<unknown>, pointer: string | undefined): string {
   const { callId, round, roundsLeft, expiresAt, method, target } = claims;
   const { argumentsDigest, principal, audience } = claims;

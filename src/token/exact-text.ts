@@ -21,5 +21,5 @@ export function sameText(left: string, right: string): boolean {
   return difference === 0;
 }
 
-/** Past the end, the first code unit, so that a text that is too short takes no less time. */
+/** Past the end it returns the first code unit, so that a text that is too short takes no less time. */
 const unitAt = (text: string, at: number): number => text.charCodeAt(at < text.length ? at : 0);

@@ -38,7 +38,7 @@ test.each([[""], [" \n\t,"], [[]], [["", " "]]])(
     expect(error).toMatchObject({
       code: "no_keys",
       message:
-        "No key to seal state with. Set PARLEY_KEYS to the same value on every instance (make one: npx mcp-parley keys new), or pass parley({ keys }).",
+        "There is no key to seal state with. Set PARLEY_KEYS to the same value on every instance, or pass parley({ keys }). To make a key, run npx mcp-parley keys new.",
     });
   },
 );

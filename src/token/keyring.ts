@@ -39,7 +39,7 @@ export function parseKeys(keys: string | readonly string[]): Keyring {
   if (first === undefined) {
     throw new ParleyError(
       "no_keys",
-      "No key to seal state with. Set PARLEY_KEYS to the same value on every instance (make one: npx mcp-parley keys new), or pass parley({ keys }).",
+      "There is no key to seal state with. Set PARLEY_KEYS to the same value on every instance, or pass parley({ keys }). To make a key, run npx mcp-parley keys new.",
     );
   }
   const [id, secret] = first;

@@ -20,7 +20,7 @@ export interface Ticket {
   readonly callId: string;
   /** Of the question. */
   readonly key: string;
-  /** Who made the call. Undefined on a server without authorization. */
+  /** The caller. Undefined on a server without authorization. */
   readonly principal: string | undefined;
   /** The server that the ticket is for. */
   readonly audience: string;

@@ -9,7 +9,7 @@ import { resultIn } from "../task-snapshot.ts";
 import type { CreatedTask, TaskSnapshot } from "../task-snapshot.ts";
 import { canBeAsked, capabilitiesIn } from "./messages.ts";
 
-/** What a request of the client is answered with. */
+/** The response to a request of the client. */
 export type TaskOutcome =
   | { readonly result: Members }
   | { readonly questions: ReadonlyMap<string, unknown> };

@@ -131,7 +131,7 @@ export interface Context {
   readonly progress: (done: number, total?: number, message?: string) => void;
   /** Sends a log message to the client. Does nothing while the run replays what has happened already. */
   readonly log: (level: LoggingLevel, data: unknown) => void;
-  /** Whether this client can be asked this. The answer is the same in every round of a call. */
+  /** Whether this client supports this. The result is the same in every round of a call. */
   readonly can: (what: "form" | "url" | "sampling" | "roots" | "task") => boolean;
   /** The user who is calling, or undefined without credentials. It is the same string in each round, and in the task. */
   readonly principal: string | undefined;

@@ -179,7 +179,7 @@ export function pageAt(key: string, url: string | URL): string {
 /** Marks a question that the client is not shown, because someone else answers it. */
 export const external = "external";
 
-/** Depends on the key alone: a delivery knows only the ticket, and a value that does not fit the schema is left aside. */
+/** Depends on the key alone: a delivery knows only the ticket, and a value that does not fit the schema is ignored. */
 export const externalDigest = (key: string): string => shortDigest([external, key]);
 
 /** A question that someone other than the caller answers, through `app.deliver`. */

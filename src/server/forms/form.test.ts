@@ -19,7 +19,7 @@ const read = async (schema: Askable, content: unknown) => formOf("k", schema).re
 const value = (result: unknown) => ({ ok: true, value: result });
 const reason = (words: string) => ({ ok: false, reason: words });
 
-/** A Standard Schema of one's own, to be as ill-behaved as a test needs. */
+/** A hand-written Standard Schema that misbehaves as much as a test needs. */
 function standard(
   validate: StandardSchemaWithJSON["~standard"]["validate"],
   json: object = { type: "string" },
@@ -451,11 +451,11 @@ test("any flat zod object is a form that the specification permits, and what zod
     fc.asyncProperty(asked, async ({ schema, content }) => {
       const form = formOf("k", schema);
       const params = { mode: "form", message: "m", requestedSchema: form.requestedSchema };
-      // The SDK's schema leaves out members that the specification does not have: equal means permitted.
+      // The SDK's schema leaves out members that the specification does not have, so an equal value is a permitted one.
       const permitted = specTypeSchemas.ElicitRequestFormParams["~standard"].validate(params);
       expect(permitted).toEqual({ value: params });
       expect(await form.read(content)).toEqual(value(schema.parse(content)));
-      // And the person was not kept from giving it.
+      // The form did not prevent the person from giving that answer.
       expect(await formOf("k", form.requestedSchema).read(content)).toMatchObject({ ok: true });
     }),
     { numRuns: 300 },

@@ -211,7 +211,7 @@ interface Tree {
 }
 type Recursive = string | Recursive[] | { [name: string]: Recursive };
 interface NotStored {
-  readonly "a step's result is kept as JSON": "JSON does not bring this back; return plain data";
+  readonly "a step's result is kept as JSON": "JSON cannot restore this; return plain data";
 }
 
 declare const anything: Stored<ReturnType<typeof JSON.parse>>;

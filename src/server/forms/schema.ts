@@ -121,7 +121,7 @@ export type Stored<T> = [T] extends [Json | undefined | void] // ends the recurs
   : T extends string | number | boolean | null | undefined | void
     ? T
     : T extends Lost
-      ? NotStored<"JSON does not bring this back; return plain data">
+      ? NotStored<"JSON cannot restore this; return plain data">
       : T extends Record<"toJSON", (...args: never) => infer J>
         ? Stored<J>
         : T extends readonly unknown[]
@@ -147,7 +147,7 @@ export type Lost =
   | symbol
   | ((...args: never) => unknown);
 
-/** The type of a step's value that JSON cannot restore. It is of no use, so that the mistake shows where the value is used. */
+/** The type of a step's value that JSON cannot restore. It fits nothing, so the compiler reports the mistake where the value is used. */
 export interface NotStored<Why extends string> {
   /** Why. */
   readonly "a step's result is kept as JSON": Why;

@@ -42,7 +42,7 @@ export interface Listener {
   readonly url: string;
   /** Accepts no new requests and waits up to 10 seconds for those in flight. Does not wait for long-lived streams. */
   readonly drain: () => Promise<void>;
-  /** Drains, ends the long-lived streams, or cuts them, and closes. */
+  /** Drains, ends or cuts the long-lived streams, and closes. */
   readonly close: (endStreams?: () => Promise<void>) => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Where keys come from, and what is said when there are none.
+// Where keys come from, and what the message says if there are none.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

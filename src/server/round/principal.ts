@@ -7,8 +7,8 @@ import { ParleyError } from "../../errors.ts";
 export type PrincipalOf = (authInfo: AuthInfo) => string;
 
 /**
- * Undefined without credentials: all such callers count as one. With credentials there must be a user. `clientId` does not
- * do, because it names the application: a token bound to it would work for all users of that application.
+ * Undefined without credentials: all such callers count as one. With credentials there must be a user. `clientId` is
+ * not enough, because it names the application: a token bound to it would work for all users of that application.
  */
 export function principalOf(
   authInfo: AuthInfo | undefined,

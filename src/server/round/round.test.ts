@@ -1,4 +1,4 @@
-// A round from request to answer: what a token is good for, what an answer is good for.
+// A round from request to response: which tokens and which answers it accepts.
 
 import { type } from "arktype";
 import { beforeEach, describe, expect, test } from "vitest";

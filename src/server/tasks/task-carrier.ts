@@ -93,7 +93,7 @@ export class TaskCarrier extends CallCarrier {
   }
 
   override onSchemaError(key: string, error: unknown): void {
-    this.core.logger.warn(`The value for "${key}" was left aside: ${errorText(error)}`, {
+    this.core.logger.warn(`The value for "${key}" was ignored: ${errorText(error)}`, {
       handler: this.name,
     });
   }

@@ -80,7 +80,7 @@ export class Work {
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new RangeError(`concurrency is ${concurrency}. Pass a whole number of at least 1.`);
     }
-    // The random part keeps two processes apart that get the same process id, one after the other.
+    // The random part distinguishes two processes that have the same process id, one after the other.
     const random = this.#core.environment.newId().slice(0, 6);
     const name = `${hostname()}-${process.pid}-${random}`;
     await this.runtime.start({ name, concurrency, pollMs, sweepMs });

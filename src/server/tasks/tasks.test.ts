@@ -287,7 +287,7 @@ describe("waitFor", () => {
     await until(a, id, () => tickets.length > 0);
     const [ticket = ""] = tickets;
     await a.app.deliver(ticket, { ok: "perhaps" });
-    await expect.poll(() => logged.join("\n")).toContain('The value for "boss" was left aside');
+    await expect.poll(() => logged.join("\n")).toContain('The value for "boss" was ignored');
     await expect.poll(() => a.app.deliver(ticket, { ok: true })).toBe("delivered");
     expect((await over(a, id)).result).toMatchObject({ content: [{ text: "approved" }] });
   });
@@ -415,7 +415,7 @@ describe("once", () => {
     const store = new MemoryStore({ now: () => now });
     const [a, b] = [replica(store), replica(store)];
     const second = await leg(a);
-    // Its process dies in the second body: nobody renews, nobody answers.
+    // Its process dies in the second body, so the lease is not renewed and no response is sent.
     hold = new Promise(() => {});
     void call(a, "pay", second);
     await expect.poll(() => ran).toEqual(["first", "pay"]);

@@ -1,7 +1,7 @@
 // One run of a task: a claim becomes a journal, the handler runs on it, and its end is written to the store.
 //
-// Every word of the run goes to the store under the fence of the claim before anyone hears of it. If something goes
-// wrong here, the task stays as the store has it, and the next claim continues from there.
+// Everything that the run records goes to the store, under the fence of the claim, before it has any effect outside. If
+// something goes wrong here, the task stays as the store has it, and the next claim continues from there.
 
 import type { Open } from "../../replay/outcome.ts";
 import { run } from "../../replay/run.ts";

@@ -32,7 +32,7 @@ export type OpenStore = (clock: {
   readonly startsAt: number;
 }) => Promise<OpenedStore>;
 
-/** Where a clock begins that can be set. */
+/** The time at which a clock under the test's control begins. */
 export const startsAt = 1_800_000_000_000;
 export const leaseMs = 10_000;
 export const ttlMs = 3_600_000;

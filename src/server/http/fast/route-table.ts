@@ -1,5 +1,5 @@
-// Which handlers the fast entry serves. It leaves those to the SDK that need one of the SDK's checks (scopes,
-// `Mcp-Param-*`), and what the author has replaced on the official server.
+// Which handlers the fast entry serves. Handlers that need one of the SDK's checks (scopes, `Mcp-Param-*`) are left to
+// the SDK, and so is everything that the author has replaced on the official server.
 
 import { UriTemplate } from "@modelcontextprotocol/server";
 import type { Definition } from "../../define/definition.ts";

@@ -1,10 +1,10 @@
 // All statements of the Postgres store. Each operation is one statement, under READ COMMITTED. There are two ways to
 // make a statement safe, and each statement names its own:
 //
-// - "one row, one update": Postgres waits until nobody else is writing the row, and then evaluates the condition and
-//   the new values again on the row as it is now.
+// - "one row, one update": Postgres waits until no other statement is writing the row, and then evaluates the condition
+//   and the new values again on the row as it is now.
 // - "locked first": `for update` waits in the same way and returns the newest row. Everything else is computed from
-//   that row, which nobody can change until the statement ends.
+//   that row, which no other statement can change until this one ends.
 //
 // What a statement reads beside the locked row, such as the log, is as old as the start of the statement. Where that
 // matters, a comment says so.

@@ -9,7 +9,7 @@ import { sqliteTables } from "./migrations/001-sqlite-tables.ts";
 const migrations: readonly Migration<string>[] = [sqliteTables];
 
 /**
- * The SQL of all migrations, for those who want to read it first. It does not note what it did, so it is only safe to
+ * The SQL of all migrations, for operators who want to read it. It does not note what it did, so it is only safe to
  * run on an empty database.
  */
 export function migrationSql(): string {
