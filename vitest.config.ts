@@ -25,7 +25,7 @@ export default defineConfig({
         test: { name: "parley", include: ["{src,test,examples}/**/*.test.ts"] },
       },
       {
-        // The tests of the wire once more, over the SDK's entry: what holds over one holds over the other.
+        // The wire tests run a second time, over the SDK's entry, because both entries must behave alike.
         extends: true,
         test: {
           name: "over the SDK",
@@ -55,13 +55,13 @@ export default defineConfig({
     // One compiled copy of the programs that tests start, and one Postgres server, for the whole run.
     globalSetup: source("test/run/setup.ts"),
     reporters: ["default", source("scripts/closing-line.ts")],
-    // The tests of processes and stores wait more than they compute. (The runner's own choice on two cores is one.)
+    // The tests of processes and stores wait more than they compute. By default, vitest uses one worker on two cores.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
-    // How long a test may take on a busy machine. One that passes does not take longer for it.
+    // How long a test may take on a busy machine. A test that passes is not slowed down by this.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // What is waited for comes in its time on a busy machine, too; the default is one second.
+    // A busy machine may need longer than the default of one second.
     expect: { poll: { timeout: 30_000 } },
     silent: "passed-only",
   },

@@ -182,9 +182,9 @@ function compareTimes(on: Samples, by: Random): void {
   }
   console.log(`
 A text that does not decrypt costs one failed decryption, whatever is wrong with it, and the checks are
-then made on a decoy. A genuine token for another request costs one that succeeds, and real checks. So
-time can tell these two groups apart, which whoever changed the token, or did not, knows already; within
-each group it should not tell one reason from another.`);
+then made on a decoy. A genuine token for another request costs one decryption that succeeds, and real
+checks. So the time tells these two groups apart, which reveals only whether the token is genuine. Within
+each group, it should not tell one reason from another.`);
 }
 
 function quantile(of: readonly number[], q: number): number {

@@ -1,4 +1,4 @@
-// Which entry the HTTP tests talk to: the fast one, or the SDK's in the project that runs them once more
+// Which entry the HTTP tests use: the fast one, or the SDK's in the project that runs them a second time
 // (vitest.config.ts).
 
 import process from "node:process";

@@ -1,5 +1,5 @@
-// How long a test waits for what will come: long enough for a machine that has more to do. What comes sooner is not
-// waited for any longer. `expect.poll` has the same from vitest.config.ts.
+// How long a test waits for a condition: long enough for a busy machine. A condition that holds sooner ends the wait
+// sooner. `expect.poll` gets the same limit from vitest.config.ts.
 
-/** For `vi.waitFor`, which gives up after a second if it is told nothing. */
+/** Options for `vi.waitFor`, which by default gives up after a second. */
 export const patience: { readonly timeout: number } = { timeout: 30_000 };

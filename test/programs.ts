@@ -1,5 +1,5 @@
-// Programs of this repository that tests start as processes: from their compiled form in a run of the tests, and through
-// tsx where there is no run, as in `npm run crash-points`.
+// Programs of this repository that tests start as processes: in their compiled form during a run of the tests, and through
+// tsx otherwise, as in `npm run crash-points`.
 
 import { spawn } from "node:child_process";
 import { isAbsolute, join, relative } from "node:path";
@@ -11,7 +11,8 @@ import { askRun, isInRun } from "./run/shared.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const compiled = isInRun() ? await askRun<string>("compiled") : undefined;
 
-/** What `node` is given to run a program, by its path from the root of the repository, by its whole path or its URL. */
+/** The arguments with which `node` runs a program. The program is named by its path from the root of the repository, its
+ * whole path or its URL. */
 export function program(file: string | URL): readonly string[] {
   const path = pathOf(file);
   return compiled === undefined
@@ -19,7 +20,7 @@ export function program(file: string | URL): readonly string[] {
     : [scriptOf(path)];
 }
 
-/** The compiled file, for a test that hands it on. Only in a run. */
+/** The compiled file, for a test that passes it on. It exists only during a run. */
 export function scriptOf(file: string | URL): string {
   if (compiled === undefined) throw new Error("Nothing is compiled outside a run of the tests.");
   return join(compiled, pathOf(file).replace(/\.ts$/, ".js"));
@@ -31,8 +32,8 @@ function pathOf(file: string | URL): string {
 }
 
 /**
- * For `--import`, in a process that this one holds by its standard input or by a fourth pipe: it ends when this one does,
- * also by `kill -9`.
+ * For `--import`, in a process whose standard input or fourth pipe leads to this one. That process ends when this one
+ * does, even by `kill -9`.
  */
 export const leash: { readonly stdin: string; readonly fourth: string } = {
   stdin: "data:text/javascript,process.stdin.on('end',()=>process.exit(1)).resume().unref()",
@@ -52,7 +53,7 @@ export interface Program {
   readonly kill: (signal: NodeJS.Signals) => void;
 }
 
-/** A program that ends with this process, however that ends. */
+/** A program that ends with this process, even by `kill -9`. */
 export function startProgram(file: string, env: Readonly<Record<string, string>> = {}): Program {
   const child = spawn(process.execPath, ["--import", leash.stdin, ...program(file)], {
     env: { ...process.env, ...env },

@@ -1,4 +1,4 @@
-// Stands in for a directory and a sign-in: the people, who of them may approve, and whose token or cookie is whose.
+// Stands in for a directory and a sign-in: the people, which of them may approve, and which token or cookie belongs to whom.
 
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
 import type { BearerAuthOptions } from "@modelcontextprotocol/server";

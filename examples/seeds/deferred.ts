@@ -5,7 +5,7 @@ import type { App } from "mcp-parley";
 import { z } from "zod";
 
 export const deferred = (app: App) =>
-  app.tool("deferred", { description: "Puts its work off" }, async (ctx) => {
+  app.tool("deferred", { description: "Defers its work" }, async (ctx) => {
     const { step } = await ctx.step("first half", () => ({ step: 1 }));
     await ctx.checkpoint();
     return `Completed step ${step}`;
@@ -13,7 +13,7 @@ export const deferred = (app: App) =>
 
 /** The same in the low-level form, as on the page. */
 export const deferredByHand = (app: App) =>
-  app.tool("deferred_by_hand", { description: "Puts its work off, by hand" }, (ctx) => {
+  app.tool("deferred_by_hand", { description: "Defers its work, by hand" }, (ctx) => {
     const state = ctx.state(z.object({ step: z.int() }));
     if (state !== undefined) return `Completed step ${state.step}`;
     return inputRequired({ state: { step: 1 } });

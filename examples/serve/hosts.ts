@@ -1,4 +1,4 @@
-// One app in the web frameworks that people have already.
+// One app in the web frameworks that people already use.
 
 import { createServer } from "node:http";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";

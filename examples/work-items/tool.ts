@@ -11,7 +11,7 @@ export interface Tracker {
   readonly link: (id: number, duplicateOf: number, idempotencyKey: string) => void;
 }
 
-/** The example prints by itself what happens. */
+/** Silent, because the example itself prints what happens. */
 const quiet: Logger = {
   debug: () => {},
   info: () => {},

@@ -1,4 +1,4 @@
-// Holds the source to its layers: who may import whom, no cycles, one name for one file, no long file without a reason.
+// Checks the layers of the source: what may import what, no cycles, no two files with one name, no long file without a reason.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
@@ -12,7 +12,7 @@ const source = join(root, "src");
 const every = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
   file.endsWith(".ts"),
 );
-/** What is shipped. */
+/** The files that are shipped. */
 const files = every.filter((file) => !/\.(test|test-d|fixture)\.ts$/.test(file));
 
 const read = (file: string) => readFileSync(join(source, file), "utf8");

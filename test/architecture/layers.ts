@@ -1,5 +1,5 @@
 // The layers of src, from the bottom up: what each is for, and which layers it may import. ARCHITECTURE.md shows this
-// table, and layers.test.ts holds the source to it.
+// table, and layers.test.ts checks the source against it.
 
 export interface Layer {
   readonly holds: string;

@@ -1,4 +1,4 @@
-// The bench itself: what it writes, and that a wrong response ends it. No figure is judged here.
+// The benchmark itself: what it writes, and that a wrong response ends it. No figure is checked here.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

@@ -70,7 +70,7 @@ test("no replica outlives a run that is killed, not even a stopped one", async (
   const main = fileURLToPath(new URL("main.ts", import.meta.url));
   const run = spawn(process.execPath, ["--import", "tsx", main, "--tasks", "1000"], {
     stdio: "ignore",
-    // As `npm run chaos` starts it: by itself.
+    // The program runs by itself, as `npm run chaos` starts it.
     env: { ...process.env, [placeOfRun]: undefined },
   });
   const pid = run.pid ?? 0;

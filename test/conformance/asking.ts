@@ -1,5 +1,5 @@
-// What asks: the suite's MRTR tools (2026-07-28), its tools for sampling and elicitation (2025-11-25), and the
-// probes of its stateless scenario. Names, keys and fields are the suite's.
+// The tools that ask: the suite's MRTR tools (2026-07-28), its tools for sampling and elicitation (2025-11-25), and the
+// probes of its stateless scenario. The suite prescribes the names, keys and fields.
 
 import { acceptedContent } from "@modelcontextprotocol/server";
 import { inputRequired } from "mcp-parley";
@@ -9,12 +9,12 @@ import { z } from "zod";
 const Name = z.object({ name: z.string() });
 const Ok = z.object({ ok: z.boolean() });
 
-/** `input-required-result-*`: one tool for each way in which a call may ask. */
+/** `input-required-result-*`: one tool for each way in which a call can ask. */
 export function addRounds(app: App): void {
   const prefix = "test_input_required_result";
 
   app.tool(`${prefix}_elicitation`, { description: "Asks for a name" }, async (ctx) => {
-    // The suite also sends the answer with the very first request, to see extra keys ignored.
+    // The suite also sends the answer with the very first request, to check that extra keys are ignored.
     const { name } = await ctx.ask("user_name", "What is your name?", Name, { unsolicited: true });
     return `Hello, ${name}!`;
   });
@@ -68,7 +68,7 @@ export function addRounds(app: App): void {
   });
 }
 
-/** `server-stateless`: what a server may not do to a client that has declared nothing, or little. */
+/** `server-stateless`: what a server must not do to a client that has declared few capabilities or none. */
 export function addProbes(app: App): void {
   app.tool("test_missing_capability", { description: "Needs a model" }, async (ctx) => {
     const answer = await ctx.sample("question", "Say something");
@@ -120,7 +120,7 @@ export function addSessionQuestions(app: App): void {
       return `Elicitation completed: ${JSON.stringify(outcome)}`;
     },
   );
-  // By hand: `enumNames` is deprecated, and the forms of `ctx` send titles as `oneOf`.
+  // Written by hand, because `enumNames` is deprecated and the forms of `ctx` send titles as `oneOf`.
   app.tool("test_elicitation_sep1330_enums", { description: "Every kind of choice" }, (ctx) => {
     const chosen = acceptedContent(ctx.answers, "choices");
     if (chosen !== undefined) return `Elicitation completed: ${JSON.stringify(chosen)}`;

@@ -1,7 +1,7 @@
-// The official conformance suite, both protocol revisions, against the fixture served in every way.
+// The official conformance suite for both protocol revisions, against the fixture served in every way.
 //
-// Stricter than the suite itself, for which a warning passes, and so does a scenario that made no check at all.
-// The tasks extension is run on every store that outlives a process.
+// This is stricter than the suite itself, which accepts warnings, and scenarios that made no check at all. The tasks
+// extension is tested on every store that outlives a process.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,14 +16,14 @@ import { installedSuite } from "./install.ts";
 import { ways } from "./serve.ts";
 import { complaints, once, passed, requiredScenarios, runPending, runSuite } from "./suite.ts";
 
-// What each revision requires, and the checks that makes: a scenario that ends early makes fewer.
+// What each revision requires, and how many checks that makes. A scenario that ends early makes fewer.
 const revisions = [
   { revision: "2026-07-28", scenarios: 37, checks: 120 },
   { revision: "2025-11-25", scenarios: 30, checks: 70 },
 ];
 
-// By name: what Parley is about, and what the suite runs without scoring it. The last check of most is that every
-// message was valid.
+// Scenarios that also run by name: those that test what Parley itself does, and those that the suite runs without
+// scoring. In most of them, the last check is that every message was valid.
 const named = [
   ["2026-07-28", "input-required-result-basic-elicitation", 3],
   ["2026-07-28", "input-required-result-basic-sampling", 3],
@@ -46,10 +46,10 @@ const named = [
   ["2025-11-25", "server-session-lifecycle", 3],
 ] as const;
 
-// Begun by whichever test comes first: what goes wrong in a test is counted as a failure, and told.
+// The first test that needs it starts it, so that an error counts as a failure of that test and is reported.
 const suite = once(installedSuite);
 
-// All ways at once: a run waits more than it computes.
+// All ways run at once, because a run waits more than it computes.
 describe.concurrent.each(["direct", "over the SDK", "attached"] as const)(
   "served %s",
   { timeout: 300_000 },
@@ -93,7 +93,7 @@ describe.concurrent.each(["direct", "over the SDK", "attached"] as const)(
   },
 );
 
-// The checks each makes where all is well. (`tasks-status-notifications` is always skipped by the suite.)
+// How many checks each scenario makes if it passes. The suite always skips `tasks-status-notifications`.
 const taskScenarios = [
   ["tasks-lifecycle", 8],
   ["tasks-capability-negotiation", 4],

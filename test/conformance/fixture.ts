@@ -1,5 +1,5 @@
-// The server that the official conformance suite wants to meet, written with Parley. What its tools are called
-// and what they do is the suite's business: `conformance list` names the scenarios, and each describes its own.
+// The server that the official conformance suite expects, written with Parley. The suite prescribes what its tools are
+// called and what they do: `conformance list` names the scenarios, and each of them describes its tools.
 
 import type { McpServer, ServerNotifier } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
@@ -10,7 +10,7 @@ import { addContents, addPrompts, addResources, addSchemas } from "./plain.ts";
 
 export const identity = { name: "parley-conformance", version: "1.0.0" };
 
-// Through the console, which vitest shows with the tests that failed, and only with those.
+// Logs go through the console, which vitest shows only for tests that fail.
 const logger: Logger = {
   debug: () => {},
   info: () => {},
@@ -20,9 +20,9 @@ const logger: Logger = {
   error: console.error,
 };
 
-/** `notify` is of whoever serves it: the app itself, or the handler it is attached to. */
+/** `notify` comes from what serves it: the app itself, or the handler that it is attached to. */
 export function conformanceApp(notify: (app: App) => ServerNotifier, store: Store): App {
-  // Open to all, and on purpose: what this server seals is worth nothing.
+  // This key is public on purpose, because nothing that this server seals is secret.
   const keys = `conformance:${Buffer.alloc(32, "parley").toString("base64url")}`;
   const app = parley({ ...identity, keys, logger, store });
   addContents(app);
@@ -47,7 +47,7 @@ export function conformanceApp(notify: (app: App) => ServerNotifier, store: Stor
 /** What Parley leaves to the official server: log levels, subscriptions of 2025-11-25, completion of prompts. */
 export function configure({ server }: McpServer): void {
   server.registerCapabilities({ logging: {}, completions: {}, resources: { subscribe: true } });
-  // Nothing here ever changes, so there is nobody to tell: to take the subscription is all there is to it.
+  // Nothing here ever changes, so it is enough to accept the subscription.
   server.setRequestHandler("resources/subscribe", () => ({}));
   server.setRequestHandler("resources/unsubscribe", () => ({}));
   server.setRequestHandler("completion/complete", ({ params }) => {

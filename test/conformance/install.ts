@@ -1,5 +1,5 @@
-// Where the official suite is: in a folder of its own under node_modules/.cache, installed by whoever needs it
-// first. It is no dependency of ours: it brings 120 packages, and wants a newer Node than we do.
+// Where the official suite is: in its own folder under node_modules/.cache, where the first test that needs it installs
+// it. It is not a dependency of this project, because it brings 120 packages and needs a newer Node.
 
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 
-/** Not alpha.11: it holds a correct server's tasks for wrong. A version changes what is required; raise it knowingly. */
+/** Not alpha.11, which rejects correct tasks. Another version may require other things, so raise it with care. */
 const suite = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const patienceMs = 240_000;
 
@@ -37,7 +37,7 @@ function ownNodeWillDo(): boolean {
   return Number.parseInt(process.versions.node, 10) >= 22;
 }
 
-/** The package that is nothing but this platform's executable. (`node` itself would fetch it in an install script.) */
+/** The package that contains only this platform's executable. The package `node` would fetch it in an install script. */
 function runtimePackage(): string {
   const { arch } = process;
   const platform = process.platform === "win32" ? "win" : process.platform;
@@ -46,7 +46,7 @@ function runtimePackage(): string {
     : `node-${platform}-${arch}`;
 }
 
-/** Beside its place, then moved there in one go: of two processes that install, one is late and throws its own away. */
+/** Installs next to the final place and then moves the folder. If two processes install at once, the later one discards its copy. */
 async function install(wanted: readonly string[], folder: string): Promise<void> {
   mkdirSync(resolve(folder, ".."), { recursive: true });
   const own = mkdtempSync(`${folder}.`);

@@ -1,4 +1,4 @@
-// What the suite wants of every server: contents of each kind, prompts, resources. Nothing here asks.
+// What the suite requires of every server: contents of each kind, prompts, resources. None of these ask.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
@@ -50,7 +50,7 @@ export function addContents(app: App): void {
     ctx.log("info", "Tool execution completed");
     return "Logged three times.";
   });
-  // Called without a log level, on 2026-07-28: nothing of this may go out.
+  // The suite calls this without a log level in 2026-07-28, so none of it may be sent.
   app.tool("test_logging_tool", { description: "Logs once" }, (ctx) => {
     ctx.log("info", "Nobody asked to hear this.");
     return "Logged once.";

@@ -1,5 +1,5 @@
-// The ways in which the fixture is served: by Parley itself, through each of its entries, and on official servers of
-// somebody else's.
+// The ways in which the fixture is served: by Parley itself, through each of its entries, and attached to official
+// servers.
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -81,7 +81,7 @@ function listen(port: number, fetch: (request: Request) => Promise<Response>): P
   const handle = toNodeHandler({ fetch });
   const checks = [localhostHostValidation(), localhostOriginValidation()];
   const server = createServer((req, res) => {
-    // Each has answered by itself where it says no.
+    // A check that refuses the request has sent the response itself.
     if (!checks.every((isAllowed) => isAllowed(req, res))) return;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it differs in how optional members are typed
     void handle(req as NodeIncomingMessageLike, res);

@@ -1,4 +1,4 @@
-// Serves the conformance fixture until it is told to stop.
+// Serves the conformance fixture until the process is stopped.
 //
 // Usage: npm run conformance:server -- [--port N] [--attached] [--postgres URL]
 

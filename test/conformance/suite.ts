@@ -1,4 +1,4 @@
-// Runs the official suite against a server, and reads the checks it has written.
+// Runs the official suite against a server, and reads the checks that it wrote.
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -21,17 +21,17 @@ export interface Run {
   readonly scenarios: ReadonlyMap<string, readonly Check[]>;
 }
 
-/** For a whole run, on a machine that has more to do. */
+/** The time limit of a whole run, on a busy machine. */
 const patienceMs = 240_000;
-/** Of one scenario. */
+/** The time limit of one scenario. */
 const scenarioPatienceMs = 120_000;
 
-/** Everything that a revision requires of a server, and what the suite runs besides without scoring it. */
+/** Everything that a revision requires of a server, and what the suite runs without scoring. */
 export function runSuite(suite: Suite, url: string, revision: string): Promise<Run> {
   return run(suite, url, ["--requirements", revision]);
 }
 
-/** What its own reference server does not pass yet, which no revision requires: all scenarios of tasks are in it. */
+/** What the suite's own reference server does not pass yet and no revision requires. It includes all scenarios of tasks. */
 export function runPending(suite: Suite, url: string): Promise<Run> {
   return run(suite, url, ["--suite", "pending"]);
 }
@@ -51,18 +51,18 @@ async function run({ node, folder }: Suite, url: string, which: readonly string[
   }
 }
 
-/** The names that count. The suite runs others, too, and their failures do not show in its exit code. */
+/** The names of the scenarios that count. The suite also runs others, whose failures do not affect its exit code. */
 export function requiredScenarios({ folder }: Suite, revision: string): readonly string[] {
   const file = readFileSync(join(folder, "requirements", `${revision}.yaml`), "utf8");
   const [, list = ""] = /^server:\n((?: {2}- .+\n)+)/m.exec(file) ?? [];
   return [...list.matchAll(/- (\S+)/g)].map(([, name = ""]) => name);
 }
 
-// Its standard input is a pipe from this process, so it hears when we are gone, however we went.
+// Its standard input is a pipe from this process, so it notices when this process ends, even by `kill -9`.
 export const endWithUs =
   "data:text/javascript,process.stdin.on('end',()=>process.exit(130)).resume().unref()";
 
-/** Runs the suite; it ends with us, and after a while in any case. */
+/** Runs the suite. It ends with this process, and in any case when its time is up. */
 export function finished(
   node: string,
   args: readonly string[],
@@ -78,7 +78,7 @@ export function finished(
   });
 }
 
-/** A folder for each scenario: `server-<scenario>-<time>`. */
+/** The suite writes a folder for each scenario: `server-<scenario>-<time>`. */
 function writtenTo(output: string): ReadonlyMap<string, readonly Check[]> {
   const folders = readdirSync(output).map((folder) => {
     const [, scenario = folder] = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(folder) ?? [];
@@ -98,7 +98,7 @@ export function passed(checks: readonly Check[]): number {
   return checks.filter(({ status }) => status === "SUCCESS").length;
 }
 
-/** Begun by whichever test comes first. */
+/** Makes the value on the first call, and returns the same one from then on. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());

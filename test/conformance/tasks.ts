@@ -1,4 +1,4 @@
-// What the suite's scenarios `tasks-*` call.
+// The tools that the suite's `tasks-*` scenarios call.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 import type { App } from "mcp-parley";

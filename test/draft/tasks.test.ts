@@ -324,7 +324,7 @@ test("a client that waits for a result when the server closes gets an error, and
   await peer.ask("tasks/get", { taskId });
   const from = performance.now();
   await app.close();
-  // Who is waited for has ten seconds.
+  // A closing server waits up to ten seconds for requests under way.
   expect(performance.now() - from).toBeLessThan(8_000);
   expect((await coming).error).toEqual({
     code: -32603,

@@ -82,7 +82,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       const answeredAt = performance.now();
       expect(await a.answer(id, { way: "left" })).toEqual({ accepted: ["way"] });
       const told = await b.hears((said) => said["told"] === "left", "told the answer");
-      // By a hint: who looks now and then would take up to a minute.
+      // A hint must have brought it, because polling alone would take up to a minute.
       expect(told.at - answeredAt).toBeLessThan(20_000);
 
       const wait = async () => (await a.store.read(id))?.waits.map(({ key }) => key);

@@ -19,7 +19,7 @@ export class People {
     this.shown.push({ kind: "form", message });
     if (this.refuses?.message === message) return { action: this.refuses.action };
     const content = forms.find(([wording]) => wording.test(message))?.[1];
-    if (content === undefined) throw new Error(`Nobody knows what to say to “${message}”.`);
+    if (content === undefined) throw new Error(`No answer is prepared for “${message}”.`);
     return { action: "accept", content };
   }
 

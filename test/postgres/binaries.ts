@@ -1,5 +1,5 @@
-// Where Postgres is: in npm's package of its binaries, else where Debian puts it. PARLEY_POSTGRES_BIN names the
-// folder of another one, to test with another version.
+// Where Postgres is: in npm's package of its binaries, or else where Debian installs it. To test with another version, set
+// PARLEY_POSTGRES_BIN to its folder.
 
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -28,19 +28,19 @@ export interface Binaries {
   readonly version: string;
 }
 
-/** Whom the server runs as. Undefined: whoever we are. */
+/** The user that the server runs as. Undefined means the user of this process. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Everything of ours in the temp folder is in here; the servers' user must be able to read it. */
+/** The folder for everything that these files keep in the temp folder. The server's user must be able to read it. */
 export async function workshop(): Promise<string> {
   const uid = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `parley-postgres-${uid}`);
   await mkdir(folder, { recursive: true, mode: 0o755 });
-  // The name can be guessed: a folder that someone else has put there is not ours to run programs from.
-  if ((await stat(folder)).uid !== uid) throw new Error(`${folder} belongs to somebody else.`);
+  // The name can be guessed, so another user may have created the folder. It is not safe to run programs from there.
+  if ((await stat(folder)).uid !== uid) throw new Error(`${folder} belongs to another user.`);
   return folder;
 }
 
@@ -69,8 +69,8 @@ async function fromNpm(): Promise<Binaries | undefined> {
     await readFile(join(native, "..", "package.json"), "utf8"),
   );
   const copy = join(await workshop(), `binaries-${packaged.version}`);
-  // A copy, because the server's user may not be able to read the checkout, and because the package's links
-  // to shared libraries are only there where npm was allowed to run its install script.
+  // This is a copy, because the server's user may not be able to read the checkout, and because the package has its links
+  // to shared libraries only if npm was allowed to run its install script.
   await once(copy, async (folder) => {
     await cp(native, folder, { recursive: true, verbatimSymlinks: true });
     await linkLibraries(native, folder);
@@ -112,7 +112,7 @@ function fromDebian(): Binaries | undefined {
   return version === undefined ? undefined : { bin: join(base, version, "bin"), version };
 }
 
-/** An initialised data folder to copy: initdb takes a second or more. */
+/** An initialised data folder to copy, because initdb takes a second or more. */
 export async function dataTemplate(binaries: Binaries, user: User | undefined): Promise<string> {
   const template = join(await workshop(), `template-${binaries.version}-${user?.uid ?? "own"}`);
   await once(template, async (folder) => {
@@ -127,7 +127,7 @@ export async function dataTemplate(binaries: Binaries, user: User | undefined): 
   return template;
 }
 
-/** Makes a folder under another name and moves it here in one go: who comes second throws its own away. */
+/** Fills a folder under another name and then moves it here. If two processes do so, the second discards its folder. */
 async function once(folder: string, fill: (empty: string) => Promise<void>): Promise<void> {
   if (existsSync(folder)) return;
   const draft = await mkdtemp(join(await workshop(), "draft-"));

@@ -1,4 +1,4 @@
-// Looking at processes from outside: through /proc where there is one (small images have no `ps`), else `ps`.
+// Observes processes from outside: through /proc if it exists, because small images have no `ps`, and through `ps` otherwise.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ interface Seen {
 
 const hasProc = existsSync("/proc/self/stat");
 
-/** One that is dead and has only not been fetched by its parent is not. */
+/** A zombie, which is dead but not yet reaped by its parent, does not count as alive. */
 export function isAlive(pid: number): boolean {
   const seen = see(pid);
   return seen !== undefined && !seen.state.startsWith("Z");

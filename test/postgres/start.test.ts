@@ -11,7 +11,7 @@ import { childrenOf, isAlive } from "./processes.ts";
 import { startPostgres } from "./start.ts";
 import type { Postgres } from "./start.ts";
 
-// Starting a server can take its time on a busy machine.
+// Starting a server can take long on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const started: Postgres[] = [];

@@ -1,4 +1,4 @@
-// A real Postgres for a test file, gone when the process that started it is.
+// A real Postgres for a test file. It ends with the process that started it.
 
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
@@ -17,20 +17,20 @@ const run = promisify(execFile);
 export interface Postgres {
   readonly url: string;
   readonly port: number;
-  /** Of the postmaster; another one after a restart. */
+  /** The process id of the postmaster. It changes with a restart. */
   readonly pid: number;
   /** Its folder in the temp folder. */
   readonly folder: string;
-  /** Ends it and removes its data. */
+  /** Stops the server and removes its data. */
   readonly stop: () => Promise<void>;
-  /** kill -9 of the postmaster and all its children, as in a power cut but for the disk's own cache. */
+  /** Sends `kill -9` to the postmaster and all its children, as a power cut would, except that the disk keeps its cache. */
   readonly kill: () => void;
-  /** The same data on the same port, after `kill` or as it is. */
+  /** Starts the server again with the same data on the same port, whether or not it was killed. */
   readonly restart: () => Promise<void>;
 }
 
 export interface StartOptions {
-  /** Besides the defaults, which keep fsync on: durability is judged. */
+  /** Settings besides the defaults, which keep fsync on, because the tests check durability. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -101,7 +101,7 @@ class Running implements Postgres {
 
 async function startOnFreePort(keeper: Keeper): Promise<{ port: number; pid: number }> {
   let failed = "";
-  // Between our letting go of a port and the server's taking it, somebody else may.
+  // Another process may take the port before the server does.
   for (let attempt = 0; attempt < 5; attempt++) {
     const port = await freePort();
     const outcome = await keeper.say(`start ${port}`);
@@ -128,7 +128,7 @@ class Keeper {
     this.#process = spawn(process.execPath, [script, JSON.stringify(what)], {
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "" },
-      // A group of its own: a Ctrl-C must not end it before its work is done.
+      // It has its own process group, so that Ctrl-C does not end it before its work is done.
       detached: true,
       stdio: ["pipe", "pipe", "inherit"],
     });
@@ -158,21 +158,21 @@ class Keeper {
   };
 }
 
-/** Children first noted, then the parent: a dead postmaster's children are nobody's. */
+/** The children are listed before the parent is killed, because afterwards they no longer have that parent. */
 function killFamily(pid: number): void {
   const children = childrenOf(pid);
   kill(pid);
   for (const child of children) kill(child);
 }
 
-/** Folders whose keeper was killed, too. */
+/** Removes folders whose keeper was killed as well. */
 async function removeStale(): Promise<void> {
   const base = await workshop();
   const names = (await readdir(base)).filter((name) => /^(run|draft)-/.test(name));
   for (const name of names) {
     const folder = join(base, name);
     const keeper = Number(await readFile(join(folder, "keeper"), "utf8").catch(() => "0"));
-    // Without the note it is one that is just being made, or that was when somebody died.
+    // A folder without the note is being made now, or was left behind by a process that died while it made the folder.
     const isDead = keeper === 0 ? (await ageMs(folder)) > hourMs : !isAlive(keeper);
     if (!isDead) continue;
     const note = await readFile(join(folder, "data", "postmaster.pid"), "utf8").catch(() => "");

@@ -37,7 +37,7 @@ export interface Compiled {
 export async function compile(): Promise<Compiled> {
   await mkdir(cache, { recursive: true });
   await removeStale();
-  // As Node names it to the programs in it, should node_modules be a link.
+  // The path as Node shows it to the programs in the folder, because node_modules may be a link.
   const folder = await realpath(await mkdtemp(join(cache, `${process.pid}-`)));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
@@ -54,7 +54,7 @@ async function writePackage(folder: string): Promise<void> {
   await writeFile(join(folder, "package.json"), manifest.replaceAll('"./dist/', '"./src/'));
 }
 
-/** What is JavaScript already, which the compiler leaves where it is. */
+/** The files that are already JavaScript, which the compiler does not copy. */
 async function copyPlainScripts(folder: string): Promise<void> {
   const files = await readdir(join(root, "test"), { recursive: true });
   const scripts = files.filter((file) => file.endsWith(".mjs"));

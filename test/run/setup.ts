@@ -1,6 +1,6 @@
-// What the test files of one run share: a compiled copy of the repository, and a Postgres server with a database for
-// whoever asks. Both are made when the first file asks, here in the process that outlives all files; a run of a few unit
-// tests makes neither.
+// What the test files of one run share: a compiled copy of the repository, and a Postgres server with a database for each
+// file that asks for one. Both are made on the first request, in this process, which outlives all files. A run of a few
+// unit tests makes neither.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,7 +42,7 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
   };
 }
 
-/** One server, which ends with this process however that ends, and databases in it. */
+/** One server, which ends with this process even if it is killed, and the databases in it. */
 class Databases {
   readonly #postgres: Postgres;
   readonly #admin: pg.Pool;
@@ -54,12 +54,12 @@ class Databases {
 
   private constructor(postgres: Postgres) {
     this.#postgres = postgres;
-    // One after the other: Postgres copies a template for one at a time.
+    // One after the other, because Postgres copies a template for one database at a time.
     this.#admin = new pg.Pool({ connectionString: postgres.url, max: 1 });
     this.#admin.on("error", () => {});
   }
 
-  /** As it comes from Postgres's own template, which nothing else uses. */
+  /** An empty database, copied from Postgres's own template, which nothing else uses. */
   readonly fresh = async (): Promise<{ readonly url: string; readonly port: number }> => {
     this.#count += 1;
     const name = `file_${this.#count}`;
@@ -76,7 +76,7 @@ class Databases {
 
 interface Once<T> {
   readonly get: () => Promise<T>;
-  /** What was made, if anything was. */
+  /** What was made. Undefined if nothing was made, or if making it failed. */
   readonly made: Promise<T | undefined>;
 }
 

@@ -2,7 +2,7 @@
 
 import process from "node:process";
 
-/** The environment variable that says where the run answers. It is missing in a program that no run has started. */
+/** The environment variable that holds the address of the run. It is missing in a program that no run has started. */
 export const placeOfRun = "PARLEY_TEST_RUN";
 
 export const isInRun = (): boolean => process.env[placeOfRun] !== undefined;

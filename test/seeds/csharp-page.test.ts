@@ -35,7 +35,7 @@ import type { Register } from "./serving.ts";
 const action = { action: "delete all files" };
 const fiveMinuteVm: Register = (app) => provisionVm(app);
 
-/** Of someone who says yes to everything, and fills in what has a name. */
+/** A person who accepts everything, and fills in the fields for which there is a value. */
 class Agreeable extends People {
   readonly #content: Record<string, string | number>;
   constructor(content: Record<string, string | number> = {}) {
@@ -67,7 +67,7 @@ describe("the high-level form", () => {
     const connection = await connected(await serving(confirmAction), {
       elicit: () => (given === "accept" ? { action: given, content: {} } : { action: given }),
     });
-    // One call, for who calls it.
+    // For the caller it is one call.
     expect((await connection.call("confirm_action", action)).text).toBe(text);
   });
 
@@ -161,17 +161,17 @@ describe("the low-level form", () => {
       }),
     );
     const say = (value: string) => accept({ requestedSchema: value });
-    // Before anything was asked.
+    // Answers that come before anything was asked.
     const all = { one: say("early"), other: say("early"), more: say("early") };
     const first = await callTool(app, "looks", {}, { inputResponses: all });
-    // With more than was asked.
+    // More answers than were asked for.
     const second = await callTool(
       app,
       "looks",
       {},
       { requestState: tokenIn(first), inputResponses: { ...all, one: say("Ada") } },
     );
-    // And again what has been answered.
+    // Answers to questions that are already answered.
     const third = await callTool(
       app,
       "looks",
@@ -327,7 +327,7 @@ describe("whether a client can be asked", () => {
 });
 
 describe("the four combinations", () => {
-  /** The page's confirmation, on an SDK that knows no rounds. */
+  /** The page's confirmation, on an SDK that does not support rounds. */
   function oldServer(): McpServerV1 {
     const server = new McpServerV1({ name: "old", version: "1.0.0" });
     server.registerTool("confirm_action", { inputSchema: { action: z.string() } }, async (args) => {
@@ -504,7 +504,7 @@ describe("a task that is created at run time", () => {
     expect(textIn(done)).toBe("Cancelled by user.");
   });
 
-  /** Without the five minutes. */
+  /** The page's tool without its wait of five minutes. */
   const quickVm = (app: App) =>
     app.tool("quick_vm", { task: "optional" }, async (ctx) => {
       if (!(await ctx.confirm("costs", "Sure?"))) return "Cancelled by user.";
@@ -520,7 +520,7 @@ describe("a task that is created at run time", () => {
     expect(await until(app, task, "input_required")).toMatchObject({
       inputRequests: { zone: { method: "elicitation/create" } },
     });
-    // The round that made it, sent again, leads to the task and to no other round.
+    // If the round that created the task is sent again, its response is the same task.
     expect(taskIdIn(await call(app, "quick_vm", {}, leg))).toBe(task);
     const inputResponses = { zone: accept({ zone: "north" }) };
     await ask(app, "tasks/update", task, { inputResponses });

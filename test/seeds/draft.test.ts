@@ -23,7 +23,7 @@ interface Live {
   readonly taskId?: string;
 }
 
-/** Someone who speaks the draft with a server of these tools. */
+/** A peer that speaks the draft with a server of these tools. */
 async function drafting(...tools: Register[]) {
   const { app } = await servingWith({ drafts: drafts() }, ...tools);
   const peer = await draftOverHttp(app);
@@ -32,7 +32,7 @@ async function drafting(...tools: Register[]) {
   return {
     peer,
     post,
-    /** A message as it is printed, under its printed id. */
+    /** Sends a message as it is printed, under its printed id. */
     send: async (name: string, live: Live = {}): Promise<Answer> => {
       const message = played(name);
       const params = withLive(name, message.params, live);
@@ -61,7 +61,7 @@ const stateIn = ({ result: given }: Answer): Live => ({ requestState: given?.["r
 
 const state = "a state, which is not printed";
 
-/** The whole result is the printed one: nothing else, and nothing less, but for what is noted in slips.ts. */
+/** Checks that the result is exactly the printed one, except for what slips.ts notes. */
 function expectPrinted(answer: Answer, name: string, { taskId }: Live = {}): void {
   const { inputRequests, requestState, task, _meta, ...rest } = played(name).result ?? {};
   const isStateAdded = inputRequests !== undefined && taskId === undefined && !requestState;
@@ -108,7 +108,7 @@ function questions(name: string, requests: Members): Members {
   );
 }
 
-/** Why a message is not played as it is printed. */
+/** The messages that are not played as they are printed, and why. */
 expectAsNoted(
   {
     "000.2": "its status is a slip; 001.15 is the same message",
@@ -146,7 +146,7 @@ describe("rounds", () => {
     const { send } = await drafting(updateWorkItem);
     const first = await send("001.8");
     expectPrinted(first, "001.9");
-    // There was a state with the question, so the client echoes it.
+    // The question came with a state, so the client returns it.
     const second = await send("001.10", stateIn(first));
     expectPrinted(second, "001.11");
     expectPrinted(await send("001.12", stateIn(second)), "001.13");
@@ -195,7 +195,7 @@ describe("tasks", () => {
     expectPrinted(await send("001.28", live), "001.29", live);
     expectPrinted(await send("001.16", live), "001.17", live);
     expectPrinted(await send("001.18", live), "001.19", live);
-    // The answer as it is first shown.
+    // The answer as 001 prints it first.
     expectPrinted(await send("001.3", live), "001.21", live);
     await untilTask(peer, live.taskId, "completed");
     expectPrinted(await send("001.24", live), "001.25", live);
@@ -204,7 +204,7 @@ describe("tasks", () => {
   test("000: the echo tool runs as printed, except for the document's slips", async () => {
     const { send, post, peer } = await drafting(echo);
     const created = await send("000.1");
-    // Of its results the words for the status are slips: those of 001, which has the same flow, are meant.
+    // The status words in these results are mistakes. The flow is that of 001, so the words of 001 are meant.
     expectPrinted(created, "001.15");
     const live = taskIn(created);
     await untilTask(peer, live.taskId, "input_required");
@@ -214,7 +214,7 @@ describe("tasks", () => {
       inputRequests: { echo_input: { method, params } },
       _meta: about(live.taskId),
     });
-    // A response nobody has asked for is refused; what it says is said by a request.
+    // A response without a request is refused. A request carries its content instead.
     const answer = played("000.7");
     expect(await post(answer)).toMatchObject({ status: 400 });
     const { action, content } = answer.result ?? {};
@@ -252,7 +252,7 @@ describe("tasks", () => {
   test("003: answers are given as printed", async () => {
     const fine = await drafting((app) => cityWeather(app, {}));
     const { content } = played("003.2").result as { content: [{ text: string }] };
-    // Its degree sign is a slip.
+    // The degree sign is a mistake in the document.
     const text = content[0].text.replace("Â°", "°");
     const done = { content: [{ type: "text", text }], isError: false };
     for (const name of ["003.1", "003.6"]) expect((await fine.send(name)).result).toEqual(done);
@@ -266,7 +266,7 @@ describe("tasks", () => {
     expect((await send("003.12")).result).toEqual((await send("003.1")).result);
     const slow = await drafting((app) => cityWeather(app, { isSlow: true }));
     const live = taskIn(await slow.send("003.4"));
-    // It has `stream` beside its params, where nothing is looked for.
+    // It has `stream` next to its params, where the server does not look for it.
     expect((await slow.send("003.13", live)).result).toMatchObject({
       isError: false,
       _meta: about(live.taskId),
@@ -276,7 +276,7 @@ describe("tasks", () => {
   const vm = { name: "provision-vm", arguments: { vmName: "web" }, task: { ttl: 60_000 } };
   const costs = { inputResponses: { costs: { action: "accept", content: {} } } };
   const provisioned = "VM 'web' provisioned successfully.";
-  /** Without the five minutes. */
+  /** The tool without its wait of five minutes. */
   const quickVm: Register = (app) => provisionVm(app, { takesMs: 1 });
 
   test("004: a task is created after the question if the client requested one, and completes", async () => {

@@ -16,10 +16,10 @@ import { golden } from "./golden.ts";
 import { expectAsNoted, loosened, played } from "./plays.ts";
 import { serving } from "./serving.ts";
 
-/** All of them, or they are shown to have no such form. */
+/** Every message is played, or a test shows that it has no final form. */
 expectAsNoted({}, [{ what: "the form", messages: ["002.1"], why: "there are dots in its place" }]);
 
-/** The member of a message by its path. */
+/** Finds a member of a message by its path. */
 function within(name: string, ...path: string[]): Record<string, never> {
   let found: unknown = played(name);
   for (const member of path) found = (found as Record<string, unknown>)[member];
@@ -40,7 +40,7 @@ describe("001: rounds", () => {
     const to = await serving(weather);
     const asked = await send(to, "001.4");
     expectFinal(asked, "001.1");
-    // F3: its fields stand beside the params there.
+    // F3: in the document, its fields are next to the params.
     const { id, inputResponses, requestState } = played("001.2");
     const params = { ...golden("001.4").params, inputResponses, requestState };
     const retry = finalRequest({ id: Number(id), params }, { requestState: tokenIn(asked) });
@@ -51,7 +51,7 @@ describe("001: rounds", () => {
     const to = await serving(updateWorkItem);
     const first = await send(to, "001.8");
     expectFinal(first, "001.9");
-    // Where the document has no state, there is a token all the same: an answer counts only for the question that was put.
+    // There is a token even if the document has no state, because an answer counts only for the question that was asked.
     const { id, params } = played("001.10");
     const retry = { id: Number(id), params: { ...params, requestState: "" } };
     const second = await exchange(to, finalRequest(retry, { requestState: tokenIn(first) }));
@@ -108,7 +108,7 @@ describe("001: the task", () => {
     const live = { taskId: taskIdIn(await send(to, "001.14")) };
     await until(to, live.taskId, "input_required");
     expectFinal(await send(to, "001.28", live), "001.29");
-    // Under a key of its own: in a task a key is answered once (G10).
+    // It has a new key, because a task uses a key only once (G10).
     const again = await until(
       to,
       live.taskId,
@@ -129,12 +129,12 @@ describe("000: the echo tool before there was a form for it", () => {
     expectFinal(created, "000.2");
     const live = { taskId: taskIdIn(created) };
     await until(to, live.taskId, "input_required");
-    // F17: the question was the response there, with a method of its own.
+    // F17: in the document, the question itself is the response, and has a method.
     const { method, params } = played("000.6");
     const inputRequests = { echo_input: { method, params } };
     expectTask(await send(to, "000.3", live), "000.4", live, { inputRequests });
     expectTask(await send(to, "000.5", live), "000.4", live, { inputRequests });
-    // F21: the answer was a response without a request.
+    // F21: in the document, the answer is a response without a request.
     const { action, content } = played("000.7").result ?? {};
     const inputResponses = { echo_input: { action, content } };
     const acknowledged = await ask(to, "tasks/update", live.taskId, { inputResponses });
@@ -148,7 +148,7 @@ describe("000: the echo tool before there was a form for it", () => {
 
   test("a question is never a block of content", async () => {
     const to = await serving(weather);
-    // What 000.12 weighs: F18.
+    // 000.12 considers this form, which was rejected (F18).
     expect(within("000.12", "result", "content", "0", "type")).toBe("elicitation");
     const { result = {} } = await callTool(to, "get_weather", { location: "Rome" });
     expect(Object.keys(result).toSorted()).toEqual([
@@ -173,7 +173,7 @@ describe("002: mcpkit", () => {
 
   test("the envelope that it requires is accepted unchanged", async () => {
     const to = await serving(greet);
-    // Its name is that of the method there; the tool's is meant.
+    // The document has the method's name where the tool's name is meant.
     const envelope = played("002.3").params?.["_meta"] as Record<string, unknown>;
     const meta = { ...envelope, "io.modelcontextprotocol/clientInfo": undefined };
     const asked = await callTool(to, "test_tool_with_elicitation", {}, { meta });
@@ -201,7 +201,7 @@ describe("002: mcpkit", () => {
     expect(textIn(await exchange(to, retry))).toBe("It is bar");
   });
 
-  /** Dots in the document: a name and a version in a message. */
+  /** Adds the name and the version that the document replaces by dots. */
   function withClientInfo(message: ReturnType<typeof finalRequest>): typeof message {
     const { _meta, ...params } = message.params;
     const clientInfo = { name: "mcpkit", version: "1.0.0" };
@@ -217,7 +217,7 @@ describe("003: response types", () => {
     const to = await serving(city({}));
     const { content } = played("003.2").result as { content: [{ text: string }] };
     const { result } = await send(to, "003.1");
-    // Its degree sign was read in the wrong encoding there.
+    // In the document, the degree sign is in the wrong encoding.
     const text = content[0].text.replace("Â°", "°");
     expectOwn(result, { resultType: "complete", content: [{ type: "text", text }] });
   });
@@ -233,7 +233,7 @@ describe("003: response types", () => {
     expectFinal(created, "003.5");
     const done = await until(to, taskIdIn(created), "completed");
     expect(textOf(done)).toMatch(/72° F/);
-    // Words come with the status where the handler has some: in `tasks/get`, once it has come to them.
+    // `tasks/get` has a status message once the handler has set one.
     const { statusMessage } = within("003.5", "result", "task");
     expect(done["statusMessage"]).toContain(statusMessage);
   });
@@ -241,7 +241,7 @@ describe("003: response types", () => {
   test("an answer that needs more is the same in all three of its forms", async () => {
     const to = await serving(city({ asks: true }));
     const asked = await send(to, "003.6");
-    // F17 of option 1, F22 of option 2: the request stands under a key, with its method.
+    // F17 for option 1, F22 for option 2: the request is under a key, with its method.
     const question = { method: played("003.7").method, params: played("003.7").params };
     const inList = within("003.9", "result", "AdditionalInfoRequested", "elicitation", "0");
     expect({ method: question.method, ...inList }).toEqual(question);
@@ -250,7 +250,7 @@ describe("003: response types", () => {
       inputRequests: { name: question },
       requestState: expect.any(String),
     });
-    // F23: the answer stands under the same key, with its action.
+    // F23: the answer is under the same key, with its action.
     const byName = played("003.8")["elicitation"] as { name: string; value: string };
     expect(played("003.10")["elicitation"]).toEqual([byName]);
     const inputResponses = { [byName.name]: accept({ [byName.name]: byName.value }) };
@@ -270,7 +270,7 @@ describe("003: response types", () => {
     );
     const taskId = taskIdIn(await call(to, "form"));
     await until(to, taskId, "input_required");
-    // F20, F21: a response of the client's, with `_meta` beside its result.
+    // F20, F21: in the document, this is a response from the client, with `_meta` next to its result.
     const inputResponses = { form: played("003.11").result };
     await ask(to, "tasks/update", taskId, { inputResponses });
     const { content } = played("003.11").result ?? {};

@@ -8,7 +8,7 @@ import type { Answer, Message as Request, To } from "../wire/post.ts";
 import { played } from "./plays.ts";
 import type { Message } from "./printed.ts";
 
-/** What the running call has been given. */
+/** The values of the running call. */
 export interface Live {
   readonly requestState?: unknown;
   readonly taskId?: unknown;
@@ -28,7 +28,7 @@ export function send(to: To, name: string, live: Live = {}): Promise<Answer> {
 // ---------------------------------------------------------------- requests
 
 const methods: Readonly<Record<string, string>> = {
-  // The status and what it is about are one answer (F9, F15).
+  // One response has the status and the questions or the result (F9, F15).
   "tasks/result": "tasks/get",
   // F10.
   "tasks/input_response": "tasks/update",
@@ -44,11 +44,11 @@ export function finalRequest(
     ...rest,
     ...(inputResponses === undefined ? {} : { inputResponses }),
     ...(requestState === undefined ? {} : { requestState: live.requestState }),
-    // F10: it was in `_meta`, under a key of its own.
+    // F10: in the documents, the id is in `_meta`, under its own key.
     ...(isOfTask ? { taskId: live.taskId ?? taskId } : {}),
   };
   const meta = isOfTask ? {} : object(_meta);
-  // F25: no hint. Whether it becomes a task is the server's to say, and the client declares that it can follow one.
+  // F25: there is no hint. The server decides whether the call becomes a task, and the client declares that it can follow one.
   return envelope(methods[method] ?? method, own, {
     id,
     capabilities: follows,
@@ -58,7 +58,7 @@ export function finalRequest(
 
 // ---------------------------------------------------------------- results
 
-/** The whole result is the printed one in its final form: nothing else, and nothing less. */
+/** Checks that the result is exactly the printed one in its final form. */
 export function expectFinal({ result }: Answer, name: string): void {
   const {
     inputRequests,
@@ -76,11 +76,11 @@ export function expectFinal({ result }: Answer, name: string): void {
       requestState: expect.stringMatching(/^v1\./),
     });
   }
-  // Absent is false.
+  // A missing `isError` means false.
   expectOwn(result, { resultType: "complete", ...rest, ...(isError === true ? { isError } : {}) });
 }
 
-/** Who the server is stands in every result, and is no part of what the documents say. */
+/** Compares a result without the server's name, which every result has and the documents leave out. */
 export function expectOwn(result: Answer["result"], own: Members): void {
   const { _meta, ...rest } = result ?? {};
   expect(_meta).toEqual({
@@ -89,7 +89,7 @@ export function expectOwn(result: Answer["result"], own: Members): void {
   expect(rest).toEqual(own);
 }
 
-/** Elicitation says its mode now. */
+/** Adds the mode, which the final form of an elicitation has. */
 export function finalRequests(requests: Members): Members {
   return Object.fromEntries(
     Object.entries(requests).map(([key, request]) => {
@@ -100,12 +100,12 @@ export function finalRequests(requests: Members): Members {
   );
 }
 
-/** Flat, with the unit in its names (F25). Times and how often to poll are the server's. */
+/** A new task in its final form: flat, with units in the names (F25). The server chooses times and the poll interval. */
 function createdTask({ status, ttl }: Members): Members {
   return { resultType: "task", ...baseOf({ status, ttl }, expect.any(String)) };
 }
 
-/** What `tasks/get` answers: the task, and in the same answer what it asks, or has come to (F9, F15). */
+/** Checks a response to `tasks/get`, which has the task together with its questions or its result (F9, F15). */
 export function expectTask(
   { result }: Answer,
   name: string,
@@ -126,13 +126,13 @@ function baseOf({ status, ttl }: Members, taskId: unknown): Members {
     status: lowerCase(status),
     createdAt: time,
     lastUpdatedAt: time,
-    // What is done is kept for a while, whenever it is done.
+    // A finished task is kept for a while, so its lifetime is not the printed one.
     ttlMs: lowerCase(status) === "completed" ? expect.any(Number) : ttl,
     pollIntervalMs: 1_000,
   };
 }
 
-/** F19: two of them are printed as in prose, and one lacks its end. */
+/** F19: two statuses are printed with capitals, and one is cut short. */
 function lowerCase(status: unknown): string {
   const text = String(status).toLowerCase();
   return text === "input_require" ? "input_required" : text;

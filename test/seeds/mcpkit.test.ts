@@ -75,7 +75,7 @@ describe("keys", () => {
     const task = taskIdIn(made);
     const open = await until(app, task, "input_required");
     expect(Object.keys(open.inputRequests ?? {})).toEqual(["colour"]);
-    // And one to the round's question, sent to the task.
+    // An answer to the round's question, sent to the task.
     const late = { user_name: accept({ name: "Eve" }) };
     await ask(app, "tasks/update", task, { inputResponses: late });
     await ask(app, "tasks/update", task, {
@@ -173,7 +173,7 @@ describe("the three errors of a token", () => {
     ]);
   });
 
-  /** Of the same server, whose tokens live for a millisecond there. */
+  /** A token of the same server, where tokens live for only a millisecond. */
   async function expiredToken(): Promise<string> {
     const { app, logged } = await servingWith({ limits: { tokenTtlMs: 1 } }, greet);
     const token = tokenIn(await callTool(app, tool));

@@ -26,7 +26,7 @@ function titlesOf(file: string): ReadonlySet<string> {
   return found;
 }
 
-/** Of one row, or none. */
+/** What is wrong with one row, if anything. */
 export function problemsOf({ heading, says, fate, isOurs }: Row): string[] {
   const wrong = (what: string) => `“${says}” (${heading}) ${what}.`;
   if (isOurs && !("shown" in fate)) return [wrong("is ours, and no test shows it")];

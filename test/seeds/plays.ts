@@ -10,18 +10,18 @@ import type { Loosening } from "./slips.ts";
 const names = new Set<string>();
 const loose = new Map<string, Set<string>>();
 
-/** A message that this test sends, or holds an answer against. */
+/** A message that this test sends, or compares a response with. */
 export function played(name: string): Message {
   names.add(name);
   return golden(name);
 }
 
-/** In this the message is not taken at its word. */
+/** Notes that this part of the message is compared loosely. */
 export function loosened(what: string, name: string): void {
   loose.set(what, (loose.get(what) ?? new Set()).add(name));
 }
 
-/** `unplayed`: those that are not played, and why. Of some of the tests alone nothing can be said. */
+/** `unplayed` lists the messages that are not played, and why. Nothing is checked if only some of the tests run. */
 export function expectAsNoted(
   unplayed: Readonly<Record<string, string>>,
   loosenings: readonly Loosening[],

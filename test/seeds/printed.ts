@@ -13,7 +13,7 @@ export interface Printed {
   readonly printed?: string;
 }
 
-/** Whatever the document says is one. */
+/** Anything that the document presents as a message. */
 export interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -45,7 +45,7 @@ export function messagesIn(document: string, text: string): Printed[] {
 
 interface Block {
   readonly heading: string;
-  /** Of its first line, from 1. */
+  /** The number of its first line, counted from 1. */
   readonly line: number;
   readonly lines: readonly string[];
 }
@@ -72,7 +72,7 @@ interface Layout {
   readonly heading: RegExp;
   readonly isStart: (line: string, next: string) => boolean;
   readonly isEnd: (line: string) => boolean;
-  /** The lines it starts and ends with are its own. */
+  /** Whether its first and last lines are part of the message. */
   readonly hasEdges: boolean;
 }
 
@@ -115,7 +115,7 @@ function mend(printed: string): { readonly json: string; readonly mended: readon
 
 const texts = /"(?:\\.|[^"\\])*"/g;
 
-/** Without what matches, unless it is within a text. */
+/** Removes everything that matches, except inside strings. */
 function outsideOfTexts(json: string, pattern: RegExp): string {
   const either = new RegExp(`${texts.source}|${pattern.source}`, "g");
   return json.replaceAll(either, (found) => (found.startsWith('"') ? found : ""));

@@ -12,7 +12,7 @@ import type { LogLine } from "../wire/till.ts";
 
 export type Register = (app: App) => unknown;
 
-/** Its tasks run here. */
+/** The app also runs its tasks in this process. */
 export async function serving(...tools: Register[]): Promise<App> {
   return (await servingWith({}, ...tools)).app;
 }

@@ -11,7 +11,7 @@ export interface Slip {
 
 export const slips: readonly Slip[] = [
   { message: "000.2", slip: "the status is written Working", takenFor: "working" },
-  { message: "000.2", slip: "there is no lastUpdatedAt", takenFor: "a task that has one" },
+  { message: "000.2", slip: "lastUpdatedAt is missing", takenFor: "a task that has one" },
   { message: "000.4", slip: "the status is written input_require", takenFor: "input_required" },
   {
     message: "000.4",
@@ -45,7 +45,11 @@ export const slips: readonly Slip[] = [
     slip: "createdAt is five minutes after the task's own creation (001.15)",
     takenFor: "the time of creation",
   },
-  { message: "001.23", slip: "the same, and so it is in 000.9", takenFor: "the time of creation" },
+  {
+    message: "001.23",
+    slip: "createdAt is five minutes late again, as in 000.9",
+    takenFor: "the time of creation",
+  },
   {
     message: "001.26",
     slip: "the retry lacks the requestState that 001.5 gave, which clients must echo",

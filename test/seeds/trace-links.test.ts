@@ -25,7 +25,7 @@ afterAll(() => {
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
 
-/** The spans that each of the three rounds is linked to, where the later two say this of the first. */
+/** The spans that each of the three rounds is linked to, if the later two send this as the span of the first. */
 async function linksOf(tracelink: unknown): Promise<string[][]> {
   const app = await serving(multiRound);
   spans.reset();
@@ -53,7 +53,7 @@ test("later rounds are linked to the first: to ours by the sealed state, to the 
   const [first, second, third] = await linksOf(`00-${traceId}-${spanId}-01`);
   expect(first).toEqual([]);
   expect(second).toEqual([expect.stringMatching(/^[\da-f]{16}$/), spanId]);
-  // A star: to the first, not to the one before.
+  // The links form a star: each leads to the first round, not to the one before.
   expect(third).toEqual(second);
 });
 

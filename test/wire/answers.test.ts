@@ -1,4 +1,4 @@
-// What a client may send for an answer, and what becomes of it.
+// What a client may send as an answer, and what the server does with it.
 
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeEnvironment } from "../../src/server/ops/environment.ts";
@@ -8,7 +8,7 @@ import { served } from "./served.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Calls the tool, and answers what it asks with this. */
+/** Calls the tool, and answers its questions with this. */
 async function answering(tool: string, inputResponses: unknown): Promise<Answer> {
   const { to } = await served();
   const requestState = tokenIn(await callTool(to, tool));

@@ -1,4 +1,4 @@
-// Who is calling: verified credentials with a user in them, or nobody gets in.
+// Who is calling: with `auth`, a request needs verified credentials that name a user.
 
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";

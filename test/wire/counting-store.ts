@@ -1,10 +1,10 @@
-// A store that knows how many listen to its hints: a subscription that was not ended would be among them.
+// A store that counts the listeners to its hints, which shows a subscription that was not ended.
 
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 
 export class CountingStore extends MemoryStore {
   listeners = 0;
-  /** How often it was read: what it costs to look. */
+  /** How many times tasks were read. */
   reads = 0;
 
   constructor(options?: ConstructorParameters<typeof MemoryStore>[0]) {

@@ -1,4 +1,4 @@
-// A promise to be settled from outside: how a test waits for a handler, and a handler for the test.
+// A promise that is settled from outside. With it, a test waits for a handler, or a handler for the test.
 
 export interface Deferred<T> {
   readonly promise: Promise<T>;

@@ -1,5 +1,5 @@
-// What 2026-07-28 requires of any server, seen on a server made by app.listen. Most of it is the official SDK's
-// work; that it stays so with our layer on top is what these tests are for.
+// What 2026-07-28 requires of any server, checked on a server made by app.listen. The official SDK does most of it; these
+// tests check that it still holds with our layer on top.
 
 import { parley } from "mcp-parley";
 import { describe, expect, test } from "vitest";

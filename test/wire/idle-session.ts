@@ -1,4 +1,4 @@
-// A process that serves one 2025-11-25 client, which never ends its session, and has nothing else to do.
+// A process that serves one 2025-11-25 client, which never ends its session, and does nothing else.
 
 import { till } from "./till.ts";
 

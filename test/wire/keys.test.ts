@@ -1,4 +1,4 @@
-// No key to seal with: told at once where that can be known, and otherwise by an error, never by a crash.
+// Without a key to seal with, the app says so at once if it can know, and otherwise responds with an error. It never crashes.
 
 import { parley } from "mcp-parley";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

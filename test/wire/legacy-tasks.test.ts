@@ -1,4 +1,4 @@
-// Tasks of 2025-11-25 by hand: what each message holds, and what is left when a session ends.
+// Tasks of 2025-11-25, with messages written by hand: what each message contains, and what is left when a session ends.
 
 import type { App } from "mcp-parley";
 import { describe, expect, test } from "vitest";
@@ -209,7 +209,7 @@ describe("the messages", () => {
     expect(await ttlOf({ ttl: 9e9 })).toBe(90_000);
     for (const ttl of [0, -1]) expect(await ttlOf({ ttl })).toBe(90_000);
     for (const ttl of ["60000", null, {}]) {
-      // The SDK refuses it before us.
+      // The SDK refuses it before Parley sees it.
       expect((await session.request("tools/call", call("two", {}, { ttl }))).error?.code).toBe(
         -32602,
       );
@@ -233,7 +233,7 @@ describe("the eras", () => {
     const { result } = await session.request("tasks/result", { taskId });
     expect(result).toMatchObject({ content: [{ text: "rye with a thin crust" }] });
     expect(result).not.toHaveProperty("resultType");
-    // Over, the one acknowledges and the other refuses.
+    // When the task is over, one protocol acknowledges and the other refuses.
     expect((await ask(made.to, "tasks/cancel", taskId)).error).toBeUndefined();
     expect((await session.request("tasks/cancel", { taskId })).error?.code).toBe(-32602);
   });
@@ -291,7 +291,7 @@ describe("nothing is left behind", () => {
     const session = await opened(made, { elicitation: {} });
     const taskId = await begun(session, "two");
     const waiting = await session.send({ id: "r", method: "tasks/result", params: { taskId } });
-    // It is at rest: no change would come that could not be told.
+    // The task is parked, so no change comes that would fail to be delivered.
     await until(made.to, taskId, "input_required");
     await waiting.body?.getReader().read();
     expect(store.listeners).toBe(before + 1);

@@ -1,4 +1,4 @@
-// 2025-11-25 by hand: with a session, in which the server asks by requests of its own, and without one.
+// 2025-11-25, with messages written by hand: in a session, where the server asks with its own requests, and without one.
 
 import { describe, expect, test } from "vitest";
 import { messagesIn } from "./post.ts";
@@ -36,7 +36,7 @@ const call = (name: string, args: object = {}) => ({
   params: { name, arguments: args },
 });
 
-/** A stream of events, message by message. */
+/** Reads a stream of events, message by message. */
 async function* streamed(response: Response): AsyncGenerator<Incoming> {
   if (response.body === null) throw new Error("no stream");
   let rest = "";

@@ -1,4 +1,4 @@
-// Responses that are lost, requests that come twice, clients that go away.
+// Lost responses, repeated requests, and clients that disconnect.
 
 import { parley } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -79,7 +79,7 @@ test("many simultaneous calls do not mix: each has its own answers and its own k
 });
 
 describe("a client that disconnects", () => {
-  /** A tool that is under way until it is stopped or let go. */
+  /** A tool that runs until it is stopped or released. */
   function waiting() {
     const { logger, logged } = keepingLogger();
     const app = parley({ name: "waiting", version: "1.0.0", keys, logger });
@@ -129,7 +129,7 @@ describe("a client that disconnects", () => {
     await Promise.all([aborted(whole), aborted(body), released]);
     expect(whole.reason).toMatchObject({ reason: "Disconnected" });
     letGo();
-    // The server still serves, and by then the handler has had every chance to go on.
+    // The server still serves, and by now the handler would have continued if it could.
     expect((await post(url, envelope("tools/list"))).status).toBe(200);
     expect(after).toEqual([]);
     expect(logged.filter(({ level }) => level === "error")).toEqual([]);

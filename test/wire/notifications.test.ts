@@ -1,4 +1,4 @@
-// What a handler tells while it works, over the stream of its own request.
+// What a handler reports while it works, on the stream of its own request.
 
 import { parley } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -7,7 +7,7 @@ import { keys, quiet } from "../interop/errands.ts";
 import { accept, callTool, envelope, post, textIn, tokenIn } from "./post.ts";
 import type { Answer } from "./post.ts";
 
-/** A tool that tells before and after each of two questions. */
+/** A tool that reports progress before and after each of two questions. */
 async function telling(): Promise<string> {
   const app = parley({ name: "telling", version: "1.0.0", keys, logger: quiet });
   app.tool("tell", {}, async (ctx) => {

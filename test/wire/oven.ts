@@ -1,4 +1,4 @@
-// An oven: the app the task tests talk to. What is in it takes its time, and some of it asks while it is in.
+// An oven: the app that the task tests call. Its tools take time, and some of them ask while they run.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
@@ -15,18 +15,18 @@ import type { LogLine } from "./till.ts";
 export interface Oven {
   readonly app: App;
   readonly store: TaskStore;
-  /** Names of the bodies that ran, in their order. */
+  /** The names of the bodies that ran, in order. */
   readonly ran: string[];
-  /** Which handlers were called, in their order; a run calls one. */
+  /** The handlers that were called, in order. A run calls one. */
   readonly called: string[];
   readonly logged: LogLine[];
-  /** What `waitFor` and `openUrl` gave out. */
+  /** The tickets that `waitFor` and `openUrl` made. */
   readonly tickets: string[];
   /** `proof`, `heat` and `rise` wait for it. */
   readonly done: Deferred<void>;
-  /** Why a body of `proof` or `heat` was stopped, each time one was. */
+  /** Why bodies of `proof` or `heat` were stopped, in order. */
   readonly stopped: string[];
-  /** The handle of `proof`, for who looks inside. */
+  /** The handle of `proof`, for tests that look inside. */
   readonly proof: Tool;
 }
 
@@ -69,7 +69,7 @@ export function oven({ store: given, ...options }: Partial<ParleyOptions> = {}):
     const slices = await ctx.ask("slices", "How many slices?", z.int());
     return `${loaf} for ${name} in ${slices} slices`;
   });
-  /** A body that goes on until the test, or whoever stops it, says so. */
+  /** A body that runs until the test releases it or its signal aborts. */
   const held =
     (name: string) =>
     async ({ signal }: StepInfo) => {

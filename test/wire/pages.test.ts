@@ -1,4 +1,4 @@
-// A person sent to a page: what the URL carries, and when the call goes on.
+// Sending a person to a page: what the URL contains, and when the call continues.
 
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { inputRequired, parley } from "mcp-parley";
@@ -78,7 +78,7 @@ describe("its ticket", () => {
     expect(inside).not.toMatch(/ada|page|sign_in/);
     const changed = `${ticket.slice(0, -8)}${ticket.at(-8) === "A" ? "B" : "A"}${ticket.slice(-7)}`;
     expect(() => app.readTicket(changed)).toThrow(expect.objectContaining({ code: "bad_ticket" }));
-    // A round's token is none, nor the other way round.
+    // A round's token is not a ticket, and a ticket is not a token.
     const token = tokenIn(await callTool(to, "sign_in"));
     expect(() => app.readTicket(token)).toThrow(expect.objectContaining({ code: "bad_ticket" }));
     const { error } = await callTool(to, "sign_in", {}, accepted(ticket));
@@ -90,7 +90,7 @@ describe("accepting", () => {
   test("accepting means that the page will be opened, and the call continues when it is done", async () => {
     let looked = 0;
     const { to } = signIn(() => (looked += 1) > 2);
-    // Time that passes at once.
+    // Timers fire at once.
     vi.spyOn(nodeEnvironment, "after").mockImplementation((_, callback) => {
       const immediate = setImmediate(callback);
       return () => clearImmediate(immediate);

@@ -1,4 +1,4 @@
-// Requests of 2026-07-28 by hand, and what comes back.
+// Requests of 2026-07-28 that are written by hand, and their responses.
 
 import type { App } from "mcp-parley";
 
@@ -50,7 +50,7 @@ function headersFor({ method, params }: Message): Headers {
   return headers;
 }
 
-/** As the specification writes what a header cannot hold. */
+/** Encodes text that a header cannot hold, as the specification says. */
 function headerSafe(value: string): string {
   const isPlain = /^[!-~](?:[ -~]*[!-~])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value);
   return isPlain ? value : `=?base64?${Buffer.from(value).toString("base64")}?=`;
@@ -60,10 +60,10 @@ function headerSafe(value: string): string {
 export type To = string | App | ((request: Request) => Promise<Response>);
 
 export interface Sending {
-  /** In place of the usual ones; undefined leaves one out. */
+  /** Replaces the usual headers. Undefined leaves one out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal;
-  /** In place of the message's own text. */
+  /** Replaces the text of the message. */
   readonly body?: string;
 }
 
@@ -88,7 +88,7 @@ export function post(
   return typeof to === "function" ? to(request) : to.fetch(request);
 }
 
-/** A message as it came: what it really is, the tests say. */
+/** A message as it was received. The tests check what it really is. */
 export interface Incoming {
   readonly id: unknown;
   readonly method: string;
@@ -104,11 +104,11 @@ export interface Incoming {
 export interface Answer extends Pick<Incoming, "id" | "result" | "error"> {
   readonly status: number;
   readonly headers: Headers;
-  /** What came before it, in its order. */
+  /** The notifications before the response, in order. */
   readonly notifications: readonly Incoming[];
 }
 
-/** Sends it and reads all that comes back, whether as JSON or as a stream of events. */
+/** Sends a message and reads the whole response, whether it is JSON or a stream of events. */
 export async function exchange(to: To, message: Message, sending?: Sending): Promise<Answer> {
   const response = await post(to, message, sending);
   const { status, headers } = response;
@@ -156,7 +156,7 @@ export function callTool(
   return exchange(to, envelope("tools/call", params, own), sending);
 }
 
-/** The token of an answer that asks. */
+/** The token of a response that asks. */
 export function tokenIn({ result, error }: Answer): string {
   const token = result?.["requestState"];
   if (typeof token !== "string")

@@ -1,4 +1,4 @@
-// What goes over the wire when a handler asks, member by member, and what the client may do with it.
+// What goes over the wire when a handler asks, member by member, and what a client can do with it.
 
 import { describe, expect, test } from "vitest";
 import { parley } from "mcp-parley";

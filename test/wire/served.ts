@@ -1,4 +1,4 @@
-// A till that listens until the test is over.
+// Serves a till until the test is over.
 
 import type { ParleyOptions } from "mcp-parley";
 import { onTestFinished } from "vitest";

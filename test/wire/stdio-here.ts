@@ -1,4 +1,4 @@
-// The way in over standard input and output, wired as `app.stdio()` does it, on streams of this process.
+// Serves over standard input and output as `app.stdio()` does, but on streams inside this process.
 
 import { PassThrough } from "node:stream";
 import { createInterface } from "node:readline";
@@ -17,13 +17,13 @@ export interface StdioHere extends Oven {
   readonly send: (message: object) => void;
   /** The next line. */
   readonly next: () => Promise<Incoming>;
-  /** Sends a request with an envelope, and reads up to its response: the notifications before it, then that. */
+  /** Sends a request with an envelope, and returns the notifications before its response and the response. */
   readonly ask: (method: string, params?: object, own?: Envelope) => Promise<Incoming[]>;
   /** The server behind the connection, once it has one. */
   readonly server: () => McpServer | undefined;
-  /** The client hangs up. */
+  /** Disconnects the client. */
   readonly hangUp: () => void;
-  /** The server ends. */
+  /** Closes the server. */
   readonly close: () => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// A server over standard input and output that was given no keys.
+// A server over standard input and output without keys.
 
 import { parley } from "mcp-parley";
 

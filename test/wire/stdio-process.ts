@@ -1,4 +1,4 @@
-// A server as a process of its own, spoken to line by line.
+// A server in its own process, which a test talks to line by line.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -9,11 +9,11 @@ import { program } from "../programs.ts";
 
 export interface StdioProcess {
   readonly send: (message: object) => void;
-  /** The next line of standard output, parsed: what is no JSON fails the test. */
+  /** The next line of standard output, parsed. A line that is not JSON fails the test. */
   readonly next: () => Promise<Line>;
   /** Waits for a line like this on standard error. */
   readonly says: (line: RegExp) => Promise<void>;
-  /** Hangs up, as a client does that is done or dead. */
+  /** Disconnects, as a client does that has finished or died. */
   readonly hangUp: () => void;
   readonly exit: Promise<number | null>;
 }
@@ -28,7 +28,7 @@ interface Line {
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Ends with the test that starts it; and with the tests' own process, because its input ends then. */
+/** Starts the process. It ends with its test, and with the process of the tests, because its input ends then. */
 export function started(
   file: URL,
   { cwd = repository, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},

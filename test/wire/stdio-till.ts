@@ -1,5 +1,5 @@
-// The till over standard input and output, with a tool that waits until it is stopped. What it has to say besides
-// goes to standard error, where the tests listen.
+// The till over standard input and output, with a tool that waits until it is stopped. Everything else that it prints goes
+// to standard error, which the tests read.
 
 import { till } from "./till.ts";
 

@@ -1,4 +1,4 @@
-// Standard input and output, line by line: what 2026-07-28 wants of a server there, and how it ends.
+// Standard input and output, line by line: what 2026-07-28 requires of a server there, and how it ends.
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

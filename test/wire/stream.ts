@@ -1,14 +1,14 @@
-// A stream of events, message by message, as it comes.
+// Reads a stream of events, message by message, as they arrive.
 
 import { messagesIn } from "./post.ts";
 import type { Incoming } from "./post.ts";
 
 export interface Stream {
-  /** The next message; undefined when the stream has ended. */
+  /** The next message. Undefined when the stream has ended. */
   readonly next: () => Promise<Incoming | undefined>;
-  /** All that is still to come. */
+  /** All remaining messages. */
   readonly rest: () => Promise<Incoming[]>;
-  /** Hangs up, as a client does that has heard enough. */
+  /** Disconnects, as a client does that needs no more. */
   readonly hangUp: () => Promise<void>;
 }
 

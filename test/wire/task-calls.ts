@@ -1,4 +1,4 @@
-// Requests of the tasks extension by hand.
+// Requests of the tasks extension that are written by hand.
 
 import { onTestFinished, vi } from "vitest";
 import type { ParleyOptions } from "mcp-parley";
@@ -13,14 +13,14 @@ import { patience } from "../patience.ts";
 
 export const extension = "io.modelcontextprotocol/tasks";
 
-/** Of a client that can be asked anything, but follows no task. */
+/** The capabilities of a client that can be asked anything, but cannot follow tasks. */
 export const stays = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {} },
   roots: {},
 };
 
-/** Of one that does. */
+/** The capabilities of a client that can follow tasks as well. */
 export const follows = { ...stays, extensions: { [extension]: {} } };
 
 /** An oven that listens until the test is over. `to` is where it is. */
@@ -48,7 +48,7 @@ export function call(to: To, name: string, args: object = {}, leg: Leg = {}): Pr
   return callTool(to, name, { ...args }, { capabilities: follows, ...leg });
 }
 
-/** The id of the task an answer speaks of. */
+/** The id of the task in a response. */
 export function taskIdIn({ result, error }: Answer): string {
   const id = result?.["taskId"];
   if (result?.["resultType"] !== "task" || typeof id !== "string") {
@@ -66,7 +66,7 @@ export interface Asking extends Envelope, Sending {
   readonly inputResponses?: unknown;
 }
 
-/** `tasks/get`, `tasks/update` or `tasks/cancel`, or another with a task's id. */
+/** Sends `tasks/get`, `tasks/update`, `tasks/cancel`, or another request with a task's id. */
 export function ask(
   to: To,
   method: string,
@@ -83,7 +83,7 @@ export interface Task {
   readonly inputRequests?: Readonly<Record<string, { readonly method: string }>>;
 }
 
-/** Asks for it until it is so; at most ten seconds. */
+/** Polls the task until the condition holds, for at most ten seconds. */
 export function until(
   to: To,
   taskId: string,

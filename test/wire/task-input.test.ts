@@ -1,4 +1,4 @@
-// Questions inside a task, and their answers: those of honest clients, and all others.
+// Questions inside a task, and the answers of honest and of hostile clients.
 
 import { describe, expect, test } from "vitest";
 import { accept, envelope, exchange, post } from "./post.ts";
@@ -60,7 +60,7 @@ describe("an answer", () => {
     const again = await until(to, task, ({ inputRequests = {} }) => "age~2" in inputRequests);
     expect(Object.keys(again.inputRequests!)).toEqual(["age~2"]);
     expect(JSON.stringify(again.inputRequests)).toMatch(/How old\?.*18/);
-    // The old key is past: what comes for it now is nobody's.
+    // The old key is used up, so an answer to it is ignored.
     await update(to, task, { age: accept({ age: 40 }) });
     expect((await ask(to, "tasks/get", task)).result).toEqual(again);
     await update(to, task, { "age~2": accept({}) });
@@ -254,7 +254,7 @@ describe("hostile inputResponses", () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
-    // By hand: to write it as JSON takes a deeper stack than there is.
+    // Written by hand, because JSON.stringify would overflow the stack.
     const nested = `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`;
     const own = { capabilities: follows };
     const message = envelope("tasks/update", { taskId: task, inputResponses: "HERE" }, own);
@@ -279,7 +279,7 @@ describe("hostile inputResponses", () => {
     ) as object;
     await update(to, task, { one: inside, other: accept({ other: "2" }) });
     const over = await until(to, task, ({ status }) => status !== "working");
-    // Refused or read by its own member: never by the prototype's.
+    // The answer is refused, or its own member is read, but never a member of the prototype.
     expect(JSON.stringify(over)).not.toContain("1 and 2");
   });
 
@@ -422,7 +422,7 @@ test("a round's token cannot answer a task's question [D16] [S87]", async () => 
       inputResponses: { sure: accept(), slices: accept({ slices: 9 }) },
     },
   );
-  // What came for a question that was not put yet is not kept for when it is.
+  // An answer to a question that was not asked yet is not kept until it is asked.
   const made = await call(
     to,
     "order",

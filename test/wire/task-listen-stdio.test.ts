@@ -45,7 +45,7 @@ async function begun({ ask }: Pick<StdioHere, "ask">, name: string, args = {}): 
   return id;
 }
 
-/** The next line that tells of a task with this status. */
+/** The next line about a task with this status. */
 async function told({ next }: Pick<StdioHere, "next">, status: string): Promise<Incoming> {
   for (;;) {
     const line = await next();
@@ -71,7 +71,7 @@ test("a subscription is acknowledged first, sends each task's state, then every 
   expect(statuses.at(-1)).toBe("completed");
   expect(rest.at(-1)).toStrictEqual(cancelled());
   expect(await here.next()).toStrictEqual(ended());
-  // And that was all.
+  // Nothing else was sent.
   expect(await here.ask("tools/list")).toHaveLength(1);
 });
 
@@ -197,7 +197,7 @@ describe("without the capability", () => {
       here.send({ ...versionless, params: { ...versionless.params, _meta } });
       expect(await here.next()).toMatchObject({ id: "L", error: { code: -32022 } });
     }
-    // The id is free again.
+    // The id can be used again.
     here.send(listening({ taskIds: [task] }));
     expect(await here.next()).toStrictEqual(acknowledged({ taskIds: [task] }));
   });
@@ -296,7 +296,7 @@ test("in a separate process, app.stdio serves a call, a question in its task, an
   const created = await next();
   expect(created.result).toMatchObject({ resultType: "task", status: "working" });
   const taskId = created.result?.["taskId"];
-  // The request is over: to cancel it cancels nothing.
+  // The request is over, so cancelling it has no effect.
   const { _meta } = envelope("x").params;
   send({ method: "notifications/cancelled", params: { requestId: 1, _meta } });
   send(

@@ -366,8 +366,8 @@ describe("changes in quick succession", () => {
     const stream = await listen(to, { taskIds: [task] });
     const heard = statuses(await stream.rest());
     expect(heard.at(-1)).toBe("completed");
-    // Twenty questions, each put and taken back: some forty changes. However long they take, five a second are told,
-    // and the first and the last.
+    // Twenty questions, each asked and withdrawn, make some forty changes. However long they take, at most five a second
+    // are sent, and the first and the last.
     const seconds = (performance.now() - began) / 1_000;
     expect(heard.length).toBeLessThan(Math.max(12, 5 * seconds + 3));
   });
@@ -375,7 +375,7 @@ describe("changes in quick succession", () => {
   test("do not delay the end [G28]", async () => {
     const { to } = await ovenHere();
     const took: number[] = [];
-    // What is held back takes 200 ms every time. What is not can take as long on a busy machine, but not every time.
+    // A change that is held back takes 200 ms every time. Any other can take as long on a busy machine, but not every time.
     while (took.length < 20 && !took.some((ms) => ms < 150)) {
       const task = await begun(to, "two");
       await until(to, task, "input_required");
@@ -497,7 +497,7 @@ describe("nothing is left behind", () => {
     expect(await alone.rest()).toStrictEqual([ended()]);
     expect(await mixed.rest()).toStrictEqual([ended(2)]);
     await closed;
-    // Who is waited for has ten seconds.
+    // A request that the server waited for would have had ten seconds.
     expect(performance.now() - began).toBeLessThan(8_000);
     expect(store.listeners).toBe(0);
   });

@@ -143,7 +143,7 @@ describe("rounds, a task, and a question in it", () => {
     const again = await Promise.all([1, 2, 3].map(() => call(to, "order", rye, leg)));
     expect(again.map(taskIdIn)).toEqual([task, task, task]);
     await until(to, task, "input_required");
-    // It has no room for what became of it meanwhile: tasks/get tells.
+    // This response has no room for what has happened since. `tasks/get` shows it.
     const asking = await call(to, "order", rye, leg);
     expect(asking.result).toMatchObject({ taskId: task, resultType: "task", status: "working" });
     expect(asking.result).not.toHaveProperty("inputRequests");
@@ -152,7 +152,7 @@ describe("rounds, a task, and a question in it", () => {
     const over = await call(to, "order", rye, leg);
     expect(over.result).toMatchObject({ taskId: task, resultType: "task", status: "working" });
     expect(over.result).not.toHaveProperty("result");
-    // With another answer, too: the call is what it became.
+    // The same holds with another answer, because the call has become that task.
     const other = { ...leg, inputResponses: { name: accept({ name: "Eve" }) } };
     expect(taskIdIn(await call(to, "order", rye, other))).toBe(task);
     expect(ran).toEqual(["price", "bake"]);
@@ -198,7 +198,7 @@ describe("declaring tasks", () => {
       { code: -32021, data: { requiredCapabilities: { extensions: { [extension]: {} } } } },
     ]);
     expect((await store.figures()).live).toBe(0);
-    // The round is still good for one that does.
+    // The round still works for a client that can follow tasks.
     expect((await call(to, "ask_boss", {}, leg)).result).toMatchObject({ resultType: "task" });
   });
 
@@ -269,7 +269,7 @@ describe("for a client that does not support tasks", () => {
         inputResponses: { name: accept({ name: "Ada" }) },
       },
     );
-    // It sleeps the rest, a twentieth of a second, and not the minute anew, which would be too long.
+    // It sleeps only for the rest, a twentieth of a second. Another whole minute would be too long.
     expect(textIn(answered)).toBe("Ada slept");
   });
 
@@ -283,7 +283,7 @@ describe("for a client that does not support tasks", () => {
   });
 });
 
-/** A store that tells when it is about to create, and waits. */
+/** A store that reports when it is about to create a task, and waits. */
 function slow() {
   const store = new MemoryStore();
   const [asked, go] = [deferred(), deferred()];

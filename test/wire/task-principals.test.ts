@@ -1,4 +1,4 @@
-// Whose a task is: to anybody else it is as if it had never been, byte for byte.
+// Who owns a task. For any other caller it does not exist, byte for byte.
 
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
@@ -26,7 +26,7 @@ const as = (user: string) => ({ headers: { authorization: `Bearer ${user}` } });
 
 const guarded = () => ovenHere({ auth, principal });
 
-/** All that comes back, as it comes: status, headers and bytes. */
+/** The whole response, unchanged: status, headers and bytes. */
 async function raw(to: To, message: Message, sending: Sending): Promise<string> {
   const response = await post(to, message, sending);
   const headers = [...response.headers].filter(([name]) => name !== "date");
@@ -66,7 +66,7 @@ describe("another user", () => {
         expect((await asked(id)).replaceAll(id, unknown)).toBe(nothing);
         expect(await store.read(id)).toEqual(before);
       }
-      // And its owner gets what is there.
+      // The owner gets the task.
       const own = await ask(to, "tasks/get", asking, as("ada"));
       expect(own.result).toMatchObject({ status: "input_required" });
     },
@@ -224,7 +224,7 @@ describe("a ticket", () => {
 
   test("names its principal, so that a page can notice another visitor [D8] [D13]", async () => {
     const { app, ticket, to, task } = await waiting();
-    /** As an application writes it: who may, is for it to say. */
+    /** As an application writes it, because the application decides who may answer. */
     const page = async (user: string) =>
       app.readTicket(ticket).principal === user
         ? app.deliver(ticket, { ok: true })
@@ -244,7 +244,7 @@ describe("a ticket", () => {
       const leg = { requestState: ticket, ...as(user) };
       expect((await call(to, "approve", {}, leg)).error?.code).toBe(-32602);
     }
-    // What someone else is to deliver is not the caller's to answer either.
+    // The caller cannot answer what another person has to deliver, either.
     const inputResponses = { boss: accept({ ok: true }), "~early-boss": accept({ ok: true }) };
     const ack = await ask(to, "tasks/update", task, { inputResponses, ...as("ada") });
     expect(ack.result).toMatchObject({ resultType: "complete" });
@@ -282,7 +282,7 @@ describe("a ticket", () => {
 });
 
 describe("2025-11-25", () => {
-  /** A session of this user's, and what it answers. */
+  /** A session of this user, and its responses. */
   async function session(to: To, user: string) {
     const send = async (message: object, id?: string): Promise<[Response, string]> => {
       const headers = {

@@ -1,4 +1,4 @@
-// Two replicas on one Postgres, and no affinity: any request may come to either.
+// Two replicas on one Postgres, without affinity: any request may reach either of them.
 
 import { postgresStore } from "mcp-parley/postgres";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -21,7 +21,7 @@ afterAll(() => postgres.stop());
 interface Replicas {
   readonly a: Oven;
   readonly b: Oven;
-  /** To each in turn. */
+  /** Sends requests to each in turn. */
   readonly to: To;
 }
 
@@ -66,7 +66,7 @@ describe("a call", () => {
     ]);
     const task = taskIdIn(one);
     expect(taskIdIn(other)).toBe(task);
-    // Read your writes, on the other one.
+    // A write through one replica can be read through the other.
     expect((await ask(to, "tasks/get", task)).result).toMatchObject({ taskId: task });
     await until(to, task, "input_required");
     await ask(to, "tasks/update", task, { inputResponses: { slices: accept({ slices: 9 }) } });

@@ -1,4 +1,4 @@
-// A process with tasks over standard input and output: it ends with its client, and its tasks do not.
+// A process with tasks over standard input and output. It ends with its client, but its tasks do not.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

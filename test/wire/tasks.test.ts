@@ -1,4 +1,4 @@
-// The tasks extension (SEP-2663) over HTTP: what each message holds, and what a task's life looks like from outside.
+// The tasks extension (SEP-2663) over HTTP: what each message contains, and what a client sees of a task's life.
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
@@ -30,7 +30,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) a
 const id = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
 const needed = { requiredCapabilities: { extensions: { [extension]: {} } } };
 
-/** What every message says of its task. */
+/** What every message says about its task. */
 const base = {
   taskId: id,
   createdAt: time,
@@ -39,7 +39,7 @@ const base = {
   pollIntervalMs: 1_000,
 };
 
-/** On a server of somebody else's, with a tool of its own. */
+/** An app that is attached to a plain official server with its own tool. */
 async function attached(): Promise<To> {
   const { app } = oven();
   await app.work();
@@ -204,7 +204,7 @@ describe.each([
     const ack = { resultType: "complete", _meta };
     expect((await ask(to, "tasks/update", task, answers)).result).toStrictEqual(ack);
     expect((await ask(to, "tasks/cancel", task)).result).toStrictEqual(ack);
-    // Over, it is acknowledged all the same.
+    // A request about a task that is over is acknowledged all the same.
     expect((await ask(to, "tasks/update", task, answers)).result).toStrictEqual(ack);
     expect((await ask(to, "tasks/cancel", task)).result).toStrictEqual(ack);
   });
@@ -261,7 +261,7 @@ describe("which requests get a task", () => {
       done.resolve();
       const extensions = { [extension]: declared };
       const { result, error } = await call(to, "rise", {}, { capabilities: { extensions } });
-      // What is no object at all the SDK refuses before us.
+      // A value that is not an object is refused by the SDK before Parley sees it.
       expect(result?.["resultType"] ?? error?.code).toBeOneOf(["complete", -32602]);
       expect((await store.figures()).live).toBe(0);
     },
@@ -318,7 +318,7 @@ describe("which requests get a task", () => {
     const task = await begun(to, "two");
     const bare = { capabilities: stays };
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
-      // One's own as well as nobody's: it is decided before anything is looked up.
+      // The response is the same for the caller's own task and for an unknown one, because nothing is looked up yet.
       const own = await ask(to, method, task, { ...bare, inputResponses: {} });
       const unknown = await ask(to, method, "nobodys", { ...bare, inputResponses: {} });
       expect([own.status, own.error]).toMatchObject([400, { code: -32021, data: needed }]);
@@ -375,7 +375,7 @@ describe("a task", () => {
     const { to, done } = await servedOven();
     const meta = { progressToken: "p", "io.modelcontextprotocol/logLevel": "debug" };
     const created = await call(to, "rise", {}, { meta });
-    // Before it became one, the stream of its request is there for it.
+    // Until the call becomes a task, notifications go on the stream of its request.
     expect(created.notifications.map(({ method }) => method)).toEqual([
       "notifications/progress",
       "notifications/message",
@@ -421,7 +421,7 @@ describe("a task", () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => begun(to, "two")));
     expect(new Set(ids).size).toBe(50);
     for (const one of ids) expect(one).toMatch(/^[0-9a-f]{32}$/);
-    // No bit is always the same: neither a time nor a counter is in them.
+    // No bit is always the same, so the ids contain neither a time nor a counter.
     const bits = ids.map((one) => BigInt(`0x${one}`));
     const everSet = bits.reduce((sum, one) => sum | one, 0n);
     const alwaysSet = bits.reduce((sum, one) => sum & one, (1n << 128n) - 1n);
@@ -460,7 +460,7 @@ describe("a task", () => {
       },
       _meta: serverInfo("oven"),
     });
-    // Nothing is left of what was in it.
+    // Nothing is left of its contents.
     expect(await store.read(task)).toMatchObject({ input: "", waits: [], inbox: [], logLength: 0 });
     expect(await store.readLog(task)).toEqual([]);
     clock.now += keepMs;

@@ -1,4 +1,4 @@
-// A till: the app the wire tests talk to. It counts what its handlers do, and keeps what it logs.
+// A till: the app that the wire tests call. It records what its handlers do, and keeps its log.
 
 import { inputRequired, parley } from "mcp-parley";
 import type { App, Logger, ParleyOptions } from "mcp-parley";
@@ -7,9 +7,9 @@ import { keys } from "../interop/errands.ts";
 
 export interface Till {
   readonly app: App;
-  /** Idempotency keys of the bodies that ran, in their order. */
+  /** The idempotency keys of the bodies that ran, in order. */
   readonly ran: string[];
-  /** Which handlers were called, in their order; a round calls one. */
+  /** The handlers that were called, in order. A round calls one. */
   readonly called: string[];
   readonly logged: LogLine[];
 }

@@ -1,5 +1,5 @@
-// A token in the wrong hands, at the wrong time, on the wrong request: one answer outwards, the reason in the
-// log, and the handler not even called.
+// A token in the wrong hands, at the wrong time, or with the wrong request. The client always gets the same response, the
+// log has the reason, and the handler is not called.
 
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -17,7 +17,7 @@ const sure = { sure: accept() };
 
 afterEach(() => vi.restoreAllMocks());
 
-/** All that a token was refused for, as the log has it. */
+/** The reasons for refused tokens, from the log. */
 const reasons = ({ logged }: Awaited<ReturnType<typeof served>>) =>
   logged
     .filter(({ message }) => message.startsWith("A requestState was refused"))
@@ -143,7 +143,7 @@ describe("a token of one principal", () => {
     verifier: {
       verifyAccessToken: async (token) => ({
         token,
-        // The same application for all of them: it says nothing about who is calling.
+        // All of them use the same application, which says nothing about who is calling.
         clientId: "an-application",
         scopes: [],
         expiresAt: Date.now() / 1000 + 3_600,
@@ -203,7 +203,7 @@ test("tokens, answers and credentials never reach the log [D25]", async () => {
   expect(log).not.toContain(requestState.slice(-40, -5));
 });
 
-/** One bit of the sealed part, near its middle. */
+/** Flips one bit of the sealed part, near its middle. */
 function flipped(token: string): string {
   const dot = token.lastIndexOf(".") + 1;
   const bytes = Buffer.from(token.slice(dot), "base64url");
