@@ -176,7 +176,7 @@ describe("bodies", () => {
       {
         wrong: "completed body repeated",
         task,
-        what: '"one" was told, 3 ms later run c started n3',
+        what: '"one" was delivered, and 3 ms later run c started n3',
       },
     ]);
   });

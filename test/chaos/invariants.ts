@@ -210,7 +210,7 @@ function* repeatedBodies({ final, tellings, bodies }: Case): Generator<Violation
   for (const { key, nonce, run, at, checkedAt } of bodies) {
     const toldAt = first.get(key);
     if (toldAt === undefined || checkedAt <= toldAt) continue;
-    const what = `"${key}" was told, ${Math.round(at - toldAt)} ms later run ${run} started ${nonce}`;
+    const what = `"${key}" was delivered, and ${Math.round(at - toldAt)} ms later run ${run} started ${nonce}`;
     yield { wrong: "completed body repeated", task: final.task, what };
   }
 }

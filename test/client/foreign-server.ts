@@ -44,7 +44,7 @@ function saysThatItListens(output: NodeJS.ReadableStream): Promise<void> {
       .on("line", (line) => {
         if (line.includes("listening")) resolve();
       })
-      .on("close", () => reject(new Error("the server has ended before it listened")));
+      .on("close", () => reject(new Error("The server ended before it was listening.")));
   });
 }
 
@@ -54,6 +54,6 @@ async function freePort(): Promise<number> {
   const address = probe.address();
   probe.close();
   await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("there is no free port");
+  if (address === null || typeof address === "string") throw new Error("There is no free port.");
   return address.port;
 }

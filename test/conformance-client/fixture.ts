@@ -108,6 +108,6 @@ const ways: { readonly [scenario: string]: () => Promise<void> } = {
 
 const isAuth = scenario.startsWith("auth/");
 const way = isAuth ? () => signedIn(era) : ways[scenario];
-if (way === undefined) throw new Error(`There is nothing here for the scenario "${scenario}"`);
+if (way === undefined) throw new Error(`This client does not know the scenario "${scenario}".`);
 await way();
 process.exit(0);

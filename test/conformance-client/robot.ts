@@ -44,7 +44,7 @@ export class Robot implements OAuthClientProvider {
 
   /** The code from the last page, until it is exchanged for tokens. */
   get callback(): URLSearchParams {
-    if (this.#callback === undefined) throw new Error("It was sent to no page");
+    if (this.#callback === undefined) throw new Error("No sign-in page was opened.");
     return this.#callback;
   }
 
@@ -89,7 +89,7 @@ export class Robot implements OAuthClientProvider {
   async redirectToAuthorization(url: URL): Promise<void> {
     const { headers } = await fetch(url, { redirect: "manual" });
     const location = headers.get("location");
-    if (location === null) throw new Error("The authorization page has sent nobody back");
+    if (location === null) throw new Error("The authorization page did not redirect.");
     this.#callback = new URL(location, redirectUrl).searchParams;
   }
 }

@@ -41,7 +41,7 @@ async function run({ node, folder: suite }: Suite, which: readonly string[]): Pr
   try {
     const { exitCode, said } = await finished(node, args, patienceMs);
     const scenarios = writtenTo(output);
-    if (scenarios.size === 0) throw new Error(`The suite has run no scenario:\n${said}`);
+    if (scenarios.size === 0) throw new Error(`The suite ran no scenario:\n${said}`);
     return { exitCode, scenarios };
   } finally {
     rmSync(output, { recursive: true, force: true });

@@ -44,7 +44,7 @@ async function run({ node, folder }: Suite, url: string, which: readonly string[
   try {
     const { exitCode, said } = await finished(node, [...suite, ...command]);
     const scenarios = writtenTo(output);
-    if (scenarios.size === 0) throw new Error(`The suite has run no scenario:\n${said}`);
+    if (scenarios.size === 0) throw new Error(`The suite ran no scenario:\n${said}`);
     return { exitCode, scenarios };
   } finally {
     rmSync(output, { recursive: true, force: true });
@@ -73,7 +73,7 @@ export function finished(
     execFile(node, args, bounds, (error, stdout, stderr) => {
       const exitCode = error === null ? 0 : error.code;
       if (typeof exitCode === "number") return resolve({ exitCode, said: stdout + stderr });
-      reject(new Error("The suite did not come to its end", { cause: error }));
+      reject(new Error("The suite did not finish.", { cause: error }));
     });
   });
 }

@@ -123,7 +123,7 @@ async function firstOf<Type extends CallEvent["type"]>(
   const isIt = (event: CallEvent): event is Extract<CallEvent, { type: Type }> =>
     event.type === type;
   for await (const event of call) if (isIt(event)) return event;
-  throw new Error(`It had no ${type}`);
+  throw new Error(`The call had no ${type} event`);
 }
 
 test("another connection continues a call where the first left it", async () => {

@@ -74,7 +74,7 @@ export function answerIn({ headers, text }: Posted): Answer {
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
   const messages = messagesIn(isStream ? text : `data: ${text}`);
   const answer = messages.pop();
-  if (answer === undefined) throw new Error("There was no answer");
+  if (answer === undefined) throw new Error("The server sent no response.");
   return {
     ...answer,
     ...(messages.length > 0 && { notifications: messages.map((one) => ({ ...one })) }),
@@ -177,7 +177,7 @@ export function untilTask({ ask }: DraftPeer, taskId: string, status: string): P
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests look at what it is
       const task = result as Task | undefined;
       if (task?.status === status) return task;
-      throw new Error(`It is ${JSON.stringify(task ?? error)}`);
+      throw new Error(`The task has another status: ${JSON.stringify(task ?? error)}`);
     },
     { ...patience, interval: 10 },
   );
@@ -187,7 +187,7 @@ export function taskIn({ result, error }: Answer): Task {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests look at what it is
   const task = result?.["task"] as Task | undefined;
   if (typeof task?.taskId !== "string") {
-    throw new Error(`It made no task: ${JSON.stringify(result ?? error)}`);
+    throw new Error(`The call did not become a task: ${JSON.stringify(result ?? error)}`);
   }
   return task;
 }

@@ -154,5 +154,5 @@ async function atRest(engine: Engine, life: Life, store: TaskStore, id: string):
     if (life.isOver || isHeld || engine.runtime.worker?.running === 0) return;
     await new Promise(setImmediate);
   }
-  throw new Error("The engine does not come to rest.");
+  throw new Error("The engine does not become idle.");
 }

@@ -52,7 +52,7 @@ export function call(to: To, name: string, args: object = {}, leg: Leg = {}): Pr
 export function taskIdIn({ result, error }: Answer): string {
   const id = result?.["taskId"];
   if (result?.["resultType"] !== "task" || typeof id !== "string") {
-    throw new Error(`It made no task: ${JSON.stringify(result ?? error)}`);
+    throw new Error(`The call did not become a task: ${JSON.stringify(result ?? error)}`);
   }
   return id;
 }

@@ -41,7 +41,8 @@ const listening = (notifications: unknown, { id = "L", capabilities = follows }:
 async function begun({ ask }: Pick<StdioHere, "ask">, name: string, args = {}): Promise<string> {
   const heard = await ask("tools/call", { name, arguments: args });
   const id = heard.at(-1)?.result?.["taskId"];
-  if (typeof id !== "string") throw new Error(`It made no task: ${JSON.stringify(heard)}`);
+  if (typeof id !== "string")
+    throw new Error(`The call did not become a task: ${JSON.stringify(heard)}`);
   return id;
 }
 
