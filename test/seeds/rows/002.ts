@@ -585,7 +585,7 @@ export const tutorial: readonly Row[] = [
     ],
     ["One round: ask, and greet.", by(at.tools, "a greeting takes one round")],
     [
-      "The client is told about an answer that cannot be read.",
+      "The client learns of an answer that cannot be read.",
       by(at.answers, "is asked for again with the reason (%s): %j"),
     ],
     [
