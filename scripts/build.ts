@@ -5,7 +5,7 @@
 // uses. The command therefore has a copy of src/client, and everything that it takes from other packages is in `vendor`.
 
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
@@ -38,6 +38,24 @@ function writeDeclarations(): void {
   const { status } = spawnSync(process.execPath, [tsc, ...args], { stdio: "inherit" });
   // The compiler has printed what is wrong.
   if (status !== 0) process.exit(1);
+}
+
+/** Deletes the declarations that no entry of the package leads to. */
+function dropUnusedDeclarations(): void {
+  const used = new Set<string>();
+  const queue = libraryEntries().map((entry) => join(dist, `${entry}.d.ts`));
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    // An example in a comment can import a file that does not exist.
+    if (used.has(file) || !existsSync(file)) continue;
+    used.add(file);
+    for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/"(\.{1,2}\/[^"]+)\.[jt]s"/g)) {
+      queue.push(resolve(dirname(file), `${path}.d.ts`));
+    }
+  }
+  for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
+    const file = join(dist, name);
+    if (file.endsWith(".d.ts") && !used.has(file)) rmSync(file);
+  }
 }
 
 const entries: Readonly<Record<string, string>> = {
@@ -184,6 +202,7 @@ function licenseIn(folder: string): { readonly name: string; readonly text: stri
 
 rmSync(dist, { recursive: true, force: true });
 writeDeclarations();
+dropUnusedDeclarations();
 const vendored: Vendored = new Map();
 const bundled = await bundle(vendored);
 const vendor = await bundleVendor(vendored, bundled);

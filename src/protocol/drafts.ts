@@ -1,8 +1,8 @@
 // The socket that a draft of the protocol plugs into. Server and client know a draft by this interface alone, so that
 // nothing of a draft is loaded unless it is passed in as `drafts: drafts()`.
 
-import type { Transport as ClientTransport } from "@modelcontextprotocol/client";
-import type { Transport as ServerTransport } from "@modelcontextprotocol/server";
+// Both sides have the same type of transport. The client package is optional, so it is not named here.
+import type { Transport } from "@modelcontextprotocol/server";
 import { isObject } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import type { RpcResponse } from "./rpc.ts";
@@ -25,9 +25,9 @@ export interface DraftDialect extends Drafts {
     tasks: DraftTasks,
   ) => Promise<Response>;
   /** Wraps the transport of a single connection, such as stdio. */
-  readonly wrapTransport: (transport: ServerTransport, tasks: DraftTasks) => DraftConnection;
+  readonly wrapTransport: (transport: Transport, tasks: DraftTasks) => DraftConnection;
   /** Makes a client offer the draft in `initialize`. Call it before the client connects. */
-  readonly offer: (transport: ClientTransport) => DraftOffered;
+  readonly offer: (transport: Transport) => DraftOffered;
   /** Sends the requests of one call in the form of the draft. `taskFor` gives the `task` parameter of `tools/call`. */
   readonly requests: <Options>(
     inner: RpcRequests<Options>,
@@ -36,7 +36,7 @@ export interface DraftDialect extends Drafts {
 }
 
 /** A transport that speaks the draft once the client has opened with it. */
-type DraftConnection = ServerTransport & { readonly isDraft: boolean };
+type DraftConnection = Transport & { readonly isDraft: boolean };
 
 /** The client's offer, and whether the server took it. */
 interface DraftOffered {

@@ -13,6 +13,8 @@ import { emptyFolder, parley, start } from "./run.ts";
 const PARLEY_KEYS = newKey("test");
 
 const appFile = `import { appendFileSync } from "node:fs";
+import { parley } from "mcp-parley";
+import { sqliteStore } from "mcp-parley/sqlite";
 
 export const app = parley({ name: "oven", version: "1.0.0", store: sqliteStore("tasks.db", { leaseMs: 60_000 }) });
 app.tool("bake", { task: "required" }, async (ctx) => {

@@ -242,8 +242,10 @@ test("it depends on the official SDK and nothing else", () => {
   expect(peers.filter((name) => peerDependenciesMeta[name]?.optional === true)).toEqual([
     "@modelcontextprotocol/client",
     "@opentelemetry/api",
+    "fast-check",
     "libsql",
     "pg",
+    "vitest",
   ]);
 });
 
