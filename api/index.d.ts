@@ -93,7 +93,7 @@ export declare interface App {
      * Answers a `ctx.waitFor`. The first answer counts. The ticket proves which question is meant, not who answers, so check
      * first whether this person may.
      *
-     * Returns "delivered", "already answered", or "gone" if the task has ended or its time limit has passed.
+     * Returns "delivered", "already_answered", or "gone" if the task has ended or its time limit has passed.
      *
      * @example
      * ```ts
@@ -101,7 +101,7 @@ export declare interface App {
      * if (outcome !== "delivered") return page(`This request is ${outcome}.`);
      * ```
      */
-    readonly deliver: (ticket: string, value: unknown) => Promise<"delivered" | "already answered" | "gone">;
+    readonly deliver: (ticket: string, value: unknown) => Promise<"delivered" | "already_answered" | "gone">;
     /** Stops taking requests, waits for those in progress, and releases running tasks to other workers. A store that you passed in stays open, because other apps may use it. */
     readonly close: () => Promise<void>;
 }

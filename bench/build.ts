@@ -3,7 +3,8 @@
 // also start in a fifth of the time.
 
 import { execFile } from "node:child_process";
-import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -29,6 +30,18 @@ export async function build(folder: string, files: readonly string[]): Promise<B
   await linkPackages(folder);
   await compile(join(folder, "tsconfig.json"));
   return (file) => join(out, file.replace(/\.ts$/, ".js"));
+}
+
+/** Builds the package as it is shipped and installs it where the compiled programs find it. Returns its `dist`. */
+export async function installPackage(folder: string): Promise<string> {
+  const installed = join(folder, "node_modules/mcp-parley");
+  const dist = join(installed, "dist");
+  if (!existsSync(installed)) {
+    const script = join(root, "scripts/build.ts");
+    await run(process.execPath, ["--import", import.meta.resolve("tsx"), script, dist]);
+    await copyFile(join(root, "package.json"), join(installed, "package.json"));
+  }
+  return dist;
 }
 
 /** Links every installed package except OpenTelemetry, which is for the tests: a plain install does not have it. */

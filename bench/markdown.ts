@@ -24,7 +24,7 @@ const rows: readonly (readonly [label: string, name: string])[] = [
 const shares: readonly (readonly [label: string, name: string])[] = [
   ["token work ÷ a round's processor time", "token/share"],
   ["the 200th round ÷ the first, processor time", "rounds/200÷1 cpu"],
-  ["cold start to first response ÷ bare", "coldstart/fast÷bare"],
+  ["cold start to first response ÷ bare", "coldstart/shipped÷bare"],
   ["… of the official SDK ÷ bare", "coldstart/sdk÷bare"],
   ["installed size ÷ the official SDK", "size/parley÷sdk"],
   ["resident memory, 100 000 calls ÷ 25 000", "memory/fast 100k÷25k"],

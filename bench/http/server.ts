@@ -10,6 +10,7 @@ const opponents: Readonly<Record<string, () => Promise<Start>>> = {
   bare: async () => (await import("./opponents/bare.ts")).start,
   fast: async () => (await import("./opponents/parley.ts")).startFast,
   oversdk: async () => (await import("./opponents/parley.ts")).startOverSdk,
+  shipped: async () => (await import("./opponents/shipped.ts")).start,
   sdk: async () => (await import("./opponents/sdk.ts")).start,
   sdkv1: async () => (await import("./opponents/sdk-v1.ts")).start,
   tmcp: async () => (await import("./opponents/tmcp.ts")).start,

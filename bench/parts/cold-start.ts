@@ -1,15 +1,17 @@
 // The time from the start of a process to its first correct response, in turns.
 
 import type { Bench } from "../bench.ts";
+import { installPackage } from "../build.ts";
 import { median, short, shown, table } from "../figures.ts";
 import { converse, startServer } from "../http/compare.ts";
 import type { Usage } from "../http/server.ts";
 import { plain } from "../http/workloads.ts";
 
-const names = ["bare", "fast", "sdk", "sdkv1", "tmcp"];
+const names = ["bare", "shipped", "sdk", "sdkv1", "tmcp"];
 
 export async function measureColdStart(bench: Bench): Promise<void> {
   const { figures, chance, pace } = bench;
+  await installPackage(bench.folder);
   const found = new Map(names.map((name) => [name, { ms: [] as number[], cpuMs: [] as number[] }]));
   for (let round = 0; round < pace.rounds; round += 1) {
     const first = Math.floor(chance.next() * names.length);

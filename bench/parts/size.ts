@@ -1,16 +1,11 @@
 // Installed size: the packed package and everything that npm installs with it, against the official SDK alone and tmcp,
 // each with what its server needs.
 
-import { execFile } from "node:child_process";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
-import { promisify } from "node:util";
 import type { Bench } from "../bench.ts";
-import { root } from "../build.ts";
+import { installPackage, root } from "../build.ts";
 import { short, table } from "../figures.ts";
-
-const run = promisify(execFile);
 
 interface Manifest {
   readonly files?: readonly string[];
@@ -20,9 +15,7 @@ interface Manifest {
 }
 
 export async function measureSize({ figures, folder }: Bench): Promise<void> {
-  const dist = join(folder, "dist");
-  const build = join(root, "scripts/build.ts");
-  await run(process.execPath, ["--import", import.meta.resolve("tsx"), build, dist]);
+  const dist = await installPackage(folder);
   const own = await manifestIn(root);
   const documents = (own.files ?? []).filter((file) => file !== "dist");
   const alwaysPacked = ["package.json", "README.md", "LICENSE"];

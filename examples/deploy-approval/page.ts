@@ -48,7 +48,7 @@ export async function decide(
 
 const sentences = {
   delivered: "Thank you. Your decision is on its way.",
-  "already answered": "This has already been decided.",
+  already_answered: "This has already been decided.",
   gone: "This request is over. It was decided or cancelled, or its time ran out.",
 };
 

@@ -162,7 +162,7 @@ test("if the button is pressed twice, the first press counts; the second gets a 
   expect(told(trail)).toEqual([
     "ada ask shop 1.4.2: waiting",
     "bob approve shop 1.4.2: delivered",
-    "carol refuse shop 1.4.2: already answered",
+    "carol refuse shop 1.4.2: already_answered",
     "ada deploy shop 1.4.2: done, approved by bob",
     "bob approve shop 1.4.2: gone",
   ]);

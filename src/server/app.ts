@@ -158,7 +158,7 @@ export interface App {
    * Answers a `ctx.waitFor`. The first answer counts. The ticket proves which question is meant, not who answers, so check
    * first whether this person may.
    *
-   * Returns "delivered", "already answered", or "gone" if the task has ended or its time limit has passed.
+   * Returns "delivered", "already_answered", or "gone" if the task has ended or its time limit has passed.
    *
    * @example
    * ```ts
@@ -169,7 +169,7 @@ export interface App {
   readonly deliver: (
     ticket: string,
     value: unknown,
-  ) => Promise<"delivered" | "already answered" | "gone">;
+  ) => Promise<"delivered" | "already_answered" | "gone">;
   /** Stops taking requests, waits for those in progress, and releases running tasks to other workers. A store that you passed in stays open, because other apps may use it. */
   readonly close: () => Promise<void>;
 }

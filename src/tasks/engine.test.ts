@@ -286,7 +286,7 @@ describe("waiting for a delivery from elsewhere", () => {
     const deliver = (value: string) =>
       engine.runtime.deliver(callId, "boss", "external boss", value);
     expect(await deliver("yes")).toBe("delivered");
-    expect(["already answered", "gone"]).toContain(await deliver("no"));
+    expect(["already_answered", "gone"]).toContain(await deliver("no"));
     expect((await engine.over(id)).result).toBe("yes");
     expect(await deliver("no")).toBe("gone");
   });
@@ -308,7 +308,7 @@ describe("waiting for a delivery from elsewhere", () => {
     await engine.start();
     const { id } = await engine.create("tool", null, { callId });
     expect((await engine.over(id)).result).toBe("at once");
-    expect(told).toEqual(["delivered", "already answered"]);
+    expect(told).toEqual(["delivered", "already_answered"]);
   });
 
   test("a value that is not valid is not used, and the wait goes on", async () => {

@@ -49,7 +49,7 @@ export interface Promotion {
 }
 
 /** What became of a delivery. */
-export type Delivery = "delivered" | "already answered" | "gone";
+export type Delivery = "delivered" | "already_answered" | "gone";
 
 /** The task engine of one process. */
 export class TaskRuntime {
@@ -200,7 +200,7 @@ export class TaskRuntime {
       // The question has an answer that is not checked yet. It is asked again only if that answer is not valid.
       if (task !== undefined && isLive(task) && externalWait(task, key) === undefined) break;
     }
-    return "already answered";
+    return "already_answered";
   }
 
   /** Yields every state of a task after revision `since`, until the task ends or the signal aborts. */

@@ -274,7 +274,7 @@ describe("waitFor", () => {
     const [ticket = ""] = tickets;
     expect(b.app.readTicket(ticket)).toMatchObject({ key: "boss", principal: "ada" });
     expect(await b.app.deliver(ticket, { ok: true })).toBe("delivered");
-    expect(["already answered", "gone"]).toContain(await b.app.deliver(ticket, { ok: false }));
+    expect(["already_answered", "gone"]).toContain(await b.app.deliver(ticket, { ok: false }));
     expect((await over(a, id)).result).toMatchObject({ content: [{ text: "approved" }] });
     expect(await b.app.deliver(ticket, { ok: false })).toBe("gone");
     expect(tickets).toHaveLength(1);

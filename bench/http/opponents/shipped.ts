@@ -1,0 +1,10 @@
+// Parley as it is shipped: the bundle that `npm run build` makes, installed as a package. It is what a cold start loads.
+
+import { parley } from "mcp-parley";
+import type { Start } from "./opponent.ts";
+import { makeApp } from "./parley-app.ts";
+
+export const start: Start = async () => {
+  const { url } = await makeApp(parley).listen(0);
+  return { port: Number(new URL(url).port) };
+};
