@@ -1,6 +1,6 @@
 // Runs the client scenarios of the official suite, and reads the checks that it wrote.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -56,7 +56,18 @@ function writtenTo(output: string): ReadonlyMap<string, readonly Check[]> {
     written.map((file) => {
       const folder = dirname(file).replaceAll("\\", "/");
       const [, scenario = folder] = /^(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(folder) ?? [];
-      return [scenario, Checks.parse(JSON.parse(readFileSync(join(output, file), "utf8")))];
+      const checks = Checks.parse(JSON.parse(readFileSync(join(output, file), "utf8")));
+      return [scenario, explained(checks, join(output, folder, "stderr.txt"))];
     }),
+  );
+}
+
+/** A check that failed also says what our program printed. */
+function explained(checks: readonly Check[], errors: string): readonly Check[] {
+  const printed = existsSync(errors) ? readFileSync(errors, "utf8").slice(-2_000) : "";
+  return checks.map((check) =>
+    check.status === "FAILURE"
+      ? { ...check, errorMessage: `${check.errorMessage ?? ""}\n${printed}` }
+      : check,
   );
 }
