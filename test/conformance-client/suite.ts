@@ -13,6 +13,21 @@ import { scriptOf } from "../programs.ts";
 const scenarioPatienceMs = 120_000;
 const patienceMs = 240_000;
 
+/**
+ * The suite's servers drop a connection that is idle for five seconds. With forty clients on a busy machine, the next
+ * request of one of them can cross that, and is lost. So they keep connections for as long as a scenario may take.
+ */
+const keepAlive =
+  "data:text/javascript," +
+  encodeURIComponent(
+    `import http from "node:http";
+     import { syncBuiltinESMExports } from "node:module";
+     const { createServer } = http;
+     http.createServer = (...args) =>
+       Object.assign(createServer(...args), { keepAliveTimeout: ${scenarioPatienceMs} });
+     syncBuiltinESMExports();`,
+  );
+
 /** What the suite starts for each scenario. */
 const command = `"${process.execPath}" "${scriptOf("test/conformance-client/fixture.ts")}"`;
 
@@ -36,7 +51,14 @@ export function requiredScenarios(suite: Suite, revision: string): readonly stri
 async function run({ node, folder: suite }: Suite, which: readonly string[]): Promise<Run> {
   const output = mkdtempSync(join(tmpdir(), "parley-conformance-client-"));
   const timeout = ["--timeout", String(scenarioPatienceMs)];
-  const started = ["--import", endWithUs, join(suite, "dist/index.js"), "client"];
+  const started = [
+    "--import",
+    endWithUs,
+    "--import",
+    keepAlive,
+    join(suite, "dist/index.js"),
+    "client",
+  ];
   const args = [...started, "--command", command, ...which, ...timeout, "-o", output];
   try {
     const { exitCode, said } = await finished(node, args, patienceMs);
