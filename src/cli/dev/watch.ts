@@ -48,7 +48,7 @@ export class Watched {
     this.#timer = setTimeout(this.#look, quietMs);
   };
 
-  /** Compares the text, because a file that was only touched is no reason to restart. */
+  /** Compares the text, because touching a file is not a reason to restart. */
   readonly #look = (): void => {
     const changed = [...this.#texts].filter(([file, text]) => textOf(file) !== text);
     for (const [file] of changed) this.#texts.set(file, textOf(file));
