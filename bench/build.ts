@@ -5,14 +5,12 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { root, tsc } from "../scripts/package.ts";
 
 const run = promisify(execFile);
-export const root = fileURLToPath(new URL("../", import.meta.url));
 
 /** Compiles these files and what they import into the folder. Paths are relative to the root of the repository. */
 export async function build(folder: string, files: readonly string[]): Promise<Built> {
@@ -56,10 +54,8 @@ async function linkPackages(folder: string): Promise<void> {
 export type Built = (file: string) => string;
 
 async function compile(project: string): Promise<void> {
-  const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
-  const compiler = join(dirname(manifest), "bin/tsc");
   try {
-    await run(process.execPath, [compiler, "-p", project]);
+    await run(process.execPath, [tsc, "-p", project]);
   } catch (cause) {
     const said = cause instanceof Error && "stdout" in cause ? String(cause.stdout) : "";
     throw new Error(`The code does not compile, so it cannot be measured: ${said.trim()}`, {

@@ -4,29 +4,19 @@
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
 import type { ExtractorMessage } from "@microsoft/api-extractor";
+import { libraryEntries, root, tsc } from "./package.ts";
 
 const isCheck = process.argv.includes("--check");
-const root = resolve(import.meta.dirname, "..");
 // Inside the project, so that the declarations find the packages they import.
 const cache = join(root, ".cache/api");
 
-interface Manifest {
-  readonly exports: { readonly [entry: string]: string | { readonly types: string } };
-}
-
-function entries(): readonly (readonly [name: string, declarations: string])[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own package.json
-  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
-  return Object.entries(manifest.exports).flatMap(([entry, target]) => {
-    if (typeof target === "string") return [];
-    const name = entry === "." ? "index" : entry.slice(2).replaceAll("/", "-");
-    return [[name, target.types.replace("./dist/", "")]];
-  });
-}
+/** The name of an entry's file in `api`. */
+const fileName = (subpath: string) =>
+  subpath === "." ? "index" : subpath.slice(2).replaceAll("/", "-");
 
 /** One file with everything that the entry exports, and what is wrong with it. */
 function extract(name: string, declarations: string): { text: string; problems: string[] } {
@@ -97,27 +87,17 @@ function undocumented(name: string, rollup: string): string[] {
 
 rmSync(cache, { recursive: true, force: true });
 mkdirSync(cache, { recursive: true });
-execFileSync(
-  "npx",
-  [
-    "tsc",
-    "-p",
-    "tsconfig.build.json",
-    "--isolatedDeclarations",
-    "false",
-    "--emitDeclarationOnly",
-    "--outDir",
-    join(cache, "dist"),
-  ],
-  { cwd: root, stdio: "inherit" },
-);
+const project = join(root, "tsconfig.build.json");
+const emit = [tsc, "-p", project, "--emitDeclarationOnly", "--outDir", join(cache, "dist")];
+execFileSync(process.execPath, emit, { stdio: "inherit" });
 mkdirSync(join(root, "api"), { recursive: true });
 
 const problems: string[] = [];
 const names = new Set<string>();
-for (const [name, declarations] of entries()) {
+for (const { subpath, file: entry } of libraryEntries()) {
+  const name = fileName(subpath);
   names.add(`${name}.d.ts`);
-  const extracted = extract(name, declarations);
+  const extracted = extract(name, `${entry}.d.ts`);
   problems.push(...extracted.problems);
   const file = join(root, "api", `${name}.d.ts`);
   if (!isCheck) writeFileSync(file, extracted.text);

@@ -6,13 +6,13 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire, isBuiltin } from "node:module";
+import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { build } from "esbuild";
 import type { BuildOptions, Metafile, OnResolveArgs, Plugin } from "esbuild";
+import { libraryEntries, root, tsc } from "./package.ts";
 
-const root = resolve(import.meta.dirname, "..");
 const source = join(root, "src");
 const dist = resolve(process.argv[2] ?? join(root, "dist"));
 
@@ -32,8 +32,6 @@ const common = {
 // ---------------------------------------------------------------- the library and the command
 
 function writeDeclarations(): void {
-  const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
-  const tsc = join(dirname(manifest), "bin/tsc");
   const args = ["-p", join(root, "tsconfig.build.json"), "--outDir", dist];
   const { status } = spawnSync(process.execPath, [tsc, ...args], { stdio: "inherit" });
   // The compiler has printed what is wrong.
@@ -43,7 +41,7 @@ function writeDeclarations(): void {
 /** Deletes the declarations that no entry of the package leads to. */
 function dropUnusedDeclarations(): void {
   const used = new Set<string>();
-  const queue = libraryEntries().map((entry) => join(dist, `${entry}.d.ts`));
+  const queue = libraryEntries().map(({ file }) => join(dist, `${file}.d.ts`));
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
     // An example in a comment can import a file that does not exist.
     if (used.has(file) || !existsSync(file)) continue;
@@ -59,20 +57,11 @@ function dropUnusedDeclarations(): void {
 }
 
 const entries: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(libraryEntries().map((entry) => [entry, `${entry}.ts`])),
+  ...Object.fromEntries(libraryEntries().map(({ file }) => [file, `${file}.ts`])),
   "cli/main": "cli/main.ts",
   "cli/demo-replica": "cli/demo/replica.ts",
   "cli/demo-tool": "cli/demo/tool.ts",
 };
-
-/** The files that package.json exports, from the root of `src` and `dist` alike: `testing/index`. */
-function libraryEntries(): readonly string[] {
-  const { exports }: { exports: Readonly<Record<string, string | { default: string }>> } =
-    JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return Object.values(exports).flatMap((target) =>
-    typeof target === "string" ? [] : [target.default.slice("./dist/".length, -".js".length)],
-  );
-}
 
 /** By file in `vendor`: the package whose code is there. */
 type Vendored = Map<string, string>;

@@ -4,7 +4,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bench } from "../bench.ts";
-import { installPackage, root } from "../build.ts";
+import { root } from "../../scripts/package.ts";
+import { installPackage } from "../build.ts";
 import { short, table } from "../figures.ts";
 
 interface Manifest {

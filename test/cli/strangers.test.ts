@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { leash } from "../programs.ts";
 import { keys, parleyOnScreen } from "./screen.ts";
 import { emptyFolder, parley, read, start } from "./run.ts";
 
@@ -60,15 +61,12 @@ async function changed(
 }
 
 describe("the SDK's example server behind OAuth", () => {
-  /** It ends with this process, however that ends. */
-  const leash = "data:text/javascript,process.stdin.on('end',()=>process.exit(1)).resume().unref()";
-
   async function started(): Promise<string> {
     const example = fileURLToPath(
       import.meta.resolve("@modelcontextprotocol/sdk/examples/server/simpleStreamableHttp.js"),
     );
     const port = 21_000 + (process.pid % 10_000);
-    const child = spawn(process.execPath, ["--import", leash, example, "--oauth"], {
+    const child = spawn(process.execPath, ["--import", leash.stdin, example, "--oauth"], {
       env: { ...process.env, MCP_PORT: String(port), MCP_AUTH_PORT: String(port + 10_000) },
       stdio: ["pipe", "pipe", "ignore"],
     });

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import type { Suite } from "../conformance/install.ts";
-import { Checks, endWithUs, finished } from "../conformance/suite.ts";
+import { Checks, finished } from "../conformance/suite.ts";
 import type { Check, Run } from "../conformance/suite.ts";
-import { scriptOf } from "../programs.ts";
+import { leash, scriptOf } from "../programs.ts";
 
 /** For one scenario. The suite starts all of them at once, each in its own process. */
 const scenarioPatienceMs = 120_000;
@@ -53,7 +53,7 @@ async function run({ node, folder: suite }: Suite, which: readonly string[]): Pr
   const timeout = ["--timeout", String(scenarioPatienceMs)];
   const started = [
     "--import",
-    endWithUs,
+    leash.stdin,
     "--import",
     keepAlive,
     join(suite, "dist/index.js"),

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { leash } from "../programs.ts";
 import type { Suite } from "./install.ts";
 
 export const Checks = z.array(
@@ -38,7 +39,7 @@ export function runPending(suite: Suite, url: string): Promise<Run> {
 
 async function run({ node, folder }: Suite, url: string, which: readonly string[]): Promise<Run> {
   const output = mkdtempSync(join(tmpdir(), "parley-conformance-"));
-  const suite = ["--import", endWithUs, join(folder, "dist/index.js")];
+  const suite = ["--import", leash.stdin, join(folder, "dist/index.js")];
   const timeout = ["--timeout", String(scenarioPatienceMs)];
   const command = ["server", "--url", url, ...which, ...timeout, "-o", output];
   try {
@@ -57,10 +58,6 @@ export function requiredScenarios({ folder }: Suite, revision: string): readonly
   const [, list = ""] = /^server:\n((?: {2}- .+\n)+)/m.exec(file) ?? [];
   return [...list.matchAll(/- (\S+)/g)].map(([, name = ""]) => name);
 }
-
-// Its standard input is a pipe from this process, so it notices when this process ends, even by `kill -9`.
-export const endWithUs =
-  "data:text/javascript,process.stdin.on('end',()=>process.exit(130)).resume().unref()";
 
 /** Runs the suite. It ends with this process, and in any case when its time is up. */
 export function finished(

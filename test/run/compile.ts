@@ -13,14 +13,12 @@ import {
   stat,
   writeFile,
 } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { root, tsc } from "../../scripts/package.ts";
 import { isAlive } from "../postgres/processes.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Below node_modules, so that Node finds the packages from there. */
 const cache = join(root, "node_modules/.cache/parley-tests");
 const hourMs = 3_600_000;
@@ -81,9 +79,7 @@ async function emit(folder: string): Promise<void> {
     exclude: [join(root, "test/package/consumer"), join(root, "examples/**/.run*")],
   };
   await writeFile(project, JSON.stringify(config));
-  const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
-  const compiler = join(dirname(manifest), "bin/tsc");
-  await promisify(execFile)(process.execPath, [compiler, "-p", project]);
+  await promisify(execFile)(process.execPath, [tsc, "-p", project]);
 }
 
 /** Folders of runs that were killed before they could remove them. */

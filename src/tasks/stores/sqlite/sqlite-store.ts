@@ -37,7 +37,7 @@ interface Tables {
   readonly workers: WorkerTable;
 }
 
-interface Connection extends Tables {
+interface OpenFile extends Tables {
   readonly database: SqliteDatabase;
   readonly commits: GroupCommit;
   readonly version: () => number;
@@ -53,8 +53,8 @@ export class SqliteStore implements TaskStore {
   readonly #path: string;
   readonly #now: () => number;
   readonly #hints = new CommitHints(() => this.#connection?.version());
-  #connecting: Promise<Connection> | undefined;
-  #connection: Connection | undefined;
+  #connecting: Promise<OpenFile> | undefined;
+  #connection: OpenFile | undefined;
   /** Operations that have been called and have not ended. */
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -322,7 +322,7 @@ export class SqliteStore implements TaskStore {
     return value;
   }
 
-  async #do<T>(operation: (connection: Connection) => Promise<T>): Promise<T> {
+  async #do<T>(operation: (connection: OpenFile) => Promise<T>): Promise<T> {
     const doing = this.#open().then(operation);
     this.#underWay.add(doing);
     try {
@@ -332,13 +332,13 @@ export class SqliteStore implements TaskStore {
     }
   }
 
-  async #open(): Promise<Connection> {
+  async #open(): Promise<OpenFile> {
     if (this.#isClosed) throw new Error("The SQLite store is closed.");
     this.#connecting ??= this.#connect();
     return this.#connecting;
   }
 
-  async #connect(): Promise<Connection> {
+  async #connect(): Promise<OpenFile> {
     try {
       const database = await openDatabase(this.#path);
       const version = database.prepare("pragma data_version");
