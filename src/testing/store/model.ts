@@ -248,7 +248,8 @@ export function describeModel(open: OpenStore): void {
         { numRuns, endOnFailure: false },
       );
     },
-    60_000 + numRuns * 500,
+    // Long enough for a busy machine.
+    120_000 + numRuns * 3_000,
   );
 }
 
