@@ -6,9 +6,15 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
+import {
+  CompilerState,
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+} from "@microsoft/api-extractor";
 import type { ExtractorMessage } from "@microsoft/api-extractor";
 import { libraryEntries, root, tsc } from "./package.ts";
+import type { Entry } from "./package.ts";
 
 const isCheck = process.argv.includes("--check");
 // Inside the project, so that the declarations find the packages they import.
@@ -18,19 +24,19 @@ const cache = join(root, ".cache/api");
 const fileName = (subpath: string) =>
   subpath === "." ? "index" : subpath.slice(2).replaceAll("/", "-");
 
-/** One file with everything that the entry exports, and what is wrong with it. */
-function extract(name: string, declarations: string): { text: string; problems: string[] } {
-  const problems: string[] = [];
-  const entry = join(cache, "dist", declarations);
-  const rollup = join(cache, `${name}.d.ts`);
+const declarationsOf = ({ file }: Entry) => join(cache, "dist", `${file}.d.ts`);
+const rollupOf = ({ subpath }: Entry) => join(cache, `${fileName(subpath)}.d.ts`);
+
+function configOf(entry: Entry): ExtractorConfig {
+  const declarations = declarationsOf(entry);
   const quiet = { default: { logLevel: ExtractorLogLevel.None } };
   const loud = { logLevel: ExtractorLogLevel.Error };
-  const config = ExtractorConfig.prepare({
+  return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(root, "package.json"),
     configObject: {
       projectFolder: root,
-      mainEntryPointFilePath: entry,
+      mainEntryPointFilePath: declarations,
       newlineKind: "lf",
       compiler: {
         overrideTsconfig: {
@@ -44,13 +50,13 @@ function extract(name: string, declarations: string): { text: string; problems: 
             exactOptionalPropertyTypes: true,
             skipLibCheck: true,
           },
-          files: [entry],
+          files: [declarations],
         },
       },
       apiReport: { enabled: false },
       docModel: { enabled: false },
       tsdocMetadata: { enabled: false },
-      dtsRollup: { enabled: true, untrimmedFilePath: rollup },
+      dtsRollup: { enabled: true, untrimmedFilePath: rollupOf(entry) },
       messages: {
         compilerMessageReporting: { default: loud },
         tsdocMessageReporting: quiet,
@@ -58,12 +64,21 @@ function extract(name: string, declarations: string): { text: string; problems: 
       },
     },
   });
+}
+
+/** One file with everything that the entry exports, and what is wrong with it. */
+function extract(
+  name: string,
+  config: ExtractorConfig,
+  compilerState: CompilerState,
+): { text: string; problems: string[] } {
+  const problems: string[] = [];
   const messageCallback = (message: ExtractorMessage) => {
     if (message.logLevel === ExtractorLogLevel.Error) problems.push(`${name}: ${message.text}`);
     message.handled = true;
   };
-  Extractor.invoke(config, { localBuild: true, messageCallback });
-  const text = readFileSync(rollup, "utf8");
+  Extractor.invoke(config, { localBuild: true, messageCallback, compilerState });
+  const text = readFileSync(config.untrimmedFilePath, "utf8");
   return { text, problems: [...problems, ...undocumented(name, text)] };
 }
 
@@ -94,10 +109,17 @@ mkdirSync(join(root, "api"), { recursive: true });
 
 const problems: string[] = [];
 const names = new Set<string>();
-for (const { subpath, file: entry } of libraryEntries()) {
-  const name = fileName(subpath);
+const entries = libraryEntries().map((entry) => ({ entry, config: configOf(entry) }));
+const [main] = entries;
+if (main === undefined) throw new Error("package.json has no entries.");
+// One program for all entries, because the compiler takes most of the time.
+const compilerState = CompilerState.create(main.config, {
+  additionalEntryPoints: entries.map(({ config }) => config.mainEntryPointFilePath),
+});
+for (const { entry, config } of entries) {
+  const name = fileName(entry.subpath);
   names.add(`${name}.d.ts`);
-  const extracted = extract(name, `${entry}.d.ts`);
+  const extracted = extract(name, config, compilerState);
   problems.push(...extracted.problems);
   const file = join(root, "api", `${name}.d.ts`);
   if (!isCheck) writeFileSync(file, extracted.text);
