@@ -1,9 +1,17 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import SlowFirst from "./test/run/slow-first.ts";
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Tests that only call the library. Their files share the modules that they load, which saves loading them 100 times. */
+const inProcess = ["src/**/*.test.ts", "test/wire/*.test.ts"];
+/** Files among them that replace modules or set something for the whole process. */
+const apart = [
+  "src/server/ops/telemetry.test.ts",
+  "src/tasks/stores/postgres/postgres-entry.test.ts",
+];
 
 export default defineConfig({
   resolve: {
@@ -22,13 +30,27 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "parley", include: ["{src,test,examples}/**/*.test.ts"] },
+        test: {
+          name: "parley",
+          include: ["{test,examples}/**/*.test.ts", ...apart],
+          exclude: [...configDefaults.exclude, "test/wire/**"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "in process",
+          isolate: false,
+          include: inProcess,
+          exclude: [...configDefaults.exclude, ...apart],
+        },
       },
       {
         // The wire tests run a second time, over the SDK's entry, because both entries must behave alike.
         extends: true,
         test: {
           name: "over the SDK",
+          isolate: false,
           env: { PARLEY_TEST_ENTRY: "sdk" },
           include: [
             "answers",
@@ -56,11 +78,11 @@ export default defineConfig({
     globalSetup: source("test/run/setup.ts"),
     reporters: ["default", source("scripts/closing-line.ts")],
     // The tests of processes and stores wait more than they compute. By default, vitest uses one worker on two cores.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
     // How long a test may take on a busy machine. A test that passes is not slowed down by this.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // A busy machine may need longer than the default of one second.
     expect: { poll: { timeout: 30_000 } },
     silent: "passed-only",
