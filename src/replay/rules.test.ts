@@ -1240,7 +1240,7 @@ describe("R9 steps", () => {
 
   test.each<[string, () => unknown, string]>([
     ["a Response", () => new Response("x"), "a Response at result"],
-    ["an iterator", () => ({ rows: [1].values() }), "a Object at result.rows"],
+    ["an iterator", () => ({ rows: [1].values() }), "an iterator at result.rows"],
     ["an invalid Date", () => [new Date(Number.NaN)], "an invalid Date at result[0]"],
     ["NaN", () => ({ n: Number.NaN }), "NaN at result.n"],
     ["a bigint", () => 1n, "a bigint at result"],

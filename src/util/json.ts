@@ -117,13 +117,18 @@ function convertMembers(value: object, path: string, above: Set<object>, depth: 
   }
   if (members.length === 0 && !isPlain(value)) {
     // The data of a Response, a Blob or an iterator is behind methods, so only `{}` would be left of it.
-    throw new NotJson(
-      path,
-      `a ${value.constructor?.name ?? "class instance"}`,
-      "what is read from it",
-    );
+    throw new NotJson(path, kindOf(value), "what is read from it");
   }
   return fromMembers(members);
+}
+
+function kindOf(value: object): string {
+  // The class of a built-in iterator has no name, or another one on newer versions of Node.
+  if (Symbol.iterator in value) return "an iterator";
+  const name = value.constructor?.name;
+  return name === undefined || name === ""
+    ? "a class instance"
+    : `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
 }
 
 function isPlain(value: object): boolean {
