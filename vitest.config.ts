@@ -56,6 +56,7 @@ export default defineConfig({
             "answers",
             "auth",
             "envelope",
+            "hostile-requests",
             "legacy-tasks",
             "legacy",
             "mishaps",

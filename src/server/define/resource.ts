@@ -10,6 +10,7 @@ import { ParleyError } from "../../errors.ts";
 import type { Context } from "../context/context.ts";
 import type { Definition, Parsed, WireResult } from "./definition.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
+import { LinearTemplate, longestUri } from "./linear-template.ts";
 
 /** The names of the variables in a URI template. `test://{id}/data{?page,size}` has "id", "page" and "size". */
 export type TemplateNames<U extends string> = U extends `${string}{${infer E}}${infer R}`
@@ -78,7 +79,7 @@ export function defineResource<U extends string>(
   { mimeType }: ResourceConfig<U>,
   handler: ResourceHandler<U>,
 ): Definition {
-  const template = UriTemplate.isTemplate(uri) ? new UriTemplate(uri) : undefined;
+  const template = UriTemplate.isTemplate(uri) ? new LinearTemplate(uri) : undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its parameters are ResourceArgs
   const call = handler as unknown as (...args: readonly unknown[]) => unknown;
   return {
@@ -94,7 +95,10 @@ export function defineResource<U extends string>(
   };
 }
 
-function parseUri(target: string, template: UriTemplate | undefined): Parsed {
+function parseUri(target: string, template: LinearTemplate | undefined): Parsed {
+  if (target.length > longestUri) {
+    return { ok: false, reason: `The URI is longer than ${longestUri} characters.` };
+  }
   if (!URL.canParse(target)) return { ok: false, reason: `Not a URI: ${target}` };
   if (template === undefined) return { ok: true, input: [new URL(target)] };
   const variables = template.match(target);

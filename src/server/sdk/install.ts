@@ -17,6 +17,7 @@ import {
 } from "../../protocol/error-codes.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
+import { LinearTemplate } from "../define/linear-template.ts";
 import { failureResponse } from "../round/failure.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { Registration, RegisteredResource } from "../define/registry.ts";
@@ -127,7 +128,7 @@ function installResource(server: McpServer, resource: RegisteredResource, respon
     );
     return;
   }
-  const template = new ResourceTemplate(uri, {
+  const template = new ResourceTemplate(new LinearTemplate(uri), {
     list: list && (async () => ({ resources: [...(await list())] })),
     ...(complete === undefined ? {} : { complete: defined(complete) }),
   });

@@ -1,8 +1,8 @@
 // Which handlers the fast entry serves. Handlers that need one of the SDK's checks (scopes, `Mcp-Param-*`) are left to
 // the SDK, and so is everything that the author has replaced on the official server.
 
-import { UriTemplate } from "@modelcontextprotocol/server";
 import type { Definition } from "../../define/definition.ts";
+import { LinearTemplate, longestUri } from "../../define/linear-template.ts";
 import type { RegisteredResource, Registration } from "../../define/registry.ts";
 import type { Schema } from "../../forms/schema.ts";
 import { passThrough } from "../../sdk/pass-through.ts";
@@ -38,7 +38,7 @@ export class RouteTable {
   /** Undefined for a resource that the SDK serves: it still comes before any template. */
   readonly #resources = new Map<string, RoutedHandler | undefined>();
   readonly #templates: {
-    readonly template: UriTemplate;
+    readonly template: LinearTemplate;
     readonly handler: RoutedHandler | undefined;
   }[] = [];
   readonly #hasTasks: boolean;
@@ -71,7 +71,7 @@ export class RouteTable {
 
   /** Looks up as the SDK does: by the normalised URI, a fixed one before a template, templates in their order. */
   #resource(uri = ""): RoundRoute | undefined {
-    if (!URL.canParse(uri)) return undefined;
+    if (uri.length > longestUri || !URL.canParse(uri)) return undefined;
     const { href } = new URL(uri);
     const handler = this.#resources.has(href)
       ? this.#resources.get(href)
@@ -99,7 +99,7 @@ export class RouteTable {
       scopeChallenge === undefined ? { definition, hasArguments: false, cacheHint } : undefined;
     if (!isTemplate) this.#resources.set(uri, handler);
     else if (!this.#overrides.resources) {
-      this.#templates.push({ template: new UriTemplate(uri), handler });
+      this.#templates.push({ template: new LinearTemplate(uri), handler });
     }
   }
 }
