@@ -548,6 +548,10 @@ export declare interface Limits {
     readonly taskLogBytes: number;
     /** How many questions a task may have open at once. Default: 100. */
     readonly taskQuestions: number;
+    /** How many `subscriptions/listen` streams one caller may have open in this process. Anonymous callers share the 1,024 of the process. Default: 100. */
+    readonly subscriptionsPerPrincipal: number;
+    /** How many tasks one `subscriptions/listen` may follow. The acknowledgement leaves out the others. Default: 200. */
+    readonly subscriptionTasks: number;
 }
 
 /** One URI of a template, for the list of resources. */

@@ -400,8 +400,11 @@ export declare interface TaskStore extends Store {
      * for at least `keepMs` milliseconds.
      */
     readonly cancel: (id: string, keepMs: number) => Promise<TaskRecord | undefined>;
-    /** Reads the revisions of many tasks at once. Unknown ids are left out. */
-    readonly revisions: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+    /**
+     * Reads the revisions of many tasks at once, and nothing else of them. Unknown ids are left out. With a principal, so
+     * are the tasks of other callers and those whose contents are deleted.
+     */
+    readonly revisions: (ids: readonly string[], principal?: string) => Promise<ReadonlyMap<string, number>>;
     /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */
     readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
     /** Claims tasks that are due, the longest due first. */

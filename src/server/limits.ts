@@ -24,6 +24,10 @@ export interface Limits {
   readonly taskLogBytes: number;
   /** How many questions a task may have open at once. Default: 100. */
   readonly taskQuestions: number;
+  /** How many `subscriptions/listen` streams one caller may have open in this process. Anonymous callers share the 1,024 of the process. Default: 100. */
+  readonly subscriptionsPerPrincipal: number;
+  /** How many tasks one `subscriptions/listen` may follow. The acknowledgement leaves out the others. Default: 200. */
+  readonly subscriptionTasks: number;
 }
 
 /** The limits with defaults. Throws a RangeError that names a limit that is out of range. */
@@ -38,6 +42,8 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     taskTtlMs: tenYearsMs,
     taskLogBytes: 1024 * 1024 * 1024,
     taskQuestions: 1_000,
+    subscriptionsPerPrincipal: 1_024,
+    subscriptionTasks: 10_000,
   };
   for (const name of boundedLimits) {
     const value = limits[name];
@@ -58,6 +64,8 @@ const boundedLimits = [
   "taskTtlMs",
   "taskLogBytes",
   "taskQuestions",
+  "subscriptionsPerPrincipal",
+  "subscriptionTasks",
 ] as const;
 
 const defaultLimits: Limits = {
@@ -72,4 +80,6 @@ const defaultLimits: Limits = {
   taskTtlMs: defaultTaskLimits.taskTtlMs,
   taskLogBytes: defaultTaskLimits.logBytes,
   taskQuestions: defaultTaskLimits.questions,
+  subscriptionsPerPrincipal: 100,
+  subscriptionTasks: 200,
 };

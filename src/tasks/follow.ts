@@ -8,6 +8,10 @@ import type { TaskRecord } from "./task.ts";
 import type { TaskObserver } from "./observer.ts";
 
 const pollMs = 2_000;
+/** How many revisions one statement asks for. A poll of more takes several, with room for other work in between. */
+const revisionsAtOnce = 1_000;
+/** How many tasks are read at the same time, for all followers together. A task can be large. */
+const readsAtOnce = 8;
 
 interface Follower {
   /** The last revision that this follower has seen. */
@@ -24,6 +28,8 @@ export class Followers {
   #poll: NodeJS.Timeout | undefined;
   #isLooking = false;
   #isAsked = false;
+  #reads = 0;
+  readonly #waiting: (() => void)[] = [];
 
   constructor(store: TaskStore, observer: Pick<TaskObserver, "storeFailed" | "storeBack">) {
     this.#store = store;
@@ -75,13 +81,95 @@ export class Followers {
     }
   }
 
+  /**
+   * Yields the states of many tasks, until all have ended or the signal aborts. It reads one task at a time, and only
+   * when the reader asks for the next state, so a slow reader holds no more than one. Changes of a task within `gapMs`
+   * share a state. The last state of a task is never held back. A task that cannot be shown is followed no longer.
+   */
+  async *followAll(
+    ids: readonly string[],
+    gapMs: number,
+    signal: AbortSignal,
+    show: (task: TaskRecord) => TaskSnapshot | undefined,
+  ): AsyncGenerator<TaskSnapshot, void> {
+    const changed = new Set(ids);
+    const followed = new Map<string, Follower & { quiet: NodeJS.Timeout | undefined }>();
+    let wake: (() => void) | undefined;
+    const look = (id: string) => {
+      if (!followed.has(id)) return;
+      changed.add(id);
+      wake?.();
+    };
+    const forget = (id: string) => {
+      const follower = followed.get(id);
+      if (follower === undefined) return;
+      clearTimeout(follower.quiet);
+      followed.delete(id);
+      changed.delete(id);
+      this.#remove(id, follower);
+    };
+    const end = () => wake?.();
+    signal.addEventListener("abort", end);
+    for (const id of changed) {
+      const follower = { revision: 0, quiet: undefined, changed: () => look(id) };
+      followed.set(id, follower);
+      this.#add(id, follower);
+    }
+    try {
+      while (!signal.aborted && followed.size > 0) {
+        const [id] = changed;
+        if (id === undefined) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          wake = undefined;
+          continue;
+        }
+        changed.delete(id);
+        const task = await this.#read(id);
+        // A store may answer without ever leaving this turn, and the process has other work.
+        await turn();
+        const follower = followed.get(id);
+        if (task === "unknown" || follower === undefined) continue;
+        if (task === undefined) {
+          forget(id);
+          continue;
+        }
+        const isNews = task.revision > follower.revision && !isAborted(signal);
+        // It is read again when the gap is over.
+        if (isNews && isLive(task) && follower.quiet !== undefined) continue;
+        if (isNews) {
+          follower.revision = task.revision;
+          clearTimeout(follower.quiet);
+          follower.quiet = setTimeout(() => {
+            follower.quiet = undefined;
+            look(id);
+          }, gapMs);
+        }
+        const shown = isNews ? show(task) : undefined;
+        if (!isLive(task) || (isNews && shown === undefined)) forget(id);
+        if (shown !== undefined) yield shown;
+      }
+    } finally {
+      signal.removeEventListener("abort", end);
+      for (const id of followed.keys()) forget(id);
+    }
+  }
+
   /** If the store cannot be reached, following continues: the next poll tries again. */
   async #read(id: string): Promise<TaskRecord | undefined | "unknown"> {
+    if (this.#reads < readsAtOnce) this.#reads += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       return await this.#store.read(id);
     } catch (error) {
       this.#observer.storeFailed(error);
       return "unknown";
+    } finally {
+      // The place goes to the next in line.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#reads -= 1;
+      else next();
     }
   }
 
@@ -120,19 +208,26 @@ export class Followers {
   }
 
   async #look(): Promise<void> {
-    const ids = [...this.#followers.keys()];
+    const followed = [...this.#followers.keys()];
     try {
-      const revisions = await this.#store.revisions(ids);
-      this.#observer.storeBack();
-      for (const id of ids) {
-        const revision = revisions.get(id) ?? Infinity;
-        for (const one of this.#followers.get(id) ?? []) if (revision > one.revision) one.changed();
+      for (let at = 0; at < followed.length; at += revisionsAtOnce) {
+        if (at > 0) await turn();
+        const ids = followed.slice(at, at + revisionsAtOnce);
+        const revisions = await this.#store.revisions(ids);
+        for (const id of ids) this.#compare(id, revisions.get(id) ?? Infinity);
       }
+      this.#observer.storeBack();
     } catch (error) {
       this.#observer.storeFailed(error);
     }
+  }
+
+  #compare(id: string, revision: number): void {
+    for (const one of this.#followers.get(id) ?? []) if (revision > one.revision) one.changed();
   }
 }
 
 // TypeScript assumes that a signal cannot abort during an await.
 const isAborted = (signal: AbortSignal) => signal.aborted;
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

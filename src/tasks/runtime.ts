@@ -210,6 +210,37 @@ export class TaskRuntime {
     return this.#followers.follow(id, since, signal, (task) => snapshotOf(sealer, task));
   }
 
+  /** Which of these tasks the caller can follow. It reads no contents, however large the tasks are. */
+  async own(ids: readonly string[], principal: string | undefined): Promise<string[]> {
+    await this.ready();
+    const revisions = await this.#options.store.revisions(ids, principal ?? "");
+    return ids.filter((id) => revisions.has(id));
+  }
+
+  /**
+   * Yields the states of many tasks of one caller, one at a time and at the pace of the reader, until all have ended or
+   * the signal aborts. Changes of a task within `gapMs` share a state. A task that does not open is passed to `failed`.
+   */
+  watchAll(
+    ids: readonly string[],
+    principal: string | undefined,
+    gapMs: number,
+    signal: AbortSignal,
+    failed: (error: unknown) => void,
+  ): AsyncIterable<TaskSnapshot> {
+    const { store, sealer, observer } = this.#options;
+    this.#followers ??= new Followers(store, observer);
+    return this.#followers.followAll(ids, gapMs, signal, (task) => {
+      if (task.principal !== (principal ?? "")) return undefined;
+      try {
+        return snapshotOf(sealer, task);
+      } catch (error) {
+        failed(error);
+        return undefined;
+      }
+    });
+  }
+
   // ---------------------------------------------------------------- for this process
 
   /** Starts a worker in this process. */

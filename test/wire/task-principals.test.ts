@@ -207,8 +207,10 @@ describe("the same store behind another server", () => {
         const asked = (id: string) => ask(other.app, method, id, { inputResponses: {} });
         expect((await asked(task)).error).toEqual((await asked(unknown)).error);
       }
+      // The acknowledgement comes before anything is opened. Then nothing is sent.
       const stream = await listen(other.app, { taskIds: [task] });
-      expect((await stream.next())?.params["notifications"]).toEqual({});
+      const [, ...rest] = await stream.rest();
+      expect(rest.map(({ method }) => method)).toEqual([undefined]);
       expect(other.logged.map(({ message }) => message).join()).toContain("could not be opened");
     },
   );
@@ -344,4 +346,34 @@ test("ids and answers of a task are not logged in full [D25]", async () => {
   await until(to, task, ({ inputRequests = {} }) => "age~2" in inputRequests, as("ada"));
   await ask(to, "tasks/get", task, as("eve"));
   expect(JSON.stringify(logged)).not.toMatch(new RegExp(`${task}|a-secret-age`));
+});
+
+describe("one user's subscriptions", () => {
+  const refusal = {
+    code: -32603,
+    message: expect.stringContaining("this caller has 2 open") as string,
+  };
+
+  test.each([
+    ["tasks", (task: string) => ({ taskIds: [task] })],
+    ["changes of lists", () => ({ toolsListChanged: true })],
+  ])("to %s are limited, and leave room for another's [D23]", async (_, filter) => {
+    const limits = { subscriptionsPerPrincipal: 2 };
+    const { to } = await ovenHere({ auth, principal, limits });
+    const open = async (user: string, id: number) => {
+      const task = await begun(to, "two", {}, as(user));
+      return listen(to, filter(task), { id, ...as(user) });
+    };
+    const streams = [await open("ada", 1), await open("ada", 2)];
+    const notifications = filter(await begun(to, "two", {}, as("ada")));
+    const message = envelope("subscriptions/listen", { notifications }, { capabilities: follows });
+    const refused = await post(to, message, as("ada"));
+    expect(refused.headers.get("content-type")).toContain("json");
+    expect(await refused.json()).toMatchObject({ error: refusal });
+    const eves = await open("eve", 4);
+    expect((await eves.next())?.method).toContain("acknowledged");
+    await streams[0]?.hangUp();
+    const next = await open("ada", 5);
+    expect((await next.next())?.method).toContain("acknowledged");
+  });
 });

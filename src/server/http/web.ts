@@ -26,7 +26,7 @@ import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundResponse } from "../round/request.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
-import { taskListenOf } from "../sdk/task-subscriptions/subscriptions.ts";
+import { listenOf } from "../sdk/task-subscriptions/subscriptions.ts";
 
 /** What serving needs of its app. */
 export interface ServingOptions {
@@ -142,9 +142,7 @@ export class Serving {
       (this.#sessions.has(request) ||
         (request.method === "POST" && isInitialize(parsedBody ?? (await peek(request)))));
     if (isOfASession) return this.#sessions.handle(request, parsedBody, authInfo, principal);
-    const listen = isListen(request)
-      ? taskListenOf(parsedBody ?? (await peek(request)))
-      : undefined;
+    const listen = isListen(request) ? listenOf(parsedBody ?? (await peek(request))) : undefined;
     const served = await this.#modern.fetch(request, {
       ...(authInfo === undefined ? {} : { authInfo }),
       ...(parsedBody === undefined ? {} : { parsedBody }),

@@ -152,13 +152,18 @@ export class LegacyTasks {
     };
   }
 
-  /** The tasks of this session, newest first, beginning after this id. */
+  /** The tasks of this session, newest first, beginning after this id: a page, and one more. */
   async #createdHere(after: string | undefined): Promise<readonly TaskSnapshot[]> {
     const ids = [...this.#created].toReversed();
     if (after !== undefined && !ids.includes(after)) throw badCursor();
     const later = after === undefined ? ids : ids.slice(ids.indexOf(after) + 1);
-    const tasks = await Promise.all(later.map((id) => ownTask(this.#core, id, undefined)));
-    return tasks.flatMap((task) => (task === undefined || task.isRemoved ? [] : [task]));
+    const tasks: TaskSnapshot[] = [];
+    for (const id of later) {
+      const task = await ownTask(this.#core, id, undefined);
+      if (task !== undefined && !task.isRemoved) tasks.push(task);
+      if (tasks.length > pageSize) break;
+    }
+    return tasks;
   }
 
   /** Serves `tasks/result`: waits until the task is over, and asks its questions meanwhile. */

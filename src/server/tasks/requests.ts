@@ -72,18 +72,22 @@ export async function ownTask(
   id: unknown,
   principal: string | undefined,
 ): Promise<TaskSnapshot | undefined> {
-  if (typeof id !== "string" || id.length > longestId) return undefined;
+  if (!isTaskId(id)) return undefined;
   const task = await core.tasks?.get(id).catch((error: unknown) => unopened(core, error));
   return task !== undefined && task.principal === principal ? task : undefined;
 }
 
 /** The task belongs to another server on the same store, or its key is gone. The client gets the same response as for an unknown task. */
-function unopened({ logger }: Core, error: unknown): undefined {
+export function unopened({ logger }: Core, error: unknown): undefined {
   if (!(error instanceof TokenError)) throw error;
   const { reason } = error;
   const hint = reason === "unknown_key" ? ` ${checkKeys}` : "";
   logger.warn(`A task could not be opened.${hint}`, { reason });
 }
+
+/** Whether this can be the id of a task at all. */
+export const isTaskId = (id: unknown): id is string =>
+  typeof id === "string" && id.length <= longestId;
 
 const longestId = 200;
 

@@ -100,11 +100,14 @@ export class MemoryStore implements TaskStore {
     return next === undefined ? task : this.#put(next);
   };
 
-  readonly revisions: TaskStore["revisions"] = async (ids) =>
+  readonly revisions: TaskStore["revisions"] = async (ids, principal) =>
     new Map(
       ids.flatMap((id) => {
-        const revision = this.#tasks.get(id)?.revision;
-        return revision === undefined ? [] : [[id, revision]];
+        const task = this.#tasks.get(id);
+        if (task === undefined) return [];
+        const isTheirs = principal !== undefined && task.principal !== principal;
+        const isGone = principal !== undefined && task.rest === "removed";
+        return isTheirs || isGone ? [] : [[id, task.revision]];
       }),
     );
 

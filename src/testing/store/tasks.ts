@@ -224,6 +224,22 @@ export function describeTasks(opened: () => OpenedStore): void {
       expect(await store.revisions([])).toEqual(new Map());
     });
 
+    test("are returned for the tasks of one caller, without those whose contents are deleted", async () => {
+      const { store, advance } = opened();
+      const { id } = await create(store, "a", { principal: "ada" });
+      const bobs = await create(store, "b", { principal: "bob" });
+      const nobodys = await create(store, "c", { principal: "" });
+      const ids = [id, bobs.id, nobodys.id];
+      expect([...(await store.revisions(ids, "ada")).keys()]).toEqual([id]);
+      expect([...(await store.revisions(ids, "")).keys()]).toEqual([nobodys.id]);
+      await store.cancel(id, 1);
+      expect([...(await store.revisions(ids, "ada")).keys()]).toEqual([id]);
+      await advance(ttlMs);
+      await store.sweep(10, keepMs);
+      expect(await store.revisions(ids, "ada")).toEqual(new Map());
+      expect((await store.revisions(ids)).has(id)).toBe(true);
+    });
+
     test("increase with visible changes, and with nothing else", async () => {
       const { store, advance } = opened();
       const { id } = await create(store, "a");

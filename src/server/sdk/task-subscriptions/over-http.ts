@@ -1,5 +1,6 @@
 // A seam in the SDK: task subscriptions over HTTP. The SDK's event stream for `subscriptions/listen` knows no tasks, so it
-// is read, passed through the subscription, and written again with the task notifications in it.
+// is read, passed through the subscription, and written again with the task notifications in it. Streams without tasks
+// pass unchanged, and are counted.
 
 import { internalError } from "../../../protocol/error-codes.ts";
 import {
@@ -13,24 +14,28 @@ import { errorText } from "../../../util/error-text.ts";
 import type { Core } from "../../core.ts";
 import { notDeclared } from "../../tasks/requests.ts";
 import type { TransportMessage } from "../response-overrides.ts";
-import { TaskSubscription } from "./subscriptions.ts";
-import type { TaskListen } from "./subscriptions.ts";
+import { PacedStream } from "./paced-stream.ts";
+import { StreamPlaces } from "./stream-places.ts";
+import { isTaskListen, TaskSubscription } from "./subscriptions.ts";
+import type { Listen, TaskListen } from "./subscriptions.ts";
 
-/** The most streams at a time: the same limit as the SDK's. */
-const mostStreams = 1_024;
+/** A client that reads nothing for this long has gone, or does not want the stream. */
+const stallMs = 60_000;
 
 /** The open streams, which end with the server. */
 export class TaskStreams {
   readonly #core: Core;
+  readonly #places: StreamPlaces;
   readonly #open = new Set<() => void>();
 
   constructor(core: Core) {
     this.#core = core;
+    this.#places = new StreamPlaces(core.limits.subscriptionsPerPrincipal);
   }
 
   /** Adds tasks to `served`, the SDK's response to the same request. A refusal by the SDK stays as it is. */
   async serve(
-    listen: TaskListen,
+    listen: Listen,
     principal: string | undefined,
     served: Response,
     signal?: AbortSignal,
@@ -38,9 +43,15 @@ export class TaskStreams {
     const { headers, status, body } = served;
     const isStream = headers.get("content-type")?.startsWith(eventStreamType) === true;
     if (!isStream || body === null) return served;
-    if (!listen.isDeclared) return refused(listen, body, notDeclared, 400);
-    if (this.#open.size >= mostStreams) return refused(listen, body, tooManyStreams, 200);
-    return new Response(await this.#joined(listen, principal, body, signal), { headers, status });
+    if (isTaskListen(listen) && !listen.isDeclared) return refused(listen, body, notDeclared, 400);
+    const place = this.#places.take(principal);
+    if (typeof place === "string") {
+      return refused(listen, body, { code: internalError, message: place }, 200);
+    }
+    const stream = isTaskListen(listen)
+      ? await this.#joined(listen, principal, body, place, signal)
+      : counted(body, place);
+    return new Response(stream, { headers, status });
   }
 
   /** Ends every stream. */
@@ -52,81 +63,71 @@ export class TaskStreams {
     listen: TaskListen,
     principal: string | undefined,
     served: ReadableStream<Uint8Array>,
+    leavePlace: () => void,
     signal: AbortSignal | undefined,
   ): Promise<ReadableStream<Uint8Array>> {
-    const encoder = new TextEncoder();
-    let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-    const write = (text: string) => controller?.enqueue(encoder.encode(text));
-    const send = (message: TransportMessage) => write(messageEvent(JSON.stringify(message)));
     const { eventually } = this.#core.environment;
-    let callOff: (() => void) | undefined;
-    const keepAlive = () => {
-      callOff = eventually(keepAliveMs, () => {
-        write(keepAliveEvent);
-        keepAlive();
-      });
+    const reader = served.getReader();
+    const paced = new PacedStream(eventually, stallMs, () => over());
+    const send = (message: TransportMessage) => {
+      paced.write(messageEvent(JSON.stringify(message)));
+      return paced.room();
     };
     const endWith = (last: TransportMessage | undefined) => {
       // The request subscribed to more than tasks, and the SDK has not ended the rest yet.
       if (last === undefined) return;
-      send(last);
+      void send(last);
       over();
     };
-    const subscription = await TaskSubscription.open(this.#core, listen, principal, {
-      send,
-      end: endWith,
-    });
-    const reader = served.getReader();
+    const outlet = { send, end: endWith };
+    const subscription = await TaskSubscription.open(this.#core, listen, principal, outlet);
+    let callOff: (() => void) | undefined;
+    const keepAlive = () => {
+      callOff = eventually(keepAliveMs, () => {
+        if (paced.hasRoom) paced.write(keepAliveEvent);
+        keepAlive();
+      });
+    };
     const stop = () => endWith(subscription.close());
     const over = () => {
       subscription.close();
       callOff?.();
+      leavePlace();
       this.#open.delete(stop);
       signal?.removeEventListener("abort", over);
-      controller?.close();
-      controller = undefined;
+      paced.close();
       reader.cancel().catch(() => {});
     };
-    return new ReadableStream({
-      start: (opened) => {
-        controller = opened;
-        if (signal?.aborted === true) return over();
-        signal?.addEventListener("abort", over);
-        this.#open.add(stop);
-        keepAlive();
-        const sink = {
-          message: (message: TransportMessage) => {
-            const outgoing = subscription.outgoing(message);
-            if (outgoing !== undefined) send(outgoing);
-          },
-          comment: write,
-        };
-        forward(reader, sink)
-          .catch((error: unknown) =>
-            this.#core.logger.warn(`A subscription broke off: ${errorText(error)}`),
-          )
-          .finally(() => {
-            // If the SDK's last message is held back, the stream stays open until the tasks are over.
-            if (!subscription.isHolding) over();
-          });
+    if (signal?.aborted === true) {
+      over();
+      return paced.readable;
+    }
+    signal?.addEventListener("abort", over);
+    this.#open.add(stop);
+    keepAlive();
+    const sink = {
+      message: async (message: TransportMessage) => {
+        const outgoing = subscription.outgoing(message);
+        if (outgoing !== undefined) await send(outgoing);
       },
-      cancel: () => {
-        controller = undefined;
-        over();
-      },
-    });
+      comment: (text: string) => paced.write(text),
+    };
+    forward(reader, sink)
+      .catch((error: unknown) =>
+        this.#core.logger.warn(`A subscription broke off: ${errorText(error)}`),
+      )
+      .finally(() => {
+        // If the SDK's last message is held back, the stream stays open until the tasks are over.
+        if (!subscription.isHolding) over();
+      });
+    return paced.readable;
   }
 }
 
 type StreamRefusal = Pick<typeof notDeclared, "code" | "message" | "data">;
 
-const tooManyStreams: StreamRefusal = {
-  code: internalError,
-  message: "Subscription limit reached",
-};
-
 async function refused(
-  { id }: TaskListen,
+  { id }: Listen,
   served: ReadableStream<Uint8Array>,
   { code, message, data }: StreamRefusal,
   status: number,
@@ -136,8 +137,26 @@ async function refused(
   return Response.json({ jsonrpc: "2.0", id, error }, { status });
 }
 
+/** The same stream. It calls back when it is over, or when nobody reads it any more. */
+function counted(served: ReadableStream<Uint8Array>, over: () => void): ReadableStream<Uint8Array> {
+  const reader = served.getReader();
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await reader.read();
+      if (!done) return controller.enqueue(value);
+      over();
+      controller.close();
+    },
+    cancel: (reason) => {
+      over();
+      return reader.cancel(reason);
+    },
+  });
+}
+
 interface Sink {
-  readonly message: (message: TransportMessage) => void;
+  /** Resolves when there is room for the next message. */
+  readonly message: (message: TransportMessage) => Promise<void>;
   readonly comment: (text: string) => void;
 }
 
@@ -153,7 +172,7 @@ async function forward(
     if (done) return;
     for (const { frame, data } of events.read(decoder.decode(value, { stream: true }))) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK has written it
-      if (data !== undefined) message(JSON.parse(data) as TransportMessage);
+      if (data !== undefined) await message(JSON.parse(data) as TransportMessage);
       else comment(`${frame}\n\n`);
     }
   }

@@ -11,7 +11,7 @@ import type {
 import type { Core } from "../../core.ts";
 import { notDeclared } from "../../tasks/requests.ts";
 import type { TransportMessage } from "../response-overrides.ts";
-import { members, taskListenOf, TaskSubscription } from "./subscriptions.ts";
+import { isTaskListen, listenOf, members, TaskSubscription } from "./subscriptions.ts";
 import type { TaskListen } from "./subscriptions.ts";
 
 /** Adds tasks to the subscriptions of one connection. */
@@ -81,8 +81,8 @@ export class TaskListeningTransport implements Transport {
 
   #received(message: TransportMessage, extra: MessageExtraInfo | undefined): void {
     if (this.#isCancelled(message)) return;
-    const listen = taskListenOf(message);
-    if (listen === undefined) return this.onmessage?.(message, extra);
+    const listen = listenOf(message);
+    if (!isTaskListen(listen)) return this.onmessage?.(message, extra);
     if (!listen.isDeclared) {
       this.#undeclared.add(listen.id);
       return this.onmessage?.(message, extra);
@@ -98,7 +98,8 @@ export class TaskListeningTransport implements Transport {
 
   #open(listen: TaskListen): Promise<TaskSubscription> {
     const { id } = listen;
-    const send = (message: TransportMessage) => void this.#send(message).catch(() => {});
+    // A message that cannot be sent has nobody to read it.
+    const send = (message: TransportMessage) => this.#send(message).catch(() => {});
     // Over stdio the caller is the one who started this process, so there is no principal.
     return TaskSubscription.open(this.#core, listen, undefined, {
       send,
@@ -106,8 +107,9 @@ export class TaskListeningTransport implements Transport {
         if (!isAlone || !this.#subscriptions.delete(id)) return;
         // The client learns it as the specification says for stdio. The SDK, which still holds it open, does too.
         const cancelled = cancellation(id, "All tasks are over.");
-        send(cancelled);
-        send({ jsonrpc: "2.0", id, result: { resultType: "complete", _meta: this.#metaOf(id) } });
+        void send(cancelled);
+        const result = { resultType: "complete", _meta: this.#metaOf(id) };
+        void send({ jsonrpc: "2.0", id, result });
         this.onmessage?.(cancelled);
       },
     });

@@ -4,51 +4,52 @@
 // through here on their way out: the tasks that will be followed are added to the acknowledgement, `notifications/tasks`
 // is sent as well, and the end is held back until these tasks are over.
 
-import { setMaxListeners } from "node:events";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
 import type { ClientCapabilities, RequestId } from "@modelcontextprotocol/server";
-import type { TaskSnapshot } from "../../../tasks/snapshot.ts";
-import { isLive } from "../../../tasks/task.ts";
 import { canFollowTasks } from "../../../protocol/capabilities.ts";
 import { errorText } from "../../../util/error-text.ts";
 import type { Members } from "../../../util/objects.ts";
 import type { Core } from "../../core.ts";
-import { ownTask } from "../../tasks/requests.ts";
+import { isTaskId, unopened } from "../../tasks/requests.ts";
 import { detailedTask } from "../../tasks/wire.ts";
 import type { TransportMessage } from "../response-overrides.ts";
 
-/** A request to follow tasks. */
-export interface TaskListen {
+/** A request to subscribe. */
+export interface Listen {
   readonly id: RequestId;
+  /** Undefined if the request does not concern tasks. */
+  readonly taskIds: readonly string[] | undefined;
+}
+
+/** A request to follow tasks. */
+export interface TaskListen extends Listen {
   readonly taskIds: readonly string[];
   /** Whether the request declares the tasks extension. */
   readonly isDeclared: boolean;
 }
 
-/** The most tasks that one subscription follows. */
-const mostTasks = 1_000;
 /** Changes within this time share a notification. The last change is never held back. */
 const gapMs = 200;
 
-/** Reads a request to follow tasks. Undefined for any other request, and for one that the SDK will refuse. */
-export function taskListenOf(message: unknown): TaskListen | undefined {
+/** Reads a request to subscribe. Undefined for any other request, and for one that the SDK will refuse. */
+export function listenOf(message: unknown): Listen | TaskListen | undefined {
   const { method, id, params } = members(message);
   if (method !== "subscriptions/listen" || !isId(id)) return undefined;
   const { notifications, _meta } = members(params);
   const { taskIds } = members(notifications);
-  if (taskIds === undefined) return undefined;
+  if (taskIds === undefined) return { id, taskIds };
   // What cannot be an id is left out, like the id of a task that does not exist.
   const sent: unknown[] = Array.isArray(taskIds) ? taskIds : [];
   const ids = sent.filter((one): one is string => typeof one === "string");
-  return {
-    id,
-    taskIds: [...new Set(ids)].slice(0, mostTasks),
-    isDeclared: declares(members(_meta)),
-  };
+  return { id, taskIds: [...new Set(ids)], isDeclared: declares(members(_meta)) };
 }
+
+/** Whether a request to subscribe concerns tasks. */
+export const isTaskListen = (listen: Listen | undefined): listen is TaskListen =>
+  listen?.taskIds !== undefined;
 
 function declares(meta: Members): boolean {
   const capabilities: ClientCapabilities = members(meta[CLIENT_CAPABILITIES_META_KEY]);
@@ -60,22 +61,27 @@ export class TaskSubscription {
   readonly #core: Core;
   readonly #listen: TaskListen;
   readonly #accepted: readonly string[];
+  readonly #principal: string | undefined;
   readonly #outlet: Outlet;
   readonly #over = new AbortController();
-  #following = 0;
   #isAcknowledged = false;
   /** Whether the SDK serves nothing else in this subscription. */
   #isAlone = false;
   /** The SDK's last message, held back until the tasks are over. */
   #last: TransportMessage | undefined;
 
-  private constructor(core: Core, listen: TaskListen, accepted: readonly string[], outlet: Outlet) {
+  private constructor(
+    core: Core,
+    listen: TaskListen,
+    principal: string | undefined,
+    accepted: readonly string[],
+    outlet: Outlet,
+  ) {
     this.#core = core;
     this.#listen = listen;
+    this.#principal = principal;
     this.#accepted = accepted;
     this.#outlet = outlet;
-    // Every task that is followed adds a listener.
-    setMaxListeners(0, this.#over.signal);
   }
 
   /** Leaves out tasks that are not the caller's, as if they did not exist. */
@@ -85,16 +91,14 @@ export class TaskSubscription {
     principal: string | undefined,
     outlet: Outlet,
   ): Promise<TaskSubscription> {
-    const own = async (id: string): Promise<string[]> => {
-      const task = await ownTask(core, id, principal);
-      return task === undefined || task.isRemoved ? [] : [id];
-    };
-    const accepted = await Promise.all(listen.taskIds.map(own)).catch((error: unknown) => {
+    const wanted = listen.taskIds.filter(isTaskId).slice(0, core.limits.subscriptionTasks);
+    const own = wanted.length === 0 ? undefined : core.tasks?.own(wanted, principal);
+    const accepted = await own?.catch((error: unknown) => {
       // No task is followed, and the acknowledgement says so. The client can still poll.
       core.logger.error(`A subscription could not be opened: ${errorText(error)}`);
       return [];
     });
-    return new TaskSubscription(core, listen, accepted.flat(), outlet);
+    return new TaskSubscription(core, listen, principal, accepted ?? [], outlet);
   }
 
   /** What to send in place of a message of the SDK. Undefined to hold it back. */
@@ -138,54 +142,38 @@ export class TaskSubscription {
   }
 
   #follow(): void {
-    this.#following = this.#accepted.length;
-    if (this.#following === 0) this.#end();
-    for (const id of this.#accepted) {
-      this.#followTask(id)
-        .catch((error: unknown) =>
-          this.#core.logger.warn(`A subscription stopped following a task: ${errorText(error)}`),
-        )
-        .finally(() => {
-          this.#following -= 1;
-          if (this.#following === 0) this.#end();
-        });
-    }
+    this.#sendStates()
+      .catch((error: unknown) =>
+        this.#core.logger.warn(`A subscription stopped following tasks: ${errorText(error)}`),
+      )
+      .finally(() => {
+        if (!this.#over.signal.aborted) this.#outlet.end(this.close(), this.#isAlone);
+      });
   }
 
-  #end(): void {
-    if (!this.#over.signal.aborted) this.#outlet.end(this.close(), this.#isAlone);
-  }
-
-  async #followTask(id: string): Promise<void> {
-    const { tasks, environment } = this.#core;
-    if (tasks === undefined) return;
-    let latest: TaskSnapshot | undefined;
-    let callOff: (() => void) | undefined;
-    const send = () => {
-      callOff = undefined;
-      if (latest === undefined) return;
-      const _meta = { [SUBSCRIPTION_ID_META_KEY]: this.#listen.id };
-      const params = { ...detailedTask(latest), _meta };
-      this.#outlet.send({ jsonrpc: "2.0", method: "notifications/tasks", params });
-      latest = undefined;
-      callOff = environment.eventually(gapMs, send);
-    };
-    try {
-      // From revision 0, so that the first notification has the current state and no change is missed.
-      for await (const task of tasks.watch(id, 0, this.#over.signal)) {
-        latest = task;
-        if (callOff !== undefined && isLive(task)) continue;
-        callOff?.();
-        send();
-      }
-    } finally {
-      callOff?.();
+  /** One task after the other, each when the outlet has room for it. */
+  async #sendStates(): Promise<void> {
+    const { tasks } = this.#core;
+    if (tasks === undefined || this.#accepted.length === 0) return;
+    const { signal } = this.#over;
+    const _meta = { [SUBSCRIPTION_ID_META_KEY]: this.#listen.id };
+    const failed = (error: unknown) => unopened(this.#core, error);
+    for await (const task of tasks.watchAll(
+      this.#accepted,
+      this.#principal,
+      gapMs,
+      signal,
+      failed,
+    )) {
+      const params = { ...detailedTask(task), _meta };
+      await this.#outlet.send({ jsonrpc: "2.0", method: "notifications/tasks", params });
     }
   }
 }
 
 interface Outlet {
-  readonly send: (message: TransportMessage) => void;
+  /** Resolves when there is room for the next message. */
+  readonly send: (message: TransportMessage) => Promise<void>;
   /**
    * Called when all tasks are over. `last` is the SDK's last message, if it was held back. `isAlone` says that the
    * subscription serves nothing but tasks.

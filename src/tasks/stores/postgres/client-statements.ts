@@ -192,6 +192,8 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
 
     // Safe: only reads.
     revisions: `
-    select task.id, task.revision from ${schema}.tasks as task where task.id = any ($1::text[])`,
+    select task.id, task.revision from ${schema}.tasks as task 
+    where task.id = any ($1::text[])
+      and ($2::text is null or (task.principal = $2 and task.rest is distinct from 'removed'))`,
   };
 }

@@ -147,9 +147,11 @@ export class PostgresStore implements TaskStore {
     return task;
   };
 
-  readonly revisions: TaskStore["revisions"] = async (ids) => {
+  readonly revisions: TaskStore["revisions"] = async (ids, principal) => {
+    if (!isStorable(principal ?? "")) return new Map();
     const rows = await this.#run<Pick<TaskRow, "id" | "revision">>("revisions", [
       ids.filter(isStorable),
+      principal ?? null,
     ]);
     return new Map(rows.map(({ id, revision }) => [id, Number(revision)]));
   };

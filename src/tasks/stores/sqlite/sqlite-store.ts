@@ -95,8 +95,8 @@ export class SqliteStore implements TaskStore {
     this.#read(({ tasks }) => tasks.byCall(id));
   readonly readLog: TaskStore["readLog"] = (id) => this.#read(({ tasks }) => tasks.log(id));
   readonly list: TaskStore["list"] = (page) => this.#read(({ tasks }) => tasks.list(page));
-  readonly revisions: TaskStore["revisions"] = (ids) =>
-    this.#read(({ tasks }) => tasks.revisions(ids));
+  readonly revisions: TaskStore["revisions"] = (ids, principal) =>
+    this.#read(({ tasks }) => tasks.revisions(ids, principal));
 
   readonly answer: TaskStore["answer"] = (id, answers) =>
     this.#write(({ tasks }, changed) => {

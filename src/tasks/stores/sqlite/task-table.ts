@@ -15,7 +15,17 @@ const columns = wholeTask.names;
 const page = "(created_at, id) < (?, ?) order by created_at desc, id desc limit ?";
 
 type SqliteTaskStatement =
-  | ("insert" | "update" | "byId" | "byCall" | "countLive" | "list" | "listAll" | "revisions")
+  | (
+      | "insert"
+      | "update"
+      | "byId"
+      | "byCall"
+      | "countLive"
+      | "list"
+      | "listAll"
+      | "revisions"
+      | "ownRevisions"
+    )
   | ("due" | "nextDue" | "renew" | "expired" | "forget" | "figures")
   | ("readLog" | "appendLog" | "deleteLog");
 
@@ -30,6 +40,8 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   list: `select * from tasks where rest is null and principal = ? and ${page}`,
   listAll: `select * from tasks where rest is null and ${page}`,
   revisions: "select id, revision from tasks where id in (select value from json_each(?))",
+  ownRevisions: `select id, revision from tasks
+    where id in (select value from json_each(?)) and principal = ? and rest is not 'removed'`,
   /** For one tool at a time, so that the index gives the tasks in order and passes none of another tool. */
   due: "select id, due_at from tasks where tool = ? and due_at <= ? order by due_at, id limit ?",
   nextDue: "select min(due_at) as due_at from tasks where tool = ? and due_at is not null",
@@ -90,12 +102,16 @@ export class TaskTable {
     return rows.map(taskOf);
   };
 
-  readonly revisions = (ids: readonly string[]): ReadonlyMap<string, number> =>
-    new Map(
-      this.#do.revisions
-        .all(JSON.stringify(ids))
-        .map((row) => [String(row["id"]), numberOf(row, "revision")]),
-    );
+  readonly revisions = (
+    ids: readonly string[],
+    principal?: string,
+  ): ReadonlyMap<string, number> => {
+    const rows =
+      principal === undefined
+        ? this.#do.revisions.all(JSON.stringify(ids))
+        : this.#do.ownRevisions.all(JSON.stringify(ids), principal);
+    return new Map(rows.map((row) => [String(row["id"]), numberOf(row, "revision")]));
+  };
 
   /** The ids of due tasks, the longest due first. */
   readonly due = (tools: ReadonlySet<string>, now: number, most: number): readonly string[] =>
