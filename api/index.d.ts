@@ -1038,7 +1038,10 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
     readonly description?: string | undefined;
     /** The schema of the arguments. It is applied in every round, so it must depend on the arguments alone. Without it the handler gets `ctx` alone. */
     readonly inputSchema?: In | undefined;
-    /** The schema of the structured result: an object. With it the handler returns that object instead of text. */
+    /**
+     * The schema of the structured result: any JSON value. With it the handler returns that value instead of text. Clients of
+     * 2025-11-25, where only objects are allowed, get any other value as `{ result: value }`.
+     */
     readonly outputSchema?: Out | undefined;
     /** Hints for clients, such as `readOnlyHint`. */
     readonly annotations?: ToolAnnotations | undefined;

@@ -132,8 +132,22 @@ export function keptState(
   handler: string,
   { "~state": state }: InputRequiredResult,
 ): Json | undefined {
+  return plain(handler, state, "state");
+}
+
+/** The returned requests as they are sent. Throws ParleyError "not_json". */
+export function sentRequests(
+  handler: string,
+  { inputRequests = {} }: InputRequiredResult,
+): [key: string, request: InputRequest][] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a copy of what the type says
+  const copy = plain(handler, inputRequests, "inputRequests") as unknown as typeof inputRequests;
+  return Object.entries(copy);
+}
+
+function plain(handler: string, value: unknown, path: string): Json | undefined {
   try {
-    return toJson(state, "state");
+    return toJson(value, path);
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     throw new ParleyError(

@@ -4,6 +4,8 @@ import type { StandardSchemaV1 } from "@modelcontextprotocol/server";
 import type { Parsed } from "./definition.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { OutputOf, Schema } from "../forms/schema.ts";
+import { errorText } from "../../util/error-text.ts";
+import { passThrough } from "../sdk/pass-through.ts";
 
 /** The parameters of a handler. As in the SDK, a handler without a schema gets `ctx` alone. */
 export type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
@@ -16,12 +18,38 @@ export function checkHandler(call: string, handler: unknown): void {
   );
 }
 
-/** For JavaScript authors. A value that is not a schema would otherwise fail at each request. */
-export function checkSchema(owner: string, member: string, schema: unknown): void {
-  if (schema === undefined || isSchema(schema)) return;
+/**
+ * Refuses at registration what would otherwise fail at each request: a value that is not a schema, from JavaScript, and a
+ * schema that JSON Schema cannot describe, for which the SDK would refuse to list any tool.
+ */
+export function checkSchema(
+  owner: string,
+  member: string,
+  schema: Schema | undefined,
+  direction: "input" | "output",
+): void {
+  if (schema === undefined) return;
+  if (isSchema(schema)) return checkJsonSchema(owner, member, schema, direction);
   throw new TypeError(
     `${owner}: its ${member} is not a Standard Schema with JSON Schema. With zod, write z.object({ … }). With valibot, use toStandardJsonSchema(schema). For plain JSON Schema, use fromJsonSchema(schema) from @modelcontextprotocol/server.`,
   );
+}
+
+function checkJsonSchema(
+  owner: string,
+  member: string,
+  schema: Schema,
+  direction: "input" | "output",
+): void {
+  try {
+    // The SDK lists this very conversion, which is kept.
+    passThrough(schema)["~standard"].jsonSchema[direction]({ target: "draft-2020-12" });
+  } catch (error) {
+    throw new TypeError(
+      `${owner}: its ${member} cannot be written as JSON Schema: ${errorText(error)}. Use types that JSON has, for example z.iso.datetime() for a date.`,
+      { cause: error },
+    );
+  }
 }
 
 function isSchema(value: unknown): boolean {

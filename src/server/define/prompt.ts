@@ -1,9 +1,10 @@
 // A prompt: like a tool, but it returns messages.
 
 import type { GetPromptResult, Icon, ScopeChallengeHandler } from "@modelcontextprotocol/server";
-import { ParleyError } from "../../errors.ts";
+import { isObject } from "../../util/objects.ts";
 import { callWith, checkSchema, parseArguments } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
+import { badResult, checkedResult } from "./checked-result.ts";
 import type { Context } from "../context/context.ts";
 import type { Definition, HandleTypes, WireResult } from "./definition.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
@@ -49,7 +50,7 @@ export function definePrompt<In extends Schema | undefined>(
   { argsSchema }: PromptConfig<In>,
   handler: PromptHandler<In>,
 ): Definition {
-  checkSchema(`Prompt "${name}"`, "argsSchema", argsSchema);
+  checkSchema(`Prompt "${name}"`, "argsSchema", argsSchema, "input");
   return {
     method: "prompts/get",
     name,
@@ -64,11 +65,10 @@ function promptResult(name: string, returned: unknown): WireResult {
   if (typeof returned === "string") {
     return { messages: [{ role: "user", content: { type: "text", text: returned } }] };
   }
-  if (typeof returned === "object" && returned !== null && "messages" in returned) {
-    return { ...returned };
+  if (isObject(returned) && "messages" in returned) {
+    return checkedResult(`Prompt "${name}"`, "GetPromptResult", returned);
   }
-  throw new ParleyError(
-    "bad_result",
+  throw badResult(
     `Prompt "${name}" returned neither a string nor a result with messages. Return one of these.`,
   );
 }

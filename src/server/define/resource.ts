@@ -6,7 +6,8 @@ import type {
   ResourceMetadata,
   ScopeChallengeHandler,
 } from "@modelcontextprotocol/server";
-import { ParleyError } from "../../errors.ts";
+import { isObject } from "../../util/objects.ts";
+import { badResult, checkedResult } from "./checked-result.ts";
 import type { Context } from "../context/context.ts";
 import type { Definition, Parsed, WireResult } from "./definition.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
@@ -117,11 +118,10 @@ function resourceResult(
   if (returned instanceof Uint8Array) {
     return { contents: [{ ...described, blob: Buffer.from(returned).toString("base64") }] };
   }
-  if (typeof returned === "object" && returned !== null && "contents" in returned) {
-    return { ...returned };
+  if (isObject(returned) && "contents" in returned) {
+    return checkedResult(`Resource "${name}"`, "ReadResourceResult", returned);
   }
-  throw new ParleyError(
-    "bad_result",
+  throw badResult(
     `Resource "${name}" returned neither a string, nor a Uint8Array, nor a result with contents. Return one of these.`,
   );
 }

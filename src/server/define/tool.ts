@@ -1,17 +1,17 @@
 // A tool: its configuration, its handler, and how what the handler returns becomes a result.
 
 import type {
-  CallToolResult,
   ContentBlock,
   Icon,
   ScopeChallengeHandler,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
-import { ParleyError } from "../../errors.ts";
+import { isObject } from "../../util/objects.ts";
 import { callWith, checkSchema, parseArguments, checkHandler } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
+import { badResult, checkedResult, resultJson } from "./checked-result.ts";
 import type { Context, TaskContext } from "../context/context.ts";
-import type { Definition, HandleTypes, TaskMode } from "./definition.ts";
+import type { Definition, HandleTypes, TaskMode, WireResult } from "./definition.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { InputOf, Schema } from "../forms/schema.ts";
@@ -24,7 +24,10 @@ export interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode |
   readonly description?: string | undefined;
   /** The schema of the arguments. It is applied in every round, so it must depend on the arguments alone. Without it the handler gets `ctx` alone. */
   readonly inputSchema?: In | undefined;
-  /** The schema of the structured result: an object. With it the handler returns that object instead of text. */
+  /**
+   * The schema of the structured result: any JSON value. With it the handler returns that value instead of text. Clients of
+   * 2025-11-25, where only objects are allowed, get any other value as `{ result: value }`.
+   */
   readonly outputSchema?: Out | undefined;
   /** Hints for clients, such as `readOnlyHint`. */
   readonly annotations?: ToolAnnotations | undefined;
@@ -104,8 +107,8 @@ export function defineTool<
 >(name: string, config: ToolConfig<In, Out, T>, handler: ToolHandler<In, Out, T>): Definition {
   checkHandler(`app.tool("${name}")`, handler);
   const { inputSchema, outputSchema, task, once } = config;
-  checkSchema(`Tool "${name}"`, "inputSchema", inputSchema);
-  checkSchema(`Tool "${name}"`, "outputSchema", outputSchema);
+  checkSchema(`Tool "${name}"`, "inputSchema", inputSchema, "input");
+  checkSchema(`Tool "${name}"`, "outputSchema", outputSchema, "output");
   return {
     method: "tools/call",
     name,
@@ -121,23 +124,24 @@ export function defineTool<
   };
 }
 
-type ToolResult = CallToolResult & { [member: string]: unknown };
-
-function textResult(name: string, returned: unknown): ToolResult {
+function textResult(name: string, returned: unknown): WireResult {
   if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
-  if (isFullResult(returned)) return { ...returned };
+  if (isFullResult(returned)) return fullResult(name, returned);
   throw badResult(
     `Tool "${name}" returned ${described(returned)}. Without an outputSchema, return a string or a full result, { content: […] }.`,
   );
 }
 
-/** A result with `structuredContent` or `isError: true` is a full result. Any other object is the structured content. */
+const fullResult = (name: string, returned: WireResult) =>
+  checkedResult(`Tool "${name}"`, "CallToolResult", returned);
+
+/** A result with `structuredContent` or `isError: true` is a full result. Everything else is the structured content. */
 async function structuredResult(
   name: string,
   schema: Schema,
   returned: unknown,
-): Promise<ToolResult> {
-  if (isFullResult(returned) && returned.isError === true) return { ...returned };
+): Promise<WireResult> {
+  if (isFullResult(returned) && returned.isError === true) return fullResult(name, returned);
   const isFull = isFullResult(returned) && returned.structuredContent !== undefined;
   const result = await schema["~standard"].validate(isFull ? returned.structuredContent : returned);
   if (result.issues !== undefined) {
@@ -145,13 +149,9 @@ async function structuredResult(
       `Tool "${name}" returned a result that does not fit its outputSchema: ${reasonOf(result.issues)}.`,
     );
   }
-  const structuredContent = isObject(result.value) ? { ...result.value } : undefined;
-  if (structuredContent === undefined) {
-    throw badResult(
-      `Tool "${name}" has an outputSchema that does not describe an object. Use an object schema.`,
-    );
-  }
-  if (isFull) return { ...returned, structuredContent };
+  // Any JSON value may be structured content. In 2025-11-25 it has to be an object, and the SDK wraps what is none.
+  if (isFull) return fullResult(name, { ...returned, structuredContent: result.value });
+  const structuredContent = resultJson(`Tool "${name}"`, result.value);
   // The text is for clients that do not know structured content.
   return {
     content: [{ type: "text", text: JSON.stringify(structuredContent) }],
@@ -159,17 +159,13 @@ async function structuredResult(
   };
 }
 
-const badResult = (message: string) => new ParleyError("bad_result", message);
-
-function isFullResult(value: unknown): value is FullResult {
-  return isObject(value) && "content" in value && Array.isArray(value.content);
+function isFullResult(value: unknown): value is FullResult & WireResult {
+  return isObject(value) && Array.isArray(value["content"]);
 }
-
-// Arrays count as well, so util's `isObject` does not fit.
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 function described(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
-  return isObject(value) ? "an object" : `a ${typeof value}`;
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

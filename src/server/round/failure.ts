@@ -7,6 +7,8 @@ import type { Ability } from "../../protocol/capabilities.ts";
 import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import { errorText } from "../../util/error-text.ts";
+import { toJson } from "../../util/json.ts";
+import type { Json } from "../../util/json.ts";
 import { Unsupported } from "../context/questions.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
@@ -29,8 +31,8 @@ export function failureResponse(core: Core, definition: Definition, error: unkno
   }
   // The author chose a protocol error over a result with `isError`.
   if (error instanceof ProtocolError) {
-    const { code, message, data } = error;
-    return { kind: "error", code, message, ...(isRecord(data) ? { data } : {}), cause: error };
+    const { code, message } = error;
+    return { kind: "error", code, message, ...dataOf(core, definition, error), cause: error };
   }
   if (error instanceof StoreTrouble) {
     core.logger.error(`The task store failed: ${errorText(error.cause)}`, {
@@ -64,9 +66,23 @@ const declarations: Record<Ability, string> = {
   task: `the tasks extension (${tasksExtension})`,
 };
 
-// Arrays count as well: the author's data is passed on as it is.
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;
+/** The author's data as it is, unless JSON cannot hold it. Then the error is sent without it. */
+function dataOf(
+  { logger }: Core,
+  { name }: Definition,
+  { data }: ProtocolError,
+): { readonly data?: Json } {
+  try {
+    const json = toJson(data, "data");
+    return json === undefined ? {} : { data: json };
+  } catch (error) {
+    logger.error(
+      `"${name}" threw a ProtocolError whose data cannot be sent: it has ${errorText(error)}, which JSON cannot hold.`,
+      { handler: name },
+    );
+    return {};
+  }
+}
 
 /** A mistake in the handler or the set-up. In development the client gets the whole message, because the author is likely to read it there. */
 function authorError(core: Core, definition: Definition, error: ParleyError): RoundResponse {

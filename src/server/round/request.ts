@@ -45,7 +45,8 @@ export type RoundResponse =
       readonly kind: "error";
       readonly code: number;
       readonly message: string;
-      readonly data?: Readonly<Record<string, unknown>>;
+      /** Any JSON value. */
+      readonly data?: unknown;
       /** What was thrown, for the test kit. It is never sent. */
       readonly cause?: unknown;
     }

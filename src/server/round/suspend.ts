@@ -12,7 +12,7 @@ import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/author-hints.ts";
-import { accumulated, keptState } from "../context/low-level.ts";
+import { accumulated, keptState, sentRequests } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
 import { isShown, Unsupported } from "../context/questions.ts";
 import type { RoundResponse } from "./request.ts";
@@ -45,7 +45,7 @@ export function suspendByHand(
   entries: readonly Entry[],
 ): Promise<RoundResponse> {
   if (entries.length > 0) throw mixedStyles(definition.name);
-  const inputRequests = Object.entries(returned.inputRequests ?? {});
+  const inputRequests = sentRequests(definition.name, returned);
   for (const [key, request] of inputRequests) {
     const needs = capabilityNeededBy(request);
     if (!call.abilities.includes(needs)) throw new Unsupported(key, needs);

@@ -71,6 +71,7 @@ export function install(server: McpServer, installation: Installation): void {
             respond<CallToolResult>(ctx, name, {}),
           );
           if (isTask) tool.execution = { taskSupport: definition.task };
+          legacyTasks?.noteOutput(name, tool.outputSchemaJson);
         } else {
           const tool = server.registerTool(
             name,
@@ -78,6 +79,7 @@ export function install(server: McpServer, installation: Installation): void {
             (args, ctx) => respond<CallToolResult>(ctx, name, args),
           );
           if (isTask) tool.execution = { taskSupport: definition.task };
+          legacyTasks?.noteOutput(name, tool.outputSchemaJson);
         }
         break;
       }
@@ -237,7 +239,11 @@ function sdkResult(
         return legacyRefusal(definition, message, isStateless);
       }
       if (definition.method !== "tools/call") throw new ProtocolError(code, message, data);
-      return responses.fail(mcpReq.id, { code, message, ...(data && { data }) });
+      return responses.fail(mcpReq.id, {
+        code,
+        message,
+        ...(data === undefined ? {} : { data }),
+      });
     }
     case "none":
       throw new ProtocolError(internalError, "The request was cancelled.");

@@ -5,7 +5,7 @@
 
 import { setMaxListeners } from "node:events";
 import { ProtocolError, RELATED_TASK_META_KEY } from "@modelcontextprotocol/server";
-import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
+import type { CallToolResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { answerMap } from "../../protocol/answers.ts";
 import {
   internalError,
@@ -60,6 +60,8 @@ export class LegacyTasks {
   #fetches = 0;
   /** The ids of the tasks of this session, oldest first. */
   readonly #created = new Set<string>();
+  /** The output schemas that the SDK lists, by tool. */
+  readonly #listed = new Map<string, Record<string, unknown>>();
 
   constructor(server: McpServer, core: Core) {
     this.#server = server;
@@ -73,6 +75,11 @@ export class LegacyTasks {
       onclose?.();
       this.#closed.abort();
     };
+  }
+
+  /** Notes the output schema that the SDK lists for a tool. */
+  noteOutput(tool: string, schema: Record<string, unknown> | undefined): void {
+    if (schema !== undefined) this.#listed.set(tool, schema);
   }
 
   /** Runs the whole call as a task, because here the client decides that, not the handler. */
@@ -195,8 +202,15 @@ export class LegacyTasks {
     if (error !== undefined && !isUnable) {
       throw new ProtocolError(error.code, error.message, error.data);
     }
-    const { _meta, ...rest } = members(isUnable ? failureOf(error.message) : task.result);
+    const { _meta, ...rest } = members(isUnable ? failureOf(error.message) : this.#projected(task));
     return { ...rest, _meta: { ...members(_meta), [RELATED_TASK_META_KEY]: { taskId: id } } };
+  }
+
+  /** The result as the SDK sends that of a call: in 2025-11-25, structured content that is not an object is wrapped in one. */
+  #projected({ tool, result }: TaskSnapshot): object {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool's result, which the task has kept
+    const kept = members(result) as unknown as CallToolResult;
+    return this.#server.server.projectCallToolResult(kept, this.#listed.get(tool));
   }
 
   /** Asks on the stream of `tasks/result`. The answer goes where `tasks/update` would put it. */

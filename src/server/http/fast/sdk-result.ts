@@ -1,6 +1,7 @@
 // A handler's result in the form in which the official SDK would send it.
 
 import { specTypeSchemas } from "@modelcontextprotocol/server";
+import { isChecked, isTextBlock } from "../../define/checked-result.ts";
 import type { WireResult } from "../../define/definition.ts";
 import { isObject } from "../../../util/objects.ts";
 
@@ -9,6 +10,7 @@ export function toolResult(result: WireResult): WireResult | undefined {
   if (isPlain(result)) return result;
   if (result.structuredContent !== undefined && !isObject(result.structuredContent))
     return undefined;
+  if (isChecked(result)) return result;
   if (!Array.isArray(result.content)) return undefined;
   const checked = specTypeSchemas.CallToolResult["~standard"].validate(result);
   if (checked instanceof Promise || checked.issues !== undefined) return undefined;
@@ -23,16 +25,8 @@ function isPlain({ content, isError, structuredContent, _meta, resultType }: Wir
     (isError === undefined || typeof isError === "boolean") &&
     (structuredContent === undefined || isObject(structuredContent)) &&
     Array.isArray(content) &&
-    content.every(isPlainText)
+    content.every(isTextBlock)
   );
-}
-
-function isPlainText(block: unknown): boolean {
-  if (!isObject(block) || block["type"] !== "text" || typeof block["text"] !== "string") {
-    return false;
-  }
-  for (const key in block) if (key !== "type" && key !== "text") return false;
-  return true;
 }
 
 /** Adds how long the result may be cached: as the result says, else as the registration says, else not at all. */
