@@ -7,6 +7,7 @@ import { newKey, parseKeys } from "../src/token/keyring.ts";
 import { sealTicket } from "../src/token/ticket.ts";
 import { serveGolden } from "../test/golden/file.ts";
 import type { GoldenCall, GoldenFile, GoldenLeg } from "../test/golden/file.ts";
+import { writeGoldenTasks } from "../test/golden/tasks.ts";
 import { goldenArguments, goldenJournal, goldenScript, goldenTools } from "../test/golden/tools.ts";
 
 const folder = `test/golden/${process.env["npm_package_version"]}`;
@@ -46,6 +47,7 @@ mkdirSync(folder, { recursive: true });
 const journal = goldenJournal.map(packEntry);
 const file: GoldenFile = { key, now, ticket, journal, calls };
 writeFileSync(`${folder}/rounds.json`, `${JSON.stringify(file, undefined, 2)}\n`);
+await writeGoldenTasks(folder, key);
 console.log(
   `${folder}/rounds.json: ${calls.length} calls, ${calls.flatMap(({ legs }) => legs).length} rounds`,
 );

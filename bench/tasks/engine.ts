@@ -65,6 +65,7 @@ const observer: TaskObserver = {
   finished: () => {},
   leaseLost: () => void (leasesLost += 1),
   couldNotRun: (_, error) => console.warn("  a task could not be run:", error),
+  moved: wrong("moved"),
   gaveUp: wrong("given up"),
   storeFailed: (error) => console.warn("  the store failed:", error),
   storeBack: () => {},

@@ -23,7 +23,9 @@ export const openSealer: Sealer = {
     `${Buffer.from(place).toString("base64url")}.${Buffer.from(text).toString("base64url")}`,
   open: (sealed, place) => {
     const [where = "", what = ""] = sealed.split(".");
-    if (Buffer.from(where, "base64url").toString() !== place) throw new Error("another place");
+    if (Buffer.from(where, "base64url").toString() !== place) {
+      throw Object.assign(new Error("another place"), { reason: "forged" });
+    }
     return Buffer.from(what, "base64url").toString();
   },
 };
@@ -93,6 +95,7 @@ export class Engine {
       finished: tell("finished"),
       leaseLost: tell("leaseLost"),
       couldNotRun: tell("couldNotRun"),
+      moved: tell("moved"),
       gaveUp: tell("gaveUp"),
       storeFailed: (error) => void this.told.push({ event: "storeFailed", error }),
       storeBack: () => void this.told.push({ event: "storeBack" }),

@@ -10,6 +10,8 @@ export interface TaskObserver {
   readonly leaseLost: (task: TaskRecord) => void;
   /** A record could not be opened, or a program could not start. Another attempt follows. */
   readonly couldNotRun: (task: TaskRecord, error: unknown) => void;
+  /** The row of a task is not what was sealed, so somebody changed the database. The task is not run, shown or answered. */
+  readonly moved: (task: TaskRecord, error: Error) => void;
   /** The task fails, because several claims in a row made no progress. */
   readonly gaveUp: (task: TaskRecord, cause: string) => void;
   /** An operation of the store failed. It is called for each failure, so an observer decides which ones to log. */

@@ -8,12 +8,13 @@ import { StoreClock } from "./clock.ts";
 import { tooManyTasks, ttlTooLong } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
 import { entryRecord } from "./execution/log-records.ts";
-import { questionKeys, snapshotOf } from "./snapshot.ts";
+import { checkOwner, MovedRecordError, sealInput } from "./ownership.ts";
+import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
 import type { Arrival, NewTask, TaskRecord, Wait } from "./task.ts";
 import { isLive } from "./task.ts";
-import { places, sealJson } from "./sealing.ts";
+import { sealAnswer } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import { Followers } from "./follow.ts";
 import type { TaskObserver } from "./observer.ts";
@@ -85,12 +86,10 @@ export class TaskRuntime {
       throw ttlTooLong(tool, ttlMs, limits.taskTtlMs);
     }
     const log = entries.map((entry, seq) => entryRecord(sealer, callId, seq, entry));
+    const owned = { id: newId(), callId, tool, principal: call.principal ?? "" };
     const task = {
-      id: newId(),
-      callId,
-      tool,
-      principal: call.principal ?? "",
-      input: sealJson(sealer, input, places.input(callId)),
+      ...owned,
+      input: sealInput(sealer, owned, input),
       log,
       inbox: this.#kept(callId, call.unused),
       ttlMs,
@@ -124,7 +123,13 @@ export class TaskRuntime {
     await this.ready();
     const { store, sealer } = this.#options;
     const task = await store.read(id);
-    return task && snapshotOf(sealer, task);
+    if (task === undefined) return undefined;
+    try {
+      return snapshotOf(sealer, task);
+    } catch (error) {
+      this.#isMoved(task, error);
+      throw error;
+    }
   }
 
   /** Lists the tasks of a caller, newest first. */
@@ -136,7 +141,15 @@ export class TaskRuntime {
     await this.ready();
     const { store, sealer } = this.#options;
     const tasks = await store.list({ principal: principal ?? "", after, limit });
-    return tasks.map((task) => snapshotOf(sealer, task));
+    // A task that was changed in the database is left out, so that it does not hide the others.
+    return tasks.flatMap((task) => {
+      try {
+        return [snapshotOf(sealer, task)];
+      } catch (error) {
+        if (!this.#isMoved(task, error)) throw error;
+        return [];
+      }
+    });
   }
 
   /**
@@ -147,9 +160,8 @@ export class TaskRuntime {
     id: string,
     answers: ReadonlyMap<string, Json>,
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
-    await this.ready();
-    const task = await this.#options.store.read(id);
-    return task && this.answer({ ...task, questionKeys: questionKeys(task) }, answers);
+    const task = await this.get(id);
+    return task && this.answer(task, answers);
   }
 
   /** The same for a task that has just been read. A wire key is used once, so what was read cannot be out of date. */
@@ -159,10 +171,10 @@ export class TaskRuntime {
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
     const { store, sealer } = this.#options;
     // In the order in which the questions were asked.
-    const given = [...keys].flatMap(([wire, key]) => {
+    const given = [...keys].flatMap(([wire, asked]) => {
       const value = answers.get(wire);
       if (value === undefined) return [];
-      return [{ wire, value: sealJson(sealer, value, places.answer(callId, key)) }];
+      return [{ wire, value: sealAnswer(sealer, callId, value, asked) }];
     });
     if (given.length === 0) return { accepted: [] };
     const answered = await store.answer(id, given);
@@ -181,15 +193,17 @@ export class TaskRuntime {
   async deliver(callId: string, key: string, digest: string, value: Json): Promise<Delivery> {
     await this.ready();
     const { store, sealer } = this.#options;
-    const sealed = sealJson(sealer, value, places.answer(callId, key));
     let task = await store.readByCall(callId);
     // Tries again if the question was asked, or asked anew, between the read and the answer.
     for (let tries = 0; tries < 10; tries += 1) {
       if (task === undefined || !isLive(task)) return "gone";
+      if (!this.#isWhatWasSealed(task)) return "gone";
       const wait = externalWait(task, key);
+      const asked = { key, digest: wait === undefined ? digest : (wait.digest ?? "") };
+      const sealed = sealAnswer(sealer, callId, value, asked);
       const answered = await store.answer(task.id, [
         wait === undefined
-          ? { wire: madeUp(`early-${key}`), value: sealed, early: { key, digest } }
+          ? { wire: madeUp(`early-${key}`), value: sealed, early: asked }
           : { wire: wait.wire, value: sealed },
       ]);
       const arrived = answered?.task.inbox.find(({ id }) => answered.accepted.includes(id));
@@ -281,12 +295,29 @@ export class TaskRuntime {
 
   // ---------------------------------------------------------------- helpers
 
+  #isWhatWasSealed(task: TaskRecord): boolean {
+    try {
+      checkOwner(this.#options.sealer, task);
+      return true;
+    } catch (error) {
+      if (!this.#isMoved(task, error)) throw error;
+      return false;
+    }
+  }
+
+  /** Whether this is the error for a task that was changed in the database. Reports it if so. */
+  #isMoved(task: TaskRecord, error: unknown): boolean {
+    if (!(error instanceof MovedRecordError)) return false;
+    this.#options.observer.moved(task, error);
+    return true;
+  }
+
   #kept(callId: string, unused: readonly InboxEvent[]): Arrival[] {
     const { sealer } = this.#options;
     return unused.flatMap((event, index): Arrival[] => {
       if (event.kind !== "answer" || event.digest === undefined) return [];
       const { key, digest, value } = event;
-      const sealed = sealJson(sealer, value, places.answer(callId, key));
+      const sealed = sealAnswer(sealer, callId, value, { key, digest });
       return [{ id: madeUp(`round-${index}`), key, digest, value: sealed, at: 0 }];
     });
   }

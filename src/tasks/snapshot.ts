@@ -3,7 +3,8 @@
 import type { Json } from "../util/json.ts";
 import { internalErrorCode } from "./program.ts";
 import type { TaskError } from "./program.ts";
-import type { Status, TaskRecord } from "./task.ts";
+import type { Arrival, Status, TaskRecord } from "./task.ts";
+import { checkOwner, checkWait, MovedRecordError } from "./ownership.ts";
 import { openJson, places } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 
@@ -17,8 +18,8 @@ export interface TaskSnapshot {
   readonly statusMessage: string | undefined;
   /** The questions that the client is asked, by wire key. */
   readonly questions: ReadonlyMap<string, Json>;
-  /** The handler's own key of each of these questions, by wire key. */
-  readonly questionKeys: ReadonlyMap<string, string>;
+  /** The handler's own key of each of these questions, and its digest, by wire key. */
+  readonly questionKeys: ReadonlyMap<string, Pick<Arrival, "key" | "digest">>;
   /** The result of a completed task. */
   readonly result: Json | undefined;
   /** The error of a failed task. */
@@ -31,16 +32,19 @@ export interface TaskSnapshot {
   readonly revision: number;
 }
 
-/** Opens a record. Throws if a key is missing. */
+/** Opens a record. Throws if a key is missing, and MovedRecordError if the row is not what was sealed. */
 export function snapshotOf(sealer: Sealer, task: TaskRecord): TaskSnapshot {
   const { id, callId, tool, principal, status, statusMessage, result, waits } = task;
   const { createdAt, updatedAt, expiresAt, revision } = task;
-  const questions = waits.flatMap(({ kind, wire, request }): [string, Json][] =>
-    kind === "question" && request !== undefined
-      ? [[wire, openJson(sealer, request, places.question(callId, wire))]]
-      : [],
-  );
+  checkOwner(sealer, task);
+  const asked = waits.flatMap(({ kind, wire, key, digest = "", request }) => {
+    if (kind !== "question" || request === undefined) return [];
+    checkWait({ wire, key });
+    const shown = openJson(sealer, request, places.question(callId, wire));
+    return [{ wire, shown, of: { key, digest } }];
+  });
   const ended = result === undefined ? undefined : openJson(sealer, result, places.result(callId));
+  checkEnd(task, ended);
   return {
     id,
     callId,
@@ -53,19 +57,26 @@ export function snapshotOf(sealer: Sealer, task: TaskRecord): TaskSnapshot {
     principal: principal === "" ? undefined : principal,
     statusMessage:
       statusMessage === undefined ? undefined : sealer.open(statusMessage, places.message(callId)),
-    questions: new Map(questions),
-    questionKeys: questionKeys(task),
+    questions: new Map(asked.map(({ wire, shown }) => [wire, shown])),
+    questionKeys: new Map(asked.map(({ wire, of }) => [wire, of])),
     result: status === "completed" ? ended : undefined,
     error: status === "failed" ? errorOf(ended) : undefined,
     isRemoved: task.rest === "removed",
   };
 }
 
-/** The key of each question that the client may answer, by wire key. */
-export function questionKeys({ waits }: TaskRecord): ReadonlyMap<string, string> {
-  return new Map(
-    waits.flatMap(({ kind, wire, key }) => (kind === "question" ? [[wire, key] as const] : [])),
-  );
+/** Whether the task ended as its row says. The end itself is sealed, and the status is not. */
+function checkEnd({ status, rest }: TaskRecord, ended: Json | undefined): void {
+  if (rest !== undefined) return;
+  const isError = isTaskError(ended) && !("content" in ended);
+  const isAsSaid =
+    status === "completed"
+      ? ended !== undefined && !isError
+      : status === "failed"
+        ? isTaskError(ended)
+        : ended === undefined;
+  if (!isAsSaid)
+    throw new MovedRecordError(`Its status is ${status}, and its result says otherwise`);
 }
 
 /** An expired task has lost its contents, so its error is made here. */

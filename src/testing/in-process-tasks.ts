@@ -23,6 +23,7 @@ const silent: TaskObserver = {
   finished: () => {},
   leaseLost: () => {},
   couldNotRun: () => {},
+  moved: () => {},
   gaveUp: () => {},
   storeFailed: () => {},
   storeBack: () => {},

@@ -52,6 +52,7 @@ export const silentObserver: TaskObserver = {
   finished: () => {},
   leaseLost: () => {},
   couldNotRun: () => {},
+  moved: () => {},
   gaveUp: () => {},
   storeFailed: () => {},
   storeBack: () => {},

@@ -14,6 +14,7 @@ import type { ClaimRef } from "../../tasks/task.ts";
 import { openJson, sealJson } from "../../tasks/sealing.ts";
 import type { Json } from "../../util/json.ts";
 import { shortDigest } from "../../token/canonical.ts";
+import { TokenError } from "../../token/errors.ts";
 import type { Call } from "./call.ts";
 import type { Recording } from "./call-carrier.ts";
 import { sealerOf } from "../core.ts";
@@ -42,7 +43,7 @@ export async function runOnce(
       case "run":
         return runClaimed(core, store, call, request, run, claim);
       case "ended":
-        return openResponse(core, call, claim.response);
+        return openResponse(core, call, request, claim.response);
       case "superseded":
         return superseded;
       case "running":
@@ -72,7 +73,7 @@ function claimOf(
   return store.claimRound({
     callId: call.id(),
     round: call.round,
-    answers: shortDigest(request.inputResponses ?? {}),
+    answers: answersOf(request),
     leaseMs: store.leaseMs,
     // For as long as any token of this call is valid.
     ttlMs: Math.max(tokenExpiresAt - environment.now(), limits.tokenTtlMs) + ttlMarginMs,
@@ -100,7 +101,8 @@ async function runClaimed(
       await store.releaseRound(ref);
       return response;
     }
-    if (await fromStore(store.endRound(ref, sealResponse(core, call, response)))) return response;
+    if (await fromStore(store.endRound(ref, sealResponse(core, call, request, response))))
+      return response;
     // Another request has claimed the round meanwhile, so its response counts.
     return await runOnce(core, store, call, request, run);
   } catch (error) {
@@ -216,13 +218,34 @@ class ClaimedRound {
 // The name in the path stays: responses that are in a store were sealed under it.
 const responsePlace = (call: Call) => `${call.id()}/round-${call.round}/answer`;
 
-function sealResponse(core: Core, call: Call, response: RoundResponse): string {
-  const { cause: _cause, ...kept } = { cause: undefined, ...response };
+function sealResponse(core: Core, call: Call, request: RoundRequest, response: RoundResponse) {
+  const { cause: _cause, ...own } = { cause: undefined, ...response };
+  const kept = { ...own, [answeredMark]: answersOf(request) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire is JSON
   return sealJson(sealerOf(core), kept as unknown as Json, responsePlace(call));
 }
 
-function openResponse(core: Core, call: Call, response: string): RoundResponse {
+function openResponse(
+  core: Core,
+  call: Call,
+  request: RoundRequest,
+  response: string,
+): RoundResponse {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `sealResponse`
-  return openJson(sealerOf(core), response, responsePlace(call)) as unknown as RoundResponse;
+  const kept = openJson(
+    sealerOf(core),
+    response,
+    responsePlace(call),
+  ) as unknown as RoundResponse & {
+    readonly [answeredMark]?: string;
+  };
+  const { [answeredMark]: answers, ...own } = kept;
+  // The row says that it answers this request. Version 0.1.0 did not seal what it answers.
+  if (answers !== undefined && answers !== answersOf(request)) throw new TokenError("forged");
+  return own;
 }
+
+/** The member of a sealed response that says which answers it is the response to. */
+const answeredMark = "~answers";
+
+const answersOf = ({ inputResponses }: RoundRequest) => shortDigest(inputResponses ?? {});

@@ -10,6 +10,7 @@ import {
 import { tasksExtension } from "../../protocol/task.ts";
 import type { DetailedTask } from "../../protocol/task.ts";
 import type { Json } from "../../util/json.ts";
+import { MovedRecordError } from "../../tasks/ownership.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import { TokenError } from "../../token/errors.ts";
 import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts";
@@ -79,6 +80,8 @@ export async function ownTask(
 
 /** The task belongs to another server on the same store, or its key is gone. The client gets the same response as for an unknown task. */
 export function unopened({ logger }: Core, error: unknown): undefined {
+  // The runtime has logged it.
+  if (error instanceof MovedRecordError) return undefined;
   if (!(error instanceof TokenError)) throw error;
   const { reason } = error;
   const hint = reason === "unknown_key" ? ` ${checkKeys}` : "";

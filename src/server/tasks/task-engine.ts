@@ -129,6 +129,11 @@ export class Work {
           handler: tool,
           attempt: fruitless,
         }),
+      moved: ({ id, tool }, error) =>
+        logger.error(`A task was refused. ${error.message}. Find out who can write to it.`, {
+          task: shortId(id),
+          handler: tool,
+        }),
       gaveUp: ({ id, tool }, cause) =>
         logger.error(
           `A task was given up, because it was started several times without progress. The last cause: ${cause}`,

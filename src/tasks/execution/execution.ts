@@ -10,7 +10,8 @@ import { errorText } from "../../util/error-text.ts";
 import { backOff } from "../../util/timers.ts";
 import { internalErrorCode } from "../program.ts";
 import type { Ended, Ending, Prepared, Program, TaskError, TaskFacts } from "../program.ts";
-import { openJson, places, sealJson } from "../sealing.ts";
+import { MovedRecordError, openInput } from "../ownership.ts";
+import { isForged, places, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
 import type { Arrival, ClaimRef, Waiting } from "../task.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
@@ -23,6 +24,20 @@ import { TaskJournal } from "./task-journal.ts";
 class UnreadableError extends Error {
   override readonly name = "UnreadableError";
 }
+
+/** A claimed task whose record is open. */
+interface Opened {
+  readonly journal: TaskJournal;
+  readonly facts: TaskFacts;
+}
+
+/** What a client learns of a task whose record was changed outside of this library. The log says more. */
+const changedOutside: TaskError = {
+  code: internalErrorCode,
+  message:
+    "The record of the task is damaged, so the task was not run. The log of the server has the cause.",
+  data: { reason: "task_damaged" },
+};
 
 /** One run of a claimed task. */
 export class Execution {
@@ -117,7 +132,15 @@ export class Execution {
       observer.gaveUp(task, cause);
       return this.#finish({ status: "failed", error: this.#stuck(cause) });
     }
-    const { journal, facts } = this.#open();
+    let opened: Opened;
+    try {
+      opened = this.#open();
+    } catch (error) {
+      if (!(error instanceof MovedRecordError)) throw error;
+      observer.moved(task, error);
+      return this.#finish({ status: "failed", error: changedOutside });
+    }
+    const { journal, facts } = opened;
     let prepared: Prepared;
     try {
       prepared = await this.#program.prepare(facts);
@@ -142,16 +165,23 @@ export class Execution {
     }
   }
 
-  #open(): { readonly journal: TaskJournal; readonly facts: TaskFacts } {
+  #open(): Opened {
     const { task } = this.#claimed;
     const { id, callId, principal } = task;
+    let hasInput = false;
     try {
+      const input = openInput(this.#deps.sealer, task);
+      hasInput = true;
       const journal = new TaskJournal(this.#claimed, this.#claim, this.#deps);
       this.#journal = journal;
-      const input = openJson(this.#deps.sealer, task.input, places.input(callId));
       const report = (message: string) => this.#reports.push(message);
       return { journal, facts: { id, callId, principal, input, report } };
     } catch (error) {
+      if (error instanceof MovedRecordError) throw error;
+      // The input is this server's, so the key and the place are right, and no other replica can open the rest.
+      if (hasInput && isForged(error)) {
+        throw new MovedRecordError("A record of it was sealed for another place", { cause: error });
+      }
       throw new UnreadableError(`its record cannot be opened: ${errorText(error)}`, {
         cause: error,
       });

@@ -6,7 +6,7 @@ import type { Entry } from "../../replay/journal.ts";
 import type { Open } from "../../replay/outcome.ts";
 import { logTooLarge, tooManyQuestions } from "../limits.ts";
 import type { Prepared } from "../program.ts";
-import { openJson, places, sealJson } from "../sealing.ts";
+import { openAnswer, places, sealAnswer, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
 import type { Arrival, Sealed, TaskRecord, Waiting } from "../task.ts";
 import { Arrivals } from "./arrivals.ts";
@@ -40,8 +40,8 @@ export class TaskJournal {
     this.#logBytes = logBytes;
     this.entries = readEntries(sealer, callId, log);
     this.waits = new Waits(task);
-    this.arrivals = new Arrivals(inbox, waits, clock.now(), ({ key, value }) =>
-      openJson(sealer, value, places.answer(callId, key)),
+    this.arrivals = new Arrivals(inbox, waits, clock.now(), (arrived) =>
+      openAnswer(sealer, callId, arrived.value, arrived),
     );
   }
 
@@ -62,7 +62,7 @@ export class TaskJournal {
       const id = madeUp(`cut-${this.#logLength}-${this.#returned}`);
       const { key, digest = "", value } = event;
       this.arrivals.returned(event, id);
-      const sealed = sealJson(sealer, value, places.answer(callId, key));
+      const sealed = sealAnswer(sealer, callId, value, { key, digest });
       return [{ id, key, digest, value: sealed, at: clock.now() }];
     });
     await this.#write(cutRecord(sealer, callId, this.#logLength, from), returned);
