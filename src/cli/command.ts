@@ -18,6 +18,8 @@ export interface Io {
 export interface Command {
   /** The text of `--help`. */
   readonly help: string;
+  /** Ends the process when it is done. It runs a person's file, whose timers and connections would keep it alive. */
+  readonly endsProcess?: boolean;
   /** Runs it with the words after its name. No exit code means `done`. */
   readonly run: (args: readonly string[], io: Io) => ExitCode | void | Promise<ExitCode | void>;
 }

@@ -99,7 +99,9 @@ Exit codes
   7 timed out, 130 interrupted
 `;
 
+let isEnding = false;
 process.exitCode = await main(process.argv.slice(2));
+if (isEnding) process.stdout.write("", () => process.stderr.write("", () => process.exit()));
 
 async function main([name = "--help", ...args]: readonly string[]): Promise<ExitCode> {
   const { out, err } = terminal;
@@ -123,6 +125,7 @@ async function main([name = "--help", ...args]: readonly string[]): Promise<Exit
       out(command.help);
       return exit.done;
     }
+    if (command.endsProcess === true) isEnding = true;
     return (await command.run(args, terminal)) ?? exit.done;
   } catch (error) {
     // The message may contain text from a server.

@@ -26,6 +26,7 @@ import { nodeEnvironment } from "./ops/environment.ts";
 import { healthOf } from "./ops/health.ts";
 import { resolveKeys } from "./ops/keys.ts";
 import { stderrLogger } from "./ops/logger.ts";
+import { checkMayServe } from "./ops/only-works.ts";
 import { closeOnSignal } from "./ops/signals.ts";
 import { telemetry } from "./ops/telemetry.ts";
 import { install } from "./sdk/install.ts";
@@ -129,6 +130,7 @@ class ParleyApp implements App {
   };
 
   readonly listen: App["listen"] = async (port = 3000, options = {}) => {
+    checkMayServe();
     const { host = "127.0.0.1" } = options;
     const isLocal = isLoopback(host);
     this.#keys(
@@ -153,6 +155,7 @@ class ParleyApp implements App {
   };
 
   readonly stdio: App["stdio"] = async () => {
+    checkMayServe();
     this.#keys("app.stdio", true);
     await this.#storeByDefault(true);
     await this.#workIfNeeded();

@@ -1,7 +1,9 @@
-// `parley worker` as a process: it runs what was created elsewhere, and hands over when it is told to end.
+// `parley worker` as a process: it runs tasks that were created elsewhere, and releases them when it is stopped.
 
 import { once } from "node:events";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { parley as newApp } from "mcp-parley";
 import { connect } from "mcp-parley/client";
@@ -35,8 +37,8 @@ function folderWith(text: string): string {
 
 const env = { PARLEY_KEYS };
 
-test("it runs what was created elsewhere; told to end, it gives its tasks back at once", async () => {
-  const folder = folderWith(appFile);
+/** An app on the same store, without a worker. Its task waits until another process runs it. */
+async function appWithOneTask(folder: string) {
   const app = newApp({
     name: "oven",
     version: "1.0.0",
@@ -52,7 +54,13 @@ test("it runs what was created elsewhere; told to end, it gives its tasks back a
   onTestFinished(() => connection.close());
   const call = connection.start("bake");
   for await (const { type } of call) if (type === "task") break;
+  return app;
+}
 
+test("runs tasks that were created elsewhere, and releases them at once when it is stopped", async () => {
+  // Like the idle connections of a database pool, a timer of the file must not keep the stopped worker alive.
+  const folder = folderWith(`${appFile}\nsetInterval(() => {}, 60_000);\n`);
+  const app = await appWithOneTask(folder);
   const worker = start(["worker", "app.ts", "--concurrency", "2"], { cwd: folder, env });
   let said = "";
   worker.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
@@ -74,6 +82,22 @@ test("it runs what was created elsewhere; told to end, it gives its tasks back a
   expect((await app.health()).tasks).toMatchObject({ held: 0, live: 1 });
 }, 120_000);
 
+const refusal = "app.ts serves requests, so it runs tasks by itself.";
+
+test("exits without claiming a task if the file listens, even if its port is taken", async () => {
+  const taken = createServer();
+  await once(taken.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const folder = folderWith(`${appFile}\nawait app.listen(${port});`);
+  const app = await appWithOneTask(folder);
+  const ran = await parley(["worker", "app.ts"], { cwd: folder, env });
+  expect(ran.code).toBe(2);
+  expect(ran.stderr).toContain(refusal);
+  expect((await app.health()).tasks).toMatchObject({ held: 0, live: 1 });
+  expect(readdirSync(folder)).not.toContain("done.txt");
+}, 120_000);
+
 test.each([
   [
     "exports nothing",
@@ -81,11 +105,18 @@ test.each([
     "app.ts does not export an app. Add to it: export const app",
     2,
   ],
-  ["listens", `${appFile}\nawait app.listen(0);`, "app.ts listens, so it runs tasks by itself", 2],
+  ["listens later", `${appFile}\nsetTimeout(() => app.listen(0), 50);`, refusal, 2],
+  ["serves standard input", `${appFile}\nawait app.stdio();`, refusal, 2],
+  [
+    "listens with a server of its own",
+    `import { createServer } from "node:http";\n${appFile}\ncreateServer(app.node).listen(0);`,
+    refusal,
+    2,
+  ],
   ["has no store", appFile.replace(/store: .*\) \}\)/, "})"), "app.work() needs a store", 1],
   ["does not run", "const = 1;", "app.ts:1:6", 1],
 ])(
-  "one clear sentence for a file that %s",
+  "exits with one clear sentence if the file %s",
   async (_, text, sentence, code) => {
     const ran = await parley(["worker", "app.ts"], { cwd: folderWith(text), env });
     expect(ran.code).toBe(code);

@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import type { App } from "../../server/app.ts";
+import { onlyWorks } from "../../server/ops/only-works.ts";
 import { exit, UsageError } from "../command.ts";
 import type { Command, ExitCode } from "../command.ts";
 import { parseOptions } from "../args/command-line.ts";
@@ -20,7 +21,7 @@ Use it if your servers use app.fetch, app.node or app.attach, which run no
 tasks, or to run more tasks at once. Start as many workers as you like, on any
 machine that can reach the store.
 
-The file exports the app, gives it a store, and does not listen:
+The file exports the app, gives it a store, and does not serve requests:
 
   export const app = parley({ name: "shop", version: "1.0.0",
                               store: postgresStore(process.env.DATABASE_URL) });
@@ -37,6 +38,7 @@ Examples
 Exit codes
   0 stopped by SIGTERM, 1 failed, 2 wrong usage, 130 interrupted with Ctrl-C
 `,
+  endsProcess: true,
   run: async (args, io) => {
     const { values, positionals } = parseOptions("worker", args, {
       concurrency: { type: "string" },
@@ -47,6 +49,11 @@ Exit codes
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new UsageError(`worker: --concurrency takes a whole number of at least 1`);
     }
+    // Not an exception, because the file could catch it, or call app.listen() without waiting for it.
+    onlyWorks(() => {
+      io.err(`${serves(file)}\n`);
+      process.exit(exit.usage);
+    });
     const app = await appIn(file);
     const ended = signalled();
     const work = await app.work({ concurrency });
@@ -65,23 +72,16 @@ async function appIn(file: string): Promise<App> {
   // As `node --import tsx` would.
   const [flag, loader] = args;
   if (flag === "--import" && loader !== undefined) await import(loader);
-  const module: unknown = await import(pathToFileURL(resolve(file)).href).catch(
-    (error: unknown) => {
-      throw error instanceof Error && /^Port \d+ is taken/.test(error.message)
-        ? listens(file)
-        : error;
-    },
-  );
+  const module: unknown = await import(pathToFileURL(resolve(file)).href);
   const found = Object.values(Object(module)).find(isApp);
   if (found === undefined) {
     throw new UsageError(
       `${file} does not export an app. Add to it: export const app = parley({ … });`,
     );
   }
-  if (process.getActiveResourcesInfo().includes("TCPServerWrap")) {
-    await found.close();
-    throw listens(file);
-  }
+  // A server of its own, such as express.
+  if (process.getActiveResourcesInfo().includes("TCPServerWrap"))
+    throw new UsageError(serves(file));
   return found;
 }
 
@@ -89,10 +89,8 @@ function isApp(value: unknown): value is App {
   return typeof value === "object" && value !== null && "work" in value && "health" in value;
 }
 
-const listens = (file: string) =>
-  new UsageError(
-    `${file} listens, so it runs tasks by itself. Start it with node. For a worker, move the app to a file of its own and pass that file.`,
-  );
+const serves = (file: string) =>
+  `${file} serves requests, so it runs tasks by itself. Start it with node. For a worker, move the app to a file of its own and pass that file.`;
 
 /** SIGTERM is the normal way to stop a worker, and Ctrl-C interrupts it. A second signal ends the process at once. */
 function signalled(): Promise<ExitCode> {
