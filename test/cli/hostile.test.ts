@@ -5,10 +5,11 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import process from "node:process";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { form, hostile } from "../../src/client/hostile.fixture.ts";
 import type { Saying } from "../../src/client/hostile.fixture.ts";
-import { emptyFolder, parley, read } from "./run.ts";
+import { emptyFolder, parley, parleyProcess, read } from "./run.ts";
 import { keys, parleyOnScreen } from "./screen.ts";
 import type { Screen } from "./screen.ts";
 
@@ -234,9 +235,35 @@ test("a server that is started here and prints a line without end", limit, async
      go();`,
   );
   const env = { NODE_OPTIONS: "--max-old-space-size=150" };
-  const { code, stderr } = await parley(["list", "loud.mjs"], { cwd, env });
+  const { code, stderr } = await parleyProcess(["list", "loud.mjs"], { cwd, env });
   expect(code).toBe(1);
   expect(stderr).toMatch(/^loud\.mjs exited with code 3\. It printed:\n {2}x{400,500}…\n$/);
+});
+
+test("a command that is started gets no secret, except those that are named", limit, async () => {
+  const cwd = emptyFolder();
+  const names = "Object.keys(process.env).filter((name) => /^PATH$|SECRET|PARLEY_/.test(name))";
+  const script = `console.error("has", ${names}.sort().join(" ")); process.exit(3);`;
+  writeFileSync(join(cwd, "server.mjs"), script);
+  const env = { PARLEY_TOKEN: "t", PARLEY_KEYS: "k", MY_SECRET: "s", HER_SECRET: "h" };
+  const has = async (...args: string[]) => {
+    const { stderr } = await parley(["list", ...args], { cwd, env });
+    return { stderr, names: /has (.*)/.exec(stderr)?.[1]?.split(" ") };
+  };
+  const command = ["--", process.execPath, "server.mjs"];
+  const bare = await has(...command);
+  expect(bare.names).toEqual(["PATH"]);
+  expect(bare.stderr).toContain("It was started without your environment variables.");
+  const named = await has("--env", "MY_SECRET", "--env", "OUR_SECRET=x", ...command);
+  expect(named.names).toEqual(["MY_SECRET", "OUR_SECRET", "PATH"]);
+  expect((await has("--env", "NONE", ...command)).stderr).toContain(
+    "--env NONE: the variable is not set.",
+  );
+  // A server file is the person's own, and runs as with node. The token is for the servers that the command calls.
+  const file = ["HER_SECRET", "MY_SECRET", "PARLEY_KEYS", "PATH"];
+  const ofFile = (await has("server.mjs")).names;
+  expect(ofFile).toEqual(expect.arrayContaining(file));
+  expect(ofFile).not.toContain("PARLEY_TOKEN");
 });
 
 describe("signing in", () => {

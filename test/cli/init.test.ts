@@ -15,14 +15,13 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { beforeAll, afterAll, expect, test } from "vitest";
-import { main } from "./where.ts";
+import { parley as inProcess } from "./run.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const run = (command: string, args: readonly string[], cwd: string) =>
   promisify(execFile)(command, [...args], { cwd, timeout: 150_000 });
 
-const parley = (args: readonly string[], cwd: string) =>
-  run(process.execPath, [main, ...args], cwd);
+const parley = (args: readonly string[], cwd: string) => inProcess(args, { cwd });
 
 let folder: string;
 

@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { desk } from "./desk.ts";
 import { keys as deskKeys, quiet } from "../interop/errands.ts";
-import { deskUrl, emptyFolder, parley, read, start } from "./run.ts";
+import { deskUrl, emptyFolder, parley, parleyProcess, read, start } from "./run.ts";
 import { deskFile } from "./where.ts";
 
 const limit = { timeout: 120_000 };
@@ -83,7 +83,7 @@ describe("the server", () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "server.ts"), "await Promise.resolve();");
     const env = { NODE_PATH: join(import.meta.dirname, "../../node_modules") };
-    const { code, stderr } = await parley(["list", "server.ts"], { cwd, env });
+    const { code, stderr } = await parleyProcess(["list", "server.ts"], { cwd, env });
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /\nThe file is an ES module, but its package is not\. Run: npm pkg set type=module\n$/,

@@ -6,7 +6,7 @@ import { parley as app } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { keys as appKeys, quiet } from "../interop/errands.ts";
-import { deskUrl, emptyFolder, parley, read } from "./run.ts";
+import { deskUrl, emptyFolder, parley, parleyProcess, read } from "./run.ts";
 import { deskFile } from "./where.ts";
 
 describe("call, exit 6, resume in another process", () => {
@@ -142,7 +142,7 @@ describe("arguments", () => {
     const { stdout, stderr } = await parley(args, { cwd });
     expect(JSON.parse(stdout)).toEqual({ item: "tea", seats: 2, tags: ["a", "b"], gift: true });
     expect(stderr).toBe("");
-    const piped = await parley(["call", url, "echo", "--args", "-"], {
+    const piped = await parleyProcess(["call", url, "echo", "--args", "-"], {
       cwd,
       stdin: `{"item":"x"}`,
     });

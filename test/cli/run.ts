@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { memoryStore } from "mcp-parley";
 import type { ParleyOptions } from "mcp-parley";
 import { onTestFinished } from "vitest";
+import { dispatch } from "../../src/cli/dispatch.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { desk } from "./desk.ts";
 import { leash } from "../programs.ts";
@@ -37,7 +38,8 @@ export function start(args: readonly string[], { cwd, env = {} }: RunOptions) {
   return child;
 }
 
-export async function parley(args: readonly string[], options: RunOptions): Promise<Ran> {
+/** The command as a process of its own. Most tests need only `parley`, which takes a fraction of the time. */
+export async function parleyProcess(args: readonly string[], options: RunOptions): Promise<Ran> {
   const child = start(args, options);
   child.stdin.end(options.stdin ?? "");
   const ended = new Promise<number>((resolve) => {
@@ -45,6 +47,33 @@ export async function parley(args: readonly string[], options: RunOptions): Prom
   });
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await ended, stdout, stderr };
+}
+
+let isRunning = false;
+
+/** The command in this process, from its words to its exit code. One at a time, because each has its own folder. */
+export async function parley(
+  args: readonly string[],
+  { cwd, env = {} }: Omit<RunOptions, "stdin">,
+): Promise<Ran> {
+  if (isRunning) throw new Error("Another command runs in this process. Use parleyProcess.");
+  const before = process.cwd();
+  isRunning = true;
+  process.chdir(cwd);
+  let stdout = "";
+  let stderr = "";
+  try {
+    const { code } = await dispatch(args, {
+      out: (printed) => void (stdout += printed),
+      err: (printed) => void (stderr += printed),
+      isInteractive: false,
+      env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig, ...env },
+    });
+    return { code, stdout, stderr };
+  } finally {
+    process.chdir(before);
+    isRunning = false;
+  }
 }
 
 /** An empty folder, for as long as the test. */

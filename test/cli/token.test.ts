@@ -7,7 +7,7 @@ import { referenceAt } from "../../src/cli/journal/reference.ts";
 import { stateOf } from "../../src/client/reference.ts";
 import { newKey } from "../../src/token/keyring.ts";
 import { inEmptyFolder, run } from "./keys-io.ts";
-import { emptyFolder, parley } from "./run.ts";
+import { emptyFolder, parleyProcess } from "./run.ts";
 
 const PARLEY_KEYS = newKey("mine");
 const env = { PARLEY_KEYS };
@@ -124,6 +124,6 @@ test("without a key, or without a token, it says what it takes", async () => {
 test("standard input keeps it out of the shell's history", async () => {
   const { state } = await parked();
   const options = { cwd: emptyFolder(), env, stdin: `${state}\n` };
-  const { stdout } = await parley(["token", "inspect", "-"], options);
+  const { stdout } = await parleyProcess(["token", "inspect", "-"], options);
   expect(stdout).toContain("tools/call buy");
 }, 120_000);

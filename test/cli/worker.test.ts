@@ -10,7 +10,7 @@ import { connect } from "mcp-parley/client";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { newKey } from "../../src/token/keyring.ts";
-import { emptyFolder, parley, start } from "./run.ts";
+import { emptyFolder, parleyProcess, start } from "./run.ts";
 
 const PARLEY_KEYS = newKey("test");
 
@@ -91,7 +91,7 @@ test("exits without claiming a task if the file listens, even if its port is tak
   const { port } = taken.address() as AddressInfo;
   const folder = folderWith(`${appFile}\nawait app.listen(${port});`);
   const app = await appWithOneTask(folder);
-  const ran = await parley(["worker", "app.ts"], { cwd: folder, env });
+  const ran = await parleyProcess(["worker", "app.ts"], { cwd: folder, env });
   expect(ran.code).toBe(2);
   expect(ran.stderr).toContain(refusal);
   expect((await app.health()).tasks).toMatchObject({ held: 0, live: 1 });
@@ -118,7 +118,7 @@ test.each([
 ])(
   "exits with one clear sentence if the file %s",
   async (_, text, sentence, code) => {
-    const ran = await parley(["worker", "app.ts"], { cwd: folderWith(text), env });
+    const ran = await parleyProcess(["worker", "app.ts"], { cwd: folderWith(text), env });
     expect(ran.code).toBe(code);
     expect(ran.stderr).toContain(sentence);
   },

@@ -57,16 +57,18 @@ export async function openSession(target: Target, values: CallValues, io: Io): P
   const calls = new Calls(target, folder, (text) => printer.line(style.yellow(text)));
   const given = new GivenAnswers(values.answers, values.answer ?? []);
   const timeoutMs = timeoutOf(values);
-  const interrupt = interruption();
-  const connected = await openConnection(
-    target,
-    { ...accessOf(values, io), journal: calls },
-    values,
-    printer,
+  const interruption = onInterrupt();
+  const options = { ...accessOf(values, io), journal: calls };
+  const connected = await openConnection(target, options, values, printer, io).catch(
+    (error: unknown) => {
+      interruption.end();
+      throw error;
+    },
   );
   const isInteractive = io.isInteractive && values["no-input"] !== true;
-  const driver = { printer, given, isInteractive, interrupt };
+  const driver = { printer, given, isInteractive, interrupt: interruption.signal };
   const close = async () => {
+    interruption.end();
     await connected.close();
     calls.letGo();
   };
@@ -74,12 +76,13 @@ export async function openSession(target: Target, values: CallValues, io: Io): P
 }
 
 /** Handles Ctrl-C once. A second Ctrl-C ends the process at once. */
-function interruption(): AbortSignal {
+function onInterrupt() {
   const controller = new AbortController();
-  process.once("SIGINT", () => {
+  const interrupt = () => {
     // The terminal has printed ^C, so start a new line.
     if (process.stderr.isTTY) process.stderr.write("\n");
     controller.abort();
-  });
-  return controller.signal;
+  };
+  process.once("SIGINT", interrupt);
+  return { signal: controller.signal, end: () => void process.off("SIGINT", interrupt) };
 }

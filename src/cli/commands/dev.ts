@@ -7,6 +7,7 @@ import { exit, UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { Reloader } from "../dev/reload.ts";
 import { parseOptions } from "../args/command-line.ts";
+import { environmentOf } from "../server/child-environment.ts";
 import { commandFor } from "../server/server-file.ts";
 
 /** `parley dev` */
@@ -47,7 +48,8 @@ Exit codes
     const interrupt = () => stop.abort(exit.interrupted);
     for (const signal of signals) process.on(signal, interrupt);
     const fail = (error: unknown) => stop.abort(error);
-    const reloader = new Reloader({ file, others, say: (line) => io.err(`${line}\n`), fail });
+    const env = { NODE_ENV: "development", ...environmentOf({ kind: "file" }, [], io.env) };
+    const reloader = new Reloader({ file, others, env, say: (line) => io.err(`${line}\n`), fail });
     try {
       reloader.start();
       await once(stop.signal, "abort");

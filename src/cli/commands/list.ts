@@ -48,7 +48,7 @@ Exit codes
     const target = parseTarget(positionals[0], words.command);
     let connected: ConnectedServer | undefined;
     try {
-      connected = await openConnection(target, accessOf(values, io), values, printerFor(io));
+      connected = await openConnection(target, accessOf(values, io), values, printerFor(io), io);
       const { connection } = connected;
       const offered = await offeredBy(connection);
       io.out(

@@ -16,6 +16,8 @@ export interface ReloaderOptions {
   readonly file: string;
   /** Other files to watch, which are not imported by a relative path. */
   readonly others: readonly string[];
+  /** The environment of the server. */
+  readonly env: Readonly<Record<string, string>>;
   readonly say: (line: string) => void;
   /** Called if the file can never be served. */
   readonly fail: (error: unknown) => void;
@@ -66,12 +68,12 @@ export class Reloader {
   };
 
   readonly #run = async (): Promise<void> => {
-    const { file, others } = this.#options;
+    const { file, others, env } = this.#options;
     this.#watched.set([...filesOf(file), ...others]);
     const startedAt = performance.now();
-    const command = commandFor(file);
-    const env = { NODE_ENV: process.env["NODE_ENV"] ?? "development", ...command.env };
-    const server = new ServerProcess({ ...command, env }, (line) => this.#onLine(server, line));
+    const server = new ServerProcess({ ...commandFor(file), env }, (line) =>
+      this.#onLine(server, line),
+    );
     this.#server = server;
     const overPipes = connect(server.transport).then(
       async (connection) => {

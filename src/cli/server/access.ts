@@ -9,6 +9,7 @@ import type { Io } from "../command.ts";
 import { style } from "../screen/style.ts";
 import type { Printer } from "../screen/printer.ts";
 import type { Target } from "./target.ts";
+import { environmentOf } from "./child-environment.ts";
 import { connectTo } from "./connection.ts";
 import type { ConnectedServer } from "./connection.ts";
 import { legacyVersion, modernVersion } from "../../protocol/versions.ts";
@@ -20,6 +21,7 @@ export const accessOptions = {
   login: { type: "boolean" },
   as: { type: "string" },
   root: { type: "string", multiple: true },
+  env: { type: "string", multiple: true },
   timeout: { type: "string" },
   verbose: { type: "boolean" },
   json: { type: "boolean" },
@@ -32,6 +34,9 @@ export const accessHelp = `  --header 'name: value'   a header of every request;
   --as KIND                act as another client: modern, legacy,
                            no-elicitation, no-tasks
   --root DIR               a folder the server may ask for; can be repeated
+  --env NAME[=VALUE]       a variable for a server that a command starts, which
+                           otherwise gets only PATH, HOME and the like; can be
+                           repeated
   --timeout TIME           how long to wait for the server: 30, 500ms, 5m; the
                            time you take to answer does not count
   --verbose                show what a server that was started here prints
@@ -45,6 +50,7 @@ export interface AccessValues {
   readonly login?: boolean | undefined;
   readonly as?: string | undefined;
   readonly root?: readonly string[] | undefined;
+  readonly env?: readonly string[] | undefined;
   readonly timeout?: string | undefined;
   readonly verbose?: boolean | undefined;
   readonly json?: boolean | undefined;
@@ -56,14 +62,15 @@ export async function openConnection(
   options: ConnectOptions,
   values: AccessValues,
   printer: Printer,
+  { env }: Io,
 ): Promise<ConnectedServer> {
   const onLog = (line: string) => {
     if (values.verbose === true) printer.line(style.dim(`   server: ${line}`));
   };
-  const all = { ...options, onLog };
+  const all = { ...options, onLog, env: environmentOf(target, values.env ?? [], env) };
   if (values.login !== true) return connectTo(target, all);
   const { signedIn } = await import("./login.ts");
-  return signedIn(target, all, printer);
+  return signedIn(target, all, printer, env);
 }
 
 /** The value of --timeout in milliseconds. */

@@ -18,6 +18,8 @@ export interface ConnectedServer {
 
 /** The options of the client, and a listener for the output of a server that is started here. */
 export interface ServerOptions extends ConnectOptions {
+  /** The environment of a server that is started here. */
+  readonly env: Readonly<Record<string, string>>;
   /** Receives each line that a server prints if it was started here. */
   readonly onLog?: ((line: string) => void) | undefined;
 }
@@ -54,10 +56,14 @@ async function started(
   target: Exclude<Target, { kind: "url" }>,
   options: ServerOptions,
 ): Promise<ConnectedServer> {
-  const server = new ServerProcess(runnable(target), options.onLog ?? (() => {}));
+  const server = new ServerProcess(
+    { ...runnable(target), env: options.env },
+    options.onLog ?? (() => {}),
+  );
   const name = target.kind === "file" ? basename(target.file) : nameOf(target);
+  const advice = target.kind === "command" ? fewVariables : "";
   const gone = server.ended.then((how): never => {
-    throw unavailable(name, how, server);
+    throw unavailable(name, how, server, advice);
   });
   gone.catch(() => {});
   // If the connection failed because the server exited, what the server printed says more.
@@ -68,7 +74,7 @@ async function started(
   overPipes.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable(name, neither, server)), startMs);
+    timer = setTimeout(() => reject(unavailable(name, neither, server, advice)), startMs);
   });
   try {
     const first = await Promise.race([overPipes, server.listening, gone, late]);
@@ -90,19 +96,30 @@ async function started(
 
 const neither = `did not respond on standard input and output, and did not print the URL it listens on, within ${startMs / 1_000} s`;
 
-function unavailable(name: string, how: string, { log }: ServerProcess): ServerUnavailable {
+/** A program that misses a variable rarely says where it comes from. */
+const fewVariables =
+  "It was started without your environment variables. If it needs one, add --env NAME.";
+
+function unavailable(
+  name: string,
+  how: string,
+  { log }: ServerProcess,
+  advice: string,
+): ServerUnavailable {
   const lines = log.map((line) => `  ${line}\n`).join("");
   const printed = lines === "" ? "" : ` It printed:\n${lines}`;
-  return new ServerUnavailable(`${name} ${how}.${printed}${adviceOn(lines)}`.trimEnd());
+  return new ServerUnavailable(
+    `${name} ${how}.${printed === "" ? " " : printed}${adviceOn(lines) ?? advice}`.trimEnd(),
+  );
 }
 
-function adviceOn(printed: string): string {
+function adviceOn(printed: string): string | undefined {
   const [, port] = /Port (\d+) is taken/.exec(printed) ?? [];
   if (port !== undefined)
     return `If the server is already running, use http://127.0.0.1:${port}/mcp instead.`;
   if (/Top-level await .* "cjs"|Cannot use import statement outside a module/.test(printed))
     return "The file is an ES module, but its package is not. Run: npm pkg set type=module";
-  return "";
+  return undefined;
 }
 
 /** The port can differ the next time, so a reference must not contain it. With a function, the client uses the name. */

@@ -3,7 +3,6 @@
 
 import { createServer } from "node:http";
 import type { Server } from "node:http";
-import process from "node:process";
 import { auth, UnauthorizedError } from "@modelcontextprotocol/client";
 import type {
   OAuthClientInformationContext,
@@ -14,6 +13,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
 import { UsageError } from "../command.ts";
+import type { Io } from "../command.ts";
 import type { Target } from "./target.ts";
 import { plainLine } from "../screen/plain.ts";
 import { connectTo } from "./connection.ts";
@@ -31,10 +31,11 @@ export async function signedIn(
   target: Target,
   options: ServerOptions,
   printer: Printer,
+  env: Io["env"],
 ): Promise<ConnectedServer> {
   if (target.kind !== "url") throw new UsageError("--login needs a server with a URL.");
   const server = new URL(target.url);
-  const kept = new SignIns(signInsFile(process.env), `${server.origin}${server.pathname}`);
+  const kept = new SignIns(signInsFile(env), `${server.origin}${server.pathname}`);
   const door = await Door.open(kept.read().redirectUrl);
   try {
     const authProvider = new Provider(server, kept, door, printer);

@@ -13,7 +13,8 @@ import { plainLine } from "../screen/plain.ts";
 export interface ServerCommand {
   readonly command: string;
   readonly args: readonly string[];
-  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** All of its environment. It inherits nothing else. */
+  readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
 }
 
@@ -52,7 +53,7 @@ export class ServerProcess {
     this.#leashed = command === process.execPath;
     const child = spawn(command, this.#leashed ? ["--import", leash, ...args] : [...args], {
       cwd,
-      env: { ...process.env, ...env },
+      env,
       stdio: ["pipe", "pipe", "pipe", "pipe"],
       // A process group of its own: its children end with it, and Ctrl-C reaches only this process.
       detached: process.platform !== "win32",

@@ -11,7 +11,6 @@ import { UsageError } from "../command.ts";
 export interface Runnable {
   readonly command: string;
   readonly args: string[];
-  readonly env?: Record<string, string>;
 }
 
 const javascript = [".js", ".mjs", ".cjs"];
