@@ -667,7 +667,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D23",
     says: "The number of tasks, subscriptions and their contents is limited.",
-    test: "only the first thousand of 10 000 ids are looked up, and the others are left out",
+    test: "only the first 200 of 10 000 ids count, and only tasks of the caller are read",
     open: "rates are not limited; rate limits belong to a proxy in front",
   },
   {
