@@ -2,7 +2,8 @@
 // not trusted, so each function checks everything that is used later and copies nothing else.
 
 import type { Root } from "@modelcontextprotocol/server";
-import { isObject } from "../util/objects.ts";
+import type { UnansweredReason } from "../errors.ts";
+import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 
 /** The answer to an elicitation. Its content has not been checked against the form. */
@@ -16,6 +17,21 @@ export function elicitAnswer(raw: unknown): ElicitAnswer | undefined {
   if (action === "decline" || action === "cancel") return { action };
   return action === "accept" ? { action, content } : undefined;
 }
+
+/** An answer that says that there is none. It fits every kind of question, and an elicitation is cancelled. */
+export const unanswered = (reason: UnansweredReason): object => ({
+  action: "cancel",
+  _meta: { [unansweredKey]: reason },
+});
+
+/** Why there is no answer, if `unanswered` made this. */
+export function unansweredReason(raw: unknown): UnansweredReason | undefined {
+  const reason = own(own(raw, "_meta"), unansweredKey);
+  return reasons.find((one) => one === reason);
+}
+
+const unansweredKey = "mcp-parley/unanswered";
+const reasons: readonly UnansweredReason[] = ["declined", "cancelled", "timed_out", "unsupported"];
 
 /** What the client's model said. */
 export interface SampleAnswer {

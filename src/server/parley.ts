@@ -346,7 +346,7 @@ class ParleyApp implements App {
   /** A server with this app's handlers, before the author configures it. */
   #bareServer(isDraft = false, served?: RoundResponse): McpServer {
     const { instructions } = this.#options;
-    // In 2025-11-25 sessions the SDK drives the rounds itself, and would stop after eight.
+    // For tools that the author adds to the server. In 2025-11-25 sessions the SDK drives their rounds, and stops after eight.
     const inputRequired = { maxRounds: this.#core.limits.rounds };
     const server = new McpServer(implementationOf(this.#options), {
       inputRequired,

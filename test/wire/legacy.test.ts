@@ -1,5 +1,6 @@
 // 2025-11-25, with messages written by hand: in a session, where the server asks with its own requests, and without one.
 
+import { UnansweredError } from "mcp-parley";
 import { describe, expect, test } from "vitest";
 import { messagesIn } from "./post.ts";
 import type { Incoming } from "./post.ts";
@@ -126,6 +127,81 @@ describe("with a session", () => {
     });
     expect(JSON.stringify(answer)).not.toContain("stateless");
     expect(ran).toHaveLength(1);
+  });
+
+  describe("a client that answers a question with an error", () => {
+    const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+
+    /** Calls the tool, answers every question in this way, and returns the result. */
+    async function played(name: string, answer: (question: Incoming) => object) {
+      const till = await opened(everything);
+      till.app.tool("reasons", {}, async (ctx) => {
+        const reason = (question: PromiseLike<unknown>) =>
+          Promise.resolve(question).then(
+            () => "answered",
+            (error: unknown) => (error instanceof UnansweredError ? error.reason : "threw"),
+          );
+        const [asked, page, sample, roots, isSure] = await Promise.all([
+          reason(ctx.ask("name", "Name?")),
+          reason(ctx.openUrl("page", "Sign in", "https://example.com/in")),
+          reason(ctx.sample("motto", "A motto")),
+          reason(ctx.roots("folders")),
+          ctx.confirm("sure", "Sure?"),
+        ]);
+        await ctx.step("undo", () => "undone");
+        return JSON.stringify({ asked, page, sample, roots, isSure });
+      });
+      const response = await send(till.to, initialize(everything));
+      const session = response.headers.get("mcp-session-id") ?? "";
+      await response.text();
+      const stream = streamed(await send(till.to, call(name, { amount: 5 }), session));
+      for await (const message of stream) {
+        if (message.method === undefined) return { ...till, result: message.result };
+        await send(till.to, { id: message.id, ...answer(message) }, session);
+      }
+      throw new Error("no response");
+    }
+
+    const textIn = (result: Incoming["result"]) =>
+      (result as { content: { text: string }[] }).content[0]?.text ?? "";
+
+    test.each([
+      [-32_601, "unsupported"],
+      [-32_600, "unsupported"],
+      [-32_602, "unsupported"],
+      [-1, "declined"],
+      [-32_603, "cancelled"],
+    ])("with code %d leaves it unanswered: %s", async (code, reason) => {
+      const error = { code, message: "Not here" };
+      const { result, logged } = await played("reasons", () => ({ error }));
+      expect(JSON.parse(textIn(result))).toEqual({
+        asked: reason,
+        page: reason,
+        sample: reason,
+        roots: reason,
+        isSure: false,
+      });
+      const lines = logged.filter(({ message }) => message.includes("with an error"));
+      expect(lines.map(({ level }) => level)).toEqual(Array(5).fill("warn"));
+      expect(lines[0]).toMatchObject({
+        message: expect.stringContaining("Not here") as string,
+        fields: { handler: "reasons", question: "name", reason },
+      });
+    });
+
+    test("gets the handler's result, and an uncaught one says which question it was", async () => {
+      const error = { code: -32_600, message: "Elicitation not supported" };
+      const paid = await played("pay", () => ({ error }));
+      expect(textIn(paid.result)).toBe("not paid");
+      const { result } = await played("age", () => ({ error }));
+      expect(result).toMatchObject({ isError: true });
+      expect(textIn(result)).toContain('Question "age"');
+    });
+
+    test("or with something that is not an answer does not end the call either", async () => {
+      const { result } = await played("reasons", () => ({ result: { nothing: true } }));
+      expect(JSON.parse(textIn(result))).toMatchObject({ sample: "cancelled", isSure: false });
+    });
   });
 
   test("an unknown session, and one that has ended, is 404", async () => {

@@ -2,7 +2,12 @@
 
 import type { CreateMessageRequestParams, Root } from "@modelcontextprotocol/server";
 import { ParleyError, UnansweredError } from "../../errors.ts";
-import { elicitAnswer, rootsAnswer, sampleAnswer } from "../../protocol/answers.ts";
+import {
+  elicitAnswer,
+  rootsAnswer,
+  sampleAnswer,
+  unansweredReason,
+} from "../../protocol/answers.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
 import type { QuestionSpec, Reading } from "../../replay/operations.ts";
 import { shortDigest } from "../../token/canonical.ts";
@@ -58,7 +63,7 @@ export function formQuestion(
     read: (raw) => {
       const answer = elicitAnswer(raw);
       if (answer === undefined) return wrongKind("the answer to a form");
-      if (answer.action !== "accept") return refused(question.key, answer.action, onRefusal);
+      if (answer.action !== "accept") return refused(question.key, answer.action, onRefusal, raw);
       const read = form.read(answer.content);
       return read instanceof Promise
         ? read.then((later) => accepted(question, later, onRefusal))
@@ -108,13 +113,17 @@ function accepted(question: QuestionParams, read: Read, onRefusal: OnRefusal): R
   };
 }
 
-function refused(key: string, action: "decline" | "cancel", onRefusal: OnRefusal): Reading {
+function refused(
+  key: string,
+  action: "decline" | "cancel",
+  onRefusal: OnRefusal,
+  raw: unknown,
+): Reading {
   switch (onRefusal) {
-    case "throws":
-      return {
-        kind: "refused",
-        error: new UnansweredError(key, action === "decline" ? "declined" : "cancelled"),
-      };
+    case "throws": {
+      const reason = unansweredReason(raw) ?? (action === "decline" ? "declined" : "cancelled");
+      return { kind: "refused", error: new UnansweredError(key, reason) };
+    }
     case "is_no":
       return { kind: "value", value: false };
     case "is_outcome":
@@ -145,7 +154,7 @@ export function urlQuestion(
   const read = (raw: unknown): Reading => {
     const answer = elicitAnswer(raw);
     if (answer === undefined) return wrongKind("the answer to a URL question");
-    if (answer.action !== "accept") return refused(question.key, answer.action, "throws");
+    if (answer.action !== "accept") return refused(question.key, answer.action, "throws", raw);
     return { kind: "value", value: undefined };
   };
   return {
@@ -231,7 +240,7 @@ export function sampleQuestion(
     ...common(question, needs, [params]),
     read: (raw) => {
       const answer = sampleAnswer(raw);
-      if (answer === undefined) return wrongKind("a completion");
+      if (answer === undefined) return noAnswer(question.key, raw) ?? wrongKind("a completion");
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sampleAnswer has looked at it
       const message = raw as unknown as Sample["message"];
       return { kind: "value", value: { ...answer, message } satisfies Sample };
@@ -279,7 +288,7 @@ export function rootsQuestion(question: QuestionParams): QuestionSpec {
     read: (raw) => {
       const roots: Root[] | undefined = rootsAnswer(raw);
       return roots === undefined
-        ? wrongKind("a list of file:// roots")
+        ? (noAnswer(question.key, raw) ?? wrongKind("a list of file:// roots"))
         : { kind: "value", value: roots };
     },
     shown: shown(() => ({ method: "roots/list" })),
@@ -338,6 +347,12 @@ export class Unsupported extends UnansweredError {
 }
 
 const shown = (request: ShownQuestion["request"]): ShownQuestion => ({ request });
+
+/** A completion and a list of roots cannot be declined, but the client may have responded with an error. */
+function noAnswer(key: string, raw: unknown): Reading | undefined {
+  const reason = unansweredReason(raw);
+  return reason && { kind: "refused", error: new UnansweredError(key, reason) };
+}
 
 function wrongKind(expected: string): Reading {
   return { kind: "invalid", reason: `expected ${expected}` };

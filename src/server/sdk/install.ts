@@ -24,6 +24,7 @@ import type { Registration, RegisteredResource } from "../define/registry.ts";
 import { createTaskResult } from "../tasks/wire.ts";
 import { ttlOf } from "./legacy-tasks.ts";
 import type { LegacyTasks } from "./legacy-tasks.ts";
+import { serveLegacyRounds } from "./legacy-rounds.ts";
 import { serveRound } from "../round/round.ts";
 import type { RoundResponse, RoundRequest } from "../round/request.ts";
 import { passThrough } from "./pass-through.ts";
@@ -170,13 +171,15 @@ function serving(
         return placeholder as R;
       }
       const isMalformed = responses.hadMalformedAnswers(ctx.mcpReq.id);
-      const response =
-        served ??
-        (await serveRound(core, definition, {
-          ...request,
-          ...(isMalformed ? { inputResponses: null } : {}),
-          taskTtlMs: wish && ttlOf(wish, core.limits.taskTtlMs),
-        }));
+      const first = {
+        ...request,
+        ...(isMalformed ? { inputResponses: null } : {}),
+        taskTtlMs: wish && ttlOf(wish, core.limits.taskTtlMs),
+      };
+      const round = served ?? (await serveRound(core, definition, first));
+      const response = isModern
+        ? round
+        : await serveLegacyRounds(core, definition, first, round, ctx);
       const result = sdkResult(response, isModern, definition, responses, ctx);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the definition makes what its method returns; the SDK's types also cover 2025-11-25
       return result as R | InputRequiredResult;
@@ -218,7 +221,7 @@ async function legacyTask(
   }
 }
 
-/** What the handler returns to the SDK. The SDK sends it as it is, or asks for it in a 2025-11-25 session. */
+/** What the handler returns to the SDK. */
 function sdkResult(
   response: RoundResponse,
   isModern: boolean,

@@ -1,7 +1,7 @@
 // A seam in the SDK: sessions for 2025-11-25 clients over HTTP. The SDK's own entry serves these clients statelessly, and
 // a client without a session cannot be asked anything. A session lives in this process, so a load balancer must send all
 // requests with the same `Mcp-Session-Id` here. 2026-07-28 needs none of this.
-// The SDK itself asks the questions of a session; see install.ts.
+// The questions of a session are asked in legacy-rounds.ts.
 
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { AuthInfo, McpServer } from "@modelcontextprotocol/server";

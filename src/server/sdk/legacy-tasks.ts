@@ -13,7 +13,6 @@ import {
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
 import { errorText } from "../../util/error-text.ts";
-import type { Json } from "../../util/json.ts";
 import { own } from "../../util/objects.ts";
 import { longestTimerMs } from "../../util/timers.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
@@ -26,6 +25,7 @@ import { promote } from "../round/promote.ts";
 import type { RoundRequest } from "../round/request.ts";
 import { applyAnswers, ownTask } from "../tasks/requests.ts";
 import { detailedTask } from "../tasks/wire.ts";
+import { askClient } from "./legacy-questions.ts";
 import type { TaskWish } from "./response-overrides.ts";
 import { members } from "./task-subscriptions/subscriptions.ts";
 
@@ -187,8 +187,7 @@ export class LegacyTasks {
       0,
       AbortSignal.any([signal, this.#closed.signal]),
     )) {
-      for (const [wire, request] of task.questions)
-        void this.#ask(taskId, wire, request, ctx, fetch);
+      for (const wire of task.questions.keys()) void this.#ask(task, wire, ctx, fetch);
       if (!isLive(task)) return this.#final(task);
     }
     throw new ProtocolError(invalidParams, "No such task");
@@ -215,9 +214,8 @@ export class LegacyTasks {
 
   /** Asks on the stream of `tasks/result`. The answer goes where `tasks/update` would put it. */
   async #ask(
-    taskId: string,
+    { id: taskId, tool, questions, questionKeys }: TaskSnapshot,
     wire: string,
-    request: Json,
     ctx: ServerContext,
     fetch: number,
   ): Promise<void> {
@@ -229,20 +227,19 @@ export class LegacyTasks {
     const question: SentQuestion = { fetch, stop: new AbortController() };
     this.#sent.set(name, question);
     try {
-      const { method, params } = requestOf(request, this.#core.environment.newId);
-      const related = { [RELATED_TASK_META_KEY]: { taskId } };
-      const answer: unknown = await ctx.mcpReq.send(
-        { method, params: { ...params, _meta: related } },
-        {
-          signal: AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal, question.stop.signal]),
-          // People may take as long as they like. The task has its own time limit.
-          timeout: longestTimerMs,
-        },
-      );
+      const answer = await askClient(this.#core, ctx, {
+        handler: tool,
+        key: questionKeys.get(wire) ?? wire,
+        request: questions.get(wire),
+        meta: { [RELATED_TASK_META_KEY]: { taskId } },
+        signal: AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal, question.stop.signal]),
+        // People may take as long as they like. The task has its own time limit.
+        timeoutMs: longestTimerMs,
+      });
       const answers = answerMap({ [wire]: answer });
       if (answers !== undefined) await applyAnswers(this.#core, taskId, answers);
     } catch (error) {
-      // The client cannot answer, or has disconnected. The question stays open for the next `tasks/result`.
+      // The client has disconnected. The question stays open for the next `tasks/result`.
       this.#core.logger.debug(
         `A question of a 2025-11-25 task was not answered: ${errorText(error)}`,
       );
@@ -301,19 +298,3 @@ function placeOf(cursor: unknown): { createdAt: number; id: string } {
 }
 
 const badCursor = () => new ProtocolError(invalidParams, "Invalid cursor");
-
-/** A question in the form of 2025-11-25, where a page to open has an id. */
-function requestOf(
-  request: Json,
-  newId: () => string,
-): { readonly method: QuestionMethod; readonly params: object } {
-  const { method, params } = members(request);
-  if (!isQuestionMethod(method)) throw new TypeError(`${String(method)} is not a question`);
-  const isPage = members(params)["mode"] === "url";
-  return { method, params: { ...members(params), ...(isPage ? { elicitationId: newId() } : {}) } };
-}
-
-const questionMethods = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
-type QuestionMethod = (typeof questionMethods)[number];
-const isQuestionMethod = (method: unknown): method is QuestionMethod =>
-  questionMethods.some((one) => one === method);

@@ -13,7 +13,6 @@ import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundRequest } from "../round/request.ts";
 import { noProgress, notifier } from "../round/notifier.ts";
-import type { LastProgress } from "../round/notifier.ts";
 
 /** A round's request, and what the SDK's context says about it. */
 export interface SdkRoundRequest {
@@ -86,25 +85,14 @@ export function sentAnswers({ mcpReq }: ServerContext): unknown {
   return { ...inputResponses, ...Object.fromEntries(dropped) };
 }
 
-/** By the signal of the request: the SDK's shim passes the same signal to every round of a 2025-11-25 request. */
-const progressOf = new WeakMap<AbortSignal, LastProgress>();
-
 function notifierFor({ mcpReq }: ServerContext): RoundRequest["notify"] {
   return notifier(
     mcpReq._meta?.progressToken,
-    lastProgress(mcpReq.signal),
+    noProgress(),
     (params) =>
       void mcpReq.notify({ method: "notifications/progress", params: { ...params } }).catch(ignore),
     (level, data) => void mcpReq.log(level, data).catch(ignore),
   );
-}
-
-function lastProgress(signal: AbortSignal): LastProgress {
-  const earlier = progressOf.get(signal);
-  if (earlier !== undefined) return earlier;
-  const last = noProgress();
-  progressOf.set(signal, last);
-  return last;
 }
 
 // A notification to a client that has disconnected is not worth an error.
