@@ -16,12 +16,16 @@ const headerSafe = (key: string) =>
 
 const ended = () => {};
 
+/** A retry did not come, because the run has ended or drains. The step has no outcome and runs again. */
+class AbandonedRetry extends Error {}
+
 /** Starts step bodies and reports how they end. */
 export class Bodies {
   readonly #carrier: Carrier;
   readonly #onFinished: (operation: StepOperation, entry: Entry) => void;
   readonly #onMistake: (fault: unknown) => void;
   readonly #onForbidden: () => void;
+  readonly #onAbandoned: () => void;
   #running = 0;
   #hasRun = false;
   /** Kept to find operations inside a body (R10). */
@@ -29,17 +33,20 @@ export class Bodies {
   #controller: AbortController | undefined;
   readonly #pauses = new Set<() => void>();
   #abortedFor: StopReason | "RunEnded" | undefined;
+  #isDraining = false;
 
   constructor(
     carrier: Carrier,
     onFinished: (operation: StepOperation, entry: Entry) => void,
     onMistake: (mistake: unknown) => void,
     onForbidden: () => void,
+    onAbandoned: () => void,
   ) {
     this.#carrier = carrier;
     this.#onFinished = onFinished;
     this.#onMistake = onMistake;
     this.#onForbidden = onForbidden;
+    this.#onAbandoned = onAbandoned;
   }
 
   /** How many bodies have started and not finished. */
@@ -119,6 +126,10 @@ export class Bodies {
 
   #failed(operation: StepOperation, error: unknown): void {
     if (!this.#isRecorded()) return;
+    if (error instanceof AbandonedRetry) {
+      operation.state = "outstanding";
+      return this.#onAbandoned();
+    }
     this.#onMistake(error instanceof NotJson ? authorErrors.notJson(operation, error) : error);
   }
 
@@ -126,6 +137,12 @@ export class Bodies {
   abort(reason: StopReason | "RunEnded"): void {
     this.#abortedFor = reason;
     this.#controller?.abort(new Stopped(reason));
+    for (const abandon of this.#pauses) abandon();
+  }
+
+  /** Lets running bodies end, and starts no further attempt of any. */
+  drain(): void {
+    this.#isDraining = true;
     for (const abandon of this.#pauses) abandon();
   }
 
@@ -148,12 +165,13 @@ export class Bodies {
     return this.#controller.signal;
   }
 
-  /** Waits before a retry. Rejects if the run ends first, so that the body is not called again. */
+  /** Waits before a retry. Rejects if the run ends or drains first, so that the body is not called again. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const abandon = () => {
         cancel();
-        reject(new Error("The run has ended."));
+        this.#pauses.delete(abandon);
+        reject(new AbandonedRetry("The run has ended."));
       };
       const cancel = this.#carrier.after(Math.min(ms, longestTimerMs), () => {
         this.#pauses.delete(abandon);
@@ -161,7 +179,7 @@ export class Bodies {
         if (this.#carrier.mayStart?.() === false) this.#onForbidden();
         else resolve();
       });
-      if (this.#abortedFor === undefined) this.#pauses.add(abandon);
+      if (this.#abortedFor === undefined && !this.#isDraining) this.#pauses.add(abandon);
       else abandon();
     });
   }

@@ -42,6 +42,11 @@ export interface Carrier {
   readonly elapsedMs?: (() => number) | undefined;
   /** Stops the run from outside (R12). */
   readonly stop?: Stop | undefined;
+  /**
+   * Ends the run in order (R12): nothing new starts, and the outcomes of running bodies are still recorded. For a carrier
+   * that records during the run; to others it would only mean a later end.
+   */
+  readonly drain?: Stop | undefined;
   /** The place of the current call in the author's code. For development only, because it costs a stack trace. */
   readonly place?: (() => string | undefined) | undefined;
   /** Returns a function that runs others in the asynchronous context of this moment (AsyncLocalStorage). */

@@ -7,12 +7,22 @@ import type { BackgroundOperation, CheckpointOperation } from "./requested.ts";
 /** An operation that can end the run. */
 export type EndingOperation = BackgroundOperation | CheckpointOperation;
 
-/** Whether the run ends at this operation. If not, the handler passes it and continues in the same run. */
-export function endsRun(
-  operation: EndingOperation,
+/** The first of these at which the run ends. Calls back for each one before it, which the handler passes. */
+export function endingAmong(
+  operations: readonly EndingOperation[],
   carrier: Carrier,
   hasRunBody: boolean,
-): boolean {
+  onPassed: (operation: EndingOperation) => void,
+): EndingOperation | undefined {
+  for (const operation of operations) {
+    if (endsRun(operation, carrier, hasRunBody)) return operation;
+    onPassed(operation);
+  }
+  return undefined;
+}
+
+/** Whether the run ends at this operation. If not, the handler passes it and continues in the same run. */
+function endsRun(operation: EndingOperation, carrier: Carrier, hasRunBody: boolean): boolean {
   if (operation.kind === "background") return carrier.canDetach;
   // Without a new outcome there is nothing that another round would keep safe.
   if (!hasRunBody || carrier.canYield === false) return false;

@@ -15,26 +15,21 @@ import { Bodies } from "./bodies.ts";
 import * as authorErrors from "./author-errors.ts";
 import type { Carrier } from "./carrier.ts";
 import { Divergence } from "./divergence.ts";
-import { endsRun, suspendedAs } from "./ending.ts";
+import { endingAmong, suspendedAs } from "./ending.ts";
 import type { EndingOperation } from "./ending.ts";
 import type { Reading } from "./operations.ts";
-import type { Open, Outcome } from "./outcome.ts";
+import type { Open } from "./outcome.ts";
 import type { Inbox, InboxEvent } from "./inbox.ts";
-import { isAnswer, isEffect } from "./journal.ts";
+import { isAnswer } from "./journal.ts";
 import type { AnswerEntry, Entry, Journal, Out } from "./journal.ts";
 import { copyJson } from "../util/json.ts";
 import { Log } from "./log.ts";
+import { objectionToReturn } from "./objection.ts";
 import { accepts, asOpen, fits, Requested, settleWith } from "./requested.ts";
 import type { Operation, QuestionOperation } from "./requested.ts";
 import type { StopReason } from "./stop.ts";
 import { TurnLoop } from "./turn-loop.ts";
-import type { RunEnds, TurnListener } from "./turn-loop.ts";
-
-/** How a playback ends the run that it belongs to. */
-export interface PlaybackEnds extends RunEnds {
-  readonly stop: (reason: StopReason) => void;
-  readonly suspend: (outcome: Outcome<never>) => void;
-}
+import type { PlaybackEnds, TurnListener } from "./turn-loop.ts";
 
 /** The part of a run that starts with the first operation of its handler. */
 export class Playback implements TurnListener {
@@ -58,6 +53,8 @@ export class Playback implements TurnListener {
   /** The operation at which the run will end (R11). */
   #ending: EndingOperation | undefined;
   #published = "";
+  /** The run was asked to end in order, for this reason. */
+  #drainedFor: StopReason | undefined;
 
   constructor(journal: Journal, inbox: Inbox, carrier: Carrier, run: PlaybackEnds) {
     this.#log = new Log(journal.entries);
@@ -74,6 +71,7 @@ export class Playback implements TurnListener {
       },
       (error) => run.fail(error),
       () => run.stop("LostLease"),
+      () => this.#loop.next("brief"),
     );
     inbox.listener = this;
   }
@@ -148,14 +146,14 @@ export class Playback implements TurnListener {
 
   /** What is wrong with returning now, if anything. */
   objection(): Error | undefined {
-    const [question] = this.#requested.unawaited();
-    if (question !== undefined) return authorErrors.notAwaited(question, "return");
-    const step = this.#requested.forgottenStep();
-    if (step !== undefined) return authorErrors.stepNotAwaited(step);
-    const missed = this.#log
-      .rest()
-      .find((entry) => isEffect(entry) && !this.#requested.has(entry.key));
-    return missed && authorErrors.diverged(this.#carrier.name, missed, "returned");
+    return objectionToReturn(this.#carrier.name, this.#requested, this.#log);
+  }
+
+  /** Lets the run end when everything under way is recorded. False if nothing is. */
+  drain(reason: StopReason): boolean {
+    this.#drainedFor = reason;
+    this.#bodies.drain();
+    return this.#isLive && (this.#bodies.running + this.#finished.length > 0 || this.#loop.isBusy);
   }
 
   close(reason: StopReason | "RunEnded"): void {
@@ -241,28 +239,30 @@ export class Playback implements TurnListener {
     // A question may have become impossible when the answer to its earlier wording was cut off.
     this.#requested.waiting("question").forEach((operation) => this.#isImpossible(operation));
     this.#lookForEnding();
-    if (this.#ending === undefined) this.#startBodies();
+    if (this.#ending === undefined && this.#drainedFor === undefined) this.#startBodies();
     if (this.#run.isOver()) return;
     if (this.#recordNext(isQuiet)) return;
     const open = this.#requested.waiting("question", "timer").map(asOpen);
     if (this.#bodies.running > 0) return this.#publish(isQuiet, open);
-    const hasEnd = this.#ending !== undefined || this.#isPostponed || open.length > 0;
-    if (!hasEnd) return this.#idle(isQuiet);
+    const drainedFor = this.#drainedFor;
+    // A step that a draining run did not start must not wait for an answer. It is due at once, elsewhere.
+    const isLeft = drainedFor !== undefined && this.#requested.waiting("step").length > 0;
+    const isOpen = open.length > 0 && !isLeft;
+    const hasEnd = this.#ending !== undefined || this.#isPostponed || isOpen;
+    if (!hasEnd && drainedFor === undefined) return this.#idle(isQuiet);
     if (!isQuiet) return this.#loop.next("full");
+    if (!hasEnd && drainedFor !== undefined) return this.#run.stop(drainedFor);
     this.#suspend(open);
   }
 
   /** Chooses the `background` or `checkpoint` at which the run ends. Those that do not end it are recorded as passed. */
   #lookForEnding(): void {
-    for (const operation of this.#requested.waiting("background", "checkpoint")) {
-      if (this.#ending !== undefined) return;
-      if (endsRun(operation, this.#carrier, this.#bodies.hasRun)) {
-        this.#ending = operation;
-      } else {
-        operation.state = "in_progress";
-        this.#finished.push({ operation, entry: { kind: operation.kind, key: operation.key } });
-      }
-    }
+    if (this.#ending !== undefined) return;
+    const operations = this.#requested.waiting("background", "checkpoint");
+    this.#ending = endingAmong(operations, this.#carrier, this.#bodies.hasRun, (operation) => {
+      operation.state = "in_progress";
+      this.#finished.push({ operation, entry: { kind: operation.kind, key: operation.key } });
+    });
   }
 
   #startBodies(): void {
@@ -393,7 +393,8 @@ export class Playback implements TurnListener {
     settle();
     // In a live run with nothing outstanding, the handler's next operation asks for a turn.
     const isDone = this.#isLive && this.#requested.outstanding === 0;
-    if (isDone && this.#carrier.onIdle === undefined) return;
+    const mustTurn = this.#carrier.onIdle !== undefined || this.#drainedFor !== undefined;
+    if (isDone && !mustTurn) return;
     this.#loop.next(this.#requested.outstanding === 0 ? "brief" : "full");
   }
 }

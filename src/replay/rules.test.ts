@@ -1921,11 +1921,194 @@ describe("R12 signal", () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
+  describe("a run that drains", () => {
+    /** Runs a handler, drains the run when the test says so, and notes what it records. */
+    function draining(handler: (ops: Operations) => unknown, more: Partial<Carrier> = {}) {
+      const drain = new Stop();
+      const recorded: Entry[] = [];
+      const outcome = runOnce(handler, emptyJournal, [], {
+        drain,
+        append: async (entry) => {
+          await immediate();
+          recorded.push(entry);
+        },
+        ...more,
+      });
+      return { drain: () => drain.stop("Draining"), stop: drain, recorded, outcome };
+    }
+
+    test("records and delivers what its running bodies return, and starts nothing new", async () => {
+      const working = gate<string>();
+      const second = vi.fn();
+      const signals: AbortSignal[] = [];
+      const { drain, recorded, outcome } = draining(async (ops) => {
+        await ops.step("first", ({ signal }) => {
+          signals.push(signal);
+          return working.opened;
+        });
+        await ops.step("second", second);
+      });
+      await vi.waitFor(() => expect(signals).toHaveLength(1));
+      drain();
+      await immediate();
+      expect(signals[0]?.aborted).toBe(false);
+      working.open("worked");
+      expect(await outcome).toEqual({ kind: "stopped", reason: "Draining" });
+      expect(recorded).toEqual([stepped("first", "worked")]);
+      expect(second).not.toHaveBeenCalled();
+    });
+
+    test("ends as usual if its handler returns, throws or waits before anything new would start", async () => {
+      for (const [then, kind] of [
+        [() => "end", "done"],
+        [fail, "failed"],
+        [(ops: Operations) => ops.ask("a", plain("A?")), "waiting"],
+      ] as const) {
+        const working = gate();
+        const started = gate();
+        const { drain, recorded, outcome } = draining(async (ops) => {
+          await ops.step("s", () => {
+            started.open();
+            return working.opened;
+          });
+          return then(ops);
+        });
+        await started.opened;
+        drain();
+        working.open();
+        expect((await outcome).kind).toBe(kind);
+        expect(recorded).toHaveLength(1);
+      }
+    });
+
+    test("finishes a record that is being written", async () => {
+      const writing = gate();
+      const written = gate();
+      const { drain, outcome } = draining(
+        async (ops) => {
+          await ops.step("s", () => "done");
+          return "end";
+        },
+        {
+          append: () => {
+            writing.open();
+            return written.opened;
+          },
+        },
+      );
+      await writing.opened;
+      drain();
+      written.open();
+      expect(await outcome).toMatchObject({ kind: "done", value: "end" });
+    });
+
+    test("ends at once if nothing is under way, even if its handler never settles", async () => {
+      const idle = gate();
+      const before = draining(async (ops) => {
+        await ops.step("s", () => {});
+        idle.open();
+        await new Promise(() => {});
+      });
+      await idle.opened;
+      before.drain();
+      expect(await before.outcome).toEqual({ kind: "stopped", reason: "Draining" });
+      const started = gate();
+      const working = gate();
+      const after = draining(async (ops) => {
+        await ops.step("s", () => {
+          started.open();
+          return working.opened;
+        });
+        await new Promise(() => {});
+      });
+      await started.opened;
+      after.drain();
+      working.open();
+      expect(await after.outcome).toEqual({ kind: "stopped", reason: "Draining" });
+      expect(after.recorded).toHaveLength(1);
+    });
+
+    test("does not wait for an answer if a step is left to start", async () => {
+      const started = gate();
+      const working = gate();
+      const { drain, recorded, outcome } = draining((ops) =>
+        Promise.all([
+          ops.ask("a", plain("A?")),
+          ops
+            .step("first", () => {
+              started.open();
+              return working.opened;
+            })
+            .then(() => ops.step("second", () => {})),
+        ]),
+      );
+      await started.opened;
+      drain();
+      working.open();
+      expect(await outcome).toEqual({ kind: "stopped", reason: "Draining" });
+      expect(recorded).toMatchObject([{ key: "first" }]);
+    });
+
+    test.each(["before", "while"] as const)(
+      "does not try a body again: it drains %s the body fails",
+      async (when) => {
+        const failed = gate();
+        let attempts = 0;
+        const { drain, recorded, outcome } = draining((ops) =>
+          Promise.all([
+            ops.ask("a", plain("A?")),
+            ops.step(
+              "s",
+              async () => {
+                attempts += 1;
+                if (when === "before") drain();
+                setImmediate(() => setImmediate(failed.open));
+                throw new Error("not yet");
+              },
+              { retries: 3, backoffMs: 3_600_000 },
+            ),
+          ]),
+        );
+        await failed.opened;
+        if (when === "while") drain();
+        expect(await outcome).toEqual({ kind: "stopped", reason: "Draining" });
+        expect({ attempts, recorded }).toEqual({ attempts: 1, recorded: [] });
+      },
+    );
+
+    test("records the failure of a body that has no retries left", async () => {
+      const started = gate();
+      const working = gate();
+      const { drain, recorded, outcome } = draining((ops) =>
+        ops.step("s", async () => {
+          started.open();
+          await working.opened;
+          fail();
+        }),
+      );
+      await started.opened;
+      drain();
+      working.open();
+      expect((await outcome).kind).toBe("failed");
+      expect(recorded).toMatchObject([{ kind: "threw", key: "s" }]);
+    });
+
+    test("does not begin if it was asked to drain before", async () => {
+      const stop = new Stop();
+      stop.stop("Draining");
+      const handler = vi.fn();
+      const { outcome } = draining(handler, { drain: stop });
+      expect(await outcome).toEqual({ kind: "stopped", reason: "Draining" });
+      expect(handler).not.toHaveBeenCalled();
+    });
+  });
+
   test("listeners are removed at the end of the run", async () => {
     const stop = new Stop();
+    const drain = new Stop();
     const inbox = new Inbox();
-    await runOnce((ops) => ops.ask("a", plain("A?")), emptyJournal, inbox, { stop });
-    expect(stop.listenerCount).toBe(0);
+    await runOnce((ops) => ops.ask("a", plain("A?")), emptyJournal, inbox, { stop, drain });
+    expect([stop.listenerCount, drain.listenerCount]).toEqual([0, 0]);
     expect(inbox.listener).toBeUndefined();
   });
 

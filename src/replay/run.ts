@@ -70,10 +70,16 @@ class Run<T> implements Operations, Stoppable {
   }
 
   start<I>(handler: Handler<I, T>, input: I): void {
-    const { stop } = this.#carrier;
+    const { stop, drain } = this.#carrier;
     if (stop !== undefined) {
       if (stop.reason !== undefined) return this.stop(stop.reason);
       stop.add(this);
+    }
+    if (drain !== undefined) {
+      if (drain.reason !== undefined) return this.stop(drain.reason);
+      const listener = { stop: (reason: StopReason) => this.#drain(reason) };
+      drain.add(listener);
+      this.onRunEnd(() => drain.remove(listener));
     }
     let result: T | PromiseLike<T>;
     try {
@@ -254,6 +260,11 @@ class Run<T> implements Operations, Stoppable {
 
   stop(reason: StopReason): void {
     this.#end({ kind: "stopped", reason });
+  }
+
+  /** Ends the run at once if nothing is under way that will be recorded, and otherwise when that is recorded (R12). */
+  #drain(reason: StopReason): void {
+    if (this.#playback?.drain(reason) !== true) this.stop(reason);
   }
 
   /** Ends the run. Only the first call has an effect (R1). */

@@ -2,6 +2,8 @@
 // still going on (R3).
 
 import { isThenable } from "../util/promises.ts";
+import type { Outcome } from "./outcome.ts";
+import type { StopReason } from "./stop.ts";
 import type { Turns } from "./turns.ts";
 
 /** How long to wait before the next piece of work; `Turns` explains both kinds. */
@@ -17,6 +19,12 @@ export interface TurnListener {
 export interface RunEnds {
   readonly isOver: () => boolean;
   readonly fail: (error: unknown) => void;
+}
+
+/** How a playback ends its run. */
+export interface PlaybackEnds extends RunEnds {
+  readonly stop: (reason: StopReason) => void;
+  readonly suspend: (outcome: Outcome<never>) => void;
 }
 
 // Timers and requests wait while brief turns follow one another, so a handler that causes many must give way at times.
@@ -36,6 +44,11 @@ export class TurnLoop {
     this.#turns = turns;
     this.#run = run;
     this.#listener = listener;
+  }
+
+  /** Whether an append or a validation is going on. It leads to another turn. */
+  get isBusy(): boolean {
+    return this.#isBusy;
   }
 
   /** Asks for a turn. A full turn that is already being waited for also serves a brief one. */

@@ -237,8 +237,11 @@ class ParleyApp implements App {
     // Otherwise closing would wait for requests that wait for a task.
     this.#waits.abort();
     this.#waits = new AbortController();
-    await Promise.all(listeners.map((listener) => listener.drain()));
-    await this.#work?.runtime.drain();
+    // At the same time, so that the worker claims nothing more while requests in progress take their time.
+    await Promise.all([
+      this.#work?.runtime.drain(),
+      ...listeners.map((listener) => listener.drain()),
+    ]);
     entry?.close();
     const streamsEnd = serving?.close();
     await Promise.all(listeners.map((listener) => listener.close(async () => streamsEnd)));

@@ -452,7 +452,60 @@ describe("workers", () => {
     expect((await knows.over(id)).result).toBe("here");
   });
 
-  test("hand over at once when drained: the signal of a body aborts, which is not a failure", async () => {
+  test("record what a running body returns while they drain, and start nothing new", async () => {
+    const store = new MemoryStore({ leaseMs: 60_000 });
+    const working = gate();
+    const { opened: started, open: start } = gate();
+    const ran: string[] = [];
+    const handlers = (name: string): Handlers => ({
+      tool: async (_input, ops) => {
+        const first = await ops.step("first", async () => {
+          ran.push(`first in ${name}`);
+          start();
+          await working.opened;
+          return name;
+        });
+        await ops.step("second", () => void ran.push(`second in ${name}`));
+        return first;
+      },
+    });
+    const a = engineOn(store, handlers("a"));
+    await a.start();
+    const { id } = await a.create("tool");
+    await started;
+    const drained = a.runtime.drain();
+    working.open();
+    await drained;
+    expect(await store.read(id)).toMatchObject({ worker: undefined, logLength: 1, fruitless: 0 });
+    const b = engineOn(store, handlers("b"));
+    await b.start();
+    expect((await b.over(id)).result).toBe("a");
+    expect(ran).toEqual(["first in a", "second in b"]);
+  });
+
+  test("finish a task whose last body ends while they drain", async () => {
+    const store = new MemoryStore({ leaseMs: 60_000 });
+    const working = gate();
+    const { opened: started, open: start } = gate();
+    const engine = engineOn(store, {
+      tool: async (_input, ops) => {
+        await ops.step("body", () => {
+          start();
+          return working.opened;
+        });
+        return "end";
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await started;
+    const drained = engine.runtime.drain();
+    working.open();
+    await drained;
+    expect(await engine.runtime.get(id)).toMatchObject({ status: "completed", result: "end" });
+  });
+
+  test("hand over a body that takes too long: its signal aborts, which is not a failure", async () => {
     const store = new MemoryStore({ leaseMs: 60_000 });
     const { opened: started, open: start } = gate();
     const attempts: string[] = [];
@@ -467,7 +520,7 @@ describe("workers", () => {
           });
         }),
     });
-    const a = engineOn(store, handlers("a"));
+    const a = engineOn(store, handlers("a"), { limits: { drainMs: 500 } });
     const b = engineOn(store, handlers("b"));
     await a.start();
     const { id } = await a.create("tool");

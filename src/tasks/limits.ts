@@ -16,7 +16,10 @@ export interface TaskLimits {
   readonly keepMs: number;
   /** How many claims in a row may produce no new entry before the task fails. */
   readonly fruitlessClaims: number;
-  /** How long running bodies may take to end when their process shuts down. */
+  /**
+   * How long running bodies may take to end when their process shuts down. What they return in this time is recorded.
+   * Their signals abort shortly before its end.
+   */
   readonly drainMs: number;
 }
 

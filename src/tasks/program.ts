@@ -30,7 +30,10 @@ export interface Prepared {
   readonly input: unknown;
   /** The carrier of this run, which passes on what the task engine does itself: it records entries and stops the run. */
   readonly carrier: (
-    recording: Pick<Carrier, "append" | "cut" | "publish" | "mayStart" | "onBody" | "stop">,
+    recording: Pick<
+      Carrier,
+      "append" | "cut" | "publish" | "mayStart" | "onBody" | "stop" | "drain"
+    >,
   ) => Carrier;
   /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */
   readonly shown: (open: Open) => Shown;

@@ -59,7 +59,7 @@ export class TaskRuntime {
   #worker: Worker | undefined;
   #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
-  #draining: Promise<void> = Promise.resolve();
+  #draining: Promise<void> | undefined;
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
@@ -279,12 +279,17 @@ export class TaskRuntime {
     return this.#worker;
   }
 
+  /** Whether this process had a worker and has none any more. */
+  get hasDrained(): boolean {
+    return this.#worker === undefined && this.#draining !== undefined;
+  }
+
   /** Stops the worker. Its tasks continue in other processes. */
   drain(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
     if (worker !== undefined) this.#draining = worker.drain();
-    return this.#draining;
+    return this.#draining ?? Promise.resolve();
   }
 
   /** Counts the tasks in each state. */

@@ -131,7 +131,7 @@ export class Worker {
     this.#wake();
   }
 
-  /** Stops claiming, and hands its tasks over as soon as their running bodies have ended. */
+  /** Stops claiming, and hands its tasks over as soon as the outcomes of their running bodies are recorded. */
   drain(): Promise<void> {
     this.#draining ??= this.#drainAll();
     return this.#draining;
@@ -142,7 +142,7 @@ export class Worker {
     this.#unsubscribe?.();
     this.#timers.claim?.();
     this.#timers.sweep?.();
-    for (const { execution } of this.#running.values()) execution.stop("Draining");
+    for (const { execution } of this.#running.values()) execution.drain();
     // A task that is being claimed or created for this worker right now still arrives, and is handed over, too.
     await this.#settled(
       () => this.#claiming !== undefined || this.#reserved > 0 || this.running > 0,
@@ -251,7 +251,7 @@ export class Worker {
       if (nextDueAt !== undefined) this.#lookIn(Math.max(0, nextDueAt - this.#deps.clock.now()));
     });
     this.#running.set(task.id, { execution, end });
-    if (this.#state === "draining") execution.stop("Draining");
+    if (this.#state === "draining") execution.drain();
   }
 
   // ---------------------------------------------------------------- leases

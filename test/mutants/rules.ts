@@ -14,6 +14,7 @@ const run = "src/replay/run.ts";
 const playback = "src/replay/playback.ts";
 const bodies = "src/replay/bodies.ts";
 const divergence = "src/replay/divergence.ts";
+const objection = "src/replay/objection.ts";
 const ending = "src/replay/ending.ts";
 const requested = "src/replay/requested.ts";
 const turnLoop = "src/replay/turn-loop.ts";
@@ -141,9 +142,9 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R6",
     what: "returning past a recorded step is fine",
-    file: playback,
-    find: '    return missed && authorErrors.diverged(this.#carrier.name, missed, "returned");',
-    put: "    return missed === undefined ? missed : undefined;",
+    file: objection,
+    find: '  return missed && authorErrors.diverged(name, missed, "returned");',
+    put: "  return missed === undefined ? missed : undefined;",
   },
   {
     rule: "R7",
@@ -268,8 +269,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R14",
     what: "a run waits for its postponed bodies",
     file: playback,
-    find: "this.#ending !== undefined || this.#isPostponed || open.length > 0",
-    put: "this.#ending !== undefined || open.length > 0",
+    find: "this.#ending !== undefined || this.#isPostponed || isOpen",
+    put: "this.#ending !== undefined || isOpen",
   },
   {
     rule: "R10",
@@ -309,8 +310,8 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R10",
     what: "a handler may return past an un-awaited question",
-    file: playback,
-    find: '    if (question !== undefined) return authorErrors.notAwaited(question, "return");\n',
+    file: objection,
+    find: '  if (question !== undefined) return authorErrors.notAwaited(question, "return");\n',
     put: "",
   },
   {
@@ -324,8 +325,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R11",
     what: "new bodies start after background was requested",
     file: playback,
-    find: "    if (this.#ending === undefined) this.#startBodies();\n",
-    put: "    this.#startBodies();\n",
+    find: "    if (this.#ending === undefined && this.#drainedFor === undefined) this.#startBodies();\n",
+    put: "    if (this.#drainedFor === undefined) this.#startBodies();\n",
   },
   {
     rule: "R11",
@@ -353,6 +354,34 @@ export const ruleMutants: readonly Mutant[] = [
     what: "a stopped run goes on",
     file: run,
     find: "      stop.add(this);\n",
+    put: "",
+  },
+  {
+    rule: "R12",
+    what: "a draining run starts new bodies",
+    file: playback,
+    find: "    if (this.#ending === undefined && this.#drainedFor === undefined) this.#startBodies();\n",
+    put: "    if (this.#ending === undefined) this.#startBodies();\n",
+  },
+  {
+    rule: "R12",
+    what: "a draining run discards the outcomes of its bodies",
+    file: run,
+    find: "if (this.#playback?.drain(reason) !== true) this.stop(reason);",
+    put: "this.stop(reason);",
+  },
+  {
+    rule: "R12",
+    what: "a draining run waits for an answer although a step is left to start",
+    file: playback,
+    find: "const isOpen = open.length > 0 && !isLeft;",
+    put: "const isOpen = open.length > 0;",
+  },
+  {
+    rule: "R12",
+    what: "a draining run waits for retries",
+    file: bodies,
+    find: "    this.#isDraining = true;\n    for (const abandon of this.#pauses) abandon();\n",
     put: "",
   },
   {
@@ -527,22 +556,22 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R8",
     what: "a run ends after a brief turn",
     file: playback,
-    find: '    if (!isQuiet) return this.#loop.next("full");\n    this.#suspend(open);',
-    put: "    this.#suspend(open);",
+    find: '    if (!isQuiet) return this.#loop.next("full");\n    if (!hasEnd',
+    put: "    if (!hasEnd",
   },
   {
     rule: "R9",
     what: "a body is tried again after the end",
     file: bodies,
-    find: "      if (this.#abortedFor === undefined) this.#pauses.add(abandon);\n      else abandon();",
+    find: "      if (this.#abortedFor === undefined && !this.#isDraining) this.#pauses.add(abandon);\n      else abandon();",
     put: "      this.#pauses.add(abandon);",
   },
   {
     rule: "R9",
     what: "a pause outlives its run",
     file: bodies,
-    find: "    for (const abandon of this.#pauses) abandon();\n",
-    put: "",
+    find: "    this.#controller?.abort(new Stopped(reason));\n    for (const abandon of this.#pauses) abandon();\n",
+    put: "    this.#controller?.abort(new Stopped(reason));\n",
   },
   {
     rule: "R10",

@@ -18,7 +18,7 @@ import { callerPlace } from "../dev/caller-place.ts";
 /** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
 export type Recording = Pick<
   Carrier,
-  "append" | "cut" | "publish" | "mayStart" | "onBody" | "stop"
+  "append" | "cut" | "publish" | "mayStart" | "onBody" | "stop" | "drain"
 >;
 
 /** A recording that keeps nothing. */
@@ -68,6 +68,10 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   get stop(): Carrier["stop"] {
     return this.recording.stop;
+  }
+
+  get drain(): Carrier["drain"] {
+    return this.recording.drain;
   }
 
   get append(): Carrier["append"] {

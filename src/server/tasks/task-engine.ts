@@ -112,7 +112,8 @@ export class Work {
     return {
       created: ({ id, tool }) => {
         telemetry.task("created", tool);
-        if (this.runtime.worker === undefined) void this.#lookForWorker(id);
+        const { worker, hasDrained } = this.runtime;
+        if (worker === undefined && !hasDrained) void this.#lookForWorker(id);
       },
       finished: ({ tool }, status) => telemetry.task(status, tool),
       leaseLost: ({ id, tool }) => {

@@ -5,9 +5,11 @@
 
 import type { Open } from "../../replay/outcome.ts";
 import { run } from "../../replay/run.ts";
+import { Stop } from "../../replay/stop.ts";
 import type { StopReason } from "../../replay/stop.ts";
 import { errorText } from "../../util/error-text.ts";
 import { backOff } from "../../util/timers.ts";
+import type { TaskLimits } from "../limits.ts";
 import { internalErrorCode } from "../program.ts";
 import type { Ended, Ending, Prepared, Program, TaskError, TaskFacts } from "../program.ts";
 import { MovedRecordError, openInput } from "../ownership.ts";
@@ -39,6 +41,9 @@ const changedOutside: TaskError = {
   data: { reason: "task_damaged" },
 };
 
+/** How much of the time for draining is left to a body after its signal has aborted. */
+const abortedMs = ({ drainMs }: TaskLimits) => Math.min(1_000, drainMs / 5);
+
 /** One run of a claimed task. */
 export class Execution {
   readonly #claimed: ClaimedTask;
@@ -51,6 +56,8 @@ export class Execution {
   #dueAt: number | undefined;
   #revision: number | undefined;
   #cancelDueTimer: (() => void) | undefined;
+  readonly #drain = new Stop();
+  #cancelAbort: (() => void) | undefined;
 
   constructor(claimed: ClaimedTask, program: Program, lease: Lease, deps: ExecutionDeps) {
     const { task } = claimed;
@@ -91,9 +98,21 @@ export class Execution {
     this.#claim.renewed(mark, leaseMs);
   }
 
-  /** Stops the run. */
+  /** Stops the run at once. */
   stop(reason: StopReason): void {
     this.#claim.stop.stop(reason);
+  }
+
+  /**
+   * Ends the run in order, because its worker drains: nothing new starts, and what running bodies return is still
+   * recorded. Bodies that take too long are aborted, and then given up.
+   */
+  drain(): void {
+    const { clock, limits } = this.#deps;
+    this.#drain.stop("Draining");
+    this.#cancelAbort = clock.after(Math.max(0, limits.drainMs - abortedMs(limits)), () =>
+      this.stop("Draining"),
+    );
   }
 
   /** The store did not renew the claim: the task was cancelled or taken over, unless the run has just ended. */
@@ -117,6 +136,7 @@ export class Execution {
     } finally {
       this.#claim.close();
       this.#cancelDueTimer?.();
+      this.#cancelAbort?.();
       this.#reports.close();
     }
     return this.#dueAt;
@@ -199,6 +219,7 @@ export class Execution {
       },
       prepared.carrier({
         stop: this.#claim.stop,
+        drain: this.#drain,
         append: (entry) => journal.append(entry),
         cut: (from, back) => journal.cut(from, back),
         publish: async (open) => {
@@ -275,7 +296,7 @@ export class Execution {
     const { clock, limits } = this.#deps;
     const leftMs = Math.max(0, this.#claim.lease.leftMs);
     await new Promise<void>((resolve) => {
-      const cancelTimer = clock.after(Math.min(limits.drainMs, leftMs), resolve);
+      const cancelTimer = clock.after(Math.min(abortedMs(limits), leftMs), resolve);
       void Promise.all(this.#bodies).then(() => {
         cancelTimer();
         resolve();
