@@ -93,15 +93,17 @@ export declare interface App {
      * Answers a `ctx.waitFor`. The first answer counts. The ticket proves which question is meant, not who answers, so check
      * first whether this person may.
      *
-     * Returns "delivered", "already_answered", or "gone" if the task has ended or its time limit has passed.
+     * The value is checked with the question's schema. If it does not fit, the status is "invalid", with a reason to show to the
+     * person, and the question stays open.
      *
      * @example
      * ```ts
      * const outcome = await app.deliver(ticket, { isApproved: true, by: user.name });
-     * if (outcome !== "delivered") return page(`This request is ${outcome}.`);
+     * if (outcome.status === "invalid") return page(`Please try again: ${outcome.reason}`);
+     * if (outcome.status !== "delivered") return page("This request has already been decided, or is over.");
      * ```
      */
-    readonly deliver: (ticket: string, value: unknown) => Promise<"delivered" | "already_answered" | "gone">;
+    readonly deliver: (ticket: string, value: unknown) => Promise<DeliverResult>;
     /** Stops taking requests, waits for those in progress, and releases running tasks to other workers. A store that you passed in stays open, because other apps may use it. */
     readonly close: () => Promise<void>;
 }
@@ -293,6 +295,20 @@ export declare interface Context {
 
 /** The `ctx` of a tool with this `task` in its config. */
 export declare type ContextFor<T> = [T] extends [TaskMode] ? TaskContext : ToolContext;
+
+/** What became of a delivery. */
+export declare type DeliverResult = {
+    /**
+     * "delivered": this answer counts. "already_answered": another one came first. "gone": the call has ended, or the time
+     * limit of the question has passed.
+     */
+    readonly status: "delivered" | "already_answered" | "gone";
+} | {
+    /** The value does not fit the schema of the question, which stays open. */
+    readonly status: "invalid";
+    /** What is wrong with the value. */
+    readonly reason: string;
+};
 
 /** The drafts of the protocol to speak besides its releases. Made by `drafts()` from `mcp-parley/drafts`. */
 export declare interface Drafts {

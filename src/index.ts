@@ -78,6 +78,7 @@ export type {
 // Tasks. Stores that outlive the process are in `mcp-parley/sqlite` and `mcp-parley/postgres`.
 export { memoryStore } from "./tasks/stores/memory.ts";
 export type { Store } from "./tasks/store.ts";
+export type { DeliverResult } from "./server/context/tickets.ts";
 
 // Schemas
 export type { FormFormat, TitledChoice } from "./protocol/form.ts";

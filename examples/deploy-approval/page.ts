@@ -42,8 +42,9 @@ export async function decide(
     return said(found.status, found.why);
   }
   const outcome = await app.deliver(ticket, { isApproved, by: who });
-  write(outcome);
-  return said(outcome === "delivered" ? 200 : 409, sentences[outcome]);
+  write(outcome.status);
+  if (outcome.status === "invalid") return said(422, `Please try again: ${outcome.reason}`);
+  return said(outcome.status === "delivered" ? 200 : 409, sentences[outcome.status]);
 }
 
 const sentences = {

@@ -10,6 +10,7 @@ import type {
 import type { Drafts } from "../protocol/drafts.ts";
 import type { Store } from "../tasks/store.ts";
 import type { Limits } from "./limits.ts";
+import type { DeliverResult } from "./context/tickets.ts";
 import type { TaskMode } from "./define/definition.ts";
 import type { Prompt, PromptConfig, PromptHandler } from "./define/prompt.ts";
 import type { Resource, ResourceConfig, ResourceHandler } from "./define/resource.ts";
@@ -158,18 +159,17 @@ export interface App {
    * Answers a `ctx.waitFor`. The first answer counts. The ticket proves which question is meant, not who answers, so check
    * first whether this person may.
    *
-   * Returns "delivered", "already_answered", or "gone" if the task has ended or its time limit has passed.
+   * The value is checked with the question's schema. If it does not fit, the status is "invalid", with a reason to show to the
+   * person, and the question stays open.
    *
    * @example
    * ```ts
    * const outcome = await app.deliver(ticket, { isApproved: true, by: user.name });
-   * if (outcome !== "delivered") return page(`This request is ${outcome}.`);
+   * if (outcome.status === "invalid") return page(`Please try again: ${outcome.reason}`);
+   * if (outcome.status !== "delivered") return page("This request has already been decided, or is over.");
    * ```
    */
-  readonly deliver: (
-    ticket: string,
-    value: unknown,
-  ) => Promise<"delivered" | "already_answered" | "gone">;
+  readonly deliver: (ticket: string, value: unknown) => Promise<DeliverResult>;
   /** Stops taking requests, waits for those in progress, and releases running tasks to other workers. A store that you passed in stays open, because other apps may use it. */
   readonly close: () => Promise<void>;
 }

@@ -60,7 +60,7 @@ export class InProcessTasks {
     return new TaskRuntime({
       store: this.#store,
       sealer: sealerOf(core),
-      programs: { names: () => [], get: () => undefined },
+      programs: { names: () => [], get: () => programOf(core, this.#definition) },
       limits: limitsOf(core),
       observer: silent,
       newId: core.environment.newId,
@@ -123,9 +123,13 @@ export class InProcessTasks {
     await this.#runtime().update(id, answers as unknown as ReadonlyMap<string, Json>);
   }
 
-  async deliver(id: string, key: string, value: Json): Promise<void> {
+  /** Does what `app.deliver` does. Returns why the value does not fit, if it does not. */
+  async deliver(id: string, key: string, value: Json): Promise<string | undefined> {
     const { callId } = await this.#record(id);
-    await this.#runtime().deliver(callId, key, externalDigest(key), value);
+    const runtime = this.#runtime();
+    const reason = await runtime.objection(callId, key, value);
+    if (reason === undefined) await runtime.deliver(callId, key, externalDigest(key), value);
+    return reason;
   }
 
   #runtime(): TaskRuntime {

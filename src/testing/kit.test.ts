@@ -208,6 +208,17 @@ describe("a call that goes to the background", () => {
     expect(played.text).toBe("vm-2 true");
   });
 
+  test("a delivered value that does not fit is refused with its reason, and the question stays open", async () => {
+    const values: unknown[] = ["perhaps", true];
+    const wavering = { ...answers, boss: () => values.shift() as boolean };
+    const played = await play(rent, { size: "XL" }, wavering, { as: "task" });
+    expect(played.text).toBe("vm-1 true");
+    expect(played.asked.filter(({ key }) => key === "boss").map(({ message }) => message)).toEqual([
+      "Waits for a delivery",
+      expect.stringMatching(/^Waits for a delivery\. The last value did not fit: .*boolean/),
+    ]);
+  });
+
   test("is played in rounds for a client that cannot follow tasks", async () => {
     const played = await play(rent, { size: "XL" }, { ...answers, ok: false });
     expect(played.text).toBe("not rented");

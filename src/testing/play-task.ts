@@ -27,6 +27,8 @@ export async function playTask(
   script: Script,
   { onRun, onStatus, onAnswer, crashIn }: TaskEvents = {},
 ): Promise<WireResult> {
+  /** Why the last delivery was refused, by key. */
+  const refusals = new Map<string, string>();
   for (let run = 1; run <= mostRuns;) {
     const task = await server.tasks.read(id);
     onStatus?.(task.status);
@@ -51,16 +53,22 @@ export async function playTask(
       const question: AskedQuestion = {
         key,
         kind: "external",
-        message: "Waits for a delivery",
+        message: waitsFor(refusals.get(key)),
         round: run,
       };
       const value = await externalValue(question, script);
       onAnswer?.(question, value);
-      await server.tasks.deliver(id, key, value);
+      const reason = await server.tasks.deliver(id, key, value);
+      if (reason !== undefined) refusals.set(key, reason);
     }
   }
   throw new Error(`The task has not finished after ${mostRuns} runs.`);
 }
+
+const waitsFor = (reason: string | undefined) =>
+  reason === undefined
+    ? "Waits for a delivery"
+    : `Waits for a delivery. The last value did not fit: ${reason}`;
 
 /** The key in the handler. On the wire, a number follows it if the question is asked again. */
 const keyOf = (wire: string) => wire.replace(/~\d+$/, "");

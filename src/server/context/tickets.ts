@@ -1,7 +1,6 @@
 // Tickets that come back: a page reads one to know its question, an approver's page delivers a value with one.
 
 import { ParleyError } from "../../errors.ts";
-import type { Delivery } from "../../tasks/runtime.ts";
 import { openTicket } from "../../token/ticket.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import { NotJson, toJson } from "../../util/json.ts";
@@ -16,8 +15,24 @@ export function readTicket(core: Core, ticket: string): Ticket {
   return openTicket(ticket, core.keyring(), { audience: name, now: environment.now() });
 }
 
+/** What became of a delivery. */
+export type DeliverResult =
+  | {
+      /**
+       * "delivered": this answer counts. "already_answered": another one came first. "gone": the call has ended, or the time
+       * limit of the question has passed.
+       */
+      readonly status: "delivered" | "already_answered" | "gone";
+    }
+  | {
+      /** The value does not fit the schema of the question, which stays open. */
+      readonly status: "invalid";
+      /** What is wrong with the value. */
+      readonly reason: string;
+    };
+
 /** Answers the `ctx.waitFor` that the ticket stands for. */
-export async function deliver(core: Core, ticket: string, value: unknown): Promise<Delivery> {
+export async function deliver(core: Core, ticket: string, value: unknown): Promise<DeliverResult> {
   const { kind, callId, key } = readTicket(core, ticket);
   if (kind !== "external") {
     throw new ParleyError(
@@ -27,8 +42,14 @@ export async function deliver(core: Core, ticket: string, value: unknown): Promi
   }
   const { tasks } = core;
   if (tasks === undefined) throw noStore("app.deliver()");
-  const outcome = await tasks.deliver(callId, key, externalDigest(key), asJson(key, value));
-  core.logger.info(`app.deliver for "${key}": ${outcome}`, { call: callId, key, outcome });
+  const json = asJson(key, value);
+  const reason = await tasks.objection(callId, key, json);
+  const outcome: DeliverResult =
+    reason === undefined
+      ? { status: await tasks.deliver(callId, key, externalDigest(key), json) }
+      : { status: "invalid", reason };
+  const { status } = outcome;
+  core.logger.info(`app.deliver for "${key}": ${status}`, { call: callId, key, outcome: status });
   return outcome;
 }
 

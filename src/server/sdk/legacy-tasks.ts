@@ -229,7 +229,7 @@ export class LegacyTasks {
     try {
       const answer = await askClient(this.#core, ctx, {
         handler: tool,
-        key: questionKeys.get(wire) ?? wire,
+        key: questionKeys.get(wire)?.key ?? wire,
         request: questions.get(wire),
         meta: { [RELATED_TASK_META_KEY]: { taskId } },
         signal: AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal, question.stop.signal]),

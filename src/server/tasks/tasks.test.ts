@@ -21,6 +21,7 @@ const secret = "hunter2-is-my-secret";
 let ran: string[] = [];
 let tickets: string[] = [];
 let hold: Promise<void> | undefined;
+let onNotify: (ticket: string) => void | Promise<void>;
 let logged: string[] = [];
 const logger: Logger = {
   debug: () => {},
@@ -41,6 +42,7 @@ beforeEach(() => {
   tickets = [];
   logged = [];
   hold = undefined;
+  onNotify = (ticket) => void tickets.push(ticket);
 });
 
 afterEach(async () => {
@@ -77,6 +79,12 @@ function replica(store: Store | undefined, limits = {}): Replica {
         timeoutMs: 3_600_000,
       });
       return said.ok ? "approved" : "refused";
+    }),
+    budget: app.tool("budget", { task: "optional" }, async (ctx) => {
+      await ctx.background();
+      const limit = await ctx.step("limit", () => (ran.push("limit"), 7));
+      const spent = await ctx.waitFor("spent", z.int().max(limit), { notify: onNotify });
+      return `${spent} of ${limit}`;
     }),
     nap: app.tool("nap", { task: "optional" }, async (ctx) => {
       await ctx.step("before", () => void ran.push("before"));
@@ -273,22 +281,71 @@ describe("waitFor", () => {
     await until(a, id, () => tickets.length > 0);
     const [ticket = ""] = tickets;
     expect(b.app.readTicket(ticket)).toMatchObject({ key: "boss", principal: "ada" });
-    expect(await b.app.deliver(ticket, { ok: true })).toBe("delivered");
-    expect(["already_answered", "gone"]).toContain(await b.app.deliver(ticket, { ok: false }));
+    expect(await b.app.deliver(ticket, { ok: true })).toEqual({ status: "delivered" });
+    const { status } = await b.app.deliver(ticket, { ok: "a second one is not looked at" });
+    expect(["already_answered", "gone"]).toContain(status);
     expect((await over(a, id)).result).toMatchObject({ content: [{ text: "approved" }] });
-    expect(await b.app.deliver(ticket, { ok: false })).toBe("gone");
+    expect(await b.app.deliver(ticket, { ok: false })).toEqual({ status: "gone" });
     expect(tickets).toHaveLength(1);
   });
 
-  test("a value that does not fit is logged and ignored", async () => {
-    const a = replica(new MemoryStore());
+  test("a value that does not fit is refused on every replica, and the question stays open", async () => {
+    const store = new MemoryStore();
+    const [a, b] = [replica(store), replica(store)];
     await a.app.work();
     const id = await taskAfter(call(a, "approve"));
     await until(a, id, () => tickets.length > 0);
     const [ticket = ""] = tickets;
-    await a.app.deliver(ticket, { ok: "perhaps" });
+    for (const { app } of [a, b, a]) {
+      const refused = await app.deliver(ticket, { ok: "perhaps" });
+      expect(refused).toEqual({
+        status: "invalid",
+        reason: expect.stringContaining('"ok"') as string,
+      });
+    }
+    expect(await store.read(id)).toMatchObject({ inbox: [], status: "working" });
+    expect(await b.app.deliver(ticket, { ok: true })).toEqual({ status: "delivered" });
+    expect((await over(a, id)).result).toMatchObject({ content: [{ text: "approved" }] });
+    expect(tickets).toHaveLength(1);
+  });
+
+  test("a value is checked by the handler as it stands, with what it has learned, and without running its steps", async () => {
+    const store = new MemoryStore();
+    const a = replica(store);
+    await a.app.work();
+    const id = await taskAfter(call(a, "budget"));
+    await until(a, id, () => tickets.length > 0);
+    const [ticket = ""] = tickets;
+    const refused = await a.app.deliver(ticket, 8);
+    expect(refused).toMatchObject({ status: "invalid" });
+    expect(await a.app.deliver(ticket, 7)).toEqual({ status: "delivered" });
+    expect((await over(a, id)).result).toMatchObject({ content: [{ text: "7 of 7" }] });
+    expect(ran).toEqual(["limit"]);
+  });
+
+  test("a delivery from notify itself is checked, too", async () => {
+    const a = replica(new MemoryStore());
+    await a.app.work();
+    const outcomes: unknown[] = [];
+    onNotify = async (ticket) => {
+      for (const value of [9, 3]) outcomes.push(await a.app.deliver(ticket, value));
+    };
+    const id = await taskAfter(call(a, "budget"));
+    expect((await over(a, id)).result).toMatchObject({ content: [{ text: "3 of 7" }] });
+    expect(outcomes).toMatchObject([{ status: "invalid" }, { status: "delivered" }]);
+  });
+
+  test("an app without the tool cannot check, so the worker ignores a value that does not fit", async () => {
+    const store = new MemoryStore();
+    const a = replica(store);
+    await a.app.work();
+    const page = parley({ name: "tasks-test", version: "1.0.0", keys, store, logger });
+    const id = await taskAfter(call(a, "approve"));
+    await until(a, id, () => tickets.length > 0);
+    const [ticket = ""] = tickets;
+    expect(await page.deliver(ticket, { ok: "perhaps" })).toEqual({ status: "delivered" });
     await expect.poll(() => logged.join("\n")).toContain('The value for "boss" was ignored');
-    await expect.poll(() => a.app.deliver(ticket, { ok: true })).toBe("delivered");
+    await expect.poll(() => page.deliver(ticket, { ok: true })).toEqual({ status: "delivered" });
     expect((await over(a, id)).result).toMatchObject({ content: [{ text: "approved" }] });
   });
 
@@ -310,7 +367,7 @@ describe("waitFor", () => {
     });
     await expect(stranger.deliver(ticket, 1)).rejects.toThrow(ParleyError);
     const empty = replica(new MemoryStore());
-    expect(await empty.app.deliver(ticket, { ok: true })).toBe("gone");
+    expect(await empty.app.deliver(ticket, { ok: true })).toEqual({ status: "gone" });
   });
 
   test("is refused for a client that does not support tasks", async () => {
