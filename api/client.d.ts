@@ -33,7 +33,9 @@ export declare interface Call extends AsyncIterable<CallEvent> {
 }
 
 /**
- * The error that a call ends with when it has no result.
+ * The error that a call ends with when it has no result. It has a `ref` unless it proves that the call has ended on the
+ * server; the journal keeps the call for as long. If the auth provider of the connection throws an error of its own, that
+ * error gets a `ref` as well.
  *
  * @example
  * ```ts
@@ -82,9 +84,9 @@ export declare type CallErrorCode =
 | "task_cancelled"
 /** The task's time to live ended before the task did. */
 | "task_expired"
-/** The server does not know the task, or has deleted it. */
+/** The server does not know the task, has deleted it, or does not show it to this user. */
 | "task_gone"
-/** The server refused the state of the call, because it is too old or belongs to another call. */
+/** The server refused the state of the call, because it is too old, or because of the server's keys or your token. */
 | "state_refused"
 /** The string is not a reference to a call, or its call cannot be continued on this connection. */
 | "bad_reference"
@@ -237,6 +239,11 @@ export declare interface ClientLimits {
     readonly silenceMs?: number | undefined;
     /** How long the server of a task may be unreachable, in milliseconds. Default: 120 000 (two minutes). */
     readonly outageMs?: number | undefined;
+    /**
+     * How long the journal keeps a call that the server refuses to continue, in milliseconds after the last thing that
+     * happened in it. A task is kept at least as long as the server keeps it. Default: 604 800 000 (seven days).
+     */
+    readonly refusedMs?: number | undefined;
 }
 
 /**
@@ -306,6 +313,11 @@ export declare interface Connection {
     readonly resume: (ref: string, options?: CallOptions) => Call;
     /** Lists the calls of this server that the journal holds and that are not running on this connection. */
     readonly unfinished: () => Promise<readonly UnfinishedCall[]>;
+    /**
+     * Removes a call from the journal, for example one that its server refuses to continue. The server is not informed: to
+     * end a call that may be running, resume and cancel it.
+     */
+    readonly forget: (ref: string) => Promise<void>;
     /** The official client underneath, for lists, completion and subscriptions. */
     readonly sdk: Client;
     /** Closes the connection. Running calls end with a `CallError` of code "closed", and can be resumed later. */
@@ -572,6 +584,8 @@ export declare interface UnfinishedCall {
      * server has asked something. "task": it has become a task. "done": its result was not taken yet.
      */
     readonly phase: "started" | "asked" | "task" | "done";
+    /** The protocol version that the call began in. Pass it to `connect` to resume a call of a 2025-11-25 session. */
+    readonly era: Era;
 }
 
 /** A question that asks the person to open a page, for example to sign in or to pay. */

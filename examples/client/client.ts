@@ -10,7 +10,9 @@ const server = await connect("http://127.0.0.1:3000/mcp", {
   },
   journal: ".calls",
 });
-for (const { ref } of await server.unfinished()) await server.resume(ref).result();
+for (const { ref } of await server.unfinished()) {
+  await server.resume(ref).result().catch(console.error);
+}
 const { text } = await server.call("resolve_bug", { id: 4522 });
 // #endregion
 console.log(text);

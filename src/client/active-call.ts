@@ -1,5 +1,6 @@
 // What the code that drives a call (rounds, tasks, 2025-11-25 sessions) sees of the call and of its connection.
 
+import type { Era } from "../protocol/versions.ts";
 import type { Answerers } from "./answerers.ts";
 import type { CallQuestions } from "./call-questions.ts";
 import type { CallEvent } from "./events.ts";
@@ -21,6 +22,8 @@ export interface CallServices {
   readonly listTools: () => Promise<void>;
   readonly answerers: Answerers;
   readonly journal: ClientJournal | undefined;
+  /** The protocol version that the connection speaks. */
+  readonly era: Era;
   /** Set in a 2025-11-25 session. */
   readonly legacy: LegacySession | undefined;
 }
@@ -38,6 +41,8 @@ export interface ActiveCall {
   readonly emit: (event: CallEvent) => void;
   /** True while a person is being asked. Meanwhile, a server that sends nothing is not in trouble. */
   readonly isPaused: () => boolean;
+  /** True if another process or an earlier connection started the call. */
+  readonly isResumed: boolean;
   /** 2025-11-25: run the call as a task if the tool supports it. */
   readonly taskParams: TaskParams | undefined;
 }

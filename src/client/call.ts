@@ -1,6 +1,8 @@
 // One call, from its first request to its result, as the application sees it.
 
+import { UnauthorizedError } from "@modelcontextprotocol/client";
 import type { InputResponse } from "@modelcontextprotocol/client";
+import type { Era } from "../protocol/versions.ts";
 import { errorText } from "../util/error-text.ts";
 import type { Members } from "../util/objects.ts";
 import type { ActiveCall, CallServices } from "./active-call.ts";
@@ -12,13 +14,14 @@ import { cancelTask, followTask } from "./follow-task.ts";
 import { runLegacyCall } from "./legacy-call.ts";
 import type { AskableCall, TaskParams } from "./legacy-session.ts";
 import type { OpenQuestion } from "./question.ts";
-import { referenceTo } from "./reference.ts";
+import { eraOf, referenceTo } from "./reference.ts";
 import type { CallState } from "./reference.ts";
 import { callResult, finalResult } from "./result.ts";
 import type { CallResult } from "./result.ts";
 import { runRounds } from "./rounds.ts";
 import { ServerTime } from "./server-time.ts";
-import { createdTask } from "./task-snapshot.ts";
+import { createdTask, expiryOf } from "./task-snapshot.ts";
+import { verdictOf } from "./verdict.ts";
 
 /**
  * A call that was started with `connection.start` or `connection.resume`. Iterate over it to read its events. It is
@@ -72,6 +75,8 @@ export class OngoingCall implements Call, AskableCall {
   /** Settles when the server has confirmed that it cancels the task, or could not. */
   #cancelled: Promise<void> | undefined;
   #isOver = false;
+  /** True if nothing can come after the server's last response, whatever it says. */
+  #isFinal = false;
 
   constructor(services: CallServices, state: CallState, options: OngoingOptions) {
     this.#services = services;
@@ -105,7 +110,8 @@ export class OngoingCall implements Call, AskableCall {
   /** The result as the server sent it, for prompts and resources. */
   readonly raw = async (): Promise<Members> => {
     const result = await this.#outcome;
-    await this.#forget();
+    // The result is worth more than a tidy journal. What stays in it is a call that is done.
+    await this.#forget().catch(() => {});
     return result;
   };
 
@@ -114,7 +120,7 @@ export class OngoingCall implements Call, AskableCall {
   readonly cancel = async (): Promise<void> => {
     if (!this.#isOver) {
       const { taskId } = this.#state;
-      if (taskId !== undefined) this.#cancelled ??= cancelTask(this.#services, taskId);
+      if (taskId !== undefined) this.#cancelled ??= this.#cancelTask(taskId);
       this.fail(new CallError("cancelled", "The call was cancelled.", { taskId }));
     }
     try {
@@ -123,6 +129,12 @@ export class OngoingCall implements Call, AskableCall {
       throw this.#notCancelled(error);
     }
   };
+
+  /** A task of another process may belong to another user, to whom alone the server shows it. */
+  #cancelTask(taskId: string): Promise<void> {
+    const mayBeHidden = this.#options.isResumed && this.#isRecent();
+    return cancelTask(this.#services, taskId, mayBeHidden);
+  }
 
   readonly #onAbort = (): void => void this.cancel().catch(() => {});
 
@@ -159,7 +171,7 @@ export class OngoingCall implements Call, AskableCall {
       const result = await this.#finish();
       this.#end();
       this.#events.push({ type: "done", result: callResult(result) });
-      this.#events.end(() => this.#forget());
+      this.#events.end(() => this.#forget().catch(() => {}));
       return result;
     } catch (error) {
       this.#end();
@@ -173,9 +185,12 @@ export class OngoingCall implements Call, AskableCall {
     const { result, method } = this.#state;
     if (result !== undefined) return result;
     await this.#move({});
-    const final = finalResult(method, await this.#drive());
-    // The journal keeps the result until the application takes it, so that a crash does not cost the work.
-    await this.#move({ result: final, questions: new Map(), answers: new Map() });
+    const response = await this.#drive();
+    this.#isFinal = true;
+    const final = finalResult(method, response);
+    // The journal keeps the result until the application takes it, so that a crash does not cost the work. If that
+    // fails, the application still gets the result.
+    await this.#move({ result: final, questions: new Map(), answers: new Map() }).catch(() => {});
     return final;
   }
 
@@ -184,8 +199,11 @@ export class OngoingCall implements Call, AskableCall {
     const { legacy } = this.#services;
     const { name, taskId, isLegacy } = this.#state;
     if (this.#options.isResumed) {
-      if ((legacy !== undefined) !== isLegacy) throw otherEra();
-      if (isLegacy && taskId === undefined) throw sessionOver();
+      if ((legacy !== undefined) !== isLegacy) throw otherEra(this.#state, this.#services.era);
+      if (isLegacy && taskId === undefined) {
+        this.#isFinal = true;
+        throw sessionOver();
+      }
     }
     if (legacy === undefined) return this.#driveModern(call);
     return legacy.turn(() => runLegacyCall(call, () => legacy.toolOf(name)));
@@ -200,6 +218,7 @@ export class OngoingCall implements Call, AskableCall {
     const { taskId } = task;
     await call.move({
       taskId,
+      expiresAt: expiryOf(task),
       requestState: undefined,
       questions: new Map(),
       answers: new Map(),
@@ -219,12 +238,14 @@ export class OngoingCall implements Call, AskableCall {
       ref: () => referenceTo(this.#state),
       emit: (event) => this.#events.push(event),
       isPaused: () => this.#questions.isOpen || services.legacy?.isAsking === true,
+      isResumed: this.#options.isResumed,
       taskParams: this.#options.taskParams,
     };
   }
 
   readonly #move = async (change: Partial<CallState>): Promise<void> => {
-    this.#state = { ...this.#state, ...change };
+    const changedAt = Object.keys(change).length === 0 ? this.#state.changedAt : Date.now();
+    this.#state = { ...this.#state, ...change, changedAt };
     const { journal } = this.#services;
     if (journal === undefined) return;
     const ref = referenceTo(this.#state);
@@ -242,18 +263,44 @@ export class OngoingCall implements Call, AskableCall {
     pushed?.resolve(answer);
   };
 
-  /** Adds a reference to the error if the call can be continued. Otherwise the journal forgets the call. */
+  /** Adds a reference to the error, unless the error proves that the call has ended. Then the journal forgets it. */
   async #reported(thrown: unknown): Promise<unknown> {
     const { taskId } = this.#state;
-    if (!(thrown instanceof CallError)) return thrown;
-    if (canContinue(thrown)) return withPlace(thrown, { ref: referenceTo(this.#state), taskId });
+    if (this.#canContinue(thrown)) {
+      const ref = referenceTo(this.#state);
+      // An error of the application's own, such as one of its auth provider, stays what it is.
+      if (!(thrown instanceof CallError)) return withReference(thrown, ref);
+      return withPlace(thrown, { ref, taskId });
+    }
     try {
       await this.#cancelled;
     } catch (error) {
       return this.#notCancelled(error);
     }
     await this.#forget().catch(() => {});
-    return withPlace(thrown, { taskId });
+    return thrown instanceof CallError ? withPlace(thrown, { taskId }) : thrown;
+  }
+
+  #canContinue(error: unknown): boolean {
+    const { taskId, isLegacy } = this.#state;
+    if (this.#isFinal || (isLegacy && taskId === undefined)) return false;
+    const isFirst = this.#isFirst();
+    if (!(error instanceof CallError)) return !isFirst || !(error instanceof UnauthorizedError);
+    const verdict = verdictOf(error, isFirst);
+    return verdict === "open" || (verdict === "refused" && this.#isRecent());
+  }
+
+  /** True until the server has responded to the first request of the call. */
+  #isFirst(): boolean {
+    const { rounds, stateRounds, taskId } = this.#state;
+    return !this.#options.isResumed && rounds + stateRounds === 0 && taskId === undefined;
+  }
+
+  /** False if the call is so old that a refusal means its end. */
+  #isRecent(): boolean {
+    const { since, changedAt = since, expiresAt = 0 } = this.#state;
+    const { refusedMs } = this.#services.limits;
+    return Date.now() <= Math.max(changedAt + refusedMs, expiresAt);
   }
 
   /** The call stays in the journal, because its task may still have effects that are no longer wanted. */
@@ -262,7 +309,7 @@ export class OngoingCall implements Call, AskableCall {
     const code = cause instanceof CallError ? cause.code : "server_down";
     const message =
       `The call ended here, but its task could not be cancelled and may still be running: ${errorText(cause)} ` +
-      "Resume the call with error.ref and cancel it again.";
+      "Resume the call with error.ref and cancel it again, or remove it from the journal with forget(error.ref).";
     return new CallError(code, message, { ref: referenceTo(this.#state), taskId, cause });
   }
 
@@ -282,9 +329,11 @@ export class OngoingCall implements Call, AskableCall {
   }
 }
 
-function canContinue({ code, taskId }: CallError): boolean {
-  if (code === "unhandled_question") return taskId === undefined;
-  return ["server_down", "timed_out", "closed", "handler_failed"].includes(code);
+/** The same error, with the reference of its call as `ref`. */
+function withReference(error: unknown, ref: string): unknown {
+  return error instanceof Error && Object.isExtensible(error)
+    ? Object.assign(error, { ref })
+    : error;
 }
 
 const tooMany = (questions: number) =>
@@ -293,11 +342,11 @@ const tooMany = (questions: number) =>
     `The server asked more than ${questions} questions in one call. If you expect that many, raise limits.taskQuestions.`,
   );
 
-const otherEra = () =>
+const otherEra = (state: CallState, era: Era) =>
   new CallError(
     "bad_reference",
-    "The server now speaks another protocol version than when that call began, so the call cannot be continued. " +
-      "Call again if that is safe.",
+    `That call began in protocol version ${eraOf(state)}, and this connection speaks ${era}. ` +
+      `Connect with era: "${eraOf(state)}" and resume the call there.`,
   );
 
 const sessionOver = () =>

@@ -26,7 +26,7 @@ import type { TaskParams } from "./legacy-session.ts";
 import { limitsOf } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 import { ParamHeaders } from "./param-headers.ts";
-import { stateOf } from "./reference.ts";
+import { eraOf, stateOf } from "./reference.ts";
 import type { CallState, Method } from "./reference.ts";
 import { RequestChannel } from "./request-channel.ts";
 import type { CallResult } from "./result.ts";
@@ -190,13 +190,26 @@ class LiveConnection implements Connection {
   readonly start: Connection["start"] = (tool, args, options) =>
     this.#start("tools/call", tool, args, { ...options, isCalled: false });
 
+  readonly forget: Connection["forget"] = async (ref) => {
+    const { id } = stateOf(ref);
+    if (this.#isRunning(id)) {
+      const message = "That call is running on this connection. Cancel it instead.";
+      throw new CallError("bad_reference", message);
+    }
+    await this.#journal?.delete(id);
+  };
+
+  #isRunning(id: string): boolean {
+    return [...this.#calls].some((call) => call.id === id);
+  }
+
   readonly resume: Connection["resume"] = (ref, options) => {
     const state = stateOf(ref);
     if (state.target !== this.#target) {
       const message = `That call belongs to ${state.target}, but this connection is to ${this.#target}. Resume it on a connection to its own server.`;
       throw new CallError("bad_reference", message);
     }
-    if ([...this.#calls].some(({ id }) => id === state.id)) {
+    if (this.#isRunning(state.id)) {
       throw new CallError("bad_reference", "That call is already running on this connection.");
     }
     return this.#run(state, { ...options, isCalled: false, isResumed: true });
@@ -208,7 +221,13 @@ class LiveConnection implements Connection {
     for (const ref of (await this.#journal?.list()) ?? []) {
       const state = readable(ref);
       if (state === undefined || state.target !== this.#target || running.has(state.id)) continue;
-      found.push({ ref, tool: state.name, since: new Date(state.since), phase: phaseOf(state) });
+      found.push({
+        ref,
+        tool: state.name,
+        since: new Date(state.since),
+        phase: phaseOf(state),
+        era: eraOf(state),
+      });
     }
     return found;
   };
@@ -218,7 +237,7 @@ class LiveConnection implements Connection {
     this.#isClosed = true;
     const closed = new CallError(
       "closed",
-      "The connection was closed while the call was running. Connect again and continue with resume(error.ref).",
+      "The connection was closed while the call was running. If error.ref is set, connect again and continue with resume(error.ref).",
     );
     for (const call of this.#calls) call.fail(closed);
     const { transport } = this.#parts.endpoint;
@@ -251,6 +270,7 @@ class LiveConnection implements Connection {
       questions: new Map(),
       answers: new Map(),
       isLegacy: this.era === legacyVersion,
+      era: this.era,
     };
     return this.#run(state, options);
   }
@@ -288,6 +308,7 @@ class LiveConnection implements Connection {
       },
       answerers,
       journal: this.#journal,
+      era: this.era,
       legacy: this.era === legacyVersion ? this.#legacy : undefined,
     };
   }

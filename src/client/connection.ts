@@ -74,6 +74,8 @@ export interface UnfinishedCall {
    * server has asked something. "task": it has become a task. "done": its result was not taken yet.
    */
   readonly phase: "started" | "asked" | "task" | "done";
+  /** The protocol version that the call began in. Pass it to `connect` to resume a call of a 2025-11-25 session. */
+  readonly era: Era;
 }
 
 /** A connection to one server. */
@@ -133,6 +135,11 @@ export interface Connection {
   readonly resume: (ref: string, options?: CallOptions) => Call;
   /** Lists the calls of this server that the journal holds and that are not running on this connection. */
   readonly unfinished: () => Promise<readonly UnfinishedCall[]>;
+  /**
+   * Removes a call from the journal, for example one that its server refuses to continue. The server is not informed: to
+   * end a call that may be running, resume and cancel it.
+   */
+  readonly forget: (ref: string) => Promise<void>;
   /** The official client underneath, for lists, completion and subscriptions. */
   readonly sdk: Client;
   /** Closes the connection. Running calls end with a `CallError` of code "closed", and can be resumed later. */

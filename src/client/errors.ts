@@ -27,9 +27,9 @@ export type CallErrorCode =
   | "task_cancelled"
   /** The task's time to live ended before the task did. */
   | "task_expired"
-  /** The server does not know the task, or has deleted it. */
+  /** The server does not know the task, has deleted it, or does not show it to this user. */
   | "task_gone"
-  /** The server refused the state of the call, because it is too old or belongs to another call. */
+  /** The server refused the state of the call, because it is too old, or because of the server's keys or your token. */
   | "state_refused"
   /** The string is not a reference to a call, or its call cannot be continued on this connection. */
   | "bad_reference"
@@ -70,7 +70,9 @@ export interface CallErrorDetails {
 }
 
 /**
- * The error that a call ends with when it has no result.
+ * The error that a call ends with when it has no result. It has a `ref` unless it proves that the call has ended on the
+ * server; the journal keeps the call for as long. If the auth provider of the connection throws an error of its own, that
+ * error gets a `ref` as well.
  *
  * @example
  * ```ts
@@ -122,14 +124,15 @@ export const badResponse = (why: string): CallError =>
   new CallError("bad_response", `The server sent an invalid response: ${why}.`);
 
 /** The `CallError` for a JSON-RPC error that the server sent instead of a result. */
-export function refusal(error: RpcError): CallError {
+export function refusal(error: RpcError, cause?: unknown): CallError {
   const { code, message, data } = error;
-  const rpc = { rpc: error };
+  const rpc = { rpc: error, cause };
   const reason = own(data, "reason");
   if (code === invalidParams && reason === "invalid_request_state") {
     const text =
-      "The server no longer accepts the state of this call, because too much time has passed or its keys have changed. " +
-      "Nothing was repeated. Call again if that is safe.";
+      "The server does not accept the state of this call: too much time has passed or its keys have changed, or the call " +
+      "belongs to another user. Nothing was repeated. If the keys or your token are wrong, correct them and resume. " +
+      "Otherwise call again if that is safe.";
     return new CallError("state_refused", text, rpc);
   }
   if (code === missingClientCapability) {

@@ -2,7 +2,7 @@
 
 import type { Members } from "../util/objects.ts";
 import type { ActiveCall } from "./active-call.ts";
-import { CallError } from "./errors.ts";
+import { CallError, withPlace } from "./errors.ts";
 import { readQuestion } from "./read-question.ts";
 import { RemoteTask } from "./remote-task.ts";
 import type { TaskServices } from "./remote-task.ts";
@@ -15,25 +15,37 @@ export async function followTask(call: ActiveCall, created: CreatedTask): Promis
   try {
     return await new TaskFollower(call, task).follow();
   } catch (error) {
-    // This client will never answer the question, so the task would wait until it expires.
-    if (error instanceof CallError && error.code === "unhandled_question") {
-      await cancelTask(call.services, task.taskId).catch(() => {});
-    }
-    throw error;
+    // This client will never answer the question, so the task would wait until it expires. A task of another process may
+    // find a client that can answer.
+    const isUnhandled = error instanceof CallError && error.code === "unhandled_question";
+    if (!isUnhandled || call.isResumed) throw error;
+    const { taskId } = task;
+    const isCancelled = await cancelTask(call.services, taskId).then(
+      () => true,
+      () => false,
+    );
+    throw isCancelled ? withPlace(error, { taskId }) : error;
   } finally {
     stopListening();
     task.rest();
   }
 }
 
-/** Resolves when the server will cancel the task, or no longer has it. Works after the call has ended. */
-export async function cancelTask(services: TaskServices, taskId: string): Promise<void> {
+/**
+ * Resolves when the server will cancel the task, or no longer has it. `mayBeHidden`: the server may have the task but
+ * not show it to this client, so that it is not known to be gone. Works after the call has ended.
+ */
+export async function cancelTask(
+  services: TaskServices,
+  taskId: string,
+  mayBeHidden = false,
+): Promise<void> {
   try {
     await new RemoteTask({ taskId, isDue: true }, services).cancel();
   } catch (error) {
-    const isGone =
-      error instanceof CallError && (error.code === "task_gone" || error.code === "task_expired");
-    if (!isGone) throw error;
+    const code = error instanceof CallError ? error.code : undefined;
+    if (code === "task_expired" || (code === "task_gone" && !mayBeHidden)) return;
+    throw error;
   }
 }
 
@@ -80,8 +92,9 @@ class TaskFollower {
       .filter(([key]) => !this.#asked.has(key) && !state().answers.has(key))
       .map(([key, request]) => readQuestion(key, request));
     questions.check(fresh);
-    // An answer that the server has need not be kept.
-    const answers = [...state().answers].filter(([key]) => open.has(key) || questions.get(key));
+    // An answer that the server has need not be kept. One that was never sent is kept even if its question is not open:
+    // after a crash, a task may take a while to come to the question again.
+    const answers = [...state().answers].filter(([key]) => open.has(key) || !this.#sent.has(key));
     if (fresh.length > 0 || answers.length < state().answers.size) {
       await call.move({ questions: open, answers: new Map(answers) });
     }

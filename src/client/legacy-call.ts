@@ -12,9 +12,10 @@ import { taskFor } from "./legacy-session.ts";
 import type { LegacyTool } from "./legacy-session.ts";
 import { pause } from "./pause.ts";
 import { readQuestion } from "./read-question.ts";
-import { taskGone } from "./remote-task.ts";
+import { taskRefusal } from "./remote-task.ts";
 import { paramsOf } from "./rounds.ts";
-import { createdTask, taskCancelled, taskFailed } from "./task-snapshot.ts";
+import { createdTask, expiryOf, taskCancelled, taskFailed } from "./task-snapshot.ts";
+import { isPassing } from "./verdict.ts";
 
 const retryDelay = { firstMs: 250, mostMs: 10_000 };
 
@@ -29,8 +30,10 @@ export async function runLegacyCall(
   const created = await request(call, { ...paramsOf(call), task });
   // A server may still respond with a result at once.
   if (!isObject(created["task"])) return created;
-  const { taskId: id } = createdTask(created["task"]);
-  await call.move({ taskId: id });
+  const { ttl } = created["task"];
+  const read = createdTask({ ...created["task"], ttlMs: ttl });
+  const { taskId: id } = read;
+  await call.move({ taskId: id, expiresAt: expiryOf(read) });
   call.emit({ type: "task", taskId: id, ref: call.ref() });
   return fetchResult(call, id);
 }
@@ -40,8 +43,9 @@ async function request(call: ActiveCall, params: Members): Promise<Members> {
     const { silenceMs } = call.services.limits;
     const response = await send(call, call.state().method, params, silenceMs);
     if (response.kind === "result") return response.result;
-    if (response.error.code !== urlElicitationRequired) throw refusal(response.error);
-    await visitPages(call, response.error.data);
+    const { error, cause } = response;
+    if (error.code !== urlElicitationRequired) throw refusal(error, cause);
+    await visitPages(call, error.data);
   }
 }
 
@@ -95,14 +99,18 @@ async function visitPages(call: ActiveCall, data: unknown): Promise<void> {
 
 /** `tasks/result` responds when the task ends. Its stream also brings the questions of the task. */
 async function fetchResult(call: ActiveCall, taskId: string): Promise<Members> {
-  const since = performance.now();
+  const { outageMs } = call.services.limits;
+  let awaySince: number | undefined;
   for (let tries = 1; ; tries += 1) {
+    const sentAt = performance.now();
     try {
       return await fetchOnce(call, taskId);
     } catch (error) {
-      const isAway = error instanceof CallError && error.code === "server_down";
-      const isTooLong = performance.now() - since > call.services.limits.outageMs;
-      if (!isAway || isTooLong) throw error;
+      const now = performance.now();
+      // A request that was open for that long is not part of an outage.
+      if (now - sentAt > outageMs) awaySince = undefined;
+      awaySince ??= now;
+      if (now - awaySince > outageMs || !isPassing(error)) throw error;
       await pause(backOff(tries, retryDelay), call.signal);
     }
   }
@@ -111,9 +119,12 @@ async function fetchResult(call: ActiveCall, taskId: string): Promise<Members> {
 async function fetchOnce(call: ActiveCall, taskId: string): Promise<Members> {
   const response = await send(call, "tasks/result", { taskId });
   if (response.kind === "result") return response.result;
+  const { error, cause } = response;
   // This can be the error of the task itself, or mean that it has no result. Its status tells which.
   const task = await send(call, "tasks/get", { taskId }, call.services.limits.silenceMs);
-  if (task.kind === "error") throw taskGone(task.error, taskId);
-  if (task.result["status"] === "cancelled") throw taskCancelled(taskId);
-  throw taskFailed(response.error, taskId);
+  if (task.kind === "error") throw taskRefusal(task.error, taskId, task.cause);
+  const { status } = task.result;
+  if (status === "cancelled") throw taskCancelled(taskId);
+  if (status === "working" || status === "input_required") throw refusal(error, cause);
+  throw taskFailed(error, taskId);
 }

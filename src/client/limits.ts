@@ -14,6 +14,11 @@ export interface ClientLimits {
   readonly silenceMs?: number | undefined;
   /** How long the server of a task may be unreachable, in milliseconds. Default: 120 000 (two minutes). */
   readonly outageMs?: number | undefined;
+  /**
+   * How long the journal keeps a call that the server refuses to continue, in milliseconds after the last thing that
+   * happened in it. A task is kept at least as long as the server keeps it. Default: 604 800 000 (seven days).
+   */
+  readonly refusedMs?: number | undefined;
 }
 
 /** The limits with all defaults filled in. */
@@ -28,5 +33,6 @@ export function limitsOf(given: ClientLimits = {}): Limits {
     messageBytes: given.messageBytes ?? 16 * 1_024 * 1_024,
     silenceMs: given.silenceMs ?? 60_000,
     outageMs: given.outageMs ?? 120_000,
+    refusedMs: given.refusedMs ?? 7 * 86_400_000,
   };
 }

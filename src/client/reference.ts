@@ -4,6 +4,8 @@
 import { CallError } from "./errors.ts";
 import { isObject } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
+import { draftVersion, legacyVersion, modernVersion } from "../protocol/versions.ts";
+import type { Era } from "../protocol/versions.ts";
 
 const methods = ["tools/call", "prompts/get", "resources/read"] as const;
 /** The requests that can ask questions. */
@@ -32,11 +34,23 @@ export interface CallState {
   /** The answers that the server may not have received yet. */
   readonly answers: ReadonlyMap<string, unknown>;
   readonly taskId?: string | undefined;
+  /** When the server keeps the task until, in milliseconds since 1970. Undefined if it did not say. */
+  readonly expiresAt?: number | undefined;
   /** True if the call began in a 2025-11-25 session. Only its task can be continued after the session. */
   readonly isLegacy: boolean;
+  /** The protocol version that the call began in. Older references do not say. */
+  readonly era?: Era | undefined;
+  /** When a question, an answer or a task was last added, in milliseconds since 1970. Older references do not say. */
+  readonly changedAt?: number | undefined;
   /** The result of a call that is done, until the application takes it. */
   readonly result?: Members | undefined;
 }
+
+const eras: readonly Era[] = [modernVersion, draftVersion, legacyVersion];
+
+/** The protocol version to continue a call in. */
+export const eraOf = ({ era, isLegacy }: CallState): Era =>
+  era ?? (isLegacy ? legacyVersion : modernVersion);
 
 const version = "parley1.";
 
@@ -70,7 +84,7 @@ function read(text: string): CallState | undefined {
 function checked(raw: unknown): CallState | undefined {
   if (!isObject(raw)) return undefined;
   const { id, target, since, name, args, rounds, stateRounds, requestState, taskId, result } = raw;
-  const { questions, answers, isLegacy } = raw;
+  const { questions, answers, isLegacy, expiresAt, changedAt } = raw;
   const method = methods.find((one) => one === raw["method"]);
   if (typeof id !== "string" || !/^[\w-]{1,64}$/.test(id)) return undefined;
   if (typeof target !== "string" || typeof name !== "string" || method === undefined)
@@ -79,6 +93,7 @@ function checked(raw: unknown): CallState | undefined {
   if (!isObject(questions) || !isObject(answers)) return undefined;
   if (!isTextOrNone(requestState) || !isTextOrNone(taskId)) return undefined;
   if (!isObjectOrNone(args) || !isObjectOrNone(result)) return undefined;
+  if (!isCountOrNone(expiresAt) || !isCountOrNone(changedAt)) return undefined;
   return {
     id,
     target,
@@ -92,12 +107,17 @@ function checked(raw: unknown): CallState | undefined {
     questions: new Map(Object.entries(questions)),
     answers: new Map(Object.entries(answers)),
     taskId,
+    expiresAt,
     isLegacy: isLegacy === true,
+    era: eras.find((one) => one === raw["era"]),
+    changedAt,
     result,
   };
 }
 
 const isCount = (value: unknown): value is number => typeof value === "number" && value >= 0;
+const isCountOrNone = (value: unknown): value is number | undefined =>
+  value === undefined || isCount(value);
 const isTextOrNone = (value: unknown): value is string | undefined =>
   value === undefined || typeof value === "string";
 const isObjectOrNone = (value: unknown): value is Members | undefined =>

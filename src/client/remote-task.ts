@@ -9,9 +9,10 @@ import { CallError, refusal } from "./errors.ts";
 import type { Limits } from "./limits.ts";
 import { pause } from "./pause.ts";
 import type { RequestSender } from "./request-channel.ts";
-import { isPassing, SeenQuestions, snapshotOf } from "./task-snapshot.ts";
+import { SeenQuestions, snapshotOf } from "./task-snapshot.ts";
 import type { CreatedTask, TaskSnapshot } from "./task-snapshot.ts";
 import type { TaskSubscriptions } from "./task-subscriptions.ts";
+import { isPassing } from "./verdict.ts";
 
 /** What a task needs to reach its server. */
 export interface TaskServices {
@@ -109,8 +110,9 @@ export class RemoteTask {
       await this.#insist(send, signal);
     } catch (error) {
       // Some servers refuse an answer to a task that has ended. Then only the end of the task matters.
-      const isRefused = error instanceof CallError && error.rpc !== undefined;
-      if (!isRefused || isLive(await this.poll(signal))) throw error;
+      if (!(error instanceof CallError) || error.rpc === undefined) throw error;
+      // The server knows the task, so what it refused is the answer.
+      if (isLive(await this.poll(signal))) throw refusal(error.rpc, error.cause);
     }
   }
 
@@ -142,7 +144,7 @@ export class RemoteTask {
     const options = { signal, timeoutMs: limits.silenceMs, meta };
     const response = await channel.request(method, { taskId: this.taskId, ...params }, options);
     if (response.kind === "result") return response.result;
-    throw this.#refusal(response.error);
+    throw taskRefusal(response.error, this.taskId, response.cause);
   }
 
   /** Tries again through an outage. Reading or answering a task twice does no harm. */
@@ -160,24 +162,20 @@ export class RemoteTask {
       }
     }
   }
-
-  #refusal(error: RpcError): CallError {
-    if (error.code !== invalidParams) return refusal(error);
-    const details = { taskId: this.taskId, rpc: error };
-    if (own(error.data, "reason") === "task_expired") {
-      const message = "The task has expired, and its result is gone.";
-      return new CallError("task_expired", message, details);
-    }
-    return taskGone(error, this.taskId);
-  }
 }
 
-/** The error for a task that the server does not find. */
-export const taskGone = (rpc: RpcError, taskId: string): CallError =>
-  new CallError(
-    "task_gone",
-    `The server does not know the task. It may have expired or been deleted: ${rpc.message.slice(0, 500)}`,
-    { taskId, rpc },
-  );
+/** The error for a request about a task that the server refused. */
+export function taskRefusal(rpc: RpcError, taskId: string, cause?: unknown): CallError {
+  if (rpc.code !== invalidParams) return refusal(rpc, cause);
+  const details = { taskId, rpc, cause };
+  if (own(rpc.data, "reason") === "task_expired") {
+    const message = "The task has expired, and its result is gone.";
+    return new CallError("task_expired", message, details);
+  }
+  const message =
+    "The server does not know the task. It may have expired or been deleted, or it belongs to another user: " +
+    rpc.message.slice(0, 500);
+  return new CallError("task_gone", message, details);
+}
 
 const isLive = ({ status }: TaskSnapshot) => status === "working" || status === "input_required";

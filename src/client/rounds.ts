@@ -70,12 +70,12 @@ async function runRound(call: ActiveCall): Promise<Members> {
   const response = await send(call);
   if (response.kind === "result") return response.result;
   if (response.error.code !== headerMismatch || call.state().method !== "tools/call") {
-    throw refusal(response.error);
+    throw refusal(response.error, response.cause);
   }
   // The server wants some arguments in headers. Its list of tools says which.
   await call.services.listTools();
   const again = await send(call);
-  if (again.kind === "error") throw refusal(again.error);
+  if (again.kind === "error") throw refusal(again.error, again.cause);
   return again.result;
 }
 

@@ -54,7 +54,7 @@ export class ServerTime {
   #timedOut(): CallError {
     const message =
       `The server took longer than timeoutMs allows (${this.#timeoutMs} ms). ` +
-      "The call may still be running: continue it with resume(error.ref).";
+      "The call may still be running: if error.ref is set, continue it with resume(error.ref).";
     return new CallError("timed_out", message);
   }
 }

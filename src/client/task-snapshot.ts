@@ -1,6 +1,6 @@
 // Reads what a server says about a task, and refuses what the protocol does not allow.
 
-import { internalError, missingClientCapability } from "../protocol/error-codes.ts";
+import { missingClientCapability } from "../protocol/error-codes.ts";
 import type { RpcError } from "../protocol/rpc.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
@@ -10,6 +10,9 @@ const statuses = ["working", "input_required", "completed", "failed", "cancelled
 
 /** Every request about a task carries its id in a header. */
 const longestId = 1_000;
+
+/** A server cannot make a client keep a call for longer than ten years. */
+const longestTtlMs = 10 * 365 * 86_400_000;
 
 /** What a server says when a call becomes a task. */
 export interface CreatedTask {
@@ -47,6 +50,10 @@ export function createdTask(task: Members): CreatedTask {
     isDue: status !== "working",
   };
 }
+
+/** When the server keeps a task until that it has just created, in milliseconds since 1970. */
+export const expiryOf = ({ ttlMs }: CreatedTask): number | undefined =>
+  ttlMs === undefined ? undefined : Date.now() + Math.min(ttlMs, longestTtlMs);
 
 /** Reads the response to `tasks/get` for this task. */
 export function snapshotOf(task: Members, taskId: string): TaskSnapshot {
@@ -117,11 +124,6 @@ export const taskFailed = (rpc: RpcError, taskId: string): CallError =>
 /** The error for a task that was cancelled on the server. */
 export const taskCancelled = (taskId: string): CallError =>
   new CallError("task_cancelled", "The task was cancelled.", { taskId });
-
-/** True for an error that may be gone at the next try. */
-export const isPassing = (error: unknown): boolean =>
-  error instanceof CallError &&
-  (error.code === "server_down" || error.code === "timed_out" || error.rpc?.code === internalError);
 
 /** How long all questions of a task may be together, in MiB of text. */
 const mostMebibytes = 16;

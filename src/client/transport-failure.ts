@@ -5,6 +5,7 @@ import type { RpcResponse } from "../protocol/rpc.ts";
 import { errorText } from "../util/error-text.ts";
 import { own } from "../util/objects.ts";
 import { badResponse, CallError, rpcErrorIn } from "./errors.ts";
+import { isPassingStatus } from "./verdict.ts";
 
 /** The JSON-RPC error in the body of an HTTP error, for example of an unknown method. */
 export function responseIn(error: unknown): RpcResponse | undefined {
@@ -13,7 +14,7 @@ export function responseIn(error: unknown): RpcResponse | undefined {
   if (typeof text !== "string") return undefined;
   try {
     const sent = rpcErrorIn(own(JSON.parse(text), "error"));
-    return sent && { kind: "error", error: sent };
+    return sent && { kind: "error", error: sent, cause: error };
   } catch {
     return undefined;
   }
@@ -35,7 +36,7 @@ function httpFailure(error: SdkHttpError, method: string): CallError {
   const { status } = error;
   if (status === 413 || status === 431) {
     const message = `The server refused ${method} because the request is too large (HTTP ${status}).`;
-    return new CallError("too_large", message);
+    return new CallError("too_large", message, { cause: error });
   }
   if (status >= 500 || status === 404) {
     const advice =
@@ -45,8 +46,14 @@ function httpFailure(error: SdkHttpError, method: string): CallError {
     const message = `The server responded with HTTP ${status}. ${advice}`;
     return new CallError("server_down", message, { cause: error });
   }
-  const message = `The server refused ${method} with HTTP ${status}.`;
+  const message = `The server refused ${method} with HTTP ${status}. ${adviceOn(status)}`.trimEnd();
   return new CallError("refused", message, { cause: error });
+}
+
+function adviceOn(status: number): string {
+  if (isPassingStatus(status)) return "Try again later.";
+  if (status === 401) return "Sign in, or check the token that you send.";
+  return status === 403 ? "Check that your token allows this." : "";
 }
 
 /** True for what the SDK throws when a response is not a JSON-RPC message, or not JSON at all. */

@@ -15,4 +15,9 @@ export interface RpcError {
 /** The outcome of a request: its result or its error. */
 export type RpcResponse =
   | { readonly kind: "result"; readonly result: Members }
-  | { readonly kind: "error"; readonly error: RpcError };
+  | {
+      readonly kind: "error";
+      readonly error: RpcError;
+      /** What the transport threw, if the error came with an HTTP error. */
+      readonly cause?: unknown;
+    };

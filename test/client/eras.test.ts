@@ -5,7 +5,7 @@ import { parley } from "mcp-parley";
 import { afterEach, describe, expect, test } from "vitest";
 import { failure } from "../../src/client/failure.fixture.ts";
 import { connect } from "../../src/client/index.ts";
-import type { Connection, ConnectOptions, Era } from "../../src/client/index.ts";
+import type { ClientJournal, Connection, ConnectOptions, Era } from "../../src/client/index.ts";
 import { errands, keys, quiet } from "../interop/errands.ts";
 import { longErrands } from "../interop/long-errands.ts";
 import { stdioPlace } from "../interop/stdio-place.ts";
@@ -150,6 +150,60 @@ describe("tasks of 2025-11-25", () => {
     await first.close();
     const second = opened(await connect(url, { ...people, era: "2025-11-25" }));
     expect((await second.resume(ref).result()).text).toBe("a.txt is deleted.");
+  });
+
+  test("a call that is resumed in another version is kept, and the error says which version to use", async () => {
+    const kept = new Map<string, string>();
+    const journal: ClientJournal = {
+      put: async (id, ref) => void kept.set(id, ref),
+      delete: async (id) => void kept.delete(id),
+      list: async () => [...kept.values()],
+    };
+    const app = longErrands();
+    const { url } = await app.listen(0);
+    open.push(() => app.close());
+    const inSession = { journal, era: "2025-11-25" } as const;
+    const first = opened(await connect(url, { ...inSession, elicit: "events" }));
+    const call = first.start("confirm_delete", { filename: "a.txt" });
+    for await (const event of call) if (event.type === "asked") break;
+    await first.close();
+    const modern = opened(await connect(url, { ...people, journal }));
+    const [left] = await modern.unfinished();
+    expect(left).toMatchObject({ phase: "task", era: "2025-11-25" });
+    const error = await failure(modern.resume(left?.ref ?? "").result());
+    expect(error.code).toBe("bad_reference");
+    expect(await modern.unfinished()).toHaveLength(1);
+    expect(error.message).toBe(
+      "That call began in protocol version 2025-11-25, and this connection speaks 2026-07-28. " +
+        'Connect with era: "2025-11-25" and resume the call there.',
+    );
+    const second = opened(await connect(url, { ...people, ...inSession }));
+    expect((await second.resume(error.ref ?? "").result()).text).toBe("a.txt is deleted.");
+    expect(kept.size).toBe(0);
+  });
+
+  test("a call that is not a task ends with its session, and no reference claims otherwise", async () => {
+    const { app } = errands({ keys });
+    const { url } = await app.listen(0);
+    open.push(() => app.close());
+    const kept = new Map<string, string>();
+    const journal: ClientJournal = {
+      put: async (id, ref) => void kept.set(id, ref),
+      delete: async (id) => void kept.delete(id),
+      list: async () => [...kept.values()],
+    };
+    const options = { ...people, elicit: "events", journal, era: "2025-11-25" } as const;
+    const first = opened(await connect(url, options));
+    const call = first.start("together");
+    for await (const event of call) if (event.type === "asked") break;
+    const [ref = ""] = kept.values();
+    await first.close();
+    expect(await failure(call.result())).toMatchObject({ code: "closed", ref: undefined });
+    expect(kept.size).toBe(0);
+    const second = opened(await connect(url, options));
+    const error = await failure(second.resume(ref).result());
+    expect(error).toMatchObject({ code: "bad_reference", ref: undefined });
+    expect(error.message).toContain("which ended with its connection");
   });
 });
 
