@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { form, hostile } from "../../src/client/hostile.fixture.ts";
 import { referenceTo, stateOf } from "../../src/client/reference.ts";
 import { referenceAt } from "../../src/cli/journal/reference.ts";
@@ -18,7 +18,7 @@ async function left(url: string, cwd = emptyFolder()) {
   expect((await parley(["call", url, "text"], { cwd })).code).toBe(6);
   const [file = ""] = readdirSync(join(cwd, folder));
   const path = join(cwd, folder, file);
-  const [, , ...ref] = readFileSync(path, "utf8").split(".");
+  const [, , , , ...ref] = readFileSync(path, "utf8").split(".");
   return { cwd, path, id: file.slice(0, 8), state: stateOf(ref.join(".")) };
 }
 
@@ -90,24 +90,76 @@ test("a hold from before the machine was started holds nothing", limit, async ()
   expect(readdirSync(join(cwd, folder))).toEqual([]);
 });
 
-test("a reference from elsewhere is not told PARLEY_TOKEN", limit, async () => {
-  const { url, heard, close } = await hostile(({ method }) =>
-    method === "tools/list"
-      ? { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [] }
-      : { resultType: "input_required", requestState: "s", inputRequests: { name: form("Who?") } },
-  );
-  onTestFinished(close);
-  const { cwd, path } = await left(url);
-  const ref = readFileSync(path, "utf8");
-  const told = async (words: readonly string[], at: string) => {
-    heard.length = 0;
-    const args = ["resume", ref, "--answer", "name=Ada", "--no-journal", ...words];
-    await parley(args, { cwd: at, env: { PARLEY_TOKEN: "secret" } });
-    expect(heard).not.toEqual([]);
-    return heard.some(({ headers }) => headers.authorization === "Bearer secret");
-  };
-  expect(await told([], emptyFolder())).toBe(false);
-  expect(await told(["--trust"], emptyFolder())).toBe(true);
-  expect(await told(["--server", url], emptyFolder())).toBe(true);
-  expect(await told([], cwd)).toBe(true);
+describe("a call that this person did not start here", () => {
+  async function asking() {
+    const { url, heard, close } = await hostile(({ method }) =>
+      method === "tools/list"
+        ? { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [] }
+        : {
+            resultType: "input_required",
+            requestState: "s",
+            inputRequests: { name: form("Who?") },
+          },
+    );
+    onTestFinished(close);
+    return { url, heard };
+  }
+
+  test("does not receive PARLEY_TOKEN", limit, async () => {
+    const { url, heard } = await asking();
+    const { cwd, id } = await left(url);
+    const ref = (await parley(["resume", id, "--print"], { cwd })).stdout.trim();
+    const told = async (
+      words: readonly string[],
+      at: string,
+      more: Record<string, string> = {},
+    ) => {
+      heard.length = 0;
+      const args = ["resume", ...words, "--answer", "name=Ada", "--no-journal"];
+      const env = { PARLEY_TOKEN: "secret", ...more };
+      const { stderr } = await parley(args, { cwd: at, env });
+      expect(heard).not.toEqual([]);
+      const isTold = heard.some(({ headers }) => headers.authorization === "Bearer secret");
+      expect(stderr.includes("PARLEY_TOKEN is not sent")).toBe(!isTold);
+      return isTold;
+    };
+    expect(await told([ref], emptyFolder())).toBe(false);
+    expect(await told([ref, "--trust"], emptyFolder())).toBe(true);
+    expect(await told([ref, "--server", url], emptyFolder())).toBe(true);
+    expect(await told([ref], cwd)).toBe(true);
+    expect(await told([id], cwd)).toBe(true);
+    // As if the journal had come with a repository.
+    const other = { XDG_CONFIG_HOME: emptyFolder() };
+    expect(await told([id], cwd, other)).toBe(false);
+    expect(await told([ref], cwd, other)).toBe(false);
+    expect(await told([id, "--trust"], cwd, other)).toBe(true);
+  });
+
+  test("starts no program, by any command", limit, async () => {
+    const { url } = await asking();
+    const { cwd, path, id, state } = await left(url);
+    const target = { kind: "command", command: "touch", args: ["ran"], cwd } as const;
+    const forged = referenceAt(target, referenceTo({ ...state, taskId: "t" }));
+    // With the mark of another call, of another person, or without any.
+    const mark = readFileSync(path, "utf8").split(".").slice(0, 2).join(".");
+    for (const text of [forged, `${mark}.${forged}`]) {
+      writeFileSync(path, text);
+      for (const words of [
+        ["resume", id],
+        ["tasks", "get", id],
+        ["tasks", "watch", id],
+        ["tasks", "cancel", id],
+        ["tasks", "answer", id, "--answer", "name=Ada"],
+      ]) {
+        const { code, stderr } = await parley(words, { cwd });
+        expect(stderr).toContain(
+          "it would start a program: touch ran\nIf you trust it, add --trust.",
+        );
+        expect(code).toBe(2);
+      }
+    }
+    expect(readdirSync(cwd)).not.toContain("ran");
+    await parley(["tasks", "get", id, "--trust"], { cwd });
+    expect(readdirSync(cwd)).toContain("ran");
+  });
 });

@@ -3,7 +3,7 @@
 import process from "node:process";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
-import { main, tsconfig } from "./where.ts";
+import { config, main, tsconfig } from "./where.ts";
 
 export interface Screen {
   readonly press: (...keys: readonly string[]) => void;
@@ -32,7 +32,13 @@ export function parleyOnScreen(args: readonly string[], options: ScreenOptions):
     cols,
     rows,
     cwd,
-    env: { ...rest, TERM: "xterm-256color", TSX_TSCONFIG_PATH: tsconfig, ...env },
+    env: {
+      ...rest,
+      TERM: "xterm-256color",
+      TSX_TSCONFIG_PATH: tsconfig,
+      XDG_CONFIG_HOME: config,
+      ...env,
+    },
   });
   const terminal = new xterm.Terminal({ cols, rows, allowProposedApi: true });
   const watchers = new Set<() => void>();

@@ -4,6 +4,7 @@ import process from "node:process";
 import { GivenAnswers } from "../args/given-answers.ts";
 import type { Io } from "../command.ts";
 import { Calls, defaultFolder } from "../journal/calls.ts";
+import { OwnMark } from "../journal/own-mark.ts";
 import { style } from "../screen/style.ts";
 import { printerFor } from "../screen/printer.ts";
 import { accessOf, accessOptions, openConnection, timeoutOf } from "../server/access.ts";
@@ -54,7 +55,12 @@ export function folderIn(values: CallValues): string {
 export async function openSession(target: Target, values: CallValues, io: Io): Promise<Session> {
   const printer = printerFor(io, values.quiet);
   const folder = values["no-journal"] === true ? undefined : folderIn(values);
-  const calls = new Calls(target, folder, (text) => printer.line(style.yellow(text)));
+  const calls = new Calls(
+    target,
+    folder,
+    (text) => printer.line(style.yellow(text)),
+    new OwnMark(io.env),
+  );
   const given = new GivenAnswers(values.answers, values.answer ?? []);
   const timeoutMs = timeoutOf(values);
   const interruption = onInterrupt();

@@ -9,11 +9,11 @@ import { findCall, forget, unfinished } from "../journal/calls.ts";
 import { listCalls } from "../journal/call-list.ts";
 import { isReference, readReference } from "../journal/reference.ts";
 import type { CallReference } from "../journal/reference.ts";
+import { OwnMark } from "../journal/own-mark.ts";
+import { targetIn, withoutToken } from "../journal/trust.ts";
 import { counted, readDuration } from "../screen/amounts.ts";
-import { plainLine } from "../screen/plain.ts";
 import { accessHelp } from "../server/access.ts";
-import { nameOf, parseTarget } from "../server/target.ts";
-import type { Target } from "../server/target.ts";
+import { parseTarget } from "../server/target.ts";
 
 const options = {
   ...callOptions,
@@ -36,15 +36,16 @@ Usage
 
 Questions that were answered before are not asked again. A reference contains
 the arguments, the answers and the server's sealed state, so treat it as a
-secret. It does not contain headers or tokens: pass them again. If a reference
-is not in the journal of this folder, it starts no program and does not receive
-PARLEY_TOKEN unless you add --trust or name the server.
+secret. It does not contain headers or tokens: pass them again. A call that you
+did not start in this folder yourself, such as one in a cloned repository,
+starts no program and does not receive PARLEY_TOKEN, unless you add --trust or
+name the server.
 
 Options
   --answer key=json        one answer; can be repeated
   --answers FILE           a JSON object of answers
   --server TARGET          where the server is now, if it has moved
-  --trust                  trust the server that the reference names
+  --trust                  trust the server of a call that you did not start
   --print                  print the reference of a call, to continue elsewhere
   --forget                 remove a call from the journal; the server is not
                            informed
@@ -76,10 +77,12 @@ Exit codes
     const [which, ...others] = positionals;
     if (others.length > 0) throw new UsageError("resume: pass one call.");
     const folder = folderIn(values);
-    if (values.forget === true) return forgotten(which, values.older, folder, io);
+    const mark = new OwnMark(io.env);
+    if (values.forget === true) return forgotten(which, values.older, folder, mark, io);
     if (values.older !== undefined) throw new UsageError("--older needs --forget.");
-    if (which === undefined) return listCalls(await unfinished(folder), io, values.json ?? false);
-    const { reference, text, isOurs } = await found(which, folder);
+    if (which === undefined)
+      return listCalls(await unfinished(folder, mark), io, values.json ?? false);
+    const { reference, text, isOurs } = await found(which, folder, mark);
     if (values.print === true) {
       io.out(`${text}\n`);
       return exit.done;
@@ -87,8 +90,7 @@ Exit codes
     const isNamed = values.server !== undefined || command.length > 0;
     const isTrusted = isOurs || values.trust === true;
     const target = isNamed ? parseTarget(values.server, command) : targetIn(reference, isTrusted);
-    const { PARLEY_TOKEN: _token, ...env } = io.env;
-    const within = isNamed || isTrusted ? io : { ...io, env };
+    const within = isNamed || isTrusted ? io : withoutToken(io);
     const { ref, state } = reference;
     return withSession(target, values, within, async (session) => {
       const { connection, timeoutMs } = session;
@@ -102,51 +104,43 @@ Exit codes
 interface Found {
   readonly reference: CallReference;
   readonly text: string;
-  /** Whether it is in the journal. Another reference could be forged to start a program here. */
+  /** Whether this person started the call in this folder. */
   readonly isOurs: boolean;
 }
 
-async function found(which: string, folder: string): Promise<Found> {
+async function found(which: string, folder: string, own: OwnMark): Promise<Found> {
   if (isReference(which)) {
     const reference = readReference(which);
-    const kept = await unfinished(folder);
-    const isOurs = kept.some(({ text }) => text === which);
+    const kept = await unfinished(folder, own);
+    const isOurs = kept.some(({ text, isOwn }) => isOwn && text === which);
     return { reference, text: which, isOurs };
   }
-  const kept = await findCall(folder, which);
-  return { reference: kept, text: kept.text, isOurs: true };
-}
-
-function targetIn({ target }: CallReference, isTrusted: boolean): Target {
-  if (target === undefined) {
-    throw new UsageError("The reference does not name its server. Pass it with --server.");
-  }
-  if (isTrusted || target.kind === "url") return target;
-  const program = plainLine(nameOf(target), 500);
-  throw new UsageError(
-    `The reference is not in the journal of this folder, and would start a program: ${program}\nIf you trust it, add --trust.`,
-  );
+  const kept = await findCall(folder, which, own);
+  return { reference: kept, text: kept.text, isOurs: kept.isOwn };
 }
 
 async function forgotten(
   which: string | undefined,
   older: string | undefined,
   folder: string,
+  own: OwnMark,
   { out }: Io,
 ): Promise<ExitCode> {
   if ((which === undefined) === (older === undefined)) {
     throw new UsageError("--forget needs the id of a call, or --older 7d.");
   }
   const calls =
-    which === undefined ? await olderThan(older ?? "", folder) : [await findCall(folder, which)];
+    which === undefined
+      ? await olderThan(older ?? "", folder, own)
+      : [await findCall(folder, which, own)];
   for (const { state } of calls) await forget(folder, state.id);
   out(`Removed ${counted(calls.length, "call")} from the journal. Servers were not informed.\n`);
   return exit.done;
 }
 
-async function olderThan(older: string, folder: string) {
+async function olderThan(older: string, folder: string, own: OwnMark) {
   const ms = readDuration(older);
   if (ms === undefined)
     throw new UsageError(`--older takes a time such as 12h or 7d, not "${older}".`);
-  return (await unfinished(folder)).filter(({ state }) => Date.now() - state.since > ms);
+  return (await unfinished(folder, own)).filter(({ state }) => Date.now() - state.since > ms);
 }

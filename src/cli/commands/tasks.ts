@@ -7,6 +7,8 @@ import { UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { findCall, unfinished } from "../journal/calls.ts";
 import { listTaskCalls } from "../journal/call-list.ts";
+import { OwnMark } from "../journal/own-mark.ts";
+import { targetIn, withoutToken } from "../journal/trust.ts";
 import { accessHelp } from "../server/access.ts";
 import { parseTarget } from "../server/target.ts";
 import type { Target } from "../server/target.ts";
@@ -18,6 +20,7 @@ const options = {
   store: { type: "string" },
   schema: { type: "string" },
   limit: { type: "string" },
+  trust: { type: "boolean" },
 } as const;
 
 const verbs = ["ls", "get", "watch", "answer", "cancel"] as const;
@@ -46,6 +49,7 @@ Options
   --limit N                ls --store: the most tasks to list (default: 100)
   --journal DIR            where unfinished calls are kept (default:
                            .parley/calls)
+  --trust                  trust the server of a call that you did not start
 
 Connection
 ${accessHelp}
@@ -77,10 +81,16 @@ Exit codes
     }
     const { store, json: isJson = false } = values;
     if (store !== undefined) return tasksInStore(verb, rest[0], { ...values, store }, io);
-    if (verb === "ls") return listTaskCalls(await unfinished(folderIn(values)), io, isJson);
-    const { target, taskId } = await named(rest, command, folderIn(values));
+    const mark = new OwnMark(io.env);
+    if (verb === "ls") return listTaskCalls(await unfinished(folderIn(values), mark), io, isJson);
+    const { target, taskId, isTrusted } = await named(rest, command, {
+      folder: folderIn(values),
+      own: mark,
+      isTrusted: values.trust === true,
+    });
+    const within = isTrusted ? io : withoutToken(io);
     // The task belongs to another call, so the journal does not keep it.
-    return withSession(target, { ...values, "no-journal": true }, io, (session) => {
+    return withSession(target, { ...values, "no-journal": true }, within, (session) => {
       switch (verb) {
         case "get":
           return getTask(session, taskId, io);
@@ -106,17 +116,19 @@ function idsLast(words: readonly string[]): readonly string[] {
 async function named(
   words: readonly string[],
   command: readonly string[],
-  folder: string,
-): Promise<{ readonly target: Target; readonly taskId: string }> {
+  kept: { readonly folder: string; readonly own: OwnMark; readonly isTrusted: boolean },
+): Promise<{ readonly target: Target; readonly taskId: string; readonly isTrusted: boolean }> {
   const [first, second] = words;
   if (first !== undefined && second !== undefined) {
-    return { target: parseTarget(first, []), taskId: second };
+    return { target: parseTarget(first, []), taskId: second, isTrusted: true };
   }
   if (first === undefined) throw new UsageError("tasks: pass the server and the task.");
-  if (command.length > 0) return { target: parseTarget(undefined, command), taskId: first };
-  const { target, state } = await findCall(folder, first);
-  if (state.taskId === undefined) throw new UsageError(`The call ${first} is not a task.`);
-  if (target === undefined)
-    throw new UsageError("The reference of the call does not name its server.");
-  return { target, taskId: state.taskId };
+  if (command.length > 0) {
+    return { target: parseTarget(undefined, command), taskId: first, isTrusted: true };
+  }
+  const call = await findCall(kept.folder, first, kept.own);
+  const { taskId } = call.state;
+  if (taskId === undefined) throw new UsageError(`The call ${first} is not a task.`);
+  const isTrusted = call.isOwn || kept.isTrusted;
+  return { target: targetIn(call, isTrusted), taskId, isTrusted };
 }

@@ -6,6 +6,7 @@ import { errorText } from "../../util/error-text.ts";
 import { folderJournal } from "../../client/journal.ts";
 import type { ClientJournal } from "../../client/index.ts";
 import { lockCall, unlockCall } from "./lock.ts";
+import type { OwnMark, Unmarked } from "./own-mark.ts";
 import { readReference, referenceAt, shortId } from "./reference.ts";
 import type { CallReference } from "./reference.ts";
 import { UsageError } from "../command.ts";
@@ -26,6 +27,7 @@ export class Calls implements ClientJournal {
   readonly #folder: ClientJournal | undefined;
   readonly #path: string;
   readonly #warn: (text: string) => void;
+  readonly #own: OwnMark;
   #last: string | undefined;
   #isKept = false;
   #hasFailed = false;
@@ -34,11 +36,17 @@ export class Calls implements ClientJournal {
   #writing: Promise<unknown> = Promise.resolve();
 
   /** Without a folder, calls are kept in memory only. */
-  constructor(target: Target, folder: string | undefined, warn: (text: string) => void) {
+  constructor(
+    target: Target,
+    folder: string | undefined,
+    warn: (text: string) => void,
+    own: OwnMark,
+  ) {
     this.#target = target;
     this.#path = folder ?? "";
     this.#folder = folder === undefined ? undefined : folderJournal(folder);
     this.#warn = warn;
+    this.#own = own;
   }
 
   /** The newest reference, whether it is on disk or not. */
@@ -70,7 +78,7 @@ export class Calls implements ClientJournal {
     try {
       hide(this.#path);
       this.#lockCall(id);
-      await this.#folder.put(id, this.#last);
+      await this.#folder.put(id, this.#own.mark(this.#last));
       this.#isKept = true;
       this.#hasFailed = false;
     } catch (error) {
@@ -136,16 +144,15 @@ function hide(folder: string): void {
 }
 
 /** A call in the journal. */
-export interface Kept extends CallReference {
-  readonly text: string;
-}
+export interface Kept extends CallReference, Unmarked {}
 
 /** The unfinished calls, oldest first. Files of another version cannot be read and are skipped. */
-export async function unfinished(folder: string): Promise<readonly Kept[]> {
+export async function unfinished(folder: string, own: OwnMark): Promise<readonly Kept[]> {
   const kept: Kept[] = [];
-  for (const text of await folderJournal(folder).list()) {
+  for (const marked of await folderJournal(folder).list()) {
+    const { text, isOwn } = own.unmark(marked);
     try {
-      kept.push({ ...readReference(text), text });
+      kept.push({ ...readReference(text), text, isOwn });
     } catch {
       continue;
     }
@@ -154,11 +161,11 @@ export async function unfinished(folder: string): Promise<readonly Kept[]> {
 }
 
 /** Finds a call by its id, or by the beginning of it if that is unique. */
-export async function findCall(folder: string, id: string): Promise<Kept> {
+export async function findCall(folder: string, id: string, own: OwnMark): Promise<Kept> {
   if (!/^[\da-f-]{3,36}$/.test(id)) {
     throw new UsageError(`"${plainLine(id, 40)}" is not the id or the reference of a call.`);
   }
-  const calls = await unfinished(folder);
+  const calls = await unfinished(folder, own);
   const found = calls.filter(({ state }) => state.id.startsWith(id));
   const [only, ...others] = found;
   if (only === undefined) {

@@ -1,10 +1,13 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { referenceTo } from "../../client/reference.ts";
 import { emptyFolder } from "../folder.fixture.ts";
 import { Calls, JournalError, unfinished } from "./calls.ts";
+import { OwnMark } from "./own-mark.ts";
 import { readReference, referenceAt, shortId } from "./reference.ts";
+
+const ownMark = (home = emptyFolder()) => new OwnMark({ XDG_CONFIG_HOME: home });
 
 const state = {
   id: "0badcafe-0000-4000-8000-000000000000",
@@ -62,12 +65,15 @@ describe("the journal", () => {
   test("keeps the newest, and warns once where it cannot any more", async () => {
     const folder = join(emptyFolder(), "calls");
     const warnings: string[] = [];
-    const calls = new Calls({ kind: "url", url: state.target }, folder, (text) =>
-      warnings.push(text),
+    const calls = new Calls(
+      { kind: "url", url: state.target },
+      folder,
+      (text) => warnings.push(text),
+      ownMark(),
     );
     await calls.put(state.id, referenceTo(state));
     expect(calls.kept).toBe(`0badcafe --journal ${folder}`);
-    expect(await unfinished(folder)).toMatchObject([{ state: { name: "t" } }]);
+    expect(await unfinished(folder, ownMark())).toMatchObject([{ state: { name: "t" } }]);
     rmSync(folder, { recursive: true });
     writeFileSync(folder, "");
     await calls.put(state.id, referenceTo({ ...state, rounds: 2 }));
@@ -80,7 +86,38 @@ describe("the journal", () => {
   test("refuses to begin what it cannot keep", async () => {
     const file = join(emptyFolder(), "file");
     writeFileSync(file, "");
-    const calls = new Calls({ kind: "url", url: state.target }, file, () => {});
+    const calls = new Calls({ kind: "url", url: state.target }, file, () => {}, ownMark());
     await expect(calls.put(state.id, referenceTo(state))).rejects.toBeInstanceOf(JournalError);
+  });
+});
+
+describe("the mark of one's own calls", () => {
+  const text = referenceAt({ kind: "url", url: state.target }, referenceTo(state));
+
+  test("is recognised by the same person, and by nobody else", () => {
+    const home = emptyFolder();
+    const marked = ownMark(home).mark(text);
+    expect(ownMark(home).unmark(marked)).toEqual({ text, isOwn: true });
+    expect(ownMark().unmark(marked)).toEqual({ text, isOwn: false });
+    expect(ownMark(home).unmark(text)).toEqual({ text, isOwn: false });
+    const changed = marked.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+    expect(ownMark(home).unmark(changed).isOwn).toBe(false);
+  });
+
+  test("counts no more once other users can read the key, and a new key is made", () => {
+    const home = emptyFolder();
+    const marked = ownMark(home).mark(text);
+    const file = join(home, "parley/journal-key");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    chmodSync(file, 0o644);
+    expect(ownMark(home).unmark(marked).isOwn).toBe(false);
+    expect(ownMark(home).unmark(ownMark(home).mark(text)).isOwn).toBe(true);
+    expect(ownMark(home).unmark(marked).isOwn).toBe(false);
+  });
+
+  test("is left out where nothing can be written", () => {
+    const home = join(emptyFolder(), "file");
+    writeFileSync(home, "");
+    expect(ownMark(home).mark(text)).toBe(text);
   });
 });

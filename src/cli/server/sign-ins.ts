@@ -1,9 +1,9 @@
 // Tokens and client registrations from earlier sign-ins, in one file that only its owner can read.
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import { configFolder } from "../config-folder.ts";
 import { isObject } from "../../util/objects.ts";
 
 /** Credentials by issuer, because those of one authorization server must not go to another. */
@@ -20,8 +20,7 @@ const nothing: SignIn = { clients: {}, tokens: {} };
 
 /** The path of the file. */
 export function signInsFile(env: Readonly<Record<string, string | undefined>>): string {
-  const folder = env["XDG_CONFIG_HOME"] ?? env["APPDATA"] ?? join(homedir(), ".config");
-  return join(folder, "parley", "sign-ins.json");
+  return join(configFolder(env), "sign-ins.json");
 }
 
 /** The sign-ins of one server. */
