@@ -1,23 +1,15 @@
 // `parley init`, as somebody who has only the package: what it writes is installed, tested, checked and called.
 
 import { execFile } from "node:child_process";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import process from "node:process";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, afterAll, expect, test } from "vitest";
+import type { Packed } from "../run/pack.ts";
+import { askRun } from "../run/shared.ts";
 import { parley as inProcess } from "./run.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const run = (command: string, args: readonly string[], cwd: string) =>
   promisify(execFile)(command, [...args], { cwd, timeout: 150_000 });
 
@@ -31,25 +23,8 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Built aside: others may use dist meanwhile. */
-async function packed(): Promise<string> {
-  const staged = join(folder, "package");
-  mkdirSync(staged);
-  for (const file of ["package.json", "LICENSE", "README.md"])
-    cpSync(join(root, file), join(staged, file));
-  const build = ["--import", import.meta.resolve("tsx"), "scripts/build.ts", join(staged, "dist")];
-  await run(process.execPath, build, root);
-  const { stdout } = await run(
-    "npm",
-    ["pack", "--ignore-scripts", "--json", "--pack-destination", folder],
-    staged,
-  );
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-  return join(folder, filename);
-}
-
 test("what it writes installs, passes its test, type-checks, and is called", async () => {
-  const tarball = await packed();
+  const { tarball } = await askRun<Packed>("packed");
   const { stdout, stderr } = await parley(["init", "my-server"], folder);
   expect(stdout).toContain("cd my-server && npm install && npm test");
   expect(stderr.split("\n").filter((line) => line.includes("created"))).toHaveLength(6);

@@ -16,6 +16,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Packed } from "../run/pack.ts";
+import { askRun } from "../run/shared.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const bin = (name: string) => join(root, "node_modules/.bin", name);
@@ -33,14 +35,9 @@ let folder: string;
 let tarball: string;
 let files: readonly string[];
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "parley-package-"));
-  run("npm", ["run", "build"]);
-  const [packed] = JSON.parse(
-    run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]),
-  ) as [{ filename: string; files: { path: string }[] }];
-  tarball = join(folder, packed.filename);
-  files = packed.files.map(({ path }) => path);
+  ({ tarball, files } = await askRun<Packed>("packed"));
   // Installed by hand, with the packages that npm would install and no optional peer.
   const modules = join(folder, "node_modules");
   mkdirSync(join(modules, "mcp-parley"), { recursive: true });
@@ -57,7 +54,7 @@ beforeAll(() => {
   }
   cpSync(join(import.meta.dirname, "consumer"), folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-}, 240_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

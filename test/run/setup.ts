@@ -1,6 +1,6 @@
-// What the test files of one run share: a compiled copy of the repository, and a Postgres server with a database for each
-// file that asks for one. Both are made on the first request, in this process, which outlives all files. A run of a few
-// unit tests makes neither.
+// What the test files of one run share: a compiled copy of the repository, the packed package, and a Postgres server with a
+// database for each file that asks for one. Each is made on the first request, in this process, which outlives all
+// files. A run of a few unit tests makes none of them.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,16 +9,18 @@ import pg from "pg";
 import { startPostgres } from "../postgres/start.ts";
 import type { Postgres } from "../postgres/start.ts";
 import { compile } from "./compile.ts";
-import type { Compiled } from "./compile.ts";
+import { pack } from "./pack.ts";
 import { placeOfRun } from "./shared.ts";
 
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   // The runner calls this for each of its projects.
   if (process.env[placeOfRun] !== undefined) return undefined;
   const compiled = once(compile);
+  const packed = once(pack);
   const databases = once(Databases.start);
   const responses: Record<string, () => Promise<unknown>> = {
     "/compiled": async () => (await compiled.get()).folder,
+    "/packed": () => packed.get(),
     "/database": async () => (await databases.get()).fresh(),
   };
   const server = createServer((request, response) => {
@@ -38,6 +40,7 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     server.closeAllConnections();
     await new Promise((closed) => server.close(closed));
     await (await compiled.made)?.remove();
+    await (await packed.made)?.remove();
     await (await databases.made)?.end();
   };
 }
@@ -80,7 +83,7 @@ interface Once<T> {
   readonly made: Promise<T | undefined>;
 }
 
-function once<T extends Compiled | Databases>(make: () => Promise<T>): Once<T> {
+function once<T>(make: () => Promise<T>): Once<T> {
   let made: Promise<T> | undefined;
   return {
     get: () => (made ??= make()),

@@ -7,7 +7,7 @@ export const placeOfRun = "PARLEY_TEST_RUN";
 
 export const isInRun = (): boolean => process.env[placeOfRun] !== undefined;
 
-export async function askRun<T>(what: "compiled" | "database"): Promise<T> {
+export async function askRun<T>(what: "compiled" | "packed" | "database"): Promise<T> {
   const response = await fetch(`${process.env[placeOfRun]}/${what}`);
   if (!response.ok) throw new Error(`The run has no ${what}: ${await response.text()}`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- setup.ts wrote it
