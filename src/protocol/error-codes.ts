@@ -1,5 +1,11 @@
 // Every JSON-RPC error code that Parley sends or looks for.
 
+/** The request's body is not JSON, or could not be read. */
+export const parseError = -32_700;
+
+/** The server refuses a request over HTTP, such as one with too large a body. The status says why. */
+export const serverError = -32_000;
+
 /** The message is not a JSON-RPC request. */
 export const invalidRequest = -32_600;
 

@@ -6,6 +6,8 @@ import { tenYearsMs } from "../util/timers.ts";
 
 /** How much a call or a task may use. Pass the ones to change to `parley({ limits })`. */
 export interface Limits {
+  /** The largest body of an HTTP request, in bytes. It may hold one JSON value for every 32 of them. Default: 4 MiB. */
+  readonly requestBytes: number;
   /** How many rounds a call may take. Default: 50. */
   readonly rounds: number;
   /** The longest `requestState`, in bytes. A longer state goes to the store, if there is one. Default: 32 KiB. */
@@ -34,6 +36,7 @@ export interface Limits {
 export function checkedLimits(given: Partial<Limits>): Limits {
   const limits = { ...defaultLimits, ...given };
   const bounds = {
+    requestBytes: 256 * 1024 * 1024,
     rounds: 1e6,
     tokenBytes: 64 * 1024 * 1024,
     tokenTtlMs: tenYearsMs,
@@ -56,6 +59,7 @@ export function checkedLimits(given: Partial<Limits>): Limits {
 }
 
 const boundedLimits = [
+  "requestBytes",
   "rounds",
   "tokenBytes",
   "tokenTtlMs",
@@ -69,6 +73,8 @@ const boundedLimits = [
 ] as const;
 
 const defaultLimits: Limits = {
+  // As in the SDK.
+  requestBytes: 4 * 1024 * 1024,
   rounds: 50,
   tokenBytes: defaultMaxBytes,
   // One minute more than the ten after which the official client gives up on a person.

@@ -142,7 +142,10 @@ class ParleyApp implements App {
     // The worker starts first, so that the app does not listen if the store cannot be used.
     if (options.worker !== false) await this.#workIfNeeded();
     const serving = this.#serve();
-    const handle = options.fast === false ? nodeHandler(serving) : this.#entryTo(serving).handleOwn;
+    const handle = nodeHandler(
+      serving,
+      options.fast === false ? undefined : this.#entryTo(serving).ownLane,
+    );
     const listener = await listen(handle, logger, port, options, this.health);
     this.#listeners.add(listener);
     return {
@@ -182,7 +185,10 @@ class ParleyApp implements App {
 
   readonly handle: App["handle"] = (request, verified) => this.#serve().handle(request, verified);
 
-  readonly node: App["node"] = (req, res) => this.#entryTo(this.#serve()).handle(req, res);
+  readonly node: App["node"] = (req, res) => {
+    const serving = this.#serve();
+    return nodeHandler(serving, this.#entryTo(serving).lane)(req, res);
+  };
 
   readonly attach: App["attach"] = (server) => {
     if (server.isConnected()) {
@@ -335,7 +341,6 @@ class ParleyApp implements App {
       serving,
       serverInfo: implementationOf(this.#options),
       routes: this.#routes.get,
-      overSdk: nodeHandler(serving),
     });
     return this.#entry;
   }

@@ -11,6 +11,7 @@ import type { Logger } from "../ops/logger.ts";
 import { PendingResponses } from "./in-flight.ts";
 import type { NodeHandler } from "./node.ts";
 import { closeWithConnection } from "./pipelined.ts";
+import { forgetBody } from "./turn-away.ts";
 
 /** Options of `app.listen`. */
 export interface ListenOptions {
@@ -67,16 +68,19 @@ export async function listen(
   };
   const pending = new PendingResponses(closeIdle);
   const readiness = readinessOf(health);
-  const server = createServer((req, res) => {
+  const server = createServer({ requestTimeout: requestMs }, (req, res) => {
     fresh.delete(req.socket);
     closeWithConnection(res, req.socket);
     if (staysOpen(req)) res.on("close", closeIdle);
     else pending.add(res);
     const pathname = req.url === path ? path : pathOf(req);
-    if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
-    if (pathname === "/readyz") return void readiness(res);
-    if (pathname !== path) return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
-    if (!isAllowed(req, res)) return undefined;
+    if (pathname !== path) {
+      forgetBody(req);
+      if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
+      if (pathname === "/readyz") return void readiness(res);
+      return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
+    }
+    if (!isAllowed(req, res)) return forgetBody(req);
     handle(req, res).catch((error: unknown) => {
       logger.error(`The request could not be served: ${errorText(error)}`);
       if (!res.headersSent) res.writeHead(500);
@@ -127,6 +131,9 @@ function readinessOf(health: () => Promise<Health>): (res: ServerResponse) => Pr
 }
 
 const readinessMs = 2_000;
+
+/** How long a request may take to arrive whole. Node checks it every half minute. */
+const requestMs = 120_000;
 
 /** Subscriptions of 2026-07-28 and the streams of sessions end with the app, not by themselves. */
 const staysOpen = ({ method, headers }: IncomingMessage): boolean =>

@@ -1,9 +1,13 @@
-// The way in from Node's `http` through the official SDK, and the shapes that every Node way in shares.
+// The way in from Node's `http`, in the order that costs a stranger the most and the server the least: the caller is
+// verified first, then the body is read, and only then does anything look at the request.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "./node-adapter.ts";
 import type { AuthInfo } from "@modelcontextprotocol/server";
-import type { Serving } from "./web.ts";
+import type { Body } from "./request-body.ts";
+import { forgetBody, turnAway } from "./turn-away.ts";
+import { refusedBody } from "./web.ts";
+import type { Caller, Serving } from "./web.ts";
 
 /** A request of Node's `http`, with what middleware may have added to it. */
 export type NodeRequest = IncomingMessage & {
@@ -16,14 +20,58 @@ export type NodeRequest = IncomingMessage & {
 /** Serves one request of Node's `http`. */
 export type NodeHandler = (req: NodeRequest, res: ServerResponse) => Promise<void>;
 
-/** Serves every request through the SDK. Uses `req.auth` and `req.body` where middleware has set them. */
-export function nodeHandler(serving: Serving): NodeHandler {
-  const handle = toNodeHandler({
-    fetch: (request, options = {}) =>
-      options.authInfo === undefined
-        ? serving.fetch(request, options.parsedBody)
-        : serving.handle(request, options),
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it differs in how optional members are typed
-  return (req, res) => handle(req as Parameters<typeof handle>[0], res, req.body);
+/** Serves a request without the SDK. Returns undefined if it leaves the request to the SDK. */
+export type FastLane = (
+  req: NodeRequest,
+  res: ServerResponse,
+  caller: Caller,
+  json: unknown,
+) => Promise<void> | undefined;
+
+/** Serves every request. Uses `req.auth` and `req.body` where middleware has set them. */
+export function nodeHandler(serving: Serving, fast?: FastLane): NodeHandler {
+  return async (req, res) => {
+    const verifying = serving.caller(req.headers.authorization, req.auth);
+    const caller = verifying instanceof Promise ? await verifying : verifying;
+    if (caller instanceof Response) return turnAway(req, res, caller);
+    const reading = bodyOf(req, serving);
+    const body = reading instanceof Promise ? await reading : reading;
+    if (body.kind === "gone") return undefined;
+    if (body.kind === "refused") return turnAway(req, res, refusedBody(body));
+    const served = body.kind === "json" ? fast?.(req, res, caller, body.json) : undefined;
+    return served ?? overSdk(serving, req, res, caller, body);
+  };
 }
+
+/** The body as middleware has parsed it, or read now. */
+function bodyOf(req: NodeRequest, serving: Serving): Body | Promise<Body> {
+  if (req.body !== undefined) return { kind: "json", json: req.body };
+  // Middleware has read it, and has not kept it.
+  if (req.readableEnded) return { kind: "text", text: "" };
+  return serving.bodies.ofNode(req);
+}
+
+/** The SDK gets a request without its body, or with what it is to refuse, because the body has been parsed already. */
+function overSdk(
+  serving: Serving,
+  req: NodeRequest,
+  res: ServerResponse,
+  caller: Caller,
+  body: Extract<Body, { kind: "json" | "text" }>,
+): Promise<void> {
+  const [json, text] = body.kind === "json" ? [body.json, ""] : [undefined, body.text];
+  if (!req.readableEnded) forgetBody(req);
+  const again = async function* again() {
+    if (text !== "") yield text;
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same request with another body
+  const request = Object.create(req, { [Symbol.asyncIterator]: { value: again } }) as Readable;
+  const handle = toNodeHandler(
+    { fetch: (sent) => serving.serve(sent, caller, json) },
+    // It has been checked already.
+    { maxRequestBodySize: Number.MAX_SAFE_INTEGER },
+  );
+  return handle(request, res);
+}
+
+type Readable = Parameters<ReturnType<typeof toNodeHandler>>[0];

@@ -4,7 +4,7 @@
 import {
   bearerAuthChallengeResponse,
   createMcpHandler,
-  readRequestBody,
+  isJsonContentType,
   verifyBearerToken,
 } from "@modelcontextprotocol/server";
 import type {
@@ -18,6 +18,7 @@ import type {
 import { ParleyError } from "../../errors.ts";
 import type { DraftDialect, DraftTasks } from "../../protocol/drafts.ts";
 import type { Core } from "../core.ts";
+import { parseError, serverError } from "../../protocol/error-codes.ts";
 import { errorText } from "../../util/error-text.ts";
 import { own } from "../../util/objects.ts";
 import type { Logger } from "../ops/logger.ts";
@@ -25,6 +26,8 @@ import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundResponse } from "../round/request.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
+import { RequestBodies } from "./request-body.ts";
+import type { Body } from "./request-body.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
 import { listenOf } from "../sdk/task-subscriptions/subscriptions.ts";
 
@@ -75,11 +78,14 @@ export class Serving {
   readonly #draft: McpHttpHandler | undefined;
   readonly #sessions: LegacySessions;
   readonly #tasks: TaskStreams;
+  /** Reads the bodies of this app's requests. */
+  readonly bodies: RequestBodies;
 
   constructor(options: ServingOptions) {
     const { newServer, drafts, core, sessions } = options;
-    const { environment, logger } = core;
+    const { environment, logger, limits } = core;
     this.#options = options;
+    this.bodies = new RequestBodies(limits.requestBytes);
     this.#modern = entryFor(
       ({ requestInfo }) => newServer(requestInfo && this.#served.get(requestInfo)),
       logger,
@@ -112,10 +118,10 @@ export class Serving {
     },
   };
 
-  /** Serves a request. Verifies the caller if the app has `auth`. */
-  async fetch(request: Request, parsedBody?: unknown): Promise<Response> {
-    const authInfo = await this.#verified(request.headers.get("authorization"));
-    return authInfo instanceof Response ? authInfo : this.handle(request, { authInfo, parsedBody });
+  /** Serves a request. Verifies the caller, if the app has `auth`, before it reads the body. */
+  async fetch(request: Request): Promise<Response> {
+    const caller = await this.caller(request.headers.get("authorization") ?? undefined, undefined);
+    return caller instanceof Response ? caller : this.#read(request, caller);
   }
 
   /** The caller, as verified by the host or verified now. A response if the caller is refused. */
@@ -130,19 +136,42 @@ export class Serving {
     );
   }
 
-  /** Serves a request whose caller the host has verified. A 2025-11-25 request with a session, or for one, goes there. */
+  /** Serves a request whose caller the host has verified. */
   async handle(request: Request, { authInfo, parsedBody }: Verified): Promise<Response> {
     const caller = this.#callerOf(authInfo);
     if (caller instanceof Response) return caller;
-    const { principal } = caller;
+    return parsedBody === undefined
+      ? this.#read(request, caller)
+      : this.serve(request, caller, parsedBody);
+  }
+
+  async #read(request: Request, caller: Caller): Promise<Response> {
+    const body = await this.bodies.ofWeb(request);
+    switch (body.kind) {
+      case "json":
+        return this.serve(request, caller, body.json);
+      case "text":
+        return this.serve(request.bodyUsed ? withText(request, body.text) : request, caller);
+      case "refused":
+        return refusedBody(body);
+      case "gone":
+        return new Response(null, { status: 499 });
+    }
+  }
+
+  /**
+   * Serves a request whose body has been parsed. Without a parsed body, the SDK reads the request's own, and refuses it. A
+   * 2025-11-25 request with a session, or for one, goes there.
+   */
+  async serve(request: Request, caller: Caller, parsedBody?: unknown): Promise<Response> {
+    const { authInfo, principal } = caller;
     const draft = await this.#inDraft(request, authInfo, parsedBody);
     if (draft !== undefined) return draft;
     const isOfASession =
       isLegacy(request) &&
-      (this.#sessions.has(request) ||
-        (request.method === "POST" && isInitialize(parsedBody ?? (await peek(request)))));
+      (this.#sessions.has(request) || (request.method === "POST" && isInitialize(parsedBody)));
     if (isOfASession) return this.#sessions.handle(request, parsedBody, authInfo, principal);
-    const listen = isListen(request) ? listenOf(parsedBody ?? (await peek(request))) : undefined;
+    const listen = isListen(request) ? listenOf(parsedBody) : undefined;
     const served = await this.#modern.fetch(request, {
       ...(authInfo === undefined ? {} : { authInfo }),
       ...(parsedBody === undefined ? {} : { parsedBody }),
@@ -156,12 +185,14 @@ export class Serving {
   async #inDraft(
     request: Request,
     authInfo: AuthInfo | undefined,
-    parsedBody: unknown,
+    body: unknown,
   ): Promise<Response | undefined> {
     const { drafts } = this.#options;
     const entry = this.#draft;
     if (drafts === undefined || entry === undefined) return undefined;
-    const body = parsedBody ?? (await peek(request));
+    // The SDK refuses what is not sent as JSON.
+    const isUnread = body === undefined && !isJsonContentType(request.headers.get("content-type"));
+    if (isUnread && request.method === "POST") return undefined;
     if (!drafts.dialect.isRequest(request, body)) return undefined;
     const serve = (final: Request, message: unknown) =>
       entry.fetch(final, { ...(authInfo && { authInfo }), parsedBody: message });
@@ -169,9 +200,14 @@ export class Serving {
   }
 
   /** Has the SDK finish a request whose round has been served. */
-  finish(request: Request, verified: Verified, served: RoundResponse): Promise<Response> {
+  finish(
+    request: Request,
+    caller: Caller,
+    parsedBody: unknown,
+    served: RoundResponse,
+  ): Promise<Response> {
     this.#served.set(request, served);
-    return this.handle(request, verified);
+    return this.serve(request, caller, parsedBody);
   }
 
   /** Ends streams, sessions and requests in flight. */
@@ -241,14 +277,15 @@ function isLegacy(request: Request): boolean {
   return !request.headers.has("mcp-method");
 }
 
-/** The body, if it is JSON within the size limit. The SDK refuses any other. */
-async function peek(request: Request): Promise<unknown> {
-  try {
-    const body = await readRequestBody(request.clone());
-    return body.tooLarge ? undefined : JSON.parse(body.text);
-  } catch {
-    return undefined;
-  }
+/** The same request with a body that has been read. */
+function withText({ url, method, headers, signal }: Request, body: string): Request {
+  return new Request(url, { method, headers, signal, body });
+}
+
+/** The response to a request whose body was not read, or not to its end. */
+export function refusedBody({ status, message }: Extract<Body, { kind: "refused" }>): Response {
+  const code = status === 400 ? parseError : serverError;
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
 }
 
 /** A 2025-11-25 client begins with `initialize`. It gets a session, without which it could not be asked anything. */

@@ -2,7 +2,7 @@
 //
 // For every call the official SDK makes a web-standard request and a server with all its tools, and runs a dozen schema
 // checks. The fast entry checks a 2026-07-28 request for one of our handlers in a single pass. A request with anything
-// unusual goes to the SDK as it came, so refusals are always in the SDK's words. test/differential compares the two.
+// unusual goes to the SDK, so refusals are always in the SDK's words. test/differential compares the two.
 
 import type { ServerResponse } from "node:http";
 import { toWebRequest } from "../node-adapter.ts";
@@ -16,14 +16,13 @@ import type { RoundRequest, RoundResponse } from "../../round/request.ts";
 import { serveRound } from "../../round/round.ts";
 import { noProgress, notifier } from "../../round/notifier.ts";
 import { serveTask } from "../../tasks/requests.ts";
-import { bodyOf } from "./body.ts";
 import { ResponseEncoder } from "./encode-response.ts";
 import { isNamed, methodIn } from "./fast-headers.ts";
 import { InFlight } from "../in-flight.ts";
 import { LazyFacts } from "./lazy-facts.ts";
 import { isMessage, levels } from "./fast-message.ts";
 import type { Envelope, Message } from "./fast-message.ts";
-import type { NodeHandler, NodeRequest } from "../node.ts";
+import type { FastLane, NodeRequest } from "../node.ts";
 import { OutgoingResponse, sendNow, sendTogether } from "./outgoing.ts";
 import type { Send } from "./outgoing.ts";
 import type { RoundRoute, RouteTable, TaskRoute } from "./route-table.ts";
@@ -36,8 +35,12 @@ export interface EntryOptions {
   readonly serverInfo: Implementation;
   /** The handlers that are served here. Undefined if there are none. */
   readonly routes: () => RouteTable | undefined;
-  /** Serves a request through the SDK. */
-  readonly overSdk: NodeHandler;
+}
+
+/** A request that is served here, and what serves it. */
+interface Found {
+  readonly message: Message;
+  readonly route: RoundRoute | TaskRoute;
 }
 
 /** A request that is served here, its caller, and its response. */
@@ -62,51 +65,49 @@ export class HttpEntry {
   }
 
   /** For a host such as Express. When it resolves, the response is sent, because the host may check that. */
-  readonly handle: NodeHandler = (req, res) => this.#handle(req, res, sendNow);
+  readonly lane: FastLane = (req, res, caller, json) => {
+    const found = this.#find(req, json);
+    return found && this.#serve(req, res, found, caller, sendNow);
+  };
 
   /** For our own server, which does not check. Responses are batched. */
-  readonly handleOwn: NodeHandler = (req, res) => this.#handle(req, res, sendTogether);
+  readonly ownLane: FastLane = (req, res, caller, json) => {
+    const found = this.#find(req, json);
+    return found && this.#serve(req, res, found, caller, sendTogether);
+  };
 
-  async #handle(req: NodeRequest, res: ServerResponse, send: Send): Promise<void> {
-    const { overSdk, routes } = this.#options;
-    const method = this.#isClosed ? undefined : methodIn(req);
-    const table = method && routes();
-    if (method === undefined || table === undefined) return overSdk(req, res);
-    const body = await bodyOf(req);
-    if (body === undefined) return undefined;
-    const { json } = body;
+  #find(req: NodeRequest, json: unknown): Found | undefined {
+    const method = methodIn(req);
+    const table = method && this.#options.routes();
+    if (method === undefined || table === undefined) return undefined;
     const message = isMessage(json, method) && isNamed(req, json) ? json : undefined;
     const route = message && table.find(message);
-    if (message === undefined || route === undefined) return overSdk(body.unread(), res);
-    return this.#serve(req, res, message, route, send);
+    return message && route && { message, route };
   }
 
-  /** Stops the rounds that run. Later requests go to the SDK, which refuses them. */
+  /** Stops the rounds that run, and those that begin later. */
   close(): void {
     this.#isClosed = true;
     for (const stop of this.#running.all()) stop.stop("Disconnected");
   }
 
-  /** Never falls back to the SDK, so no caller is verified twice. Never rejects, because a host may not await it. */
+  /** Never rejects, because a host may not await it. */
   async #serve(
     req: NodeRequest,
     res: ServerResponse,
-    message: Message,
-    route: RoundRoute | TaskRoute,
+    { message, route }: Found,
+    caller: Caller,
     send: Send,
   ): Promise<void> {
-    const { core, serving } = this.#options;
+    const { core } = this.#options;
     const outgoing = new OutgoingResponse(res, send);
     try {
-      const caller = await serving.caller(req.headers.authorization, req.auth);
-      if (caller instanceof Response) return await outgoing.relay(caller);
       const exchange = { req, res, message, caller, outgoing };
       await (route.kind === "task" ? this.#task(exchange, route) : this.#round(exchange, route));
     } catch (error) {
       outgoing.end(this.#encoder.unexpectedFailure(message.id));
       core.logger.error(`The request could not be served: ${errorText(error)}`);
     }
-    return undefined;
   }
 
   async #round(exchange: HttpExchange, route: RoundRoute): Promise<void> {
@@ -155,8 +156,8 @@ export class HttpEntry {
     const { req, message, caller, outgoing } = exchange;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it differs in how optional members are typed
     const request = await toWebRequest(req as NodeIncomingMessageLike, message);
-    const verified = { authInfo: caller.authInfo, parsedBody: message };
-    await outgoing.relay(await this.#options.serving.finish(request, verified, response));
+    const { serving } = this.#options;
+    await outgoing.relay(await serving.finish(request, caller, message, response));
   }
 }
 

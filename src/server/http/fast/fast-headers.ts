@@ -1,18 +1,15 @@
-// What the headers of a request say: enough to know, before the body is read, whether the fast entry can serve it.
+// What the headers of a request say: enough to know whether the fast entry may be able to serve it.
 // (Host and Origin are checked earlier, in listen.ts.)
 
 import type { IncomingMessage } from "node:http";
-import { DEFAULT_MAX_REQUEST_BODY_SIZE, isJsonContentType } from "@modelcontextprotocol/server";
+import { isJsonContentType } from "@modelcontextprotocol/server";
 import { modernVersion } from "../../../protocol/versions.ts";
 import { isMethod, subjectOf } from "./fast-message.ts";
 import type { FastMethod, Message } from "./fast-message.ts";
 
-/** The largest body that is read, in bytes: the same limit as the SDK's. */
-export const mostBytes: number = DEFAULT_MAX_REQUEST_BODY_SIZE;
-
 /** The MCP method that the headers name, if the fast entry can serve it. */
 export function methodIn({ method: verb, url, headers }: IncomingMessage): FastMethod | undefined {
-  const { "mcp-method": method, "content-type": type, "content-length": length } = headers;
+  const { "mcp-method": method, "content-type": type } = headers;
   // HTTP/2 has ":authority" instead of "host".
   const host = headers.host ?? headers[":authority"];
   const isOurs =
@@ -23,8 +20,7 @@ export function methodIn({ method: verb, url, headers }: IncomingMessage): FastM
     isJsonContentType(type ?? null) &&
     // The SDK decides about an absolute URL, as it is sent to a proxy.
     url?.startsWith("/") === true &&
-    isInUrls(host) &&
-    !(Number(length) > mostBytes);
+    isInUrls(host);
   return isOurs ? method : undefined;
 }
 
