@@ -566,6 +566,8 @@ export declare interface Limits {
     readonly taskLogBytes: number;
     /** How many questions a task may have open at once. Default: 100. */
     readonly taskQuestions: number;
+    /** How many 2025-11-25 sessions one caller may have in this process. One more ends an idle one. Anonymous callers share the 1,000 of the process. Default: 100. */
+    readonly sessionsPerPrincipal: number;
     /** How many `subscriptions/listen` streams one caller may have open in this process. Anonymous callers share the 1,024 of the process. Default: 100. */
     readonly subscriptionsPerPrincipal: number;
     /** How many tasks one `subscriptions/listen` may follow. The acknowledgement leaves out the others. Default: 200. */

@@ -26,6 +26,8 @@ export interface Limits {
   readonly taskLogBytes: number;
   /** How many questions a task may have open at once. Default: 100. */
   readonly taskQuestions: number;
+  /** How many 2025-11-25 sessions one caller may have in this process. One more ends an idle one. Anonymous callers share the 1,000 of the process. Default: 100. */
+  readonly sessionsPerPrincipal: number;
   /** How many `subscriptions/listen` streams one caller may have open in this process. Anonymous callers share the 1,024 of the process. Default: 100. */
   readonly subscriptionsPerPrincipal: number;
   /** How many tasks one `subscriptions/listen` may follow. The acknowledgement leaves out the others. Default: 200. */
@@ -45,6 +47,7 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     taskTtlMs: tenYearsMs,
     taskLogBytes: 1024 * 1024 * 1024,
     taskQuestions: 1_000,
+    sessionsPerPrincipal: 1_000,
     subscriptionsPerPrincipal: 1_024,
     subscriptionTasks: 10_000,
   };
@@ -68,6 +71,7 @@ const boundedLimits = [
   "taskTtlMs",
   "taskLogBytes",
   "taskQuestions",
+  "sessionsPerPrincipal",
   "subscriptionsPerPrincipal",
   "subscriptionTasks",
 ] as const;
@@ -86,6 +90,7 @@ const defaultLimits: Limits = {
   taskTtlMs: defaultTaskLimits.taskTtlMs,
   taskLogBytes: defaultTaskLimits.logBytes,
   taskQuestions: defaultTaskLimits.questions,
+  sessionsPerPrincipal: 100,
   subscriptionsPerPrincipal: 100,
   subscriptionTasks: 200,
 };

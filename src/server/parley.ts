@@ -322,7 +322,11 @@ class ParleyApp implements App {
       auth,
       derivePrincipal: principal,
       core: this.#core,
-      sessions: { most: 1_000, idleMs: 30 * 60_000 },
+      sessions: {
+        most: 1_000,
+        mostOfOne: this.#core.limits.sessionsPerPrincipal,
+        idleMs: 30 * 60_000,
+      },
     });
     return this.#serving;
   }

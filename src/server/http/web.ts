@@ -28,6 +28,7 @@ import type { RoundResponse } from "../round/request.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
 import { RequestBodies } from "./request-body.ts";
 import type { Body } from "./request-body.ts";
+import type { SessionOptions } from "../sdk/legacy-sessions.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
 import { listenOf } from "../sdk/task-subscriptions/subscriptions.ts";
 
@@ -40,7 +41,7 @@ export interface ServingOptions {
   readonly auth: BearerAuthOptions | undefined;
   readonly derivePrincipal: PrincipalOf | undefined;
   readonly core: Core;
-  readonly sessions: { readonly most: number; readonly idleMs: number };
+  readonly sessions: Pick<SessionOptions, "most" | "mostOfOne" | "idleMs">;
 }
 
 interface ServedDraft {

@@ -4,13 +4,16 @@
 // The questions of a session are asked in legacy-rounds.ts.
 
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
-import type { AuthInfo, McpServer } from "@modelcontextprotocol/server";
-import { sessionNotFound } from "../../protocol/error-codes.ts";
+import type { AuthInfo, McpServer, RequestId, Transport } from "@modelcontextprotocol/server";
+import { internalError, sessionNotFound } from "../../protocol/error-codes.ts";
+import { own } from "../../util/objects.ts";
 
 /** How many sessions there may be, for how long, and the environment they need. */
 export interface SessionOptions {
-  /** The most sessions at a time. One more ends the session that has been idle longest. */
+  /** The most sessions at a time. One more ends an idle one, or is refused. */
   readonly most: number;
+  /** The most sessions of one caller. Anonymous callers cannot be told apart, so it does not hold for them. */
+  readonly mostOfOne: number;
   /** How long a session lives without a request, in milliseconds. */
   readonly idleMs: number;
   readonly newId: () => string;
@@ -23,6 +26,8 @@ interface Session {
   readonly server: McpServer;
   /** The owner. For any other caller the session does not exist. */
   readonly principal: string | undefined;
+  /** The requests of the client that have no response yet. */
+  readonly underWay: ReadonlySet<RequestId>;
   usedAt: number;
 }
 
@@ -81,26 +86,62 @@ export class LegacySessions {
     extra: { readonly parsedBody?: unknown; readonly authInfo?: AuthInfo },
     principal: string | undefined,
   ): Promise<Response> {
+    const room = this.#roomFor(principal);
+    if (room instanceof Response) return room;
+    const { now, newId } = this.#options;
     const server = this.#newServer();
+    const underWay = new Set<RequestId>();
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: this.#options.newId,
+      sessionIdGenerator: newId,
       onsessioninitialized: (id) => {
-        this.#sessions.set(id, { transport, server, principal, usedAt: this.#options.now() });
-        this.#makeRoom();
+        // Only now, because a request that the SDK refuses must not end anything.
+        const making = this.#roomFor(principal);
+        if (typeof making === "string") this.#end(making);
+        this.#sessions.set(id, { transport, server, principal, underWay, usedAt: now() });
         this.#sweepLater();
       },
       onsessionclosed: (id) => void this.#sessions.delete(id),
     });
+    noteAnswered(transport, (id) => {
+      underWay.delete(id);
+      const session = this.#sessions.get(transport.sessionId ?? "");
+      if (session !== undefined) session.usedAt = now();
+    });
     await server.connect(transport);
+    noteAsked(transport, underWay);
     return transport.handleRequest(request, extra);
   }
 
-  #makeRoom(): void {
-    if (this.#sessions.size <= this.#options.most) return;
-    const [oldest] = [...this.#sessions].toSorted(
-      ([, one], [, other]) => one.usedAt - other.usedAt,
-    );
-    if (oldest !== undefined) this.#end(...oldest);
+  /**
+   * The session that has to end for another one of this caller: an idle one of the caller's own, or else of the caller
+   * who has most. Undefined if there is room, and a refusal if every one of them has a request under way.
+   */
+  #roomFor(principal: string | undefined): string | Response | undefined {
+    const { most, mostOfOne } = this.#options;
+    const owned = this.#owned(principal);
+    if (principal !== undefined && owned.length >= mostOfOne) {
+      return idlest(owned) ?? refusal(429, tooManyOfOne(owned.length));
+    }
+    if (this.#sessions.size < most) return undefined;
+    return idlest(owned) ?? this.#idlestOfMost() ?? refusal(503, tooMany(most));
+  }
+
+  #owned(principal: string | undefined): Entry[] {
+    return [...this.#sessions].filter(([, session]) => session.principal === principal);
+  }
+
+  #idlestOfMost(): string | undefined {
+    const byOwner = new Map<string | undefined, Entry[]>();
+    for (const entry of this.#sessions) {
+      const [, { principal }] = entry;
+      const others = byOwner.get(principal);
+      if (others === undefined) byOwner.set(principal, [entry]);
+      else others.push(entry);
+    }
+    return [...byOwner.values()]
+      .toSorted((one, other) => other.length - one.length)
+      .map(idlest)
+      .find((id) => id !== undefined);
   }
 
   /** One timer serves all sessions. Without sessions there is no timer. */
@@ -110,17 +151,64 @@ export class LegacySessions {
       this.#callOffSweep = undefined;
       const deadline = this.#options.now() - this.#options.idleMs;
       for (const [id, session] of this.#sessions) {
-        if (session.usedAt <= deadline) this.#end(id, session);
+        if (session.usedAt <= deadline && isIdle(session)) this.#end(id);
       }
       this.#sweepLater();
     });
   }
 
-  #end(id: string, { server }: Session): void {
+  #end(id: string): void {
+    const session = this.#sessions.get(id);
     this.#sessions.delete(id);
     // Closing can fail only for streams that are closed already.
-    server.close().catch(() => {});
+    session?.server.close().catch(() => {});
   }
+}
+
+type Entry = readonly [string, Session];
+
+const isIdle = ({ underWay }: Session): boolean => underWay.size === 0;
+
+/** The session that has been idle longest. */
+function idlest(sessions: readonly Entry[]): string | undefined {
+  const [oldest] = sessions
+    .filter(([, session]) => isIdle(session))
+    .toSorted(([, one], [, other]) => one.usedAt - other.usedAt);
+  return oldest?.[0];
+}
+
+/** Notes requests as they come in. A client that cancels one gets no response. Call it after the server has connected. */
+function noteAsked(transport: Transport, underWay: Set<RequestId>): void {
+  const { onmessage } = transport;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no addEventListener
+  transport.onmessage = (message, extra) => {
+    if ("method" in message && "id" in message) underWay.add(message.id);
+    if ("method" in message && message.method === "notifications/cancelled") {
+      const id = own(message.params, "requestId");
+      if (typeof id === "string" || typeof id === "number") underWay.delete(id);
+    }
+    onmessage?.call(transport, message, extra);
+  };
+}
+
+/** Notes responses as they go out. Call it before the server connects. */
+function noteAnswered(transport: Transport, answered: (id: RequestId) => void): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if (!("method" in message) && message.id !== undefined) answered(message.id);
+    return send(message, options);
+  };
+}
+
+const tooMany = (most: number) =>
+  `This server has no room for another session: all ${most} have a request under way. Try again later.`;
+
+const tooManyOfOne = (count: number) =>
+  `This caller has ${count} sessions, which is the most at a time, and each has a request under way. End one with DELETE and its Mcp-Session-Id, or try again later.`;
+
+function refusal(status: number, message: string): Response {
+  const error = { code: internalError, message };
+  return Response.json({ jsonrpc: "2.0", error, id: null }, { status });
 }
 
 /** The same response as for an id that never existed. */
