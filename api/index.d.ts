@@ -1076,7 +1076,10 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
      * a store. With "required", clients that cannot follow a task get error -32021. Default: calls never become tasks.
      */
     readonly task?: T | undefined;
-    /** Runs each round once, even if its request is sent twice: the second request gets the recorded response. Needs a store. Default: false. */
+    /**
+     * Runs each round once, even if its request is sent twice: the second request waits for the first run and gets the same
+     * response. So a run goes on if its client hangs up. Needs a store. Default: false.
+     */
     readonly once?: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 // Lost responses, repeated requests, and clients that disconnect.
 
-import { parley } from "mcp-parley";
+import { memoryStore, parley } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { overEntry } from "../entry.ts";
 import { keys } from "../interop/errands.ts";
@@ -166,4 +166,36 @@ test("a client that never returns has left nothing behind [S32] [S37]", async ()
   const asked = await Promise.all(Array.from({ length: 50 }, () => callTool(app, "pay", amount)));
   expect(asked.map(tokenIn)).toHaveLength(50);
   expect(timers()).toBeLessThanOrEqual(before);
+});
+
+test("with once: true, a round that a proxy gives up on and sends again runs once", async () => {
+  const { logger } = keepingLogger();
+  const store = memoryStore();
+  const app = parley({ name: "impatient", version: "1.0.0", keys, logger, store });
+  onTestFinished(() => app.close());
+  const begun = deferred();
+  const letGo = deferred();
+  const ran: string[] = [];
+  app.tool("charge", { once: true }, async (ctx) => {
+    await ctx.confirm("sure", "Sure?");
+    await ctx.step("charge", async ({ signal }) => {
+      ran.push("charge");
+      begun.resolve();
+      await letGo.promise;
+      ran.push(signal.aborted ? "aborted" : "charged");
+    });
+    return "charged";
+  });
+  const { url } = await app.listen(0, overEntry());
+  const requestState = tokenIn(await callTool(url, "charge"));
+  const leg = { requestState, inputResponses: sure };
+  const impatient = new AbortController();
+  const given = callTool(url, "charge", {}, { ...leg, signal: impatient.signal });
+  await begun.promise;
+  impatient.abort();
+  await expect(given).rejects.toThrow("aborted");
+  const again = callTool(url, "charge", {}, leg);
+  letGo.resolve();
+  expect(textIn(await again)).toBe("charged");
+  expect(ran).toEqual(["charge", "charged"]);
 });

@@ -6,6 +6,8 @@ import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Entry } from "../../replay/journal.ts";
 import { Stop } from "../../replay/stop.ts";
+import type { Stoppable, StopReason } from "../../replay/stop.ts";
+import { errorText } from "../../util/error-text.ts";
 import { backOff } from "../../util/timers.ts";
 import { Lease } from "../../tasks/execution/lease.ts";
 import { cutRecord, entryRecord, readEntries } from "../../tasks/execution/log-records.ts";
@@ -40,8 +42,14 @@ export async function runOnce(
   for (;;) {
     const claim = await fromStore(claimOf(core, store, call, request, call.tokenExpiresAt));
     switch (claim.kind) {
-      case "run":
-        return runClaimed(core, store, call, request, run, claim);
+      case "run": {
+        const running = runClaimed(core, store, call, request, run, claim);
+        const response = await Promise.race([running, hangUp(core, request, running)]);
+        // Another request may have the round by now, so its response counts. If none has, this one claims the round again.
+        if (response !== "lost") return response;
+        if (core.environment.now() > patience) throw storeTrouble(lostRound);
+        break;
+      }
       case "ended":
         return openResponse(core, call, request, claim.response);
       case "superseded":
@@ -52,6 +60,35 @@ export async function runOnce(
         await new Promise<void>((resolve) => core.environment.after(100, resolve));
     }
   }
+}
+
+const lostRound = new Error("The lease of a round was lost again and again.");
+
+/**
+ * Resolves when the client hangs up. The run goes on without it: the client, or a proxy in between, may send the round again,
+ * and then waits for this run instead of starting another.
+ */
+function hangUp(
+  { logger }: Core,
+  { stop }: RoundRequest,
+  running: Promise<unknown>,
+): Promise<RoundResponse> {
+  return new Promise((resolve) => {
+    if (stop === undefined) return;
+    const listener = {
+      stop: (reason: StopReason) => {
+        if (reason !== "Disconnected") return;
+        resolve({ kind: "none" });
+        running.catch((error: unknown) => logger.error(`A round failed: ${errorText(error)}`));
+      },
+    };
+    if (stop.reason !== undefined) return listener.stop(stop.reason);
+    stop.add(listener);
+    running.then(
+      () => stop.remove(listener),
+      () => stop.remove(listener),
+    );
+  });
 }
 
 const superseded: RoundResponse = {
@@ -80,6 +117,7 @@ function claimOf(
   });
 }
 
+/** Runs the round to its end. "lost": the lease ran out, so the round may be another's by now. */
 async function runClaimed(
   core: Core,
   store: TaskStore,
@@ -87,10 +125,16 @@ async function runClaimed(
   request: RoundRequest,
   run: RunRound,
   { ref, log }: Extract<RoundClaimResult, { kind: "run" }>,
-): Promise<RoundResponse> {
+): Promise<RoundResponse | "lost"> {
   const stop = new Stop();
-  request.stop?.add(stop);
-  if (request.stop?.reason !== undefined) stop.stop(request.stop.reason);
+  // A client that hangs up does not stop the run, because the round may be sent again. One that cancels does.
+  const cancel: Stoppable = {
+    stop: (reason) => {
+      if (reason !== "Disconnected") stop.stop(reason);
+    },
+  };
+  request.stop?.add(cancel);
+  if (request.stop?.reason !== undefined) cancel.stop(request.stop.reason);
   const round = new ClaimedRound(core, store, call, ref, log.length, stop);
   const endRenewal = round.renew();
   try {
@@ -98,18 +142,19 @@ async function runClaimed(
     // A response that comes from a failing store does not count. The client can send the round again.
     if (round.trouble !== undefined) throw storeTrouble(round.trouble);
     if (response.kind === "none") {
-      await store.releaseRound(ref);
-      return response;
+      // Whoever runs the round next must not start a body that is still running here.
+      await round.bodiesEnd();
+      await fromStore(store.releaseRound(ref));
+      return stop.reason === "LostLease" ? "lost" : response;
     }
-    if (await fromStore(store.endRound(ref, sealResponse(core, call, request, response))))
-      return response;
-    // Another request has claimed the round meanwhile, so its response counts.
-    return await runOnce(core, store, call, request, run);
+    const sealed = sealResponse(core, call, request, response);
+    const isOurs = await fromStore(store.endRound(ref, sealed));
+    return isOurs ? response : "lost";
   } catch (error) {
     await store.releaseRound(ref).catch(() => {});
     throw error;
   } finally {
-    request.stop?.remove(stop);
+    request.stop?.remove(cancel);
     endRenewal();
   }
 }
@@ -124,6 +169,7 @@ class ClaimedRound {
   readonly #stop: Stop;
   readonly #lease: Lease;
   readonly #events: readonly InboxEvent[];
+  readonly #bodies = new Set<Promise<void>>();
   #length: number;
 
   constructor(core: Core, store: TaskStore, call: Call, ref: ClaimRef, length: number, stop: Stop) {
@@ -152,8 +198,21 @@ class ClaimedRound {
     return {
       append: (entry) => this.#append(entry),
       cut: (from, back) => this.#cut(from, back),
-      mayStart: () => !this.#lease.isOver,
+      mayStart: () => {
+        if (!this.#lease.isOver) return true;
+        this.#stop.stop("LostLease");
+        return false;
+      },
+      onBody: (end) => {
+        this.#bodies.add(end);
+        void end.then(() => this.#bodies.delete(end));
+      },
     };
+  }
+
+  /** Resolves when no body of this run is running any more. */
+  async bodiesEnd(): Promise<void> {
+    await Promise.all(this.#bodies);
   }
 
   /** Renews the lease while the round runs. Returns the function that ends the renewals. */

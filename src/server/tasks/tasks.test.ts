@@ -1,6 +1,6 @@
 // Calls that leave something in the store: tasks, spilled states, rounds that run once.
 
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { ParleyError } from "../../errors.ts";
 import type { Json } from "../../util/json.ts";
@@ -21,6 +21,7 @@ const secret = "hunter2-is-my-secret";
 let ran: string[] = [];
 let tickets: string[] = [];
 let hold: Promise<void> | undefined;
+let beforeStep: () => void;
 let onNotify: (ticket: string) => void | Promise<void>;
 let logged: string[] = [];
 const logger: Logger = {
@@ -42,6 +43,7 @@ beforeEach(() => {
   tickets = [];
   logged = [];
   hold = undefined;
+  beforeStep = () => {};
   onNotify = (ticket) => void tickets.push(ticket);
 });
 
@@ -111,6 +113,7 @@ function replica(store: Store | undefined, limits = {}): Replica {
     }),
     pay: app.tool("pay", { once: true }, async (ctx) => {
       const sum = await ctx.ask("sum", "How much?", z.int());
+      beforeStep();
       const first = await ctx.step("first", () => (ran.push("first"), ran.length));
       await ctx.step("pay", async () => {
         ran.push("pay");
@@ -483,19 +486,99 @@ describe("once", () => {
     expect(ran).toEqual(["first", "pay", "pay"]);
   });
 
-  test("after a client disconnects, the round can be sent again at once", async () => {
+  test("after a client disconnects, the run goes on, and the round that is sent again waits for it", async () => {
     const store = new MemoryStore();
     const a = replica(store);
     const second = await leg(a);
-    hold = new Promise(() => {});
+    let release = () => {};
+    hold = new Promise((resolve) => {
+      release = resolve;
+    });
     const stop = new Stop();
     const first = call(a, "pay", { ...second, stop });
     await expect.poll(() => ran).toEqual(["first", "pay"]);
     stop.stop("Disconnected");
     expect((await first).kind).toBe("none");
-    hold = undefined;
+    const again = call(a, "pay", second);
+    release();
+    expect((await again).kind).toBe("input_required");
+    expect(ran).toEqual(["first", "pay"]);
+  });
+
+  test("after a client disconnects, the response is kept for the round that is sent again later", async () => {
+    const store = new MemoryStore();
+    const [a, b] = [replica(store), replica(store)];
+    const second = await leg(a);
+    const stop = new Stop();
+    let release = () => {};
+    hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    const first = call(a, "pay", { ...second, stop });
+    await expect.poll(() => ran).toEqual(["first", "pay"]);
+    stop.stop("Disconnected");
+    release();
+    expect((await first).kind).toBe("none");
+    expect((await call(b, "pay", second)).kind).toBe("input_required");
+    expect(ran).toEqual(["first", "pay"]);
+  });
+
+  test("a round that its client cancels is given up when its running body has ended, and not before", async () => {
+    const store = new MemoryStore();
+    const a = replica(store);
+    const second = await leg(a);
+    let release = () => {};
+    hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    const stop = new Stop();
+    const first = call(a, "pay", { ...second, stop });
+    await expect.poll(() => ran).toEqual(["first", "pay"]);
+    let hasEnded = false;
+    const ended = first.then(() => hasEnded);
+    stop.stop("Cancelled");
+    for (let n = 0; n < 5; n += 1) await call(a, "direct");
+    hasEnded = true;
+    release();
+    expect([(await first).kind, await ended]).toEqual(["none", true]);
     expect((await call(a, "pay", second)).kind).toBe("input_required");
     expect(ran).toEqual(["first", "pay", "pay"]);
+  });
+
+  test("a process that was paused past its lease before a step claims the round again", async () => {
+    const store = new MemoryStore();
+    const a = replica(store);
+    const second = await leg(a);
+    const { now } = Date;
+    let pausedMs = 0;
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now() + pausedMs);
+    onTestFinished(() => clock.mockRestore());
+    beforeStep = () => {
+      pausedMs += store.leaseMs + 1;
+      beforeStep = () => {};
+    };
+    expect((await call(a, "pay", second)).kind).toBe("input_required");
+    expect(ran).toEqual(["first", "pay"]);
+  });
+
+  test("a process that was paused past its lease gets the response of the one that took the round over", async () => {
+    const store = new MemoryStore();
+    const [a, b] = [replica(store), replica(store)];
+    const second = await leg(a);
+    const { now } = Date;
+    let pausedMs = 0;
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now() + pausedMs);
+    onTestFinished(() => clock.mockRestore());
+    let other: Promise<RoundResponse> | undefined;
+    beforeStep = () => {
+      beforeStep = () => {};
+      pausedMs += store.leaseMs + 1;
+      other = call(b, "pay", second);
+    };
+    const one = await call(a, "pay", second);
+    expect(one.kind).toBe("input_required");
+    expect(await other).toEqual(one);
+    expect(ran).toEqual(["first", "pay"]);
   });
 
   test("a first request, which can be sent twice, starts no body", async () => {
