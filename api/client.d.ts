@@ -20,7 +20,8 @@ import type { Transport } from '@modelcontextprotocol/client';
 export declare interface Call extends AsyncIterable<CallEvent> {
     /**
      * Answers a question. Resolves when the answer is in the journal. Rejects with `bad_answer` if the answer does not
-     * fit, and the question stays open.
+     * fit, and the question stays open. In a 2025-11-25 session the answer is sent at once and not kept: if it is lost with
+     * the connection, the task asks again.
      */
     readonly answer: (key: string, answer: InputResponse) => Promise<void>;
     /** Resolves to the result of the call, or rejects with a `CallError`. Works whether or not you read the events. */

@@ -8,6 +8,7 @@ import type { ClientJournal } from "./journal.ts";
 import type { LegacySession, TaskParams } from "./legacy-session.ts";
 import type { Limits } from "./limits.ts";
 import type { ParamHeaders } from "./param-headers.ts";
+import type { QuestionNames } from "./question-names.ts";
 import type { CallState } from "./reference.ts";
 import type { RequestSender } from "./request-channel.ts";
 import type { TaskSubscriptions } from "./task-subscriptions.ts";
@@ -41,6 +42,8 @@ export interface ActiveCall {
   readonly emit: (event: CallEvent) => void;
   /** True while a person is being asked. Meanwhile, a server that sends nothing is not in trouble. */
   readonly isPaused: () => boolean;
+  /** 2025-11-25: the names of the questions so far. */
+  readonly names: QuestionNames;
   /** True if another process or an earlier connection started the call. */
   readonly isResumed: boolean;
   /** 2025-11-25: run the call as a task if the tool supports it. */

@@ -13,6 +13,7 @@ import type { CallEvent } from "./events.ts";
 import { cancelTask, followTask } from "./follow-task.ts";
 import { runLegacyCall } from "./legacy-call.ts";
 import type { AskableCall, TaskParams } from "./legacy-session.ts";
+import { QuestionNames } from "./question-names.ts";
 import type { OpenQuestion } from "./question.ts";
 import { eraOf, referenceTo } from "./reference.ts";
 import type { CallState } from "./reference.ts";
@@ -30,7 +31,8 @@ import { verdictOf } from "./verdict.ts";
 export interface Call extends AsyncIterable<CallEvent> {
   /**
    * Answers a question. Resolves when the answer is in the journal. Rejects with `bad_answer` if the answer does not
-   * fit, and the question stays open.
+   * fit, and the question stays open. In a 2025-11-25 session the answer is sent at once and not kept: if it is lost with
+   * the connection, the task asks again.
    */
   readonly answer: (key: string, answer: InputResponse) => Promise<void>;
   /** Resolves to the result of the call, or rejects with a `CallError`. Works whether or not you read the events. */
@@ -70,6 +72,7 @@ export class OngoingCall implements Call, AskableCall {
   /** 2025-11-25: the questions that the server pushed, by key. */
   readonly #pushed = new Map<string, PushedQuestion>();
   #pushes = 0;
+  readonly #names = new QuestionNames();
   #state: CallState;
   #kept: Promise<void> = Promise.resolve();
   /** Settles when the server has confirmed that it cancels the task, or could not. */
@@ -144,10 +147,11 @@ export class OngoingCall implements Call, AskableCall {
   readonly hold = (): (() => void) => this.#time.hold();
 
   /** 2025-11-25: asks a question that came as a request. `unwanted` aborts if the server cancels that request. */
-  readonly push = (question: OpenQuestion, unwanted: AbortSignal): Promise<InputResponse> =>
+  readonly push = (asked: OpenQuestion, unwanted: AbortSignal): Promise<InputResponse> =>
     new Promise((resolve, reject) => {
-      const { key } = question;
       this.#pushes += 1;
+      const key = this.#names.unique(asked.key);
+      const question = { ...asked, key };
       try {
         if (this.#pushes > this.#services.limits.taskQuestions) throw tooMany(this.#pushes - 1);
         this.#questions.check([question]);
@@ -238,6 +242,7 @@ export class OngoingCall implements Call, AskableCall {
       ref: () => referenceTo(this.#state),
       emit: (event) => this.#events.push(event),
       isPaused: () => this.#questions.isOpen || services.legacy?.isAsking === true,
+      names: this.#names,
       isResumed: this.#options.isResumed,
       taskParams: this.#options.taskParams,
     };

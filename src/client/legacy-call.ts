@@ -11,6 +11,7 @@ import { badResponse, CallError, refusal } from "./errors.ts";
 import { taskFor } from "./legacy-session.ts";
 import type { LegacyTool } from "./legacy-session.ts";
 import { pause } from "./pause.ts";
+import { nameOf } from "./question-names.ts";
 import { readQuestion } from "./read-question.ts";
 import { taskRefusal } from "./remote-task.ts";
 import { paramsOf } from "./rounds.ts";
@@ -18,6 +19,9 @@ import { createdTask, expiryOf, taskCancelled, taskFailed } from "./task-snapsho
 import { isPassing } from "./verdict.ts";
 
 const retryDelay = { firstMs: 250, mostMs: 10_000 };
+
+/** How many pages a server may want opened at once. */
+const mostPages = 1_000;
 
 export async function runLegacyCall(
   call: ActiveCall,
@@ -76,12 +80,12 @@ async function visitPages(call: ActiveCall, data: unknown): Promise<void> {
       "If you expect that, raise limits.rounds in connect().";
     throw new CallError("too_many_rounds", message);
   }
-  const questions = pages.map((page, index) =>
-    readQuestion(`page-${rounds + 1}-${index + 1}`, {
-      method: "elicitation/create",
-      params: isObject(page) ? { ...page, mode: "url" } : page,
-    }),
-  );
+  if (pages.length > mostPages) throw badResponse(`it asks for ${pages.length} pages to be opened`);
+  const questions = pages.map((page) => {
+    const params = isObject(page) ? { ...page, mode: "url" } : page;
+    const asked = { method: "elicitation/create", params };
+    return readQuestion(call.names.unique(nameOf(asked)), asked);
+  });
   call.questions.check(questions);
   await call.move({ rounds: rounds + 1, answers: new Map() });
   call.questions.ask(questions);

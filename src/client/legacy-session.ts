@@ -5,6 +5,7 @@ import { RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
 import type { Client, ClientContext, InputResponse } from "@modelcontextprotocol/client";
 import { own } from "../util/objects.ts";
 import type { Answerers } from "./answerers.ts";
+import { nameOf } from "./question-names.ts";
 import type { OpenQuestion } from "./question.ts";
 import { readQuestion } from "./read-question.ts";
 
@@ -42,7 +43,6 @@ export class LegacySession {
   readonly #answerers: Answerers;
   readonly #calls: ReadonlySet<AskableCall>;
   #beingAsked = 0;
-  #pushed = 0;
   #turns: Promise<unknown> = Promise.resolve();
 
   /** `calls` is the live set of the connection's running calls. */
@@ -75,8 +75,7 @@ export class LegacySession {
     request: { readonly method: string; readonly params?: unknown },
     { mcpReq }: ClientContext,
   ): Promise<InputResponse> => {
-    this.#pushed += 1;
-    const question = readQuestion(`pushed-${this.#pushed}`, request);
+    const question = readQuestion(nameOf(request), request);
     const call = this.#callOf(request.params);
     // The request may not say which call it is for, so the clocks of all calls stop.
     const releases = [...this.#calls].map(({ hold }) => hold());

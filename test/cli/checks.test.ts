@@ -92,7 +92,7 @@ describe("--as", () => {
     const url = await deskUrl();
     const cwd = emptyFolder();
     const done = await parley(
-      ["call", url, "text", "--as", "legacy", "--answer", "pushed-1=Ada", "--json"],
+      ["call", url, "text", "--as", "legacy", "--answer", "name=Ada", "--json"],
       { cwd },
     );
     expect(read(done.stdout)).toMatchObject({ status: "done", server: { era: "2025-11-25" } });
