@@ -317,6 +317,35 @@ describe("tasks", () => {
     expect((await connection.call("any")).text).toBe("ok");
   });
 
+  test.each<[string, Saying]>([
+    ["JSON-RPC", () => ({ code: -32_601, message: "no" })],
+    ["JSON-RPC, as a mistake", () => ({ code: -32_602, message: "no" })],
+    ["HTTP 403", (_, response) => void response.writeHead(403).end()],
+    ["HTTP 429", (_, response) => void response.writeHead(429).end()],
+    ["HTTP 503", (_, response) => void response.writeHead(503).end()],
+    ["a cut connection", (_, response) => void response.destroy()],
+    ["a result at once", () => ({ resultType: "complete" })],
+  ])("a refused subscription does not hasten the first poll: %s", async (_, listen) => {
+    const pollIntervalMs = 600;
+    let createdAt = 0;
+    let polledAt = 0;
+    const { connection } = await met(
+      ({ method }) => {
+        if (method === "tools/call") {
+          createdAt = performance.now();
+          return { resultType: "task", ...taskOf("t1", { pollIntervalMs }) };
+        }
+        polledAt = performance.now();
+        return taskOf("t1", { status: "completed", result: text });
+      },
+      yes,
+      listen,
+    );
+    expect((await connection.call("any")).text).toBe("ok");
+    // A timer may fire a moment early.
+    expect(polledAt - createdAt).toBeGreaterThan(pollIntervalMs - 20);
+  });
+
   test("a question without a handler cancels the task", async () => {
     const { connection, server } = await met(({ method }) => {
       if (method === "tools/call") return created;

@@ -8,6 +8,7 @@ import { backOff } from "../util/timers.ts";
 import { CallError } from "./errors.ts";
 import { pause } from "./pause.ts";
 import type { RequestSender } from "./request-channel.ts";
+import { isPassing } from "./verdict.ts";
 
 /** Over HTTP each subscription holds a connection. Tasks beyond this number are only polled. */
 const mostOpen = 16;
@@ -41,7 +42,9 @@ export class TaskSubscriptions {
     over: AbortController,
   ): Promise<void> {
     const { signal } = over;
+    let isOpen = false;
     const onNotification = (method: string, params: Members) => {
+      isOpen = true;
       if (method === "notifications/tasks") onHint();
       // The server accepts the subscription but leaves out this task.
       else if (method === acknowledged && !names(params, taskId)) over.abort();
@@ -56,8 +59,10 @@ export class TaskSubscriptions {
           .catch((error: unknown) => error);
         if (signal.aborted) return;
         if (isRefusal(response)) this.#isRefused = true;
-        // A subscription ends when its task does. If it breaks, a change may have been missed.
-        onHint();
+        // A subscription ends when its task does. If it breaks, a change may have been missed. One that the server has
+        // not accepted says nothing about the task.
+        if (isOpen) onHint();
+        isOpen = false;
         if (this.#isRefused || !(response instanceof Error)) return;
         await pause(backOff(tries, retryDelay), signal);
       }
@@ -78,4 +83,4 @@ function names(params: Members, taskId: string): boolean {
 
 const isRefusal = (response: unknown) =>
   own(own(response, "error"), "code") === methodNotFound ||
-  (response instanceof CallError && response.code === "refused");
+  (response instanceof CallError && response.code === "refused" && !isPassing(response));
