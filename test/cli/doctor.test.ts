@@ -1,5 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,8 +10,8 @@ import { sqliteStore } from "mcp-parley/sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { doctor } from "../../src/cli/commands/doctor.ts";
+import { lineOf } from "../../src/cli/doctor/finding.ts";
 import { nodeFinding } from "../../src/cli/doctor/environment-findings.ts";
-import { clockFinding } from "../../src/cli/doctor/server-findings.ts";
 import { loadDriver } from "../../src/tasks/stores/sqlite/driver.ts";
 import { newKey } from "../../src/token/keyring.ts";
 import { freshDatabase } from "../postgres/database.ts";
@@ -111,20 +112,62 @@ test("keys that are none, or missing where they are needed", async () => {
   expect(code).toBe(0);
 });
 
-test("an old Node, and a clock that is off", async () => {
+test("an old Node", () => {
   expect(nodeFinding("18.20.4").state).toBe("wrong");
   expect(nodeFinding("20.19.0").state).toBe("fine");
   expect(nodeFinding("24.0.0").state).toBe("fine");
-  const slow = createServer((_, res) => {
-    res.setHeader("date", new Date(Date.now() - 90_000).toUTCString());
-    res.end();
+});
+
+/** A front of a server whose clock is off. */
+async function frontOf(url: string, skewMs: number): Promise<string> {
+  const front = createServer((incoming, response) => {
+    const { method, headers } = incoming;
+    const forwarded = request(new URL(incoming.url ?? "/", url), { method, headers }, (answer) => {
+      const date = new Date(Date.now() + skewMs).toUTCString();
+      response.writeHead(answer.statusCode ?? 502, { ...answer.headers, date });
+      answer.pipe(response);
+    });
+    incoming.pipe(forwarded);
   }).listen(0, "127.0.0.1");
-  onTestFinished(() => void slow.close());
-  await new Promise((listening) => slow.once("listening", listening));
-  const { port } = slow.address() as AddressInfo;
-  const { state, text } = await clockFinding(`http://127.0.0.1:${port}/mcp`);
-  expect(state).toBe("wrong");
-  expect(text).toMatch(/^1 min 3\d s behind this machine/);
+  onTestFinished(() => {
+    front.close();
+    front.closeAllConnections();
+  });
+  await once(front, "listening");
+  return `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp`;
+}
+
+test("a replica whose clock differs from this machine's and from the other's", async () => {
+  const { url } = await server();
+  const slow = await frontOf(url, -90_000);
+  const { code, out } = await run(doctor, [url, slow], env);
+  expect(code).toBe(1);
+  expect(out).toMatch(/✖ clock {8}1 min [23]\d s behind this machine/);
+  expect(out).toMatch(
+    new RegExp(
+      `✖ clocks {7}${new URL(url).host} is 1 min [23]\\d s ahead of ${new URL(slow).host}\\. `,
+    ),
+  );
+  // If this machine's clock is wrong, the replicas still agree.
+  const same = await run(doctor, [slow, await frontOf(url, -90_000)], env);
+  expect(same.out).toContain("✔ clocks       the replicas have the same time\n");
+});
+
+test("the text of a server cannot write over the terminal", () => {
+  // As in the id of the key of a state, which a server chooses.
+  const found = lineOf({ about: "server", state: "wrong", text: 'key "\u001B[2J\u009B2J\u202Ea"' });
+  expect(found).toBe('✖ server       key "a"');
+});
+
+test("a development key that others can read", async () => {
+  const folder = inEmptyFolder();
+  mkdirSync(join(folder, ".parley"));
+  writeFileSync(join(folder, ".parley/keys"), newKey("dev"), { mode: 0o600 });
+  expect((await run(doctor, [])).out).toContain('✔ keys         "dev" seals (.parley/keys)');
+  chmodSync(join(folder, ".parley/keys"), 0o644);
+  const { code, out } = await run(doctor, []);
+  expect(code).toBe(1);
+  expect(out).toContain("✖ keys         .parley/keys can be read by other users");
 });
 
 test("a server that is not there", async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -84,7 +84,10 @@ test("keys come from a file, too; without any there is nothing to rotate", async
     ["new", "old"],
     ["new"],
   ]);
-  inEmptyFolder();
+  // The key of a development server is not one to rotate into production.
+  const empty = inEmptyFolder();
+  mkdirSync(join(empty, ".parley"));
+  writeFileSync(join(empty, ".parley/keys"), newKey("dev"), { mode: 0o600 });
   await expect(run(keys, ["rotate"], { PARLEY_KEYS: "" })).rejects.toThrow(
     "no current keys to rotate",
   );

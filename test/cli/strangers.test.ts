@@ -1,7 +1,10 @@
 // Servers that are not ours: the official everything server, and the SDK's example behind its own OAuth.
 
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
+import { get } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -60,6 +63,12 @@ async function changed(
   return false;
 }
 
+/** The status of a request whose line holds this path as it is. `fetch` would not send it. */
+async function statusOf({ hostname: host, port }: URL, path: string): Promise<number | undefined> {
+  const [response] = (await once(get({ host, port, path }), "response")) as [IncomingMessage];
+  return response.resume().statusCode;
+}
+
 describe("the SDK's example server behind OAuth", () => {
   async function started(): Promise<string> {
     const example = fileURLToPath(
@@ -97,6 +106,7 @@ describe("the SDK's example server behind OAuth", () => {
         const [page] = /http:\/\/localhost:\d+\/authorize\S+/.exec(line) ?? [];
         if (page === undefined) continue;
         const forged = new URL(new URL(page).searchParams.get("redirect_uri") ?? "");
+        expect(await statusOf(forged, "//")).toBe(404);
         forged.search = "?code=stolen&state=guessed";
         expect((await fetch(forged)).status).toBe(400);
         expect(await (await fetch(page)).text()).toContain("You are signed in");

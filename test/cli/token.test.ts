@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parley as newApp } from "mcp-parley";
 import { connect } from "mcp-parley/client";
 import { afterEach, expect, test, vi } from "vitest";
@@ -119,6 +121,16 @@ test("without a key, or without a token, it says what it takes", async () => {
   await expect(run(token, ["inspect", "v1.a.b"])).rejects.toThrow("the server's key is needed");
   await expect(run(token, ["inspect"], env)).rejects.toThrow(UsageError);
   await expect(run(token, ["look", "x"], env)).rejects.toThrow(UsageError);
+});
+
+test("a development key that others can read is used, with a warning", async () => {
+  const { state } = await parked();
+  const folder = inEmptyFolder();
+  mkdirSync(join(folder, ".parley"));
+  writeFileSync(join(folder, ".parley/keys"), env.PARLEY_KEYS, { mode: 0o644 });
+  const { out, err } = await run(token, ["inspect", state]);
+  expect(out).toContain("tools/call buy");
+  expect(err).toContain(".parley/keys can be read by other users");
 });
 
 test("standard input keeps it out of the shell's history", async () => {

@@ -11,7 +11,14 @@ import type { Finding } from "../doctor/finding.ts";
 import { keysFinding, nodeFinding } from "../doctor/environment-findings.ts";
 import { availableKeys } from "../doctor/available-keys.ts";
 import type { KeysGiven } from "../doctor/available-keys.ts";
-import { clockFinding, offerFindings, readyFinding } from "../doctor/server-findings.ts";
+import {
+  clockFinding,
+  clockOf,
+  offerFindings,
+  readyFinding,
+  replicaClocksFinding,
+} from "../doctor/server-findings.ts";
+import type { ClockOffset } from "../doctor/server-findings.ts";
 import { sharedKeysFindings } from "../doctor/shared-keys-findings.ts";
 import type { Replica, Trial } from "../doctor/shared-keys-findings.ts";
 import { storeFindings } from "../doctor/store-findings.ts";
@@ -28,7 +35,8 @@ Usage
   parley doctor [<url> …] [--store <store>] [--tool <name> --arg k=v …]
 
 It checks Node and the keys on this machine. For each server it checks that it
-responds, is ready and has the right time, and shows what it offers. For a store
+responds, is ready and has the right time, and shows what it offers. Replicas
+should also have the same time as each other. For a store
 it checks that it can be reached, has its tables and has a worker. It changes
 nothing.
 
@@ -115,6 +123,7 @@ async function examine(
   add: (...found: readonly Finding[]) => void,
 ): Promise<void> {
   const replicas: Replica[] = [];
+  const clocks: { url: string; clock: ClockOffset | undefined }[] = [];
   try {
     for (const url of urls) {
       const which = urls.length === 1 ? "" : ` (${new URL(url).host})`;
@@ -123,11 +132,15 @@ async function examine(
         const connection = await connect(url, options);
         replicas.push({ url, connection });
         add(...(await offerFindings(connection)).map(named));
-        add(named(await readyFinding(url)), named(await clockFinding(url)));
+        add(named(await readyFinding(url)));
+        const clock = await clockOf(url);
+        clocks.push({ url, clock });
+        add(named(clockFinding(clock)));
       } catch (error) {
         add(named(wrong("server", reasonOf(error))));
       }
     }
+    add(...replicaClocksFinding(clocks));
     if (trial !== undefined) add(...(await sharedKeysFindings(replicas, trial, keyring)));
     else
       add(notChecked("shared keys", "pass a tool that asks and is safe to start: --tool <name>."));

@@ -4,7 +4,7 @@ import { errorText } from "../../util/error-text.ts";
 import { newKey, parseKeys } from "../../token/keyring.ts";
 import type { Command, Io } from "../command.ts";
 import { UsageError } from "../command.ts";
-import { availableKeys } from "../doctor/available-keys.ts";
+import { givenKeys } from "../doctor/available-keys.ts";
 import { parseOptions } from "../args/command-line.ts";
 
 /** `parley keys` */
@@ -44,7 +44,7 @@ Exit codes
     if (rest.length > 0) throw new UsageError("keys: pass at most one id");
     if (verb === "new") return io.out(`${keyNamed(id)}\n`);
     if (verb !== "rotate") throw new UsageError("keys: use `keys new` or `keys rotate`");
-    const present = availableKeys(values, io.env);
+    const present = givenKeys(values, io.env);
     if (present === undefined) {
       throw new UsageError("keys: no current keys to rotate. Set PARLEY_KEYS, or pass --keys-file");
     }

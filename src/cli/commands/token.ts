@@ -18,6 +18,7 @@ import { isReference, readReference } from "../journal/reference.ts";
 import { availableKeys } from "../doctor/available-keys.ts";
 import { parseOptions } from "../args/command-line.ts";
 import { plainJson, plainLine } from "../screen/plain.ts";
+import { style } from "../screen/style.ts";
 
 /** `parley token` */
 export const token: Command = {
@@ -61,6 +62,7 @@ Exit codes
     if (keys === undefined) {
       throw new UsageError("token: the server's key is needed. Set PARLEY_KEYS, or pass --key");
     }
+    if (keys.warning !== undefined) io.err(`${style.yellow(keys.warning)}\n`);
     const text = tokenIn((given === "-" ? await read(process.stdin) : given).trim());
     const found = inspect(text, parseKeys(keys.text));
     const isShown = values.values === true;

@@ -103,7 +103,10 @@ export function roundRobin(
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
-    forwarded.on("error", () => response.writeHead(502).end());
+    forwarded.on("error", () => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end();
+    });
     incoming.pipe(forwarded);
   });
   return new Promise((resolve) => {

@@ -3,6 +3,8 @@
 import { basename, relative } from "node:path";
 import process from "node:process";
 import { connect } from "../../client/index.ts";
+import { errorText } from "../../util/error-text.ts";
+import { plainText } from "../screen/plain.ts";
 import { duration } from "../screen/amounts.ts";
 import { commandFor } from "../server/server-file.ts";
 import { ServerProcess } from "../server/process.ts";
@@ -105,7 +107,11 @@ export class Reloader {
       say(`\n${usageHints({ url, server: connection.server.name, tools })}`);
       await connection.close();
     } catch (error) {
-      say(style.yellow(`${signs.warning} The server does not respond: ${String(error)}`));
+      say(
+        style.yellow(
+          `${signs.warning} The server does not respond: ${plainText(errorText(error), 500)}`,
+        ),
+      );
     }
     const { length } = filesOf(this.#options.file);
     const others = length === 1 ? "" : ` and ${length - 1} imports`;

@@ -1,6 +1,7 @@
 // The keys that a command uses: from an option, a file, PARLEY_KEYS, or the development server.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import process from "node:process";
 import type { Io } from "../command.ts";
 import { UsageError } from "../command.ts";
 import { reasonOf } from "./finding.ts";
@@ -16,20 +17,36 @@ export interface AvailableKeys {
   readonly text: string;
   /** The source, for a message: "PARLEY_KEYS". */
   readonly from: string;
+  /** A reason not to rely on them, and what to do. */
+  readonly warning?: string | undefined;
 }
 
 const ofDevelopment = ".parley/keys";
 
-/** The keys, or undefined if there are none. */
-export function availableKeys(given: KeysGiven, env: Io["env"]): AvailableKeys | undefined {
+/** The keys that a person has set, or undefined if there are none. */
+export function givenKeys(given: KeysGiven, env: Io["env"]): AvailableKeys | undefined {
   const { key, "keys-file": file } = given;
   if (key !== undefined) return { text: key, from: "--key" };
   if (file !== undefined) return { text: textOf(file), from: file };
   const { PARLEY_KEYS = "" } = env;
   if (PARLEY_KEYS.trim() !== "") return { text: PARLEY_KEYS, from: "PARLEY_KEYS" };
-  if (existsSync(ofDevelopment)) return { text: textOf(ofDevelopment), from: ofDevelopment };
   return undefined;
 }
+
+/** The keys that a person has set, or else those of the development server. */
+export function availableKeys(given: KeysGiven, env: Io["env"]): AvailableKeys | undefined {
+  const keys = givenKeys(given, env);
+  if (keys !== undefined || !existsSync(ofDevelopment)) return keys;
+  const isShared = process.platform !== "win32" && (statSync(ofDevelopment).mode & 0o077) !== 0;
+  return {
+    text: textOf(ofDevelopment),
+    from: ofDevelopment,
+    ...(isShared && { warning: sharedKeys }),
+  };
+}
+
+/** The development server writes it for its user alone, so this one came another way, perhaps with a repository. */
+const sharedKeys = `${ofDevelopment} can be read by other users, so others may know its key. Delete it, and restart the server to get a new one.`;
 
 function textOf(file: string): string {
   try {

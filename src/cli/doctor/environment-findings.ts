@@ -21,6 +21,7 @@ export function keysFinding(given: KeysGiven, env: Io["env"]): Finding {
   try {
     const keys = availableKeys(given, env);
     if (keys !== undefined) {
+      if (keys.warning !== undefined) return wrong("keys", keys.warning);
       const [first, ...others] = parseKeys(keys.text).opening.keys();
       const more = others.map((id) => `"${id}"`).join(", ");
       return fine("keys", `"${first}" seals${more && `, ${more} only opens`} (${keys.from})`);

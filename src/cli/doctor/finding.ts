@@ -27,7 +27,8 @@ export const notChecked = (about: string, text: string): Finding => ({
 /** A finding on one line. */
 export function lineOf({ about, state, text }: Finding): string {
   const sign = { fine: signs.done, wrong: signs.failed, "not checked": signs.none }[state];
-  return `${sign} ${about.padEnd(12)} ${text}`;
+  // It may contain text from a server.
+  return `${sign} ${about.padEnd(12)} ${plainText(text, 1_000)}`;
 }
 
 /** The message of an error, which may contain text from a server. */

@@ -13,14 +13,27 @@ import { modernVersion } from "../../protocol/versions.ts";
 /** The tolerance, because the Date header has whole seconds and a request takes time. */
 const skewMs = 5_000;
 
-/** Compares clocks. `now` is read before and after the request, so that its duration does not count. */
-export async function clockFinding(url: string, now: () => number = Date.now): Promise<Finding> {
+/** How far the clock of a server is ahead of this machine's, in milliseconds: at least, and at most. */
+export interface ClockOffset {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Reads a server's clock. `now` is read before and after the request, because the request takes time. */
+export async function clockOf(
+  url: string,
+  now: () => number = Date.now,
+): Promise<ClockOffset | undefined> {
   const before = now();
   const date = await dateOf(url);
-  const after = now();
-  if (date === undefined) return notChecked("clock", "the server does not send its time.");
-  const ahead = date - after;
-  const behind = before - date;
+  return date === undefined ? undefined : { least: date - now(), most: date - before };
+}
+
+/** Compares a server's clock with this machine's. */
+export function clockFinding(clock: ClockOffset | undefined): Finding {
+  if (clock === undefined) return notChecked("clock", "the server does not send its time.");
+  const { least: ahead, most } = clock;
+  const behind = -most;
   if (ahead <= skewMs && behind <= skewMs)
     return fine("clock", "the same as on this machine, within a few seconds");
   const off = ahead > 0 ? `${duration(ahead)} ahead of` : `${duration(behind)} behind`;
@@ -28,6 +41,26 @@ export async function clockFinding(url: string, now: () => number = Date.now): P
     "clock",
     `${off} this machine, so states expire too early or too late. Use NTP on both.`,
   );
+}
+
+/** Compares the clocks of replicas with each other, whatever this machine's clock says. */
+export function replicaClocksFinding(
+  clocks: readonly { readonly url: string; readonly clock: ClockOffset | undefined }[],
+): readonly Finding[] {
+  const known = clocks.flatMap(({ url, clock }) =>
+    clock === undefined ? [] : [{ url, ...clock }],
+  );
+  const [first, ...others] = known.toSorted((a, b) => a.least - b.least);
+  const last = others.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const apartMs = last.least - first.most;
+  if (apartMs <= skewMs) return [fine("clocks", "the replicas have the same time")];
+  return [
+    wrong(
+      "clocks",
+      `${new URL(last.url).host} is ${duration(apartMs)} ahead of ${new URL(first.url).host}. A state expires by the clock of the replica that opens it, so replicas further apart than limits.tokenTtlMs refuse each other's calls. Use NTP on all of them.`,
+    ),
+  ];
 }
 
 async function dateOf(url: string): Promise<number | undefined> {

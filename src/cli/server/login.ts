@@ -158,8 +158,10 @@ class Door {
     this.url = `http://127.0.0.1:${port}/callback`;
     this.#came = new Promise((resolve, reject) => {
       server.on("request", ({ url = "/" }, response) => {
-        const { pathname, searchParams } = new URL(url, this.url);
-        if (pathname !== "/callback") return response.writeHead(404).end();
+        // Any program can send anything here, even what is not a URL, such as "//".
+        const asked = URL.canParse(url, this.url) ? new URL(url, this.url) : undefined;
+        if (asked?.pathname !== "/callback") return response.writeHead(404).end();
+        const { searchParams } = asked;
         // Any page can send a browser here. Only a sign-in that started here knows the state.
         if (searchParams.get("state") !== this.state)
           return response.writeHead(400).end("This sign-in was not started here.\n");
@@ -183,7 +185,7 @@ class Door {
   /** Uses the same port as last time if it is free, because some servers remember it. */
   static async open(before: string | undefined): Promise<Door> {
     const server = createServer();
-    const port = before === undefined ? 0 : Number(new URL(before).port);
+    const port = URL.canParse(before ?? "") ? Number(new URL(before ?? "").port) : 0;
     return new Door(server, (await listening(server, port)) ?? (await listening(server, 0)) ?? 0);
   }
 

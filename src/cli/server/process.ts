@@ -112,7 +112,8 @@ export class ServerProcess {
           // Messages of the protocol are not log lines.
           if (stream === this.#child.stdout && line.startsWith("{")) return;
           const [, url] = /\blisten\w* (?:on|at):? (https?:\/\/[^\s"']+)/i.exec(line) ?? [];
-          if (url !== undefined && URL.canParse(url)) resolve(url);
+          // Its letters could be anything. `href` has none that a terminal would obey.
+          if (url !== undefined && URL.canParse(url)) resolve(new URL(url).href);
           this.#keep(plainLine(line, 500));
         });
       }

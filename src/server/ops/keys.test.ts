@@ -1,6 +1,14 @@
 // Where keys come from, and what the message says if there are none.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -81,4 +89,14 @@ test("a generated key that cannot be kept is valid for this process only", () =>
   const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   expect(resolveKeys(local).sealing.id).toBe("dev");
   expect(String(stderr.mock.calls[0]?.[0])).toContain("the development key cannot be saved");
+});
+
+test("a development key that other users can read is used with a warning", () => {
+  const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const { id } = resolveKeys(local).sealing;
+  expect(resolveKeys(local).sealing.id).toBe(id);
+  expect(said).not.toHaveBeenCalled();
+  chmodSync(join(folder, ".parley/keys"), 0o644);
+  resolveKeys(local);
+  expect(said.mock.calls.join()).toContain("can be read by other users");
 });

@@ -1,6 +1,6 @@
 // Where the keys come from: the `keys` option, the PARLEY_KEYS variable, or a key for development.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ParleyError } from "../../errors.ts";
 import { newKey, parseKeys } from "../../token/keyring.ts";
@@ -39,7 +39,10 @@ export function resolveKeys({
 function developmentKey(): string {
   const file = join(process.cwd(), ".parley/keys");
   try {
-    if (existsSync(file)) return readFileSync(file, "utf8");
+    if (existsSync(file)) {
+      warnIfShared(file);
+      return readFileSync(file, "utf8");
+    }
     const key = newKey("dev");
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(join(dirname(file), ".gitignore"), "*\n");
@@ -51,6 +54,14 @@ function developmentKey(): string {
     );
     return newKey("dev");
   }
+}
+
+/** This library writes the file for its user alone. One that others can read came another way, perhaps with a repository. */
+function warnIfShared(file: string): void {
+  if (process.platform === "win32" || (statSync(file).mode & 0o077) === 0) return;
+  process.stderr.write(
+    `parley warn: ${file} can be read by other users, so others may know the development key. Delete it, and a new key is made at the next start.\n`,
+  );
 }
 
 function savedKey(file: string, key: string): string {
