@@ -107,7 +107,13 @@ describe("--as", () => {
     const args = ["call", await deskUrl(), "text", "--as", "no-elicitation", "--json"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(code).toBe(1);
-    expect(read(stdout)).toMatchObject({ status: "failed", error: { code: "capability_missing" } });
+    expect(read(stdout)).toMatchObject({
+      status: "failed",
+      error: {
+        code: "capability_missing",
+        message: expect.stringMatching(/^(?!.*connect\().* Leave out --as, and try again\.$/s),
+      },
+    });
   });
 
   test("no-tasks: what can only be a task is refused", limit, async () => {

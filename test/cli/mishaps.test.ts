@@ -128,6 +128,43 @@ describe("the state of a call", () => {
     });
     expect(refused.code).toBe(1);
     expect(read(refused.stdout)).toMatchObject({ error: { code: "state_refused" } });
+    // Another server, or another token, may be able to continue it.
+    await other.close();
+    const back = desk({ keys: deskKeys, logger: quiet });
+    await back.listen(Number(new URL(url).port));
+    onTestFinished(() => back.close());
+    const done = await parley(["resume", String(ref), "--answer", "name=Ada"], { cwd });
+    expect(done).toMatchObject({ code: 0, stdout: "Hello, Ada\n" });
+  });
+
+  test("is in the journal after a refusal, until it is forgotten", limit, async () => {
+    const cwd = emptyFolder();
+    const app = desk({ keys: deskKeys, logger: quiet });
+    const { url } = await app.listen(0);
+    const { id } = read((await parley(["call", url, "text", "--json"], { cwd })).stdout);
+    await app.close();
+    const key = `other:${Buffer.alloc(32, 7).toString("base64url")}`;
+    const other = desk({ keys: key, logger: quiet });
+    await other.listen(Number(new URL(url).port));
+    onTestFinished(() => other.close());
+    const refused = await parley(["resume", String(id), "--answer", "name=Ada"], { cwd });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`Resume with: parley resume ${String(id)}\n`);
+    expect((await parley(["resume"], { cwd })).stdout).toContain(String(id));
+    await parley(["resume", "--forget", String(id)], { cwd });
+    expect(readdirSync(join(cwd, ".parley/calls"))).toEqual([]);
+  });
+
+  test("of a 2025-11-25 task is resumed by the hint that the call printed", limit, async () => {
+    const cwd = emptyFolder();
+    const url = await deskUrl();
+    const called = await parley(["call", url, "work", "--as", "legacy"], { cwd });
+    expect(called.code).toBe(6);
+    const [, hint = "", key] = /with: parley (.*) --answer (\S+)=…/.exec(called.stdout) ?? [];
+    const words = [...hint.split(" "), "--answer", `${key}=Ada`];
+    // A wrong version is refused, and nothing is lost.
+    expect((await parley([...words, "--as", "modern"], { cwd })).code).toBe(2);
+    expect(await parley(words, { cwd })).toMatchObject({ code: 0, stdout: "Sent to Ada\n" });
   });
 
   test("is no reference, or is cut short", limit, async () => {

@@ -8,6 +8,7 @@ import { stateOf } from "../../client/reference.ts";
 import type { GivenAnswers } from "../args/given-answers.ts";
 import { plainLine, someOf } from "../screen/plain.ts";
 import { askPerson, Interrupted, NotTaken, shownAnswer, Withdrawn } from "../prompts/person.ts";
+import { inCommandWords } from "./command-words.ts";
 import { stepsIn, Timeline } from "./timeline.ts";
 import { signs, style } from "../screen/style.ts";
 import type { Printer } from "../screen/printer.ts";
@@ -223,7 +224,7 @@ class Drive {
 
 const failed = (why: unknown): Ending => ({
   status: "failed",
-  error: why instanceof Error ? why : new Error(String(why)),
+  error: inCommandWords(why instanceof Error ? why : new Error(String(why))),
 });
 
 const isBadAnswer = (error: unknown): error is CallError =>

@@ -8,6 +8,7 @@ import { isObject } from "../../util/objects.ts";
 import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
 import type { Outcome } from "./drive.ts";
+import { inCommandWords } from "./command-words.ts";
 import { plain, plainJson, plainLine } from "../screen/plain.ts";
 import { urlWarnings } from "../prompts/url-warnings.ts";
 import { expectedOf } from "../prompts/form-field.ts";
@@ -181,7 +182,7 @@ function explained(thrown: unknown): Error {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const cause = error.cause;
   const isUnknown = cause instanceof SdkHttpError && cause.status === 401;
-  if (!isUnknown && !(error instanceof UnauthorizedError)) return error;
+  if (!isUnknown && !(error instanceof UnauthorizedError)) return inCommandWords(error);
   const advice = "Pass --token or --login.";
   return new CallError("refused", `The server requires you to sign in. ${advice}`);
 }

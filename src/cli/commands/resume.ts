@@ -92,7 +92,9 @@ Exit codes
     const target = isNamed ? parseTarget(values.server, command) : targetIn(reference, isTrusted);
     const within = isNamed || isTrusted ? io : withoutToken(io);
     const { ref, state } = reference;
-    return withSession(target, values, within, async (session) => {
+    // A call that began in a 2025-11-25 session can only be continued in one.
+    const as = values.as ?? (state.isLegacy ? "legacy" : undefined);
+    return withSession(target, { ...values, as }, within, async (session) => {
       const { connection, timeoutMs } = session;
       const call = connection.resume(ref, { timeoutMs });
       const { name: tool, args: toolArgs, rounds, taskId } = state;

@@ -1,0 +1,48 @@
+// The client's messages tell a programmer what to pass to `connect`. A person at a command line has options instead.
+
+import { CallError } from "../../client/index.ts";
+import type { OpenQuestion } from "../../client/index.ts";
+import { own } from "../../util/objects.ts";
+
+/** The same error, with advice for a command line. */
+export function inCommandWords<E extends Error>(error: E): E | CallError {
+  if (!(error instanceof CallError)) return error;
+  const message = messageOf(error);
+  if (message === error.message) return error;
+  const { code, ref, question, taskId, rpc, cause } = error;
+  return new CallError(code, message, { ref, question, taskId, rpc, cause });
+}
+
+function messageOf({ code, message, rpc, question }: CallError): string {
+  switch (code) {
+    case "capability_missing": {
+      const needed = own(rpc?.data, "requiredCapabilities");
+      const isRoots = own(needed, "roots") !== undefined;
+      return `${rpc?.message ?? withoutApi(message)} ${isRoots ? withRoot : withoutAs}`;
+    }
+    case "unhandled_question":
+      return `${asked(question)} ${question?.kind === "roots" ? withRoot : withoutAs}`;
+    case "too_large":
+      return "The server's response is larger than this command accepts, so it was cut off.";
+    case "bad_reference":
+    case "era_not_shared":
+      return withoutApi(message) === message ? message : `${withoutApi(message)} ${withoutAs}`;
+    default:
+      return withoutApi(message);
+  }
+}
+
+const withoutAs = "Leave out --as, and try again.";
+const withRoot = "Name the folders that it may use with --root DIR, and call again.";
+
+const asked = (question: OpenQuestion | undefined) =>
+  `The server asked ${question === undefined ? "a question" : `"${question.key}"`}, which this command may not answer.`;
+
+const ofApi = /connect\(|\blimits\.\w|\berror\.ref\b|\bera: "|\bforget\(|\bresume\(/;
+
+/** The message without the sentences that name a part of the API. */
+function withoutApi(message: string): string {
+  const sentences = message.split(/(?<=[.!?])\s+(?=[A-Z])/);
+  const kept = sentences.filter((sentence) => !ofApi.test(sentence));
+  return kept.length === 0 ? message : kept.join(" ");
+}
