@@ -822,6 +822,9 @@ export declare interface RequestFacts {
     readonly headers?: Headers | undefined;
 }
 
+/** Something that a tool can require of its clients. The words are those of `ctx.can`. */
+export declare type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task";
+
 /** A registered resource. Pass it to `play` of the test kit. */
 export declare interface Resource {
     /** Tells a resource from a tool and a prompt. */
@@ -1081,6 +1084,11 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
      * response. So a run goes on if its client hangs up. Needs a store. Default: false.
      */
     readonly once?: boolean | undefined;
+    /**
+     * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
+     * declare. Default: nothing.
+     */
+    readonly requires?: readonly RequiredAbility[] | undefined;
 }
 
 /** What the handler of a tool without `task` in its config gets as `ctx`. The members that need `task` are typed so that the compiler says what to add. */

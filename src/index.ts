@@ -15,7 +15,7 @@ export type { WorkOptions } from "./server/tasks/task-engine.ts";
 
 // Tools, prompts and resources
 export type { HandlerArgs } from "./server/define/arguments.ts";
-export type { HandleTypes, TaskMode } from "./server/define/definition.ts";
+export type { HandleTypes, RequiredAbility, TaskMode } from "./server/define/definition.ts";
 export type { Prompt, PromptConfig, PromptHandler, PromptReturn } from "./server/define/prompt.ts";
 export type {
   ListedResource,

@@ -25,6 +25,8 @@ import type { OnRefusal, QuestionParams } from "./questions.ts";
 
 /** What one round, or one run of a task, knows of its call. */
 export interface CallFacts {
+  /** The name of the tool, prompt or resource. */
+  readonly name: string;
   readonly callId: string;
   readonly principal: string | undefined;
   /** The request of this round. Undefined in a task. */
@@ -165,8 +167,11 @@ export class HandlerContext implements TaskContext {
       const wait = this.#ask<OutputOf<typeof schema>>(key, () =>
         externalQuestion(this.#params("waitFor", key, { timeoutMs }), schema),
       );
+      // Nobody is notified of a question that fails at once, because this client cannot follow the task that would wait.
       const notice = this.#operations.aside(key, () =>
-        notify(this.#facts.ticket("external", key, timeoutMs)),
+        this.#facts.can("task")
+          ? notify(this.#facts.ticket("external", key, timeoutMs))
+          : undefined,
       );
       return joined(wait, notice);
     };
@@ -246,6 +251,7 @@ export class HandlerContext implements TaskContext {
       ...options,
       verb,
       key,
+      handler: facts.name,
       can: (ability) => facts.can(ability),
       onSchemaError: (of, error) => facts.onSchemaError(of, error),
     };

@@ -17,6 +17,7 @@ import type { Form, Read } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { Schema } from "../forms/schema.ts";
 import { tenYearsMs } from "../../util/timers.ts";
+import { inWords, Unsupported } from "./unsupported.ts";
 import type { PageUrl, QuestionOptions, Sample, SampleParams } from "./context.ts";
 
 /** A question that the client is shown. */
@@ -33,6 +34,8 @@ export function isShown(value: unknown): value is ShownQuestion {
 /** What every kind of question is made from. */
 export interface QuestionParams extends QuestionOptions {
   readonly key: string;
+  /** The name of the tool, prompt or resource, for messages. */
+  readonly handler: string;
   readonly can: (ability: Ability) => boolean;
   /** Reports a schema that throws instead of returning issues. The author hears of it, the client does not. */
   readonly onSchemaError: (key: string, error: unknown) => void;
@@ -59,7 +62,7 @@ export function formQuestion(
     timeoutMs: timeLimit(question),
     unsolicited: question.unsolicited,
     verb: question.verb,
-    impossible: impossible(question, "form"),
+    impossible: impossible(question, "form", () => inWords(message, form.requestedSchema)),
     read: (raw) => {
       const answer = elicitAnswer(raw);
       if (answer === undefined) return wrongKind("the answer to a form");
@@ -158,7 +161,7 @@ export function urlQuestion(
     return { kind: "value", value: undefined };
   };
   return {
-    ...common(question, "url", [message, fixed]),
+    ...common(question, "url", [message, fixed], () => inWords(message)),
     read,
     admit: async (raw) => {
       const reading = read(raw);
@@ -201,7 +204,7 @@ export function externalQuestion(question: QuestionParams, schema: Schema): Ques
     digest: externalDigest(question.key),
     timeoutMs: timeLimit(question),
     verb: question.verb,
-    impossible: question.can("task") ? undefined : new Unsupported(question.key, "task"),
+    impossible: impossible(question, "task"),
     read: check,
     admit: async (raw) => {
       const read = await check(raw);
@@ -300,18 +303,27 @@ export function rootsQuestion(question: QuestionParams): QuestionSpec {
 type Common = Pick<QuestionSpec, "digest" | "timeoutMs" | "unsolicited" | "impossible" | "verb">;
 
 /** The digest covers everything the client is shown, except the reason for asking again (R7). */
-function common(question: QuestionParams, needs: Ability, wording: readonly unknown[]): Common {
+function common(
+  question: QuestionParams,
+  needs: Ability,
+  wording: readonly unknown[],
+  words?: () => string,
+): Common {
   return {
     digest: digestOf(question.key, [needs, ...wording]),
     timeoutMs: timeLimit(question),
     unsolicited: question.unsolicited,
     verb: question.verb,
-    impossible: impossible(question, needs),
+    impossible: impossible(question, needs, words),
   };
 }
 
-function impossible(question: QuestionParams, needs: Ability): Unsupported | undefined {
-  return question.can(needs) ? undefined : new Unsupported(question.key, needs);
+function impossible(
+  { can, handler, key }: QuestionParams,
+  needs: Ability,
+  words?: () => string,
+): Unsupported | undefined {
+  return can(needs) ? undefined : new Unsupported(handler, key, needs, words?.());
 }
 
 function digestOf(key: string, wording: readonly unknown[]): string {
@@ -334,16 +346,6 @@ function timeLimit({ key, timeoutMs }: QuestionParams): number | undefined {
     "bad_option",
     `Question "${key}" has timeoutMs ${timeoutMs}. Pass a number of milliseconds from 1 to ten years, or Infinity.`,
   );
-}
-
-/** Names what the client lacks, for the error response if the handler does not catch it. */
-export class Unsupported extends UnansweredError {
-  readonly needs: Ability;
-
-  constructor(key: string, needs: Ability) {
-    super(key, "unsupported");
-    this.needs = needs;
-  }
 }
 
 const shown = (request: ShownQuestion["request"]): ShownQuestion => ({ request });

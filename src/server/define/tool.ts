@@ -11,7 +11,14 @@ import { callWith, checkSchema, parseArguments, checkHandler } from "./arguments
 import type { HandlerArgs } from "./arguments.ts";
 import { badResult, checkedResult, resultJson } from "./checked-result.ts";
 import type { Context, TaskContext } from "../context/context.ts";
-import type { Definition, HandleTypes, TaskMode, WireResult } from "./definition.ts";
+import { abilityNames } from "./definition.ts";
+import type {
+  Definition,
+  HandleTypes,
+  RequiredAbility,
+  TaskMode,
+  WireResult,
+} from "./definition.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { InputOf, Schema } from "../forms/schema.ts";
@@ -47,6 +54,11 @@ export interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode |
    * response. So a run goes on if its client hangs up. Needs a store. Default: false.
    */
   readonly once?: boolean | undefined;
+  /**
+   * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
+   * declare. Default: nothing.
+   */
+  readonly requires?: readonly RequiredAbility[] | undefined;
 }
 
 /** What the handler of a tool without `task` in its config gets as `ctx`. The members that need `task` are typed so that the compiler says what to add. */
@@ -109,7 +121,8 @@ export function defineTool<
   T extends TaskMode | undefined,
 >(name: string, config: ToolConfig<In, Out, T>, handler: ToolHandler<In, Out, T>): Definition {
   checkHandler(`app.tool("${name}")`, handler);
-  const { inputSchema, outputSchema, task, once } = config;
+  const { inputSchema, outputSchema, task, once, requires } = config;
+  for (const ability of requires ?? []) checkAbility(name, ability);
   checkSchema(`Tool "${name}"`, "inputSchema", inputSchema, "input");
   checkSchema(`Tool "${name}"`, "outputSchema", outputSchema, "output");
   return {
@@ -117,6 +130,7 @@ export function defineTool<
     name,
     task,
     once,
+    requires,
     parse: (_target, args) => parseArguments(inputSchema, args),
     invoke: callWith(handler, inputSchema),
     toResult: (returned) =>
@@ -125,6 +139,14 @@ export function defineTool<
         : structuredResult(name, outputSchema, returned),
     toFailure: (message) => ({ content: [{ type: "text", text: message }], isError: true }),
   };
+}
+
+/** For JavaScript authors. A word that no client offers would refuse every call. */
+function checkAbility(name: string, ability: string): void {
+  if (Object.hasOwn(abilityNames, ability)) return;
+  throw new TypeError(
+    `Tool "${name}" requires "${ability}", which is not known. Use ${Object.keys(abilityNames).join(", ")}.`,
+  );
 }
 
 function textResult(name: string, returned: unknown): WireResult {

@@ -3,13 +3,11 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { ParleyError, StepError, UnansweredError } from "../../errors.ts";
 import { capabilitiesFor } from "../../protocol/capabilities.ts";
-import type { Ability } from "../../protocol/capabilities.ts";
 import { internalError, missingClientCapability } from "../../protocol/error-codes.ts";
-import { tasksExtension } from "../../protocol/task.ts";
 import { errorText } from "../../util/error-text.ts";
 import { toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
-import { Unsupported } from "../context/questions.ts";
+import { Unsupported } from "../context/unsupported.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { StoreTrouble } from "../tasks/store-needed.ts";
@@ -24,7 +22,7 @@ export function failureResponse(core: Core, definition: Definition, error: unkno
     return {
       kind: "error",
       code: missingClientCapability,
-      message: `"${definition.name}" cannot ask question "${error.key}", because this client has not declared ${declarations[error.needs]}.`,
+      message: error.message,
       data: { requiredCapabilities: capabilitiesFor(error.needs) },
       cause: error,
     };
@@ -55,16 +53,6 @@ export function failureResponse(core: Core, definition: Definition, error: unkno
   });
   return failedResult(definition, errorText(error));
 }
-
-const declarations: Record<Ability, string> = {
-  form: "the elicitation.form capability",
-  url: "the elicitation.url capability",
-  sampling: "the sampling capability",
-  "sampling.tools": "the sampling.tools capability",
-  "sampling.context": "the sampling.context capability",
-  roots: "the roots capability",
-  task: `the tasks extension (${tasksExtension})`,
-};
 
 /** The author's data as it is, unless JSON cannot hold it. Then the error is sent without it. */
 function dataOf(

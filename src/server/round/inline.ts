@@ -12,7 +12,7 @@ import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { waitsForOthers } from "./promote.ts";
-import { Unsupported } from "../context/questions.ts";
+import { Unsupported } from "../context/unsupported.ts";
 import type { RoundResponse } from "./request.ts";
 
 /** Runs such a call, and stops it when its time is up. */
@@ -61,7 +61,9 @@ export class Inline {
       const resumed = { journal: { entries, out: [] }, inbox: new Inbox([...unused, ...due]) };
       outcome = await run(handler, input, resumed, carrier);
     }
-    return outcome.kind === "waiting" && waitsForOthers(outcome) ? stranded(outcome) : outcome;
+    return outcome.kind === "waiting" && waitsForOthers(outcome)
+      ? stranded(carrier.name, outcome)
+      : outcome;
   }
 
   /** Waits for the first sleeps to end, and returns them. Undefined if that takes too long or the call is stopped. */
@@ -106,12 +108,12 @@ export class Inline {
  * The call waits for someone else, which may take days. This happens only if the client declared the tasks extension at the
  * beginning of the call and no longer does: otherwise the question would have failed when it was asked.
  */
-function stranded({
-  open,
-  entries,
-}: Extract<Outcome<unknown>, { kind: "waiting" }>): Outcome<unknown> {
+function stranded(
+  handler: string,
+  { open, entries }: Extract<Outcome<unknown>, { kind: "waiting" }>,
+): Outcome<unknown> {
   const { key = "" } = open.find(({ kind }) => kind !== "timer") ?? {};
-  return { kind: "failed", error: new Unsupported(key, "task"), entries };
+  return { kind: "failed", error: new Unsupported(handler, key, "task"), entries };
 }
 
 const isAsleep = (open: readonly Open[]) =>

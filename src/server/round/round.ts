@@ -25,6 +25,7 @@ import { isInputRequired } from "../context/low-level.ts";
 import { runOnce } from "./once.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
+import { unmetRequirement } from "./requirements.ts";
 import { RoundCarrier } from "./round-carrier.ts";
 import { fromStore, needsStore, noStore } from "../tasks/store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
@@ -39,6 +40,11 @@ export async function serveRound(
   try {
     if (definition.task === "required" && !canFollowTasks(request.capabilities)) {
       return needsTasks(definition);
+    }
+    // The first request says what the client can do in the whole call (R13).
+    if (definition.requires !== undefined && request.requestState === undefined) {
+      const refused = unmetRequirement(definition, request.capabilities);
+      if (refused !== undefined) return refused;
     }
     // Awaited only if it is a promise: for a short call, one turn of the microtask queue is a measurable share of its cost.
     const parsing = definition.parse(request.target, request.arguments);

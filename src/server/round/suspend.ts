@@ -14,7 +14,8 @@ import type { Definition } from "../define/definition.ts";
 import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/author-hints.ts";
 import { accumulated, keptState, sentRequests } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
-import { isShown, Unsupported } from "../context/questions.ts";
+import { isShown } from "../context/questions.ts";
+import { inWords, Unsupported } from "../context/unsupported.ts";
 import type { RoundResponse } from "./request.ts";
 import { spill } from "./spill.ts";
 import { packState } from "./state.ts";
@@ -48,7 +49,8 @@ export function suspendByHand(
   const inputRequests = sentRequests(definition.name, returned);
   for (const [key, request] of inputRequests) {
     const needs = capabilityNeededBy(request);
-    if (!call.abilities.includes(needs)) throw new Unsupported(key, needs);
+    if (!call.abilities.includes(needs))
+      throw new Unsupported(definition.name, key, needs, wordsOf(request));
   }
   const answers = accumulated(call.lowLevel, call.answers);
   const lowLevel: LowLevelState = {
@@ -59,6 +61,12 @@ export function suspendByHand(
   };
   const state = { entries, out: [], unused: [], lowLevel };
   return inputRequiredResponse(core, definition, call, state, inputRequests);
+}
+
+function wordsOf(request: InputRequest): string {
+  if (request.method !== "elicitation/create") return "";
+  const { params } = request;
+  return inWords(params.message, params.mode === "form" ? params.requestedSchema : undefined);
 }
 
 async function inputRequiredResponse(

@@ -12,6 +12,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import {
   internalError,
+  invalidParams,
   methodNotFound,
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
@@ -25,6 +26,7 @@ import { createTaskResult } from "../tasks/wire.ts";
 import { ttlOf } from "./legacy-tasks.ts";
 import type { LegacyTasks } from "./legacy-tasks.ts";
 import { serveLegacyRounds } from "./legacy-rounds.ts";
+import { unmetRequirement } from "../round/requirements.ts";
 import { serveRound } from "../round/round.ts";
 import type { RoundResponse, RoundRequest } from "../round/request.ts";
 import { passThrough } from "./pass-through.ts";
@@ -60,7 +62,8 @@ export function install(server: McpServer, installation: Installation): void {
     switch (registration.kind) {
       case "tool": {
         const { name, config, definition } = registration;
-        const { inputSchema, outputSchema, task: _task, once: _once, ...rest } = config;
+        const { inputSchema, outputSchema, ...own } = config;
+        const { task: _task, once: _once, requires: _requires, ...rest } = own;
         const respond = serve(definition);
         const isTask = definition.task !== undefined;
         const described = {
@@ -207,6 +210,10 @@ async function legacyTask(
   if (definition.task === undefined) {
     const message = `"${name}" does not run as a task: leave out params.task`;
     return responses.fail(id, { code: methodNotFound, message });
+  }
+  const refused = unmetRequirement(definition, request.capabilities, ["task"]);
+  if (refused !== undefined) {
+    return responses.fail(id, { code: invalidParams, message: refused.message });
   }
   try {
     return responses.succeed(id, await legacyTasks.create(definition, request, wish));

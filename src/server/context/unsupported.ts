@@ -1,0 +1,48 @@
+// What happens to a question that this client cannot be asked: the error that the handler gets, and the words in which the
+// client is told what it is missing.
+
+import { UnansweredError } from "../../errors.ts";
+import type { Ability } from "../../protocol/capabilities.ts";
+import { expectation } from "../../protocol/form.ts";
+import type { FormJson } from "../../protocol/form.ts";
+import { tasksExtension } from "../../protocol/task.ts";
+import { cut } from "../forms/issues.ts";
+
+/** A question that the client lacks the capability for. */
+export class Unsupported extends UnansweredError {
+  readonly needs: Ability;
+
+  /** `handler` is the name of the tool, prompt or resource. `question` says what would have been asked. */
+  constructor(handler: string, key: string, needs: Ability, question = "") {
+    super(key, "unsupported");
+    this.needs = needs;
+    this.message =
+      needs === "task"
+        ? `"${handler}" cannot wait for "${key}": this client does not support tasks. Add requires: ["task"] to refuse such clients before anything runs.`
+        : `"${handler}" cannot ask question "${key}": this client does not support it, because it has not declared ${declarations[needs]}.${question}`;
+  }
+}
+
+const declarations: Record<Ability, string> = {
+  form: "the elicitation.form capability",
+  url: "the elicitation.url capability",
+  sampling: "the sampling capability",
+  "sampling.tools": "the sampling.tools capability",
+  "sampling.context": "the sampling.context capability",
+  roots: "the roots capability",
+  task: `the tasks extension (${tasksExtension})`,
+};
+
+const mostFields = 5;
+
+/** A question with a form in one sentence, so that a model can put it to its user in its own way. */
+export function inWords(message: string, form?: FormJson): string {
+  const fields = Object.entries(form?.properties ?? {});
+  const shown = fields.slice(0, mostFields).map(([name, field]) => {
+    const words = cut(expectation(field));
+    return fields.length === 1 ? words : `${cut(name)} (${words})`;
+  });
+  if (fields.length > mostFields) shown.push(`and ${fields.length - mostFields} more`);
+  const expected = shown.length === 0 ? "" : ` It expects ${shown.join(", ")}.`;
+  return ` The question is: ${JSON.stringify(cut(message))}.${expected}`;
+}

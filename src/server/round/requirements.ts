@@ -1,0 +1,33 @@
+// What a client must be able to do before a call of a tool begins: `requires` in the tool's config.
+
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import { abilitiesOf, capabilitiesFor } from "../../protocol/capabilities.ts";
+import { missingClientCapability } from "../../protocol/error-codes.ts";
+import { abilityNames } from "../define/definition.ts";
+import type { Definition, RequiredAbility } from "../define/definition.ts";
+import type { RoundResponse } from "./request.ts";
+
+/** The response to a client that lacks something. Undefined if it has everything. `also` is what this request proves. */
+export function unmetRequirement(
+  { name, requires = [] }: Definition,
+  capabilities: ClientCapabilities,
+  also: readonly RequiredAbility[] = [],
+): Extract<RoundResponse, { kind: "error" }> | undefined {
+  if (requires.length === 0) return undefined;
+  const able: readonly string[] = [...abilitiesOf(capabilities), ...also];
+  const missing = requires.filter((ability) => !able.includes(ability));
+  if (missing.length === 0) return undefined;
+  return {
+    kind: "error",
+    code: missingClientCapability,
+    message: `Tool "${name}" needs a client that supports ${missing.map((ability) => abilityNames[ability]).join(" and ")}, and this one does not. Nothing has run.`,
+    data: { requiredCapabilities: merged(missing) },
+  };
+}
+
+/** Forms and pages are both members of `elicitation`. */
+function merged(missing: readonly RequiredAbility[]): ClientCapabilities {
+  const all = missing.map(capabilitiesFor);
+  const elicitation = Object.assign({}, ...all.map((one) => one.elicitation));
+  return Object.assign({}, ...all, Object.keys(elicitation).length === 0 ? {} : { elicitation });
+}
