@@ -90,7 +90,7 @@ export class Engine {
     });
   }
 
-  readonly start = (concurrency: number): Promise<void> =>
+  readonly start = (concurrency: number): Promise<boolean> =>
     this.runtime.start({ name: newId(), concurrency, pollMs: 1_000, sweepMs: 30_000 });
 
   readonly stop = (): Promise<void> => this.runtime.drain();

@@ -139,7 +139,7 @@ class ParleyApp implements App {
     );
     await this.#storeByDefault(isLocal);
     const { logger } = this.#core;
-    // The worker starts first, so that the app does not listen if the store cannot be used.
+    // The worker starts first, so that the app does not listen with a store that can never be used.
     if (options.worker !== false) await this.#workIfNeeded();
     const serving = this.#serve();
     const handle = nodeHandler(

@@ -111,7 +111,7 @@ export class Engine {
     });
   }
 
-  start(options: Partial<WorkerOptions> = {}): Promise<void> {
+  start(options: Partial<WorkerOptions> = {}): Promise<boolean> {
     return this.runtime.start({
       name: `w-${randomBytes(4).toString("hex")}`,
       concurrency: 16,

@@ -19,6 +19,8 @@ import { rehearse } from "./rehearse.ts";
 import { sealAnswer } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import { Followers } from "./follow.ts";
+import { isOutage } from "./outage.ts";
+import { backOff } from "../util/timers.ts";
 import type { TaskObserver } from "./observer.ts";
 import { madeUp } from "./execution/waits.ts";
 import { Worker } from "./worker.ts";
@@ -65,6 +67,8 @@ export class TaskRuntime {
   #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
+  /** Ends the wait for a store that could not be reached at the start. */
+  #startNow: (() => void) | undefined;
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
@@ -292,21 +296,52 @@ export class TaskRuntime {
 
   // ---------------------------------------------------------------- for this process
 
-  /** Starts a worker in this process. */
-  async start(options: WorkerOptions): Promise<void> {
-    const { programs } = this.#options;
-    if (this.#worker !== undefined) return;
+  /**
+   * Starts a worker in this process. If the store cannot be reached at the moment, the worker starts as soon as it can,
+   * and the promise resolves to false. Rejects for a mistake that time does not mend.
+   */
+  async start(options: WorkerOptions): Promise<boolean> {
+    const { programs, observer } = this.#options;
+    if (this.#worker !== undefined) return true;
     const worker = new Worker(programs, options, { ...this.#options, clock: this.#clock });
     this.#worker = worker;
     try {
       await this.ready();
     } catch (error) {
+      observer.storeFailed(error);
+      if (isOutage(error)) {
+        void this.#startLater(worker);
+        return false;
+      }
       // The caller can start it again.
       if (this.#worker === worker) this.#worker = undefined;
       throw error;
     }
     // If it was drained meanwhile, it does not start at all.
     if (this.#worker === worker) worker.start();
+    return true;
+  }
+
+  /** Tries until the store can be used, or until the worker is drained. Never rejects. */
+  async #startLater(worker: Worker): Promise<void> {
+    for (let tries = 1; this.#worker === worker; tries += 1) {
+      const waitMs = backOff(tries, { firstMs: 200, mostMs: 10_000 });
+      await new Promise<void>((resolve) => {
+        const callOff = this.#clock.after(waitMs, resolve);
+        this.#startNow = () => {
+          callOff();
+          resolve();
+        };
+      });
+      if (this.#worker !== worker) return;
+      try {
+        await this.ready();
+        if (this.#worker === worker) worker.start();
+        return;
+      } catch (error) {
+        this.#options.observer.storeFailed(error);
+      }
+    }
   }
 
   /** The worker of this process, once it is started. */
@@ -323,6 +358,7 @@ export class TaskRuntime {
   drain(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
+    this.#startNow?.();
     if (worker !== undefined) this.#draining = worker.drain();
     return this.#draining ?? Promise.resolve();
   }

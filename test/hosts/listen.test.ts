@@ -3,16 +3,26 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parley } from "mcp-parley";
 import type { App, Logger } from "mcp-parley";
+import { postgresStore } from "mcp-parley/postgres";
+import { sqliteStore } from "mcp-parley/sqlite";
+import type { Store } from "mcp-parley/store";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { overEntry } from "../entry.ts";
 import { connectV1 } from "../interop/clients.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { People } from "../interop/people.ts";
+import { patience } from "../patience.ts";
+import { freshDatabase } from "../postgres/database.ts";
 import { deferred } from "../wire/deferred.ts";
 import { callTool, envelope, messagesIn, post, textIn } from "../wire/post.ts";
+import { begun, call, until } from "../wire/task-calls.ts";
+import { keepingLogger } from "../wire/till.ts";
 import { desk } from "./desk.ts";
 
 async function listening(app: App = desk().app, ...args: Parameters<App["listen"]>) {
@@ -144,6 +154,101 @@ describe("where it listens", () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     const app = parley({ name: "keyless", version: "1.0.0" });
     await expect(app.listen(0)).rejects.toMatchObject({ code: "no_keys" });
+  });
+});
+
+describe("a store that cannot be reached", () => {
+  /** The address of a database behind a door that is shut. While it is shut, connections are refused. */
+  async function database() {
+    const { url } = await freshDatabase();
+    const behind = new URL(url);
+    const sockets = new Set<Socket>();
+    const door = createServer((socket) => {
+      const far = connect(Number(behind.port), behind.hostname);
+      for (const one of [socket, far]) {
+        sockets.add(one);
+        one.on("error", () => {}).on("close", () => sockets.delete(one));
+      }
+      socket.pipe(far).pipe(socket);
+    });
+    const open = async (port: number) => {
+      door.listen(port, "127.0.0.1");
+      await once(door, "listening");
+      const address = door.address();
+      return typeof address === "object" && address !== null ? address.port : 0;
+    };
+    const shut = async () => {
+      for (const socket of sockets) socket.destroy();
+      if (!door.listening) return;
+      door.close();
+      await once(door, "close");
+    };
+    onTestFinished(shut);
+    const port = await open(0);
+    await shut();
+    const address = new URL(url);
+    address.host = `127.0.0.1:${port}`;
+    return { url: address.href, open: () => open(port) };
+  }
+
+  function baker(store: Store) {
+    const { logger, logged } = keepingLogger();
+    const app = parley({ name: "baker", version: "1.0.0", keys, logger, store });
+    app.tool("bake", { task: "required" }, async (ctx) => {
+      await ctx.background();
+      return "baked";
+    });
+    app.tool("hello", {}, () => "hello");
+    onTestFinished(async () => {
+      await app.close();
+      await store.close();
+    });
+    return { app, logged };
+  }
+
+  test("does not keep the app from serving: it is not ready, keeps trying, and runs tasks when the store is there", async () => {
+    const { url: address, open } = await database();
+    const { app, logged } = baker(postgresStore(address));
+    const { url } = await listening(app);
+    expect(textIn(await callTool(url, "hello"))).toBe("hello");
+    const ready = async () => (await fetch(new URL("/readyz", url))).status;
+    expect(await ready()).toBe(503);
+    expect((await app.health()).problems.join()).toContain("cannot be reached");
+    const refused = await call(url, "bake");
+    expect(refused.error).toMatchObject({ code: -32603, data: { reason: "store_unavailable" } });
+    await open();
+    const task = await vi.waitFor(() => begun(url, "bake"), patience);
+    await until(url, task, "completed");
+    await vi.waitFor(async () => expect(await ready()).toBe(200), patience);
+    const lines = logged.filter(({ message }) => message.includes("store"));
+    expect(lines.filter(({ message }) => message.includes("keeps trying"))).toHaveLength(1);
+    expect(lines.filter(({ message }) => message.includes("works again"))).toHaveLength(1);
+    // The failed call has a line of its own.
+    expect(lines.filter(({ level }) => level === "error").length).toBeLessThanOrEqual(3);
+  });
+
+  test("does not keep app.work from starting either, and the app can close meanwhile", async () => {
+    const { url, open } = await database();
+    const { app } = baker(postgresStore(url));
+    await app.work();
+    await app.close();
+    await app.work();
+    await open();
+    const task = await vi.waitFor(() => begun(app, "bake"), patience);
+    await until(app, task, "completed");
+  });
+
+  test("is told from a mistake in the configuration, with which the app does not start", async () => {
+    const noFolder = fileURLToPath(import.meta.url);
+    await expect(baker(sqliteStore(join(noFolder, "tasks.db"))).app.listen(0)).rejects.toThrow(
+      /ENOTDIR|EEXIST/,
+    );
+    const { url } = await freshDatabase();
+    const stranger = new URL(url);
+    stranger.pathname = "/no_such_database";
+    await expect(baker(postgresStore(stranger.href)).app.listen(0)).rejects.toThrow(
+      "does not exist",
+    );
   });
 });
 

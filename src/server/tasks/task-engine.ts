@@ -83,7 +83,10 @@ export class Work {
     // The random part distinguishes two processes that have the same process id, one after the other.
     const random = this.#core.environment.newId().slice(0, 6);
     const name = `${hostname()}-${process.pid}-${random}`;
-    await this.runtime.start({ name, concurrency, pollMs, sweepMs });
+    if (await this.runtime.start({ name, concurrency, pollMs, sweepMs })) return;
+    this.#core.logger.warn(
+      "The task store cannot be reached yet. Until it can, this process reports that it is not ready, and keeps trying.",
+    );
   }
 
   #names(): string[] {
