@@ -190,4 +190,54 @@ describe("without auth", () => {
     expect(response.status).toBe(403);
     expect(called).toEqual([]);
   });
+
+  const asked = (extra: Record<string, unknown>, tool = "facts") => {
+    const { app, called, logged } = till();
+    const authInfo: AuthInfo = { token: "t", clientId: "an-application", scopes: [], extra };
+    const to = (request: Request) => app.handle(request, { authInfo });
+    return { app, called, logged, answer: () => callTool(to, tool), to };
+  };
+
+  test("different issuers and subjects are never the same caller, and usual ones keep their names", async () => {
+    const pairs: readonly (readonly [Record<string, unknown>, string])[] = [
+      [{ sub: "ada" }, "ada"],
+      [{ iss: "https://i", sub: "a" }, "https://i a"],
+      [{ iss: "https://i", sub: "a b" }, "https://i a b"],
+      [{ iss: "app", sub: "a" }, "app a"],
+      [{ sub: "https://i a" }, '["https://i a"]'],
+      [{ sub: '["https://i a"]' }, '["[\\"https://i a\\"]"]'],
+      [{ iss: "https://i a", sub: "b" }, '["https://i a","b"]'],
+      [{ iss: '["x', sub: 'y"]' }, '["[\\"x","y\\"]"]'],
+      [{ iss: '["https://i', sub: 'a"]' }, '["[\\"https://i","a\\"]"]'],
+      [{ iss: "", sub: "a" }, " a"],
+      [{ sub: " a" }, '[" a"]'],
+    ];
+    for (const [extra, name] of pairs) {
+      const told = JSON.parse(textIn(await asked(extra).answer()));
+      expect(told).toMatchObject({ principal: name });
+    }
+    expect(new Set(pairs.map(([, name]) => name)).size).toBe(pairs.length);
+  });
+
+  test.each([
+    [{ sub: "a\0b" }],
+    [{ sub: "a\uD800" }],
+    [{ sub: "a \uD800" }],
+    [{ iss: "https://i\0", sub: "a" }],
+    [{ iss: "a b\uDC00", sub: "a" }],
+  ])("a name that cannot be stored gets 403 before anything else: %j", async (extra) => {
+    const { called, logged, to } = asked(extra);
+    for (const request of [envelope("tools/call", { name: "free" }), envelope("tools/list")]) {
+      expect((await post(to, request)).status).toBe(403);
+    }
+    expect(called).toEqual([]);
+    expect(logged[0]?.message).toContain("a character that cannot be stored");
+  });
+});
+
+test("a name that parley({ principal }) gives is checked in the same way", async () => {
+  const { to, called } = await served({ auth, principal: ({ token }) => `${token}\0` });
+  const response = await post(to, envelope("tools/call", { name: "free" }), bearer("adas"));
+  expect(response.status).toBe(403);
+  expect(called).toEqual([]);
 });
