@@ -66,6 +66,7 @@ const observer: TaskObserver = {
   leaseLost: () => void (leasesLost += 1),
   couldNotRun: (_, error) => console.warn("  a task could not be run:", error),
   moved: wrong("moved"),
+  blocked: () => {},
   gaveUp: wrong("given up"),
   storeFailed: (error) => console.warn("  the store failed:", error),
   storeBack: () => {},

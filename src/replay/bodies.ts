@@ -75,7 +75,7 @@ export class Bodies {
     for (const operation of steps) {
       // A step that belongs to a question that only a task can wait for is left to the task.
       if (operation.isAside && this.#carrier.canDetach) continue;
-      const may = this.#carrier.mayStart?.() ?? true;
+      const may = this.#carrier.mayStart?.(operation.key) ?? true;
       if (may === false) return "forbidden";
       if (may === "later") return "later";
       const entry = this.#start(operation);
@@ -89,8 +89,10 @@ export class Bodies {
   #start(operation: StepOperation): Entry | undefined {
     const { key, body, options, within } = operation;
     operation.state = "in_progress";
-    this.#running += 1;
     this.#hasRun = true;
+    const late = this.#carrier.late?.take(key);
+    if (late !== undefined) return late;
+    this.#running += 1;
     const attempts = {
       key,
       body,
@@ -100,15 +102,15 @@ export class Bodies {
       signal: () => this.#signal(),
       inside: (call: () => unknown) =>
         within === undefined ? this.#inside(key, call) : within(() => this.#inside(key, call)),
-      pause: (ms: number) => this.#pause(ms),
+      pause: (ms: number) => this.#pause(key, ms),
     };
     try {
       const outcome = runBody(attempts);
-      if (!(outcome instanceof Promise)) return this.#isRecorded() ? outcome : undefined;
-      this.#carrier.onBody?.(outcome.then(ended, ended));
+      if (!(outcome instanceof Promise)) return this.#isRecorded(outcome) ? outcome : undefined;
+      this.#carrier.onBody?.(outcome.then(ended, ended), key);
       outcome.then(
         (entry) => {
-          if (this.#isRecorded()) this.#onFinished(operation, entry);
+          if (this.#isRecorded(entry)) this.#onFinished(operation, entry);
         },
         (error: unknown) => this.#failed(operation, error),
       );
@@ -119,8 +121,10 @@ export class Bodies {
   }
 
   /** Counts a body that has finished. False after the end of the run, when its outcome is no longer recorded. */
-  #isRecorded(): boolean {
+  #isRecorded(entry?: Entry): boolean {
     this.#running -= 1;
+    // After the signal has aborted, an error may be due to that, and is then not the outcome of the body.
+    if (this.#abortedFor === "LostLease" && entry?.kind === "step") this.#carrier.late?.keep(entry);
     return this.#abortedFor === undefined;
   }
 
@@ -133,9 +137,10 @@ export class Bodies {
     this.#onMistake(error instanceof NotJson ? authorErrors.notJson(operation, error) : error);
   }
 
-  /** Aborts the bodies that are still running. Their outcomes are not recorded. */
-  abort(reason: StopReason | "RunEnded"): void {
+  /** Aborts the bodies that are still running. Their outcomes are not recorded, and neither are those of `finished`. */
+  abort(reason: StopReason | "RunEnded", finished: readonly { readonly entry: Entry }[]): void {
     this.#abortedFor = reason;
+    if (reason === "LostLease") for (const { entry } of finished) this.#carrier.late?.keep(entry);
     this.#controller?.abort(new Stopped(reason));
     for (const abandon of this.#pauses) abandon();
   }
@@ -166,7 +171,7 @@ export class Bodies {
   }
 
   /** Waits before a retry. Rejects if the run ends or drains first, so that the body is not called again. */
-  #pause(ms: number): Promise<void> {
+  #pause(key: string, ms: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const abandon = () => {
         cancel();
@@ -176,7 +181,7 @@ export class Bodies {
       const cancel = this.#carrier.after(Math.min(ms, longestTimerMs), () => {
         this.#pauses.delete(abandon);
         // A retry needs the carrier's permission like any other body, because the lease may have ended during the pause.
-        if (this.#carrier.mayStart?.() === false) this.#onForbidden();
+        if (this.#carrier.mayStart?.(key) === false) this.#onForbidden();
         else resolve();
       });
       if (this.#abortedFor === undefined && !this.#isDraining) this.#pauses.add(abandon);

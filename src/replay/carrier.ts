@@ -32,12 +32,14 @@ export interface Carrier {
   /** Whether `checkpoint()` may end the run. False if there is no further round to continue in. Default: true. */
   readonly canYield?: boolean | undefined;
   /** Called with a promise for each asynchronous body. It resolves when the body ends, even if the run has ended before. */
-  readonly onBody?: ((end: Promise<void>) => void) | undefined;
+  readonly onBody?: ((end: Promise<void>, key: string) => void) | undefined;
+  /** Keeps what bodies returned after their run had lost its lease, for a later run in the same process. */
+  readonly late?: LateOutcomes | undefined;
   /**
    * Called before each body. False ends the run as stopped, because the lease of a task may be over. "later" ends it as
    * yielded without starting the body, because a tool with `once` starts none in a request that can be sent twice.
    */
-  readonly mayStart?: (() => boolean | "later") | undefined;
+  readonly mayStart?: ((key: string) => boolean | "later") | undefined;
   /** How long this run has taken, for `checkpoint({ afterMs })`. */
   readonly elapsedMs?: (() => number) | undefined;
   /** Stops the run from outside (R12). */
@@ -57,6 +59,13 @@ export interface Carrier {
   readonly report?: ((mistake: unknown) => void) | undefined;
   /** Called when the handler waits for something that is not an operation of `ctx`. For development. */
   readonly onIdle?: (() => void) | undefined;
+}
+
+/** Outcomes that came too late to be recorded by the run that started their bodies (R9). */
+export interface LateOutcomes {
+  readonly keep: (entry: Entry) => void;
+  /** The outcome of this step, if an earlier run has left one. The body does not run again then. */
+  readonly take: (key: string) => Entry | undefined;
 }
 
 /** Follows step bodies through their asynchronous calls. */

@@ -159,7 +159,7 @@ export class Playback implements TurnListener {
   close(reason: StopReason | "RunEnded"): void {
     this.#divergence?.endStall();
     this.#inbox.listener = undefined;
-    this.#bodies.abort(reason);
+    this.#bodies.abort(reason, this.#finished);
   }
 
   // ---------------------------------------------------------------- the end of a turn (R4)

@@ -97,6 +97,7 @@ export class Engine {
       couldNotRun: tell("couldNotRun"),
       moved: tell("moved"),
       gaveUp: tell("gaveUp"),
+      blocked: (what) => void this.told.push({ event: "blocked", error: what }),
       storeFailed: (error) => void this.told.push({ event: "storeFailed", error }),
       storeBack: () => void this.told.push({ event: "storeBack" }),
     };

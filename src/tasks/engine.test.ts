@@ -589,8 +589,94 @@ describe("workers", () => {
     const { error } = await engine.over(id);
     expect(error).toMatchObject({ data: { reason: "task_stuck" } });
     expect(error?.message).toBe(
-      "The task was given up after 3 attempts without progress. The last cause was: worker doomed disappeared without a message.",
+      "The task was given up after 3 attempts without progress. The last cause was: worker doomed disappeared without a message: " +
+        "its process ended, or a step blocked its event loop for longer than the lease of 0.1 s.",
     );
+  });
+
+  describe("a body that blocks the event loop past its lease", () => {
+    const leaseMs = 200;
+    const block = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * leaseMs);
+
+    test.each(["synchronous", "asynchronous"] as const)(
+      "runs once if no other worker has come, and the process says what happened (%s)",
+      async (kind) => {
+        let ran = 0;
+        const engine = engineOn(new MemoryStore({ leaseMs }), {
+          tool: async (_input, ops) => {
+            const other = ops.step("other", () => new Promise((done) => setTimeout(done, 1)));
+            const crunched = await ops.step("crunch", () => {
+              ran += 1;
+              block();
+              return kind === "synchronous" ? "crunched" : Promise.resolve("crunched");
+            });
+            await other;
+            return crunched;
+          },
+        });
+        await engine.start({ pollMs: 5 });
+        const { id } = await engine.create("tool");
+        expect((await engine.over(id)).result).toBe("crunched");
+        expect(ran).toBe(1);
+        const said = engine.told.filter(({ event }) => event === "blocked");
+        expect(said.map(({ error }) => error)).toContainEqual(
+          expect.stringMatching(
+            /^this process did not respond for at least [\d.]+ s while .*step "crunch" of "tool".* ran: its event loop was blocked, or the process was paused$/,
+          ),
+        );
+      },
+    );
+
+    test("has its outcome recorded when this process claims the task again, instead of running again", async () => {
+      let ran = 0;
+      const store = new MemoryStore({ leaseMs });
+      const engine = engineOn(
+        store,
+        {
+          tool: async (_input, ops) => {
+            const value = await ops.step("crunch", async () => {
+              ran += 1;
+              block();
+              // Another replica takes the task over, and does not get anywhere with it either.
+              void store.claim({ worker: "other", tools: ["tool"], most: 1, leaseMs });
+              return "crunched";
+            });
+            return value;
+          },
+        },
+        { limits: { fruitlessClaims: 1 } },
+      );
+      await engine.start({ pollMs: 5 });
+      const { id } = await engine.create("tool");
+      expect((await engine.over(id)).result).toBe("crunched");
+      expect(ran).toBe(1);
+      expect(engine.told.map(({ event }) => event)).toContain("leaseLost");
+    });
+
+    test("is named as the cause if the task is given up", async () => {
+      const store = new MemoryStore({ leaseMs });
+      const engine = engineOn(
+        store,
+        {
+          tool: (_input, ops) =>
+            ops.step(
+              "crunch",
+              async () => {
+                block();
+                void store.claim({ worker: "other", tools: ["tool"], most: 1, leaseMs });
+                throw new Error("no outcome");
+              },
+              { retries: 1_000 },
+            ),
+        },
+        { limits: { fruitlessClaims: 1 } },
+      );
+      await engine.start({ pollMs: 5 });
+      const { id } = await engine.create("tool");
+      expect((await engine.over(id)).error?.message).toMatch(
+        /^The task was given up after 1 attempt without progress\. The last cause was: this process did not respond for at least [\d.]+ s while step "crunch" of "tool" ran/,
+      );
+    });
   });
 
   test("a record that cannot be opened does not run and is not counted, because another replica may have the key", async () => {

@@ -8,6 +8,8 @@ export interface TaskObserver {
   readonly finished: (task: TaskRecord, status: "completed" | "failed") => void;
   /** A worker was too slow or was paused, so another worker has its task or may have it. */
   readonly leaseLost: (task: TaskRecord) => void;
+  /** The event loop was blocked, or the process was paused, for so long that leases were at risk. */
+  readonly blocked: (what: string) => void;
   /** A record could not be opened, or a program could not start. Another attempt follows. */
   readonly couldNotRun: (task: TaskRecord, error: unknown) => void;
   /** The row of a task is not what was sealed, so somebody changed the database. The task is not run, shown or answered. */

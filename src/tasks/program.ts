@@ -32,7 +32,7 @@ export interface Prepared {
   readonly carrier: (
     recording: Pick<
       Carrier,
-      "append" | "cut" | "publish" | "mayStart" | "onBody" | "stop" | "drain"
+      "append" | "cut" | "publish" | "mayStart" | "onBody" | "late" | "stop" | "drain"
     >,
   ) => Carrier;
   /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */

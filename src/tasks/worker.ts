@@ -3,11 +3,15 @@
 
 import { backOff } from "../util/timers.ts";
 import type { StoreClock } from "./clock.ts";
+import { BlockedLoop } from "./execution/blocked-loop.ts";
+import type { RunningStep } from "./execution/blocked-loop.ts";
 import { Execution } from "./execution/execution.ts";
 import type { ExecutionDeps } from "./execution/dependencies.ts";
+import { LateOutcomes } from "./execution/late-outcomes.ts";
 import { Lease } from "./execution/lease.ts";
 import type { Program } from "./program.ts";
 import type { ClaimedTask, ChangeHint } from "./store.ts";
+import { Sweeper } from "./sweeper.ts";
 
 /** The tools that this process can run as tasks. */
 export interface Programs {
@@ -31,7 +35,6 @@ export interface WorkerOptions {
 const renewalGapMs = 20;
 /** The shortest pause between two claims that found nothing. */
 const claimGapMs = 20;
-const sweepBatch = 500;
 /** How long a draining worker waits for the store. */
 const drainMarginMs = 2_000;
 
@@ -47,6 +50,8 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #programs: Programs;
   readonly #deps: ExecutionDeps & { readonly clock: StoreClock };
+  readonly #sweeper: Sweeper;
+  readonly #blockedLoop: BlockedLoop;
   readonly #leaseClocks = [() => performance.now(), Date.now];
   readonly #running = new Map<
     string,
@@ -55,16 +60,19 @@ export class Worker {
   #draining: Promise<void> | undefined;
   #state: "new" | "working" | "draining" = "new";
   #unsubscribe: (() => void) | undefined;
-  #timers: { claim?: () => void; renew?: () => void; sweep?: () => void } = {};
+  #timers: { claim?: () => void; renew?: () => void } = {};
   /** The claim that is under way. */
   #claiming: Promise<void> | undefined;
   /** Whether there may be something to claim that the claim under way does not see. */
   #isWoken = false;
   #renewing: Promise<void> | undefined;
-  #sweeping: Promise<void> | undefined;
   #isLooking = false;
   /** Whether a renewal follows shortly, because it brings new arrivals. */
   #isRenewalNear = false;
+  /** When this process was last seen to respond, when it should be seen again, and what ran in the task that ended last. */
+  #aliveAt = performance.now();
+  #renewDueAt = Infinity;
+  #lastEnded: readonly RunningStep[] = [];
   #failures = 0;
   #reserved = 0;
   /** When the next look at the store is due, by the store's clock. */
@@ -79,7 +87,14 @@ export class Worker {
   ) {
     this.#programs = programs;
     this.#options = options;
-    this.#deps = deps;
+    this.#sweeper = new Sweeper(deps, options.sweepMs, (error) => this.#failed(error));
+    this.#blockedLoop = new BlockedLoop(deps.store.leaseMs);
+    this.#deps = {
+      ...deps,
+      late: new LateOutcomes(),
+      blockedLoop: this.#blockedLoop,
+      confirm: () => void this.#confirm(),
+    };
   }
 
   get name(): string {
@@ -91,7 +106,6 @@ export class Worker {
     return this.#state === "working";
   }
 
-  /** How many tasks it runs. */
   get running(): number {
     return this.#running.size;
   }
@@ -127,7 +141,7 @@ export class Worker {
     this.#state = "working";
     this.#unsubscribe = this.#deps.store.subscribe((hint) => this.#hinted(hint));
     this.#renew();
-    this.#sweep();
+    this.#sweeper.start();
     this.#wake();
   }
 
@@ -141,7 +155,7 @@ export class Worker {
     this.#state = "draining";
     this.#unsubscribe?.();
     this.#timers.claim?.();
-    this.#timers.sweep?.();
+    const swept = this.#sweeper.stop();
     for (const { execution } of this.#running.values()) execution.drain();
     // A task that is being claimed or created for this worker right now still arrives, and is handed over, too.
     await this.#settled(
@@ -149,7 +163,7 @@ export class Worker {
     );
     this.#timers.renew?.();
     // The caller may close the store next, so nothing of this worker may be under way then.
-    await this.#inTime(Promise.all([this.#renewing, this.#sweeping]));
+    await this.#inTime(Promise.all([this.#renewing, swept]));
     await this.#inTime(
       this.#deps.store.leave(this.name).catch((error: unknown) => this.#failed(error)),
     );
@@ -219,6 +233,8 @@ export class Worker {
   /** Claims once, and returns how long there will be nothing to claim. */
   async #claim(): Promise<number> {
     const { store, clock } = this.#deps;
+    // After the event loop was blocked, this worker would otherwise take its own tasks away from itself.
+    if (this.#hasExpired) await this.#confirm();
     const mark = this.#mark();
     const most = this.#room;
     const tools = this.#programs.names();
@@ -247,6 +263,7 @@ export class Worker {
     const execution = new Execution(claimed, program, lease, this.#deps);
     const end = execution.run().then((nextDueAt) => {
       if (this.#running.get(task.id)?.execution === execution) this.#running.delete(task.id);
+      this.#lastEnded = execution.stepsSince(this.#aliveAt);
       this.#roomMade();
       if (nextDueAt !== undefined) this.#lookIn(Math.max(0, nextDueAt - this.#deps.clock.now()));
     });
@@ -258,13 +275,28 @@ export class Worker {
 
   /** Renews all leases in one statement, which also shows that this worker is alive. */
   #renew(): void {
+    this.#lookForBlock();
     this.#isRenewalNear = false;
     if (this.#renewing !== undefined) return this.#renewSoon();
     this.#renewing = this.#renewAll().then((waitMs) => {
       this.#renewing = undefined;
       const isNeeded = this.isWorking || this.#running.size > 0;
-      if (isNeeded && !this.#isRenewalNear) this.#at("renew", waitMs, () => this.#renew());
+      if (isNeeded && !this.#isRenewalNear) this.#renewIn(waitMs);
     });
+  }
+
+  /** Whether a lease has ended by the clocks of this process. The store may still count the claim. */
+  get #hasExpired(): boolean {
+    return [...this.#running.values()].some(({ execution }) => execution.hasExpired);
+  }
+
+  /** Renews what this worker holds. Then every claim is either good or known to be lost. */
+  async #confirm(): Promise<void> {
+    // A renewal that was under way before the event loop was blocked does not count from now.
+    await this.#renewing;
+    if (!this.#hasExpired) return;
+    this.#renew();
+    await this.#renewing;
   }
 
   /** Returns how long to wait before the next renewal. */
@@ -317,36 +349,31 @@ export class Worker {
   #renewSoon(): void {
     if (this.#isRenewalNear) return;
     this.#isRenewalNear = true;
-    this.#at("renew", renewalGapMs, () => this.#renew());
+    this.#renewIn(renewalGapMs);
+  }
+
+  #renewIn(ms: number): void {
+    this.#renewDueAt = performance.now() + ms;
+    this.#at("renew", ms, () => this.#renew());
+  }
+
+  /** Says so if this renewal comes far too late. A body that blocked the event loop has often ended by now. */
+  #lookForBlock(): void {
+    const [now, aliveAt, ended] = [performance.now(), this.#aliveAt, this.#lastEnded];
+    const lateMs = now - this.#renewDueAt;
+    this.#renewDueAt = Infinity;
+    this.#aliveAt = now;
+    this.#lastEnded = [];
+    if (!this.#blockedLoop.isLate(lateMs)) return;
+    const running = [...this.#running.values()];
+    const steps = running.flatMap(({ execution }) => execution.stepsSince(aliveAt));
+    this.#deps.observer.blocked(this.#blockedLoop.note(lateMs, [...steps, ...ended]));
   }
 
   /** The store did not renew this claim. The task was cancelled or taken over, unless its run has just ended. */
   async #lost(execution: Execution): Promise<void> {
     const isRunning = () => this.#running.get(execution.ref.id)?.execution === execution;
     if (isRunning()) await execution.lose();
-  }
-
-  // ---------------------------------------------------------------- sweeping
-
-  #sweep(): void {
-    this.#sweeping = this.#sweepAll().then(() => {
-      this.#sweeping = undefined;
-      // The interval varies, so that replicas do not all sweep at the same time.
-      const waitMs = this.#options.sweepMs * (0.75 + Math.random() / 2);
-      if (this.isWorking) this.#at("sweep", waitMs, () => this.#sweep());
-    });
-  }
-
-  async #sweepAll(): Promise<void> {
-    const { store, limits } = this.#deps;
-    try {
-      for (let isMore = true; isMore && this.isWorking;) {
-        const { expired, removed, forgotten } = await store.sweep(sweepBatch, limits.keepMs);
-        isMore = Math.max(expired + removed, forgotten) >= sweepBatch;
-      }
-    } catch (error) {
-      this.#failed(error);
-    }
   }
 
   // ---------------------------------------------------------------- clocks and failures
@@ -356,7 +383,7 @@ export class Worker {
     return this.#leaseClocks.map((clock) => clock());
   }
 
-  #at(name: "claim" | "renew" | "sweep", ms: number, callback: () => void): void {
+  #at(name: "claim" | "renew", ms: number, callback: () => void): void {
     this.#timers[name]?.();
     this.#timers[name] = this.#deps.clock.after(ms, callback);
   }

@@ -24,6 +24,7 @@ const silent: TaskObserver = {
   leaseLost: () => {},
   couldNotRun: () => {},
   moved: () => {},
+  blocked: () => {},
   gaveUp: () => {},
   storeFailed: () => {},
   storeBack: () => {},

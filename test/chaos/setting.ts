@@ -53,6 +53,7 @@ export const silentObserver: TaskObserver = {
   leaseLost: () => {},
   couldNotRun: () => {},
   moved: () => {},
+  blocked: () => {},
   gaveUp: () => {},
   storeFailed: () => {},
   storeBack: () => {},

@@ -199,8 +199,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R8",
     what: "a handler that settles waits for its bodies",
     file: bodies,
-    find: "    this.#abortedFor = reason;\n    this.#controller?.abort(new Stopped(reason));\n",
-    put: "    this.#abortedFor = reason;\n",
+    find: "    this.#controller?.abort(new Stopped(reason));\n",
+    put: "",
   },
   {
     rule: "R8",
@@ -227,8 +227,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "outcomes are recorded after the abort",
     file: bodies,
-    find: "          if (this.#isRecorded()) this.#onFinished(operation, entry);",
-    put: "          if (this.#isRecorded()) this.#onFinished(operation, entry);\n          else void this.#carrier.append?.(entry);",
+    find: "          if (this.#isRecorded(entry)) this.#onFinished(operation, entry);",
+    put: "          if (this.#isRecorded(entry)) this.#onFinished(operation, entry);\n          else void this.#carrier.append?.(entry);",
   },
   {
     rule: "R9",
@@ -248,8 +248,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "the carrier is not asked before a body is tried again",
     file: bodies,
-    find: "if (this.#carrier.mayStart?.() === false) this.#onForbidden();",
-    put: "if (this.#carrier.mayStart?.() === undefined && Math.abs(0) > 0) this.#onForbidden();",
+    find: "if (this.#carrier.mayStart?.(key) === false) this.#onForbidden();",
+    put: "if (this.#carrier.mayStart?.(key) === undefined && Math.abs(0) > 0) this.#onForbidden();",
   },
   {
     rule: "R11",
@@ -472,7 +472,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "the value that a body returns at once is recorded although the run has ended",
     file: bodies,
-    find: "return this.#isRecorded() ? outcome : undefined;",
+    find: "return this.#isRecorded(outcome) ? outcome : undefined;",
     put: "return outcome;",
   },
   {

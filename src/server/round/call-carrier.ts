@@ -18,7 +18,7 @@ import { callerPlace } from "../dev/caller-place.ts";
 /** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
 export type Recording = Pick<
   Carrier,
-  "append" | "cut" | "publish" | "mayStart" | "onBody" | "stop" | "drain"
+  "append" | "cut" | "publish" | "mayStart" | "onBody" | "late" | "stop" | "drain"
 >;
 
 /** A recording that keeps nothing. */
@@ -92,6 +92,10 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   get onBody(): Carrier["onBody"] {
     return this.recording.onBody;
+  }
+
+  get late(): Carrier["late"] {
+    return this.recording.late;
   }
 
   get place(): Carrier["place"] {

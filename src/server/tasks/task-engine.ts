@@ -127,6 +127,11 @@ export class Work {
           { task: shortId(id), handler: tool },
         );
       },
+      blocked: (what) =>
+        logger.warn(
+          `${what.charAt(0).toUpperCase()}${what.slice(1)}. Meanwhile no lease was renewed and no request was served. ` +
+            "Do long computations in a worker thread, or give way to other work with await.",
+        ),
       couldNotRun: ({ id, tool, fruitless }, error) =>
         logger.error(`A task could not be run here: ${causeText(error)}`, {
           task: shortId(id),

@@ -5,6 +5,8 @@ import type { TaskLimits } from "../limits.ts";
 import type { TaskObserver } from "../observer.ts";
 import type { Sealer } from "../sealing.ts";
 import type { TaskStore } from "../store.ts";
+import type { BlockedLoop } from "./blocked-loop.ts";
+import type { LateOutcomes } from "./late-outcomes.ts";
 
 /** The services that a run works with. */
 export interface ExecutionDeps {
@@ -13,6 +15,11 @@ export interface ExecutionDeps {
   readonly clock: Clock;
   readonly limits: TaskLimits;
   readonly observer: TaskObserver;
+  /** What bodies returned too late for their own run. */
+  readonly late?: LateOutcomes | undefined;
+  readonly blockedLoop?: BlockedLoop | undefined;
+  /** Asks the store whether the claims of this process still count. It answers with a renewal, or by losing them. */
+  readonly confirm?: (() => void) | undefined;
   /** In development, clients see the whole cause of an engine failure. */
   readonly isDevelopment?: boolean | undefined;
 }

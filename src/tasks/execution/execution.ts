@@ -16,6 +16,8 @@ import { MovedRecordError, openInput } from "../ownership.ts";
 import { isForged, places, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
 import type { Arrival, ClaimRef, Waiting } from "../task.ts";
+import { BlockedLoop } from "./blocked-loop.ts";
+import type { RunningStep } from "./blocked-loop.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
 import { AbandonedError, HeldClaim, UnwrittenError } from "./held-claim.ts";
 import type { Lease } from "./lease.ts";
@@ -51,7 +53,9 @@ export class Execution {
   readonly #deps: ExecutionDeps;
   readonly #claim: HeldClaim;
   readonly #reports: Reports;
-  readonly #bodies = new Set<Promise<void>>();
+  /** The step of each body that has not ended. */
+  readonly #bodies = new Map<Promise<void>, string>();
+  #lastStep = { key: "", at: Number.NEGATIVE_INFINITY };
   #journal: TaskJournal | undefined;
   #dueAt: number | undefined;
   #revision: number | undefined;
@@ -73,6 +77,18 @@ export class Execution {
 
   get ref(): ClaimRef {
     return this.#claim.ref;
+  }
+
+  get hasExpired(): boolean {
+    return this.#claim.lease.isOver;
+  }
+
+  /** The steps that run now, and the last one if it started at this moment or later. */
+  stepsSince(moment: number): readonly RunningStep[] {
+    const { id, tool } = this.#claimed.task;
+    const { key, at } = this.#lastStep;
+    const keys = new Set([...this.#bodies.values(), ...(at < moment ? [] : [key])]);
+    return [...keys].map((step) => ({ task: id, tool, step }));
   }
 
   /** Takes in everything that has arrived so far, as the last renewal brought it. */
@@ -146,8 +162,8 @@ export class Execution {
 
   async #attempt(): Promise<void> {
     const { task, before } = this.#claimed;
-    const { limits, observer } = this.#deps;
-    if (task.fruitless > limits.fruitlessClaims) {
+    const { limits, observer, late } = this.#deps;
+    if (task.fruitless > limits.fruitlessClaims && late?.has(task) !== true) {
       const cause = this.#lastCause(before);
       observer.gaveUp(task, cause);
       return this.#finish({ status: "failed", error: this.#stuck(cause) });
@@ -210,6 +226,7 @@ export class Execution {
 
   #play(journal: TaskJournal, prepared: Prepared): ReturnType<typeof run> {
     this.#watchDue();
+    const late = this.#deps.late?.of(this.ref.id, () => journal.length);
     return run(
       prepared.handler,
       prepared.input,
@@ -220,17 +237,25 @@ export class Execution {
       prepared.carrier({
         stop: this.#claim.stop,
         drain: this.#drain,
-        append: (entry) => journal.append(entry),
+        append: (entry) =>
+          journal.append(entry).catch((error: unknown) => {
+            if (this.#claim.stop.reason === "LostLease") late?.keep(entry);
+            throw error;
+          }),
         cut: (from, back) => journal.cut(from, back),
         publish: async (open) => {
           await journal.publish(open, prepared);
           this.#watchDue();
         },
-        mayStart: () => !this.#claim.lease.isOver,
-        onBody: (end) => {
-          this.#bodies.add(end);
+        mayStart: (key) => {
+          this.#lastStep = { key, at: performance.now() };
+          return !this.#claim.lease.isOver;
+        },
+        onBody: (end, key) => {
+          this.#bodies.set(end, key);
           void end.then(() => this.#bodies.delete(end));
         },
+        late,
       }),
     );
   }
@@ -297,7 +322,7 @@ export class Execution {
     const leftMs = Math.max(0, this.#claim.lease.leftMs);
     await new Promise<void>((resolve) => {
       const cancelTimer = clock.after(Math.min(abortedMs(limits), leftMs), resolve);
-      void Promise.all(this.#bodies).then(() => {
+      void Promise.all(this.#bodies.keys()).then(() => {
         cancelTimer();
         resolve();
       });
@@ -324,9 +349,9 @@ export class Execution {
     const { task } = this.#claimed;
     if (task.cause !== undefined)
       return this.#deps.sealer.open(task.cause, places.cause(task.callId));
-    return before === undefined
-      ? "no cause was recorded"
-      : `worker ${before} disappeared without a message`;
+    if (before === undefined) return "no cause was recorded";
+    const { store, blockedLoop = new BlockedLoop(store.leaseMs) } = this.#deps;
+    return blockedLoop.causeOf(task.id, before);
   }
 
   /** The cause may name machines, so only a client in development sees it. */

@@ -60,10 +60,20 @@ export class HeldClaim {
    */
   watchLease(): void {
     this.#cancelLeaseTimer?.();
+    const { clock, store, confirm } = this.#deps;
     const left = Math.max(0, this.lease.leftMs);
-    this.#cancelLeaseTimer = this.#deps.clock.after(left, () => {
-      if (this.lease.isOver) this.lose("LostLease");
-      else this.watchLease();
+    const dueAt = performance.now() + left;
+    this.#cancelLeaseTimer = clock.after(left, () => {
+      if (!this.lease.isOver) return this.watchLease();
+      const isLate = performance.now() - dueAt > store.leaseMs / 10;
+      if (!isLate || confirm === undefined) return this.lose("LostLease");
+      // The event loop was blocked, so nothing could be renewed. If no other worker has come, the task is still ours.
+      confirm();
+      this.#cancelLeaseTimer = clock.after(store.leaseMs / 3, () => {
+        if (this.lease.isOver) this.lose("LostLease");
+        else this.watchLease();
+      });
+      return undefined;
     });
   }
 

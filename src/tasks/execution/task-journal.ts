@@ -45,6 +45,11 @@ export class TaskJournal {
     );
   }
 
+  /** How many records the log in the store has. */
+  get length(): number {
+    return this.#logLength;
+  }
+
   /** Records an entry. */
   async append(entry: Entry): Promise<void> {
     const { callId } = this.#task;

@@ -1,0 +1,58 @@
+// The sweeper: now and then it ends tasks whose time is up, and deletes what nobody can read any more.
+
+import type { ExecutionDeps } from "./execution/dependencies.ts";
+
+const batch = 500;
+
+/** Sweeps the store at intervals. */
+export class Sweeper {
+  readonly #deps: Pick<ExecutionDeps, "store" | "limits" | "clock">;
+  readonly #intervalMs: number;
+  readonly #onFailure: (error: unknown) => void;
+  #isOn = false;
+  #sweeping: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(
+    deps: Pick<ExecutionDeps, "store" | "limits" | "clock">,
+    intervalMs: number,
+    onFailure: (error: unknown) => void,
+  ) {
+    this.#deps = deps;
+    this.#intervalMs = intervalMs;
+    this.#onFailure = onFailure;
+  }
+
+  start(): void {
+    this.#isOn = true;
+    this.#sweep();
+  }
+
+  /** Resolves when the sweep that is under way has ended. */
+  async stop(): Promise<void> {
+    this.#isOn = false;
+    this.#cancelTimer?.();
+    await this.#sweeping;
+  }
+
+  #sweep(): void {
+    this.#sweeping = this.#sweepAll().then(() => {
+      this.#sweeping = undefined;
+      // The interval varies, so that replicas do not all sweep at the same time.
+      const waitMs = this.#intervalMs * (0.75 + Math.random() / 2);
+      if (this.#isOn) this.#cancelTimer = this.#deps.clock.after(waitMs, () => this.#sweep());
+    });
+  }
+
+  async #sweepAll(): Promise<void> {
+    const { store, limits } = this.#deps;
+    try {
+      for (let isMore = true; isMore && this.#isOn;) {
+        const { expired, removed, forgotten } = await store.sweep(batch, limits.keepMs);
+        isMore = Math.max(expired + removed, forgotten) >= batch;
+      }
+    } catch (error) {
+      this.#onFailure(error);
+    }
+  }
+}
