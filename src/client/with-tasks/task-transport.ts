@@ -23,6 +23,7 @@ import { AskingTasks } from "./asking-tasks.ts";
 import { FollowedTask } from "./followed-task.ts";
 import type { TaskOutcome } from "./followed-task.ts";
 import { declaring, errorOf, isId, isRequest, members, modernMeta } from "./messages.ts";
+import { LegacyByDefault } from "./no-effect.ts";
 import { TaskLeftError } from "./options.ts";
 import type { WithTasksOptions } from "./options.ts";
 
@@ -52,6 +53,7 @@ export class TaskTransport implements Transport {
   readonly #progressMs: number;
   readonly #calls = new Map<RequestId, OpenCall>();
   readonly #asking: AskingTasks;
+  readonly #legacy = new LegacyByDefault();
 
   constructor(inner: Transport, options: WithTasksOptions) {
     this.#inner = inner;
@@ -84,6 +86,7 @@ export class TaskTransport implements Transport {
 
   send = (message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> => {
     if (this.#isGivenUp(message)) return Promise.resolve();
+    this.#legacy.sent(message);
     const meta = isRequest(message) ? modernMeta(message) : undefined;
     if (!isRequest(message) || meta === undefined) return this.#inner.send(message, options);
     const declared = declaring(message, meta);
@@ -173,7 +176,7 @@ export class TaskTransport implements Transport {
     if (call !== undefined) this.#calls.delete(call.id);
     const result = "result" in message ? message.result : undefined;
     if (call === undefined || !isObject(result) || result["resultType"] !== "task") {
-      return this.onmessage?.(message, extra);
+      return this.onmessage?.(this.#legacy.received(message), extra);
     }
     this.#becameTask(call, result);
   }

@@ -9,6 +9,9 @@ import { TaskTransport } from "./task-transport.ts";
  * `callTool()`, and gets the final result. The client's own elicitation, sampling and roots handlers answer the
  * questions of the task. The returned transport has all members of the one you pass.
  *
+ * **Version.** The official client speaks 2025-11-25 unless you pass `versionNegotiation`, and then there are no such
+ * tasks: a warning says so. With a server that speaks nothing newer, everything passes through unchanged.
+ *
  * **Time limits.** A client gives each request 60 s by default. All the time in which a task works counts as one
  * request; the time in which a person answers does not. For longer tasks, pass `callTool()` a longer `timeout`, or
  * `resetTimeoutOnProgress: true` together with `onprogress`: there is progress as long as the task is followed, and
