@@ -99,7 +99,7 @@ function onScreen(env: Record<string, string> = {}): Screen {
 
 test("a person answers with keys, and nothing writes over the question", async () => {
   const screen = onScreen();
-  await screen.shows(/Create it\?\n.*● Accept/);
+  await screen.shows(/Create it\?\n.*● Yes/);
   screen.press(keys.enter);
   await screen.shows(/Which network is vm-1 for\?\n.*● public\n.*○ private/);
   screen.press(keys.down, keys.enter);
@@ -118,7 +118,7 @@ test("who says no gets no VM, and no verdict", async () => {
 }, 120_000);
 
 test.each([
-  ["while it asks", /● Accept/],
+  ["while it asks", /● Yes/],
   ["while it starts", /Two copies of a server start/],
 ])(
   "Ctrl-C %s leaves nothing behind",
@@ -137,7 +137,7 @@ test.each([
 test("killed itself, its replicas end and take the files with them", async () => {
   const folder = emptyFolder();
   const screen = onScreen({ TMPDIR: folder });
-  await screen.shows(/● Accept/);
+  await screen.shows(/● Yes/);
   screen.kill("SIGKILL");
   await screen.ended;
   await expect.poll(() => leftIn(folder)).toEqual([]);

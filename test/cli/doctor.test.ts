@@ -103,7 +103,7 @@ test("keys that are none, or missing where they are needed", async () => {
   inEmptyFolder();
   const bad = await run(doctor, [], { PARLEY_KEYS: "mine:short" });
   expect(bad.code).toBe(1);
-  expect(bad.out).toMatch(/✖ keys {9}key "mine"/);
+  expect(bad.out).toMatch(/✖ keys {9}PARLEY_KEYS: key "mine"/);
   expect((await run(doctor, [], { NODE_ENV: "production" })).out).toContain(
     "✖ keys         none. Set PARLEY_KEYS",
   );

@@ -149,6 +149,13 @@ describe("arguments", () => {
     expect(JSON.parse(piped.stdout)).toEqual({ item: "x" });
   });
 
+  test("without a terminal, a question shows what each field is for", async () => {
+    const { stdout } = await parley(["call", await deskUrl(), "formats"], { cwd: emptyFolder() });
+    expect(stdout).toContain("    mail: an email address\n");
+    expect(stdout).toMatch(/^ {4}site: .* \(with https\)$/m);
+    expect(stdout).toMatch(/^ {4}at: .* \(Time\)$/m);
+  });
+
   test("a wrong one is named, with what is expected", { timeout: 120_000 }, async () => {
     const url = await deskUrl();
     const cwd = emptyFolder();

@@ -146,7 +146,7 @@ describe("answered by keys", () => {
 describe("not answered", () => {
   test("declined", limit, async () => {
     const screen = await calling("confirm");
-    await answer(screen, /◆ {2}Are you sure\?/, escape);
+    await answer(screen, /◆ {2}Are you sure\?\n.*● Yes\n.*○ No\n(?!.*○)/, escape);
     await answer(screen, /◆ {2}Leave this question\?/, down, enter);
     expect(await screen.ended).toBe(0);
     expect(screen.text()).toMatch(/↳ you .* declined\n[^]*no$/);

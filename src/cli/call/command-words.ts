@@ -14,22 +14,19 @@ export function inCommandWords<E extends Error>(error: E): E | CallError {
 }
 
 function messageOf({ code, message, rpc, question }: CallError): string {
-  switch (code) {
-    case "capability_missing": {
-      const needed = own(rpc?.data, "requiredCapabilities");
-      const isRoots = own(needed, "roots") !== undefined;
-      return `${rpc?.message ?? withoutApi(message)} ${isRoots ? withRoot : withoutAs}`;
-    }
-    case "unhandled_question":
-      return `${asked(question)} ${question?.kind === "roots" ? withRoot : withoutAs}`;
-    case "too_large":
-      return "The server's response is larger than this command accepts, so it was cut off.";
-    case "bad_reference":
-    case "era_not_shared":
-      return withoutApi(message) === message ? message : `${withoutApi(message)} ${withoutAs}`;
-    default:
-      return withoutApi(message);
+  if (code === "capability_missing") {
+    const isRoots = own(own(rpc?.data, "requiredCapabilities"), "roots") !== undefined;
+    return `${rpc?.message ?? withoutApi(message)} ${isRoots ? withRoot : withoutAs}`;
   }
+  if (code === "unhandled_question") {
+    return `${asked(question)} ${question?.kind === "roots" ? withRoot : withoutAs}`;
+  }
+  if (code === "too_large" && ofApi.test(message)) {
+    return "The server's response is larger than this command accepts, so it was cut off.";
+  }
+  const kept = withoutApi(message);
+  const isAboutVersion = code === "bad_reference" || code === "era_not_shared";
+  return isAboutVersion && kept !== message ? `${kept} ${withoutAs}` : kept;
 }
 
 const withoutAs = "Leave out --as, and try again.";

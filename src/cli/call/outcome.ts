@@ -11,7 +11,8 @@ import type { Outcome } from "./drive.ts";
 import { inCommandWords } from "./command-words.ts";
 import { plain, plainJson, plainLine } from "../screen/plain.ts";
 import { urlWarnings } from "../prompts/url-warnings.ts";
-import { expectedOf } from "../prompts/form-field.ts";
+import { expectedOf, worded } from "../prompts/form-field.ts";
+import type { FormField } from "../../protocol/form.ts";
 import { readReference, shortId } from "../journal/reference.ts";
 import { style } from "../screen/style.ts";
 import { legacyVersion } from "../../protocol/versions.ts";
@@ -107,7 +108,8 @@ export function questionText(question: OpenQuestion): string {
       const required = question.schema.required ?? [];
       const fields = Object.entries(question.schema.properties).map(([name, field]) => {
         const optional = required.includes(name) ? "" : ", optional";
-        return `    ${plainLine(name)}: ${expectedOf(field) ?? "JSON"}${optional}\n`;
+        const about = aboutField(name, field);
+        return `    ${plainLine(name)}: ${expectedOf(field) ?? "JSON"}${optional}${about}\n`;
       });
       return `${head} ${plain(question.message).trim()}\n${fields.join("")}`;
     }
@@ -124,6 +126,14 @@ export function questionText(question: OpenQuestion): string {
     case "roots":
       return `${head} The folders that the server may use: --root DIR\n`;
   }
+}
+
+/** The title and the description of a field, as far as they say more than its name. */
+function aboutField(name: string, { title, description }: FormField): string {
+  const parts = [title, description]
+    .map((part) => plainLine(worded(part ?? "")))
+    .filter((part) => part !== "" && part.toLowerCase() !== name.toLowerCase());
+  return parts.length === 0 ? "" : ` (${parts.join(": ")})`;
 }
 
 /** The result of a task as text. A server can send any value. */

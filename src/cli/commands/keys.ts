@@ -1,10 +1,11 @@
 // `parley keys new` and `parley keys rotate`: creates keys, and plans a rotation.
 
 import { errorText } from "../../util/error-text.ts";
-import { newKey, parseKeys } from "../../token/keyring.ts";
+import { newKey } from "../../token/keyring.ts";
 import type { Command, Io } from "../command.ts";
 import { UsageError } from "../command.ts";
-import { givenKeys } from "../doctor/available-keys.ts";
+import { givenKeys, keyringOf } from "../doctor/available-keys.ts";
+import type { AvailableKeys } from "../doctor/available-keys.ts";
 import { parseOptions } from "../args/command-line.ts";
 
 /** `parley keys` */
@@ -23,8 +24,7 @@ step. The first key seals, and every key opens. No call and no task is lost,
 because the old keys stay until the last step. The command changes nothing.
 
 Options
-  id                   a name for the new key (default: random for new, today's
-                       date for rotate)
+  id                   a name for the new key (default: today's date)
   --keys-file <file>   read the current keys from this file
   --json               {"id", "steps": [{"when", "keys"}]}
 
@@ -42,18 +42,23 @@ Exit codes
     });
     const [verb, id, ...rest] = positionals;
     if (rest.length > 0) throw new UsageError("keys: pass at most one id");
-    if (verb === "new") return io.out(`${keyNamed(id)}\n`);
+    if (verb === "new") return io.out(`${keyNamed(id ?? unusedId([]))}\n`);
     if (verb !== "rotate") throw new UsageError("keys: use `keys new` or `keys rotate`");
     const present = givenKeys(values, io.env);
     if (present === undefined) {
       throw new UsageError("keys: no current keys to rotate. Set PARLEY_KEYS, or pass --keys-file");
     }
-    return rotate(present.text, id, values.json === true, io);
+    return rotate(present, id, values.json === true, io);
   },
 };
 
-function rotate(text: string, id: string | undefined, isJson: boolean, { out }: Io): void {
-  const known = [...parseKeys(text).opening.keys()];
+function rotate(
+  { text, from }: AvailableKeys,
+  id: string | undefined,
+  isJson: boolean,
+  { out }: Io,
+): void {
+  const known = [...keyringOf({ text, from }).opening.keys()];
   const present = text.split(/[\s,]+/).filter((entry) => entry !== "");
   const fresh = keyNamed(id ?? unusedId(known));
   const [name = ""] = fresh.split(":");
@@ -88,7 +93,7 @@ function unusedId(known: readonly string[]): string {
   return id;
 }
 
-function keyNamed(id: string | undefined): string {
+function keyNamed(id: string): string {
   try {
     return newKey(id);
   } catch (error) {

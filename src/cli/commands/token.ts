@@ -8,14 +8,13 @@ import type { CallState, PackedState } from "../../server/round/state.ts";
 import { decodeHead, decodeState } from "../../token/claims.ts";
 import type { Head } from "../../token/claims.ts";
 import { read as open } from "../../token/format.ts";
-import { parseKeys } from "../../token/keyring.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import { unpack } from "../../token/payload.ts";
 import { duration, size } from "../screen/amounts.ts";
 import { exit, UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { isReference, readReference } from "../journal/reference.ts";
-import { availableKeys } from "../doctor/available-keys.ts";
+import { availableKeys, keyringOf } from "../doctor/available-keys.ts";
 import { parseOptions } from "../args/command-line.ts";
 import { plainJson, plainLine } from "../screen/plain.ts";
 import { style } from "../screen/style.ts";
@@ -64,7 +63,7 @@ Exit codes
     }
     if (keys.warning !== undefined) io.err(`${style.yellow(keys.warning)}\n`);
     const text = tokenIn((given === "-" ? await read(process.stdin) : given).trim());
-    const found = inspect(text, parseKeys(keys.text));
+    const found = inspect(text, keyringOf(keys));
     const isShown = values.values === true;
     io.out(values.json === true ? `${plainJson(asJson(found, isShown))}\n` : told(found, isShown));
     if (found.expiresAt > Date.now()) return exit.done;

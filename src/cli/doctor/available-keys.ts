@@ -4,6 +4,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import process from "node:process";
 import type { Io } from "../command.ts";
 import { UsageError } from "../command.ts";
+import { parseKeys } from "../../token/keyring.ts";
+import type { Keyring } from "../../token/keyring.ts";
+import { errorText } from "../../util/error-text.ts";
 import { reasonOf } from "./finding.ts";
 
 /** The options that name keys. */
@@ -47,6 +50,15 @@ export function availableKeys(given: KeysGiven, env: Io["env"]): AvailableKeys |
 
 /** The development server writes it for its user alone, so this one came another way, perhaps with a repository. */
 const sharedKeys = `${ofDevelopment} can be read by other users, so others may know its key. Delete it, and restart the server to get a new one.`;
+
+/** Parses keys. The message of an error says where they come from: "PARLEY_KEYS: entry 1 has no key id." */
+export function keyringOf({ text, from }: Pick<AvailableKeys, "text" | "from">): Keyring {
+  try {
+    return parseKeys(text);
+  } catch (error) {
+    throw new Error(`${from}: ${errorText(error).replace(/^keys: /, "")}`, { cause: error });
+  }
+}
 
 function textOf(file: string): string {
   try {

@@ -1,11 +1,10 @@
 // Checks of this machine: Node and the keys.
 
 import process from "node:process";
-import { parseKeys } from "../../token/keyring.ts";
 import type { Io } from "../command.ts";
 import { fine, notChecked, reasonOf, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
-import { availableKeys } from "./available-keys.ts";
+import { availableKeys, keyringOf } from "./available-keys.ts";
 import type { KeysGiven } from "./available-keys.ts";
 
 /** Whether Node is new enough. */
@@ -22,12 +21,12 @@ export function keysFinding(given: KeysGiven, env: Io["env"]): Finding {
     const keys = availableKeys(given, env);
     if (keys !== undefined) {
       if (keys.warning !== undefined) return wrong("keys", keys.warning);
-      const [first, ...others] = parseKeys(keys.text).opening.keys();
+      const [first, ...others] = keyringOf(keys).opening.keys();
       const more = others.map((id) => `"${id}"`).join(", ");
       return fine("keys", `"${first}" seals${more && `, ${more} only opens`} (${keys.from})`);
     }
   } catch (error) {
-    return wrong("keys", reasonOf(error).replace(/^keys: /, ""));
+    return wrong("keys", reasonOf(error));
   }
   if (env["NODE_ENV"] === "production") {
     return wrong("keys", "none. Set PARLEY_KEYS to a key from npx mcp-parley keys new.");

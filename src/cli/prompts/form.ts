@@ -8,7 +8,7 @@ import { plainLine, plainText } from "../screen/plain.ts";
 import { signs, style } from "../screen/style.ts";
 import { choicesOf, expectedOf, takes, worded } from "./form-field.ts";
 import type { Choice } from "./form-field.ts";
-import { accept, through } from "./prompt.ts";
+import { agree, through } from "./prompt.ts";
 import type { Asking } from "./prompt.ts";
 
 type Form = FormQuestion;
@@ -20,7 +20,7 @@ export async function askForm(question: Form, asking: Asking): Promise<InputResp
   const message = plainText(question.message);
   const fields = Object.entries(properties);
   if (fields.length === 0) {
-    await accept(message, "Accept", asking);
+    await agree(message, asking);
     return { action: "accept", content: {} };
   }
   const isAlone = fields.length === 1;

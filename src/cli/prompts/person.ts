@@ -53,7 +53,7 @@ async function askPage(question: UrlQuestion, asking: Asking): Promise<InputResp
     asking.say(style.yellow(`   ${signs.warning} ${doubt}`));
   await accept(
     "Open the page yourself if you trust it. Continue when you are done.",
-    "Continue",
+    { accept: "Continue", decline: "Decline", cancel: "Cancel" },
     asking,
   );
   return { action: "accept" };

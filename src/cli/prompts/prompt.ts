@@ -102,16 +102,26 @@ async function menu(asking: Asking): Promise<"decline" | "cancel" | "back"> {
   return value === "decline" || value === "cancel" ? value : "back";
 }
 
+/** Resolves if the person says yes. Throws `Refused` otherwise. Esc leaves the question without a decision. */
+export function agree(message: string, asking: Asking): Promise<void> {
+  return accept(message, { accept: "Yes", decline: "No" }, asking);
+}
+
 /** Resolves if the person accepts. Throws `Refused` otherwise. */
-export async function accept(message: string, yes: string, asking: Asking): Promise<void> {
+export async function accept(
+  message: string,
+  labels: { readonly accept: string; readonly decline: string; readonly cancel?: string },
+  asking: Asking,
+): Promise<void> {
+  const { cancel } = labels;
   const action = await through(asking, (common) =>
-    select({
+    select<"accept" | "decline" | "cancel">({
       ...common,
       message,
       options: [
-        { value: "accept" as const, label: yes },
-        { value: "decline" as const, label: "Decline" },
-        { value: "cancel" as const, label: "Cancel" },
+        { value: "accept", label: labels.accept },
+        { value: "decline", label: labels.decline },
+        ...(cancel === undefined ? [] : [{ value: "cancel" as const, label: cancel }]),
       ],
     }),
   );
