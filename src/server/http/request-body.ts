@@ -21,9 +21,6 @@ export type Body =
 const none: Body = { kind: "text", text: "" };
 const gone: Body = { kind: "gone" };
 
-/** How many bodies may arrive at the same time. */
-const mostUnfinished = 1_000;
-
 /** Reads the bodies of one app's requests. */
 export class RequestBodies {
   readonly #mostBytes: number;
@@ -33,10 +30,7 @@ export class RequestBodies {
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
     this.#mostValues = mostValuesIn(mostBytes);
-    this.#unfinished = new UnfinishedBodies(
-      mostUnfinished,
-      Math.max(16 * mostBytes, 16 * 1024 * 1024),
-    );
+    this.#unfinished = new UnfinishedBodies(Math.max(16 * mostBytes, 16 * 1024 * 1024));
   }
 
   /** The body of a request of Node's `http`. Only JSON that is posted is read. */

@@ -20,15 +20,13 @@ interface Place {
 
 /** The unfinished bodies of one app, from the oldest to the newest. A linked list, for the reason given in in-flight.ts. */
 export class UnfinishedBodies {
-  readonly #most: number;
   readonly #mostHeld: number;
-  #count = 0;
   #held = 0;
   #oldest: Place | undefined;
   #newest: Place | undefined;
 
-  constructor(most: number, mostHeld: number) {
-    this.#most = most;
+  /** `mostHeld` is in bytes, and each body counts as a kilobyte more than it holds. */
+  constructor(mostHeld: number) {
     this.#mostHeld = mostHeld;
   }
 
@@ -38,15 +36,15 @@ export class UnfinishedBodies {
     if (this.#newest === undefined) this.#oldest = place;
     else this.#newest.newer = place;
     this.#newest = place;
-    this.#count += 1;
     return place;
   }
 
-  /** Counts what a body holds now. Gives up the oldest bodies if all of them hold too much, or are too many. */
+  /** Counts what a body holds now. Gives up the oldest bodies if all of them hold too much. */
   count(place: Place): void {
-    this.#held += place.body.held - place.counted;
-    place.counted = place.body.held;
-    while (this.#count > this.#most || this.#held > this.#mostHeld) {
+    const held = place.body.held + 1_024;
+    this.#held += held - place.counted;
+    place.counted = held;
+    while (this.#held > this.#mostHeld) {
       const oldest = this.#oldest;
       if (oldest === undefined) return;
       this.remove(oldest);
@@ -63,7 +61,6 @@ export class UnfinishedBodies {
     else place.newer.older = place.older;
     place.older = undefined;
     place.newer = undefined;
-    this.#count -= 1;
     this.#held -= place.counted;
     place.counted = 0;
   }
