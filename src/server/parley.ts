@@ -25,8 +25,8 @@ import { Serving } from "./http/web.ts";
 import { nodeEnvironment } from "./ops/environment.ts";
 import { healthOf } from "./ops/health.ts";
 import { resolveKeys } from "./ops/keys.ts";
-import { stderrLogger } from "./ops/logger.ts";
 import { checkMayServe } from "./ops/only-works.ts";
+import { safeLogger, stderrLogger } from "./ops/logger.ts";
 import { closeOnSignal } from "./ops/signals.ts";
 import { telemetry } from "./ops/telemetry.ts";
 import { install } from "./sdk/install.ts";
@@ -91,7 +91,7 @@ class ParleyApp implements App {
       name: options.name,
       keyring: () => this.#keys("app.fetch, app.node or app.attach", false),
       limits: checkedLimits(options.limits ?? {}),
-      logger: options.logger ?? stderrLogger,
+      logger: options.logger === undefined ? stderrLogger : safeLogger(options.logger),
       environment: nodeEnvironment,
       telemetry: telemetry(),
       get tasks() {
