@@ -42,10 +42,14 @@ test.each(Object.entries(stores))(
     const taskId = String(called["taskId"]);
 
     const listed = await parley(["tasks", "ls"], { cwd });
-    expect(listed.stdout).toMatch(new RegExp(`^${id}  work  ${taskId}, .* ago  `));
+    expect(listed.stdout).toMatch(
+      new RegExp(`^CALL +TOOL +TASK +STARTED +SERVER\n${id}  work  ${taskId}  .* ago +${url}\n$`),
+    );
     const seen = await parley(["tasks", "ls", "--store", target], { cwd });
     expect(seen.stdout).toMatch(
-      new RegExp(`^${taskId}  work  input_required  .*  no owner  waits for name\n$`),
+      new RegExp(
+        `^TASK +TOOL +STATUS +AGE +OWNER +STATE\n${taskId}  work  input_required  .*  no owner  waits for name\n$`,
+      ),
     );
     const stored = read(
       (await parley(["tasks", "get", taskId, "--store", target, "--json"], { cwd })).stdout,
@@ -60,6 +64,12 @@ test.each(Object.entries(stores))(
     const got = await parley(["tasks", "get", id], { cwd });
     expect(got.stdout).toContain(`${taskId}  input_required  packing (1/4)`);
     expect(got.stdout).toContain("? name (form) For whom?\n    name: text\n");
+
+    const watched = await parley(["tasks", "watch", url, taskId], { cwd });
+    expect(watched.code).toBe(6);
+    expect(watched.stdout).toContain(
+      `Continue with: parley tasks watch ${url} ${taskId} --answer name=…\n`,
+    );
 
     const wrong = await parley(["tasks", "answer", url, taskId, "--answer", "nam=x"], { cwd });
     expect(wrong).toMatchObject({ code: 2 });
@@ -99,6 +109,9 @@ test.each(Object.entries(stores))(
     const second = await taskOf();
     const cancelled = await parley(["tasks", "cancel", second, "--store", target], { cwd });
     expect(cancelled).toMatchObject({ code: 0, stdout: expect.stringContaining("  cancelled  ") });
+    expect((await parley(["resume"], { cwd })).stdout).toBe(
+      "No unfinished calls in this folder.\n",
+    );
     const watched = await parley(["tasks", "watch", url, second, "--json"], { cwd });
     expect(watched.code).toBe(1);
     expect(read(watched.stdout)).toMatchObject({ error: { code: "task_cancelled" } });

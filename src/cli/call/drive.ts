@@ -46,6 +46,8 @@ export interface Called {
   /** The rounds before. */
   readonly rounds?: number | undefined;
   readonly taskId?: string | undefined;
+  /** The words after `parley` that continue it, if the journal does not have it. */
+  readonly again?: string | undefined;
 }
 
 /** Runs a call to its outcome. */

@@ -37,11 +37,11 @@ export async function finish(
   io: Io,
 ): Promise<ExitCode> {
   const outcome = await drive(call, driver, called);
-  const { tool } = called;
+  const { tool, again } = called;
   await calls.settle();
   const { last, kept } = calls;
   const ref = resumable(outcome, connection, last);
-  const code = tell({ outcome, tool, server: connection, ref, kept }, io, isJson);
+  const code = tell({ outcome, tool, server: connection, ref, kept, again }, io, isJson);
   // The journal forgets the call only after its result is printed, so that the result cannot get lost in between.
   if (code === exit.done || "result" in outcome) await call.result().catch(() => {});
   return code;

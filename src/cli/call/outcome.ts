@@ -26,6 +26,8 @@ export interface CallReport {
   readonly ref: string | undefined;
   /** The arguments for `parley resume` that find the call in the journal. Undefined if it is not there. */
   readonly kept: string | undefined;
+  /** The words after `parley` that continue a call which the journal does not have. */
+  readonly again?: string | undefined;
 }
 
 /** Prints the outcome of a call. */
@@ -71,7 +73,7 @@ const idOf = (ref: string) => shortId(readReference(ref).state);
 
 // ---------------------------------------------------------------- for people
 
-function print({ outcome, ref, kept }: CallReport, { out, err }: Io): void {
+function print({ outcome, ref, kept, again }: CallReport, { out, err }: Io): void {
   if ("result" in outcome) return out(`${textOf(outcome.result)}\n`);
   if ("error" in outcome) err(`${style.red(plain(outcome.error.message))}\n`);
   if ("questions" in outcome) {
@@ -89,6 +91,7 @@ function print({ outcome, ref, kept }: CallReport, { out, err }: Io): void {
           .join("")
       : "";
   const say = outcome.status === "inputNeeded" ? out : err;
+  if (again !== undefined) return say(`Continue with: parley ${plainLine(again)}${answers}\n`);
   if (kept === undefined) return say(`Resume with:\n  parley resume${answers} ${ref}\n`);
   say(`Resume with: parley resume ${kept}${answers}\n`);
   err(style.dim(`From elsewhere: parley resume ${kept} --print prints the whole reference.\n`));

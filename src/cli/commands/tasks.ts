@@ -3,9 +3,9 @@
 import { didYouMean, parseOptions, splitAtDashes } from "../args/command-line.ts";
 import { withSession } from "../call/finish.ts";
 import { callOptions, folderIn } from "../call/session.ts";
-import { UsageError } from "../command.ts";
-import type { Command } from "../command.ts";
-import { findCall, unfinished } from "../journal/calls.ts";
+import { exit, UsageError } from "../command.ts";
+import type { Command, ExitCode } from "../command.ts";
+import { findCall, forgetTask, unfinished } from "../journal/calls.ts";
 import { listTaskCalls } from "../journal/call-list.ts";
 import { OwnMark } from "../journal/own-mark.ts";
 import { targetIn, withoutToken } from "../journal/trust.ts";
@@ -80,8 +80,18 @@ Exit codes
       );
     }
     const { store, json: isJson = false } = values;
-    if (store !== undefined) return tasksInStore(verb, rest[0], { ...values, store }, io);
     const mark = new OwnMark(io.env);
+    // A cancelled task is not unfinished any more.
+    const forgetIfCancelled = async (code: ExitCode, taskId: string | undefined) => {
+      if (verb === "cancel" && code === exit.done && taskId !== undefined) {
+        await forgetTask(folderIn(values), taskId, mark);
+      }
+      return code;
+    };
+    if (store !== undefined) {
+      const code = await tasksInStore(verb, rest[0], { ...values, store }, io);
+      return forgetIfCancelled(code, rest[0]);
+    }
     if (verb === "ls") return listTaskCalls(await unfinished(folderIn(values), mark), io, isJson);
     const { target, taskId, isTrusted } = await named(rest, command, {
       folder: folderIn(values),
@@ -90,7 +100,7 @@ Exit codes
     });
     const within = isTrusted ? io : withoutToken(io);
     // The task belongs to another call, so the journal does not keep it.
-    return withSession(target, { ...values, "no-journal": true }, within, (session) => {
+    const code = await withSession(target, { ...values, "no-journal": true }, within, (session) => {
       switch (verb) {
         case "get":
           return getTask(session, taskId, io);
@@ -102,6 +112,7 @@ Exit codes
           return cancelTask(session, taskId, io);
       }
     });
+    return forgetIfCancelled(code, taskId);
   },
 };
 

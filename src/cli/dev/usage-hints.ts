@@ -1,6 +1,7 @@
 // Shows how to call the server, with its own tools.
 
 import type { Tool } from "@modelcontextprotocol/client";
+import { exampleValue } from "./example-value.ts";
 import { plainJson, plainLine } from "../screen/plain.ts";
 
 /** The server, and what it offers. */
@@ -26,30 +27,18 @@ export function usageHints({ url, server, tools }: UsageHints): string {
   ].join("\n");
 }
 
-/** An example value for each required argument. */
+/** An example value for each required argument. If none is known to fit, an ellipsis. */
 function examples({ properties = {}, required = [] }: Tool["inputSchema"]): string[] {
-  return required.map((name) => `${plainLine(name)}=${plainLine(example(properties[name]))}`);
+  return required.map((name) => word(name, exampleValue(properties[name])));
 }
 
-function example(schema: unknown): string {
-  const { type, enum: choices, default: given, minimum = 1, maximum = 1 } = readable(schema);
-  if (given !== undefined) return words(given);
-  if (choices !== undefined) return words(choices[0]);
-  if (type === "boolean") return "true";
-  if (type !== "integer" && type !== "number") return "text";
-  return String(Math.min(Math.max(1, minimum), Math.max(1, maximum)));
+/** As `parley call` takes it: text as it is, and everything else as JSON. */
+function word(name: string, value: unknown): string {
+  if (value === undefined) return `${plainLine(name)}=…`;
+  const isJson = typeof value === "object" || value === null;
+  const text = typeof value === "string" ? plainLine(value) : plainJson(value);
+  return `${plainLine(name)}${isJson ? ":=" : "="}${quoted(text)}`;
 }
 
-interface Field {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is only shown
-const readable = (schema: unknown): Field => Object(schema) as Field;
-
-const words = (value: unknown): string =>
-  typeof value === "string" ? value : `'${JSON.stringify(value)}'`;
+const quoted = (text: string) =>
+  /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

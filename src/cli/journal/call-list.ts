@@ -4,6 +4,7 @@ import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
 import { ago } from "../screen/amounts.ts";
 import { plainJson, plainLine, someOf } from "../screen/plain.ts";
+import { table } from "../screen/table.ts";
 import { nameOf } from "../server/target.ts";
 import type { Kept } from "./calls.ts";
 import { shortId } from "./reference.ts";
@@ -33,7 +34,7 @@ export function listTaskCalls(calls: readonly Kept[], { out }: Io, isJson: boole
   }
   if (found.length === 0)
     out("No unfinished tasks in this folder. Use --store to list the tasks of a store.\n");
-  for (const call of found) out(`${lineOf(call, plainLine(call.state.taskId ?? "", 40))}\n`);
+  else out(table([["CALL", "TOOL", "TASK", "STARTED", "SERVER"], ...found.map(taskRow)]));
   return exit.done;
 }
 
@@ -45,6 +46,12 @@ function entryOf({ state, target }: Kept) {
     server: target === undefined ? state.target : nameOf(target),
     ...(state.taskId !== undefined && { taskId: state.taskId }),
   };
+}
+
+function taskRow(call: Kept): readonly string[] {
+  const { id, tool, server, taskId = "" } = entryOf(call);
+  const since = ago(call.state.since);
+  return [id, plainLine(tool, 40), plainLine(taskId, 40), since, plainLine(server, 60)];
 }
 
 function lineOf(call: Kept, how: string): string {

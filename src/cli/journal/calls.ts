@@ -178,6 +178,13 @@ export async function findCall(folder: string, id: string, own: OwnMark): Promis
   return only;
 }
 
+/** Removes the calls that became this task. */
+export async function forgetTask(folder: string, taskId: string, own: OwnMark): Promise<void> {
+  for (const { state } of await unfinished(folder, own)) {
+    if (state.taskId === taskId) await forget(folder, state.id);
+  }
+}
+
 /** Removes a call from the journal. */
 export async function forget(folder: string, id: string): Promise<void> {
   await folderJournal(folder).delete(id);

@@ -9,6 +9,7 @@ import type { Session } from "../call/session.ts";
 import { exit, UsageError } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
 import { plain, plainJson, plainLine } from "../screen/plain.ts";
+import { nameOf, withoutSecrets } from "../server/target.ts";
 import type { Target } from "../server/target.ts";
 import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
 import type { Connection, OpenQuestion } from "../../client/index.ts";
@@ -52,7 +53,9 @@ export function watchTask(
 ): Promise<ExitCode> {
   const { connection, timeoutMs } = session;
   const call = connection.resume(referenceToTask(connection, target, taskId), { timeoutMs });
-  return finish(call, session, { tool: `task ${taskId}`, args: {}, taskId }, io);
+  const server = nameOf(withoutSecrets(target));
+  const again = `tasks watch ${/\s/.test(server) ? `"${server}"` : server} ${taskId}`;
+  return finish(call, session, { tool: `task ${taskId}`, args: {}, taskId, again }, io);
 }
 
 /** Answers the questions of a task with the answers given in advance. */

@@ -10,6 +10,7 @@ import type { ExitCode, Io } from "../command.ts";
 import { plainJson, plainLine } from "../screen/plain.ts";
 import { PostgresStore } from "../../tasks/stores/postgres/postgres-store.ts";
 import { SqliteStore } from "../../tasks/stores/sqlite/sqlite-store.ts";
+import { table } from "../screen/table.ts";
 import { counted, duration } from "../screen/amounts.ts";
 import { howToMigrate, isPostgres, missingMigrations } from "./migrations.ts";
 
@@ -53,7 +54,7 @@ async function list(store: TaskStore, most: number, { out }: Io, isJson: boolean
   const found = await listTasks(store, most);
   if (isJson) out(`${plainJson({ parley: 1, tasks: found.map((task) => taskJson(task, now)) })}\n`);
   else if (found.length === 0) out("The store has no tasks.\n");
-  else for (const task of found) out(`${taskLine(task, now)}\n`);
+  else out(table([header, ...found.map((task) => taskFacts(task, now))]));
   return exit.done;
 }
 
@@ -142,17 +143,24 @@ function taskJson(task: TaskRecord, now: number): Readonly<Record<string, unknow
   };
 }
 
-function taskLine(task: TaskRecord, now: number): string {
+const header = ["TASK", "TOOL", "STATUS", "AGE", "OWNER", "STATE"];
+
+const taskLine = (task: TaskRecord, now: number): string =>
+  taskFacts(task, now).join("  ").trimEnd();
+
+function taskFacts(task: TaskRecord, now: number): readonly string[] {
   const { id, tool, principal, status, waits, fruitless } = task;
   const waiting = waits.map(({ kind, key }) => (kind === "timer" ? "a timer" : plainLine(key, 30)));
-  const facts = [
+  const state = [
+    ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
+    ...(fruitless > 1 ? [`${fruitless} attempts without progress`] : []),
+  ];
+  return [
     plainLine(id, 40),
     plainLine(tool, 30),
     status,
     duration(Math.max(0, now - task.createdAt)),
     principal === "" ? "no owner" : plainLine(principal, 30),
-    ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
-    ...(fruitless > 1 ? [`${fruitless} attempts without progress`] : []),
+    state.join("  "),
   ];
-  return facts.join("  ");
 }
