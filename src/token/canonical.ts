@@ -17,31 +17,65 @@ export function canonical(value: unknown): string {
 
 /** The SHA-256 of the canonical text in base64url, which is 43 characters. */
 export function digest(value: unknown): string {
-  const text = canonical(value);
-  const known = last;
-  last = none;
-  if (text === known.text) return known.digest;
-  last = { text, digest: hash("sha256", text, "base64url") };
-  return last.digest;
+  return hash("sha256", canonical(value), "base64url");
 }
-
-// A schema often returns the arguments unchanged, and both are digested, one after the other. The last digest is kept for
-// that one use only, so that no arguments stay in memory and no later caller can tell from the time that theirs are equal.
-const none = { text: "", digest: "" };
-let last = none;
 
 /** The first 132 bits of the digest, enough to tell apart two things that one author wrote. Not for use against forgery. */
 export function shortDigest(value: unknown): string {
-  return digest(value).slice(0, 22);
+  return shortened(digest(value));
+}
+
+/** The short digest of a value whose digest is known. */
+export const shortened = (whole: string): string => whole.slice(0, 22);
+
+/**
+ * A copy that has the same digest, for a value that may change before it is known whether a digest is needed. Copying costs
+ * a fraction of digesting. Throws where `digest` would.
+ */
+export function digestible(value: unknown): unknown {
+  return copy(value, 0);
+}
+
+/** Whether a value has the same digest as a JSON value. If members are undefined, it may say no although it has. */
+export function isSameJson(value: unknown, json: unknown): boolean {
+  if (value === json) return true;
+  if (typeof value !== "object" || typeof json !== "object") return false;
+  if (value === null || json === null || Array.isArray(value) !== Array.isArray(json)) return false;
+  if (!Array.isArray(value) && !isPlain(value)) return false;
+  const names = Object.keys(value);
+  return (
+    names.length === Object.keys(json).length &&
+    names.every(
+      (name) =>
+        Object.hasOwn(json, name) && isSameJson(Reflect.get(value, name), Reflect.get(json, name)),
+    )
+  );
+}
+
+function copy(value: unknown, depth: number): unknown {
+  if (typeof value === "string" || value === null) return value;
+  if (typeof value !== "object") {
+    refuseUnlessLiteral(value);
+    return value;
+  }
+  refuseIfDeep(depth);
+  // By index, because `map` skips the holes of a sparse list.
+  if (Array.isArray(value)) return Array.from(value, (item) => copy(item, depth + 1));
+  refuseUnlessPlain(value);
+  // Without a prototype, a member named "__proto__" is like any other.
+  const copied: Record<string, unknown> = Object.create(null);
+  for (const name of Object.keys(value)) {
+    const member: unknown = Reflect.get(value, name);
+    if (member !== undefined) copied[name] = copy(member, depth + 1);
+  }
+  return copied;
 }
 
 function write(value: unknown, depth: number): string {
   if (typeof value === "string") return quote(value);
   if (typeof value !== "object") return literal(value);
   if (value === null) return "null";
-  if (depth === maxDepth) {
-    throw new RangeError(`canonical: nested deeper than ${maxDepth} levels`);
-  }
+  refuseIfDeep(depth);
   return Array.isArray(value) ? writeList(value, depth + 1) : writeMembers(value, depth + 1);
 }
 
@@ -77,16 +111,34 @@ export function quote(text: string): string {
   return text.length < 64 && !needsEscape.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
+function refuseIfDeep(depth: number): void {
+  if (depth === maxDepth) {
+    throw new RangeError(`canonical: nested deeper than ${maxDepth} levels`);
+  }
+}
+
 function literal(value: unknown): string {
-  if (typeof value === "boolean" || Number.isFinite(value)) return String(value);
+  refuseUnlessLiteral(value);
+  return String(value);
+}
+
+function refuseUnlessLiteral(value: unknown): void {
+  if (typeof value === "boolean" || Number.isFinite(value)) return;
   const kind = typeof value === "number" ? String(value) : typeof value;
   throw new TypeError(`canonical: ${kind} is not a JSON value`);
 }
 
 // The prototype of a plain object ends the prototype chain, in whichever realm the object was made. A Date's does not.
-function refuseUnlessPlain(value: object): void {
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return;
-  if (Object.getPrototypeOf(prototype) === null) return;
+  return (
+    prototype === Object.prototype ||
+    prototype === null ||
+    Object.getPrototypeOf(prototype) === null
+  );
+}
+
+function refuseUnlessPlain(value: object): void {
+  if (isPlain(value)) return;
   throw new TypeError("canonical: an instance of a class is not a JSON value");
 }

@@ -6,7 +6,7 @@ import { isObject } from "../../util/objects.ts";
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Json } from "../../util/json.ts";
-import { digest, shortDigest } from "../../token/canonical.ts";
+import { digest, digestible, isSameJson, shortDigest, shortened } from "../../token/canonical.ts";
 import type { Binding } from "../../token/claims.ts";
 import { TokenError } from "../../token/errors.ts";
 import { open } from "../../token/open.ts";
@@ -85,7 +85,9 @@ async function laterRound(
       ? claims.state.value
       : await fetchSpilled(core, claims.callId, claims.state.pointer);
   const state = readState(packed);
-  const inputDigest = digestOfInput(input);
+  const inputDigest = isSameJson(input, request.arguments)
+    ? shortened(argumentsDigest)
+    : digestOfInput(input);
   if (inputDigest !== state.inputDigest) throw inputChanged(definition.name);
   return {
     id: () => claims.callId,
@@ -121,19 +123,24 @@ export class MalformedAnswers extends Error {
   }
 }
 
-function bindingOf(core: Core, definition: Definition, request: RoundRequest): Binding {
+function bindingOf(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  args = request.arguments,
+): Binding {
   return {
     method: definition.method,
     target: request.target,
-    argumentsDigest: digestOf(request.arguments ?? {}),
+    argumentsDigest: unlessBad(() => digest(args ?? {})),
     principal: request.principal,
     audience: core.name,
   };
 }
 
-function digestOf(args: unknown): string {
+function unlessBad<T>(digested: () => T): T {
   try {
-    return digest(args);
+    return digested();
   } catch (error) {
     throw new BadArguments(error);
   }
@@ -146,6 +153,8 @@ class FirstRound implements Call {
   readonly #core: Core;
   readonly #definition: Definition;
   readonly #request: RoundRequest;
+  /** As they were sent, and as the schema returned them, before the handler could write to them. */
+  readonly #arguments: unknown;
   readonly #input: unknown;
   #id: string | undefined;
   #binding: Binding | undefined;
@@ -163,11 +172,20 @@ class FirstRound implements Call {
     this.#definition = definition;
     this.#request = request;
     this.answers = answers;
-    this.#input = input;
     // Arguments that cannot be digested are refused before anything runs, not at the first question. Nested arguments are
-    // not copied for the handler, so they are digested before it can write to them.
-    if (!isSimple(request.arguments)) this.binding();
-    if (!isSimple(input)) this.#inputDigest = { value: digestOfInput(input) };
+    // not copied for the handler, so they are copied here. Most handlers ask nothing, and then nothing is digested.
+    const { arguments: args } = request;
+    this.#arguments = isSimple(args) ? args : unlessBad(() => digestible(args));
+    this.#input = isSimple(input) ? input : this.#copied(input);
+  }
+
+  #copied(input: unknown): unknown {
+    if (isSameJson(input, this.#arguments)) return this.#arguments;
+    try {
+      return digestible(input);
+    } catch {
+      return undefined;
+    }
   }
 
   id(): string {
@@ -187,7 +205,12 @@ class FirstRound implements Call {
   }
 
   binding(): Binding {
-    return (this.#binding ??= bindingOf(this.#core, this.#definition, this.#request));
+    return (this.#binding ??= bindingOf(
+      this.#core,
+      this.#definition,
+      this.#request,
+      this.#arguments,
+    ));
   }
 
   get abilities(): readonly Ability[] {
@@ -207,7 +230,11 @@ class FirstRound implements Call {
   }
 
   inputDigest(): string | undefined {
-    this.#inputDigest ??= { value: digestOfInput(this.#input) };
+    this.#inputDigest ??= {
+      value: isSameJson(this.#input, this.#arguments ?? {})
+        ? shortened(this.binding().argumentsDigest)
+        : digestOfInput(this.#input),
+    };
     return this.#inputDigest.value;
   }
 }
