@@ -17,7 +17,7 @@ import { defineResource } from "./define/resource.ts";
 import { defineTool } from "./define/tool.ts";
 import { handleTo } from "./define/handles.ts";
 import { HttpEntry } from "./http/fast/fast-entry.ts";
-import { isLoopback, listen } from "./http/listen.ts";
+import { isLoopback, listen, strangerWarning } from "./http/listen.ts";
 import type { Listener } from "./http/listen.ts";
 import { nodeHandler } from "./http/node.ts";
 import { RouteCache } from "./http/fast/route-cache.ts";
@@ -79,6 +79,7 @@ class ParleyApp implements App {
   /** Aborts when the app closes, to end requests that wait for a task. */
   #waits = new AbortController();
   #keyring: Keyring | undefined;
+  readonly #warnOfStrangers = strangerWarning((message) => this.#core.logger.warn(message));
   #serving: Serving | undefined;
   #stdio: ReturnType<typeof serveStdio> | undefined;
   #entry: HttpEntry | undefined;
@@ -137,6 +138,7 @@ class ParleyApp implements App {
       isLocal ? "app.listen" : `app.listen on ${host}, which other machines can reach,`,
       isLocal,
     );
+    if (!isLocal && this.#options.auth === undefined) this.#warnOfStrangers(host);
     await this.#storeByDefault(isLocal);
     const { logger } = this.#core;
     // The worker starts first, so that the app does not listen with a store that can never be used.

@@ -349,3 +349,26 @@ describe("how it ends", () => {
     await app.close();
   });
 });
+
+describe("an address that other machines can reach", () => {
+  const warnings = async (options: object, host: string) => {
+    const warn = vi.fn<Logger["warn"]>();
+    const logger = { ...quiet, warn };
+    const app = parley({ name: "desk", version: "1.0.0", keys, logger, ...options });
+    await listening(app, 0, { host });
+    await listening(app, 0, { host });
+    return warn.mock.calls.map(([message]) => message);
+  };
+
+  test("is warned of once if the app has no auth", async () => {
+    expect(await warnings({}, "0.0.0.0")).toEqual([
+      "app.listen on 0.0.0.0 without auth: everyone who can reach this address can call every tool, and all of them count as one caller. Pass parley({ auth, principal }), or let something in front of the app verify callers.",
+    ]);
+  });
+
+  test("is not warned of if the app has auth, or if it is this machine's own", async () => {
+    const verifier = { verifyAccessToken: () => Promise.reject(new Error("nobody")) };
+    expect(await warnings({ auth: { verifier }, principal: () => "ada" }, "0.0.0.0")).toEqual([]);
+    expect(await warnings({}, "127.0.0.1")).toEqual([]);
+  });
+});
