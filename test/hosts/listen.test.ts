@@ -21,7 +21,7 @@ import { patience } from "../patience.ts";
 import { freshDatabase } from "../postgres/database.ts";
 import { deferred } from "../wire/deferred.ts";
 import { callTool, envelope, messagesIn, post, textIn } from "../wire/post.ts";
-import { begun, call, until } from "../wire/task-calls.ts";
+import { begun as taskBegun, call, until } from "../wire/task-calls.ts";
 import { keepingLogger } from "../wire/till.ts";
 import { desk } from "./desk.ts";
 
@@ -217,7 +217,7 @@ describe("a store that cannot be reached", () => {
     const refused = await call(url, "bake");
     expect(refused.error).toMatchObject({ code: -32603, data: { reason: "store_unavailable" } });
     await open();
-    const task = await vi.waitFor(() => begun(url, "bake"), patience);
+    const task = await vi.waitFor(() => taskBegun(url, "bake"), patience);
     await until(url, task, "completed");
     await vi.waitFor(async () => expect(await ready()).toBe(200), patience);
     const lines = logged.filter(({ message }) => message.includes("store"));
@@ -234,7 +234,7 @@ describe("a store that cannot be reached", () => {
     await app.close();
     await app.work();
     await open();
-    const task = await vi.waitFor(() => begun(app, "bake"), patience);
+    const task = await vi.waitFor(() => taskBegun(app, "bake"), patience);
     await until(app, task, "completed");
   });
 
