@@ -1,8 +1,7 @@
 // `parley()` makes an app: it keeps what is registered, serves it in each way, and closes in order.
 
 import { McpServer, UriTemplate } from "@modelcontextprotocol/server";
-import type { Implementation, ServerNotifier } from "@modelcontextprotocol/server";
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import type { ServerNotifier } from "@modelcontextprotocol/server";
 import { dialectOf } from "../protocol/drafts.ts";
 import type { DraftDialect, DraftTasks } from "../protocol/drafts.ts";
 import type { Store } from "../tasks/store.ts";
@@ -13,9 +12,11 @@ import { checkedLimits } from "./limits.ts";
 import type { Core } from "./core.ts";
 import { definePrompt } from "./define/prompt.ts";
 import { Registry } from "./define/registry.ts";
+import type { Registration } from "./define/registry.ts";
 import { defineResource } from "./define/resource.ts";
 import { defineTool } from "./define/tool.ts";
 import { handleTo } from "./define/handles.ts";
+import { implementationOf } from "./implementation.ts";
 import { HttpEntry } from "./http/fast/fast-entry.ts";
 import { isLoopback, listen, strangerWarning } from "./http/listen.ts";
 import type { Listener } from "./http/listen.ts";
@@ -28,9 +29,10 @@ import { resolveKeys } from "./ops/keys.ts";
 import { checkMayServe } from "./ops/only-works.ts";
 import { safeLogger, stderrLogger } from "./ops/logger.ts";
 import { closeOnSignal } from "./ops/signals.ts";
+import { StartCheck } from "./ops/start-check.ts";
 import { telemetry } from "./ops/telemetry.ts";
 import { install } from "./sdk/install.ts";
-import { TaskListeningTransport } from "./sdk/task-subscriptions/over-stdio.ts";
+import { serveOverStdio } from "./sdk/stdio-server.ts";
 import type { RoundResponse } from "./round/request.ts";
 import { needsStore, noStore } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
@@ -70,6 +72,7 @@ class ParleyApp implements App {
   readonly #configurations: ((server: McpServer) => void)[] = [];
   readonly #routes: RouteCache;
   readonly #listeners = new Set<Listener>();
+  readonly #startCheck: StartCheck;
   #work: Work | undefined;
   /** The store for development, which the app makes itself and therefore closes. */
   #ownStore: Store | undefined;
@@ -81,7 +84,7 @@ class ParleyApp implements App {
   #keyring: Keyring | undefined;
   readonly #warnOfStrangers = strangerWarning((message) => this.#core.logger.warn(message));
   #serving: Serving | undefined;
-  #stdio: ReturnType<typeof serveStdio> | undefined;
+  #stdio: ReturnType<typeof serveOverStdio> | undefined;
   #entry: HttpEntry | undefined;
 
   constructor(options: ParleyOptions) {
@@ -109,11 +112,16 @@ class ParleyApp implements App {
       newServer: () => this.#bareServer(),
     });
     if (options.store !== undefined) this.#use(options.store);
+    this.#startCheck = new StartCheck(this.#core.logger, {
+      keys: () => this.#core.keyring(),
+      store: () => this.#checkStore(),
+    });
   }
 
   readonly tool: App["tool"] = (name, config, handler) => {
     const definition = defineTool(name, config, handler);
     this.#registry.add({ kind: "tool", name, config, definition });
+    this.#startCheck.registered();
     return handleTo({ kind: "tool", name }, this.#core, definition);
   };
 
@@ -171,23 +179,36 @@ class ParleyApp implements App {
         logger.error(`Closing failed: ${errorText(error)}`),
       );
     process.stdin.once("end", onClientGone).once("close", onClientGone);
-    const input = new StdioServerTransport();
-    const draft = this.#dialect?.wrapTransport(input, this.#draftTasks);
-    this.#stdio = serveStdio(() => this.#newServer(draft?.isDraft), {
-      transport: new TaskListeningTransport(
-        draft ?? input,
-        this.#core,
-        implementationOf(this.#options),
-      ),
-      onerror: ({ message }) => logger.debug(message),
+    this.#stdio = serveOverStdio({
+      core: this.#core,
+      dialect: this.#dialect,
+      draftTasks: this.#draftTasks,
+      serverInfo: implementationOf(this.#options),
+      newServer: (isDraft) => this.#newServer(isDraft),
     });
   };
 
-  readonly fetch: App["fetch"] = (request) => this.#serve().fetch(request);
+  // Getters, because a host takes the handler when it starts, and that is when something missing should show.
+  get fetch(): App["fetch"] {
+    this.#startCheck.mounted();
+    return this.#fetch;
+  }
 
-  readonly handle: App["handle"] = (request, verified) => this.#serve().handle(request, verified);
+  get handle(): App["handle"] {
+    this.#startCheck.mounted();
+    return this.#handle;
+  }
 
-  readonly node: App["node"] = (req, res) => {
+  get node(): App["node"] {
+    this.#startCheck.mounted();
+    return this.#node;
+  }
+
+  readonly #fetch: App["fetch"] = (request) => this.#serve().fetch(request);
+
+  readonly #handle: App["handle"] = (request, verified) => this.#serve().handle(request, verified);
+
+  readonly #node: App["node"] = (req, res) => {
     const serving = this.#serve();
     return nodeHandler(serving, this.#entryTo(serving).lane)(req, res);
   };
@@ -198,6 +219,7 @@ class ParleyApp implements App {
         "Call app.attach before the server connects. A connected server has already announced what it offers.",
       );
     }
+    this.#startCheck.mounted();
     this.#install(server);
     return server;
   };
@@ -272,7 +294,7 @@ class ParleyApp implements App {
   /** In development on this machine, a tool that needs a store gets one. */
   async #storeByDefault(isLocal: boolean): Promise<void> {
     if (this.#work !== undefined) return;
-    const tool = [...this.#registry].find(({ definition }) => needsStore(definition));
+    const tool = this.#toolWithStore();
     if (tool === undefined) return;
     if (!isLocal || process.env["NODE_ENV"] === "production") throw noStore(`Tool "${tool.name}"`);
     const { sqliteStore } = await import("../tasks/stores/sqlite/index.ts");
@@ -300,18 +322,19 @@ class ParleyApp implements App {
     return this.#keyring;
   }
 
-  /** A tool that asks nothing needs no key, so the app serves without one. The operator should know at once, though. */
-  #warnOfMissingKeys(): void {
-    try {
-      this.#core.keyring();
-    } catch (error) {
-      this.#core.logger.error(errorText(error), { code: "no_keys" });
-    }
+  #checkStore(): void {
+    const tool = this.#work === undefined ? this.#toolWithStore() : undefined;
+    if (tool !== undefined) throw noStore(`Tool "${tool.name}"`);
+  }
+
+  #toolWithStore(): Registration | undefined {
+    return [...this.#registry].find(({ definition }) => needsStore(definition));
   }
 
   #serve(): Serving {
     if (this.#serving !== undefined) return this.#serving;
-    this.#warnOfMissingKeys();
+    // A tool that asks nothing needs neither keys nor a store, so the app serves without.
+    this.#startCheck.now();
     const { auth, principal } = this.#options;
     const dialect = this.#dialect;
     this.#serving = new Serving({
@@ -379,17 +402,4 @@ class ParleyApp implements App {
       served,
     });
   }
-}
-
-/** What clients learn about this server: the options without our own. */
-function implementationOf(options: ParleyOptions): Implementation {
-  const { name, version, title, description, icons, websiteUrl } = options;
-  return {
-    name,
-    version,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(websiteUrl === undefined ? {} : { websiteUrl }),
-  };
 }
