@@ -1,6 +1,59 @@
 // Whether a store that failed may work again by itself. A process that starts during an outage waits for its end, but a
 // mistake in the configuration does not go away.
 
+import { backOff } from "../util/timers.ts";
+import type { Clock } from "./clock.ts";
+import type { TaskObserver } from "./observer.ts";
+
+/** The wait for a store that could not be reached at the start. */
+export class Outage {
+  readonly #clock: Clock;
+  readonly #attempt: () => Promise<void>;
+  readonly #observer: Pick<TaskObserver, "storeFailed">;
+  #isGivenUp = false;
+  #wake: (() => void) | undefined;
+
+  constructor(
+    clock: Clock,
+    attempt: () => Promise<void>,
+    observer: Pick<TaskObserver, "storeFailed">,
+  ) {
+    this.#clock = clock;
+    this.#attempt = attempt;
+    this.#observer = observer;
+  }
+
+  /** Tries again, with a growing pause, until it succeeds. Resolves to false if the wait is given up. */
+  async end(): Promise<boolean> {
+    for (let tries = 1; ; tries += 1) {
+      await this.#pause(backOff(tries, { firstMs: 200, mostMs: 10_000 }));
+      if (this.#isGivenUp) return false;
+      try {
+        await this.#attempt();
+        return true;
+      } catch (error) {
+        this.#observer.storeFailed(error);
+      }
+    }
+  }
+
+  /** Stops trying, at once. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    this.#wake?.();
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const callOff = this.#clock.after(ms, resolve);
+      this.#wake = () => {
+        callOff();
+        resolve();
+      };
+    });
+  }
+}
+
 /** True for an outage: the store cannot be reached, restarts, or is busy. False for anything else. */
 export function isOutage(error: unknown): boolean {
   const causes = causesOf(error);

@@ -19,8 +19,7 @@ import { rehearse } from "./rehearse.ts";
 import { sealAnswer } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import { Followers } from "./follow.ts";
-import { isOutage } from "./outage.ts";
-import { backOff } from "../util/timers.ts";
+import { isOutage, Outage } from "./outage.ts";
 import type { TaskObserver } from "./observer.ts";
 import { madeUp } from "./execution/waits.ts";
 import { Worker } from "./worker.ts";
@@ -67,8 +66,8 @@ export class TaskRuntime {
   #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
-  /** Ends the wait for a store that could not be reached at the start. */
-  #startNow: (() => void) | undefined;
+  /** The wait for a store that could not be reached at the start. */
+  #outage: Outage | undefined;
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
@@ -310,7 +309,10 @@ export class TaskRuntime {
     } catch (error) {
       observer.storeFailed(error);
       if (isOutage(error)) {
-        void this.#startLater(worker);
+        this.#outage = new Outage(this.#clock, () => this.ready(), observer);
+        void this.#outage.end().then((isOver) => {
+          if (isOver && this.#worker === worker) worker.start();
+        });
         return false;
       }
       // The caller can start it again.
@@ -320,28 +322,6 @@ export class TaskRuntime {
     // If it was drained meanwhile, it does not start at all.
     if (this.#worker === worker) worker.start();
     return true;
-  }
-
-  /** Tries until the store can be used, or until the worker is drained. Never rejects. */
-  async #startLater(worker: Worker): Promise<void> {
-    for (let tries = 1; this.#worker === worker; tries += 1) {
-      const waitMs = backOff(tries, { firstMs: 200, mostMs: 10_000 });
-      await new Promise<void>((resolve) => {
-        const callOff = this.#clock.after(waitMs, resolve);
-        this.#startNow = () => {
-          callOff();
-          resolve();
-        };
-      });
-      if (this.#worker !== worker) return;
-      try {
-        await this.ready();
-        if (this.#worker === worker) worker.start();
-        return;
-      } catch (error) {
-        this.#options.observer.storeFailed(error);
-      }
-    }
   }
 
   /** The worker of this process, once it is started. */
@@ -358,7 +338,7 @@ export class TaskRuntime {
   drain(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
-    this.#startNow?.();
+    this.#outage?.giveUp();
     if (worker !== undefined) this.#draining = worker.drain();
     return this.#draining ?? Promise.resolve();
   }
