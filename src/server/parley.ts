@@ -12,7 +12,6 @@ import { checkedLimits } from "./limits.ts";
 import type { Core } from "./core.ts";
 import { definePrompt } from "./define/prompt.ts";
 import { Registry } from "./define/registry.ts";
-import type { Registration } from "./define/registry.ts";
 import { defineResource } from "./define/resource.ts";
 import { defineTool } from "./define/tool.ts";
 import { handleTo } from "./define/handles.ts";
@@ -34,7 +33,7 @@ import { telemetry } from "./ops/telemetry.ts";
 import { install } from "./sdk/install.ts";
 import { serveOverStdio } from "./sdk/stdio-server.ts";
 import type { RoundResponse } from "./round/request.ts";
-import { needsStore, noStore } from "./tasks/store-needed.ts";
+import { needsStore, noStore, noStoreFor } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
 import { deliver, readTicket } from "./context/tickets.ts";
 
@@ -114,7 +113,7 @@ class ParleyApp implements App {
     if (options.store !== undefined) this.#use(options.store);
     this.#startCheck = new StartCheck(this.#core.logger, {
       keys: () => this.#core.keyring(),
-      store: () => this.#checkStore(),
+      store: () => this.#work ?? noStoreFor(this.#registry),
     });
   }
 
@@ -294,9 +293,8 @@ class ParleyApp implements App {
   /** In development on this machine, a tool that needs a store gets one. */
   async #storeByDefault(isLocal: boolean): Promise<void> {
     if (this.#work !== undefined) return;
-    const tool = this.#toolWithStore();
-    if (tool === undefined) return;
-    if (!isLocal || process.env["NODE_ENV"] === "production") throw noStore(`Tool "${tool.name}"`);
+    if (!isLocal || process.env["NODE_ENV"] === "production") return noStoreFor(this.#registry);
+    if (![...this.#registry].some(({ definition }) => needsStore(definition))) return;
     const { sqliteStore } = await import("../tasks/stores/sqlite/index.ts");
     this.#ownStore = sqliteStore();
     this.#use(this.#ownStore);
@@ -322,15 +320,6 @@ class ParleyApp implements App {
     return this.#keyring;
   }
 
-  #checkStore(): void {
-    const tool = this.#work === undefined ? this.#toolWithStore() : undefined;
-    if (tool !== undefined) throw noStore(`Tool "${tool.name}"`);
-  }
-
-  #toolWithStore(): Registration | undefined {
-    return [...this.#registry].find(({ definition }) => needsStore(definition));
-  }
-
   #serve(): Serving {
     if (this.#serving !== undefined) return this.#serving;
     // A tool that asks nothing needs neither keys nor a store, so the app serves without.
@@ -347,11 +336,6 @@ class ParleyApp implements App {
       auth,
       derivePrincipal: principal,
       core: this.#core,
-      sessions: {
-        most: 1_000,
-        mostOfOne: this.#core.limits.sessionsPerPrincipal,
-        idleMs: 30 * 60_000,
-      },
     });
     return this.#serving;
   }

@@ -28,7 +28,6 @@ import type { RoundResponse } from "../round/request.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
 import { RequestBodies } from "./request-body.ts";
 import type { Body } from "./request-body.ts";
-import type { SessionOptions } from "../sdk/legacy-sessions.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
 import { listenOf } from "../sdk/task-subscriptions/subscriptions.ts";
 
@@ -41,7 +40,6 @@ export interface ServingOptions {
   readonly auth: BearerAuthOptions | undefined;
   readonly derivePrincipal: PrincipalOf | undefined;
   readonly core: Core;
-  readonly sessions: Pick<SessionOptions, "most" | "mostOfOne" | "idleMs">;
 }
 
 interface ServedDraft {
@@ -83,7 +81,7 @@ export class Serving {
   readonly bodies: RequestBodies;
 
   constructor(options: ServingOptions) {
-    const { newServer, drafts, core, sessions } = options;
+    const { newServer, drafts, core } = options;
     const { environment, logger, limits } = core;
     this.#options = options;
     this.bodies = new RequestBodies(limits.requestBytes);
@@ -93,7 +91,10 @@ export class Serving {
     );
     this.#draft = drafts && entryFor(() => drafts.newServer(), logger);
     this.#tasks = new TaskStreams(core);
-    this.#sessions = new LegacySessions(() => newServer(), { ...sessions, ...environment });
+    this.#sessions = new LegacySessions(() => newServer(), {
+      mostOfOne: core.limits.sessionsPerPrincipal,
+      ...environment,
+    });
   }
 
   /** Tells 2026-07-28 subscribers and open 2025-11-25 sessions that lists or resources have changed. */

@@ -10,7 +10,7 @@ import type { Logger } from "./logger.ts";
 interface Checks {
   /** With the keys that `app.fetch` and the others would use. */
   readonly keys: () => unknown;
-  readonly store: () => void;
+  readonly store: () => unknown;
 }
 
 /** Looks once after the code that is running now, because tools may be registered after the handler is taken. */

@@ -10,12 +10,12 @@ import { own } from "../../util/objects.ts";
 
 /** How many sessions there may be, for how long, and the environment they need. */
 export interface SessionOptions {
-  /** The most sessions at a time. One more ends an idle one, or is refused. */
-  readonly most: number;
+  /** The most sessions at a time. One more ends an idle one, or is refused. Default: 1,000. */
+  readonly most?: number;
   /** The most sessions of one caller. Anonymous callers cannot be told apart, so it does not hold for them. */
   readonly mostOfOne: number;
-  /** How long a session lives without a request, in milliseconds. */
-  readonly idleMs: number;
+  /** How long a session lives without a request, in milliseconds. Default: half an hour. */
+  readonly idleMs?: number;
   readonly newId: () => string;
   readonly now: () => number;
   readonly eventually: (ms: number, callback: () => void) => () => void;
@@ -35,12 +35,12 @@ interface Session {
 export class LegacySessions {
   readonly #sessions = new Map<string, Session>();
   readonly #newServer: () => McpServer;
-  readonly #options: SessionOptions;
+  readonly #options: Required<SessionOptions>;
   #callOffSweep: (() => void) | undefined;
 
   constructor(newServer: () => McpServer, options: SessionOptions) {
     this.#newServer = newServer;
-    this.#options = options;
+    this.#options = { most: 1_000, idleMs: 30 * 60_000, ...options };
   }
 
   /** Whether a request names a session. */

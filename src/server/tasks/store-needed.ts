@@ -3,6 +3,7 @@
 import { ParleyError } from "../../errors.ts";
 import { TokenError } from "../../token/errors.ts";
 import type { Definition } from "../define/definition.ts";
+import type { Registration } from "../define/registry.ts";
 
 /** Whether a tool has `task` or `once` in its config. */
 export function needsStore({ task, once }: Definition): boolean {
@@ -16,6 +17,12 @@ export function noStore(user: string): ParleyError {
     `${user} needs a store. Pass parley({ store: sqliteStore("tasks.db") }) from mcp-parley/sqlite, or postgresStore(url) from mcp-parley/postgres for several machines.\n` +
       "A store is made by default only in development on this machine (app.listen on a loopback address, or app.stdio).",
   );
+}
+
+/** Throws if one of these is a tool that needs a store. */
+export function noStoreFor(registrations: Iterable<Registration>): void {
+  const tool = [...registrations].find(({ definition }) => needsStore(definition));
+  if (tool !== undefined) throw noStore(`Tool "${tool.name}"`);
 }
 
 /** The store failed. Its own message is for the log only, because it may name machines. */
