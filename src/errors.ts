@@ -4,7 +4,7 @@
 export type ParleyErrorCode =
   /** A question or step was not awaited. */
   | "not_awaited"
-  /** A key is not a string, is empty or too long, or contains "~". */
+  /** A key is not a string, is empty or too long, contains "~", or is "__proto__". */
   | "bad_key"
   /** An option has a value that is not allowed. */
   | "bad_option"
@@ -22,7 +22,7 @@ export type ParleyErrorCode =
   | "not_askable"
   /** A handler uses both `ctx` operations and `inputRequired()`. */
   | "mixed_styles"
-  /** `ctx` was used after the handler had ended. */
+  /** `ctx` was used after the handler had ended, or a promise of an earlier run is awaited. */
   | "ctx_after_return"
   /** The handler does not do what it did earlier in the same call. */
   | "history_changed"

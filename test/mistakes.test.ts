@@ -1,7 +1,7 @@
 // The messages for mistakes in a handler, word for word, as `play` reports them.
 
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
-import { parley, ParleyError } from "mcp-parley";
+import { inputRequired, parley, ParleyError } from "mcp-parley";
 import type { ToolContext } from "mcp-parley";
 import { play } from "mcp-parley/testing";
 import * as v from "valibot";
@@ -86,6 +86,31 @@ test("not_askable, for valibot without its JSON Schema", async () => {
   expect(error.message).toBe(
     'Question "size" cannot be shown as a form, because this valibot schema has no JSON Schema, which the form is made from. ' +
       "Wrap it: toStandardJsonSchema(schema) from @valibot/to-json-schema.",
+  );
+});
+
+test("bad_key, for a key that could never be answered", async () => {
+  const message =
+    '"greet" uses the key "__proto__". A key is a string of 1 to 200 characters without "~", which is reserved for Parley, and not "__proto__".';
+  const asked = await mistake("greet", async (ctx) => ctx.ask("__proto__", "Name?"));
+  expect([asked.code, asked.message]).toEqual(["bad_key", message]);
+  const app = parley({ name: "mistakes", version: "1.0.0" });
+  const byHand = app.tool("greet", {}, () => {
+    const name = inputRequired.listRoots();
+    return inputRequired({ inputRequests: { ["__proto__"]: name } });
+  });
+  await expect(play(byHand, {})).rejects.toThrow(message);
+});
+
+test("ctx_after_return, for a promise that is kept from an earlier run", async () => {
+  let kept: Promise<string> | undefined;
+  const error = await mistake("greet", async (ctx) => await (kept ??= ctx.ask("name", "Name?")), {
+    name: "Ada",
+  });
+  expect(error.code).toBe("ctx_after_return");
+  expect(withoutLines(error.message)).toBe(
+    '"greet" awaits question "name" (FILE:LINE), which it has kept from an earlier run. That run has ended, so this promise never gets a value.\n' +
+      "Call ctx in every run, and do not keep its promises outside the handler.",
   );
 });
 

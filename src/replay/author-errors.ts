@@ -47,7 +47,7 @@ export function duplicateKey(
   );
 }
 
-/** A key that is not a string, is empty or too long, or contains "~". */
+/** A key that is not a string, is empty or too long, contains "~", or is "__proto__". */
 export function badKey(handler: string, key: unknown): ParleyError {
   const given =
     typeof key === "string"
@@ -55,7 +55,7 @@ export function badKey(handler: string, key: unknown): ParleyError {
       : `a key of type ${typeof key}`;
   return new ParleyError(
     "bad_key",
-    `"${handler}" uses ${given}. A key is a string of 1 to 200 characters without "~", which is reserved for Parley.`,
+    `"${handler}" uses ${given}. A key is a string of 1 to 200 characters without "~", which is reserved for Parley, and not "__proto__".`,
   );
 }
 
@@ -184,6 +184,15 @@ export function usedAfterEnd(handler: string, used: NamedOperation): ParleyError
     "ctx_after_return",
     `ctx was used after the handler of "${handler}" had ended (${title(used)}${used.place === undefined ? "" : `, ${used.place}`}). ` +
       "Await everything before you return. Work that outlives the call belongs in a task (ctx.background()).",
+  );
+}
+
+/** A handler awaits a promise of an earlier run before it does anything else. */
+export function keptPromise(handler: string, kept: NamedOperation): ParleyError {
+  return new ParleyError(
+    "ctx_after_return",
+    `"${handler}" awaits ${title(kept)}${at(kept.place)}, which it has kept from an earlier run. That run has ended, so this promise never gets a value.\n` +
+      "Call ctx in every run, and do not keep its promises outside the handler.",
   );
 }
 

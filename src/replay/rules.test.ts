@@ -11,6 +11,7 @@ import { emptyJournal } from "./journal.ts";
 import type { Entry, Journal } from "./journal.ts";
 import type { Json } from "../util/json.ts";
 import { answersTo, converse, HandClock, journalOf, plain, runOnce } from "./rounds.fixture.ts";
+import type { TestHandler } from "./rounds.fixture.ts";
 import { Stop, Stopped } from "./stop.ts";
 
 const answer = (
@@ -1696,24 +1697,31 @@ describe("R10 fatal mistakes", () => {
     },
   );
 
-  test.each([[""], ["a~2"], ["x".repeat(201)], [42], [undefined]])(
+  test.each([[""], ["a~2"], ["x".repeat(201)], [42], [undefined], ["__proto__"]])(
     "an invalid key is fatal: %j",
     async (key) => {
-      const error = await fatal((ops) => ops.step(key as string, () => {}));
-      expect(error.code).toBe("bad_key");
-      expect(error.message).toContain('A key is a string of 1 to 200 characters without "~"');
+      const operations: TestHandler[] = [
+        (ops) => ops.step(key as string, () => {}),
+        (ops) => ops.ask(key as string, plain("Q?")),
+        (ops) => ops.sleep(key as string, 1),
+      ];
+      for (const operation of operations) {
+        const error = await fatal(operation);
+        expect(error.code).toBe("bad_key");
+        expect(error.message).toContain('A key is a string of 1 to 200 characters without "~"');
+      }
     },
   );
 
-  test("keys of Object.prototype are treated like any other", async () => {
+  test("other keys of Object.prototype are treated like any other", async () => {
     const { outcome } = await converse(async (ops) => [
-      await ops.ask("__proto__", plain("P?")),
+      await ops.ask("hasOwnProperty", plain("P?")),
       await ops.step("constructor", () => "c"),
       await ops.ask("toString", plain("T?")),
     ]);
     expect(outcome).toMatchObject({
       kind: "done",
-      value: ["answer to __proto__", "c", "answer to toString"],
+      value: ["answer to hasOwnProperty", "c", "answer to toString"],
     });
   });
 });
@@ -2264,6 +2272,65 @@ describe("a handler that never waits for anything slow", () => {
       { stop },
     );
     expect(outcome).toEqual({ kind: "stopped", reason: "Deadline" });
+  });
+});
+
+describe("a promise that is kept from an earlier run", () => {
+  const ways: readonly [string, (kept: Promise<unknown>) => unknown][] = [
+    ["awaited", async (kept) => await kept],
+    ["returned", (kept) => kept],
+    ["in Promise.all", (kept) => Promise.all([kept, 1])],
+    ["in Promise.race", async (kept) => Promise.race([kept, new Promise(() => {})])],
+    ["behind a helper", async (kept) => await (async () => await kept)()],
+  ];
+
+  test.each(ways)("fails the run that awaits it first, instead of hanging: %s", async (_, use) => {
+    let kept: Promise<unknown> | undefined;
+    const handler = (ops: Operations) => use((kept ??= ops.ask("q", plain("Q?"))));
+    const first = await runOnce(handler);
+    expect(first).toMatchObject({ kind: "waiting" });
+    const error = faultOf(await runOnce(handler, journalOf(first)));
+    expect(error.code).toBe("ctx_after_return");
+    expect(error.message).toContain('awaits question "q", which it has kept from an earlier run');
+  });
+
+  test("is no mistake of another handler, nor of a frame that is left over", async () => {
+    const own = gate();
+    const late = gate();
+    const first = await runOnce(async (ops) => {
+      const question = ops.ask("q", plain("Q?"));
+      await own.opened;
+      late.open();
+      return await question;
+    });
+    const inbox = [{ kind: "answer", key: "q", digest: "Q?", value: "v" }] as const;
+    const second = runOnce(
+      async (ops) => {
+        own.open();
+        await late.opened;
+        return await ops.ask("q", plain("Q?"));
+      },
+      journalOf(first),
+      inbox,
+      { name: "another" },
+    );
+    expect(await second).toMatchObject({ kind: "done", value: "v" });
+  });
+
+  test("may be awaited if it has a value", async () => {
+    let kept: Promise<unknown> | undefined;
+    const handler = async (ops: Operations) => {
+      const value = await (kept ??= ops.step("s", () => "v"));
+      await ops.step("s", () => "again").catch(() => {});
+      return [value, await ops.ask("q", plain("Q?"))];
+    };
+    const first = await runOnce(async (ops) => {
+      kept = ops.step("s", () => "v");
+      await kept;
+      return await ops.ask("q", plain("Q?"));
+    });
+    const inbox = [{ kind: "answer", key: "q", digest: "Q?", value: "a" }] as const;
+    expect(await runOnce(handler, journalOf(first), inbox)).toMatchObject({ value: ["v", "a"] });
   });
 });
 

@@ -21,6 +21,7 @@ import type {
 import type { Outcome } from "./outcome.ts";
 import type { Inbox } from "./inbox.ts";
 import { isEffect } from "./journal.ts";
+import { awaitedAfterEnd, watchStart } from "./kept-promises.ts";
 import type { Journal } from "./journal.ts";
 import type { Operation, QuestionOperation, StepOperation } from "./requested.ts";
 import { Playback } from "./playback.ts";
@@ -83,6 +84,7 @@ class Run<T> implements Operations, Stoppable {
     }
     let result: T | PromiseLike<T>;
     try {
+      if (this.#isLater()) this.#watchForKept();
       result = handler(input, this);
     } catch (error) {
       return this.#fail(error);
@@ -110,9 +112,7 @@ class Run<T> implements Operations, Stoppable {
       reason: undefined,
     };
     this.#request(operation);
-    return new OperationPromise(key, promise, () => {
-      operation.isAwaited = true;
-    });
+    return new OperationPromise(key, promise, () => this.#awaited(operation));
   }
 
   step(key: string, body: Body, options?: StepOptions): Promise<unknown> {
@@ -151,9 +151,7 @@ class Run<T> implements Operations, Stoppable {
       isAwaited: false,
     };
     this.#request(operation);
-    return new OperationPromise(key, promise, () => {
-      operation.isAwaited = true;
-    });
+    return new OperationPromise(key, promise, () => this.#awaited(operation));
   }
 
   sleep(key: string, ms: number): Promise<unknown> {
@@ -189,9 +187,7 @@ class Run<T> implements Operations, Stoppable {
   }
 
   isLive(): boolean {
-    if (this.#playback !== undefined) return this.#playback.isLive();
-    const { entries, out } = this.#history.journal;
-    return entries.length === 0 && out.length === 0;
+    return this.#playback === undefined ? !this.#isLater() : this.#playback.isLive();
   }
 
   signal(): AbortSignal {
@@ -205,6 +201,26 @@ class Run<T> implements Operations, Stoppable {
   onRunEnd(release: () => void): void {
     if (this.#resolve === undefined) this.#release(release);
     else (this.#releases ??= []).push(release);
+  }
+
+  /** Whether an earlier run of this call has done something. */
+  #isLater(): boolean {
+    const { entries, out } = this.#history.journal;
+    return entries.length > 0 || out.length > 0;
+  }
+
+  #watchForKept(): void {
+    const { name } = this.#carrier;
+    const onKept = (operation: authorErrors.NamedOperation) => {
+      if (this.#playback === undefined) this.#fail(authorErrors.keptPromise(name, operation));
+    };
+    watchStart({ name, onKept });
+  }
+
+  #awaited(operation: QuestionOperation | StepOperation): void {
+    operation.isAwaited = true;
+    const isLost = this.#resolve === undefined && operation.state !== "settled";
+    if (isLost) awaitedAfterEnd(this.#carrier.name, operation);
   }
 
   /** If the run has ended, or this request ends it, the promise of the operation never settles (R1, R10). */
@@ -328,7 +344,8 @@ function pending(): Pending {
   return { promise, resolve, reject };
 }
 
-// "~" is reserved for the engine's own keys and for the wire keys of questions that are asked again.
+// "~" is reserved for the engine's own keys and for the wire keys of questions that are asked again. A question under
+// "__proto__" could never be answered, because guards against prototype pollution drop such a member on its way.
 function isGoodKey(operation: Operation): boolean {
   const { kind } = operation;
   if (kind === "background" || kind === "checkpoint") return true;
@@ -336,5 +353,11 @@ function isGoodKey(operation: Operation): boolean {
     kind === "step" && operation.isAside
       ? operation.key.slice(0, -asideMark.length)
       : operation.key;
-  return typeof key === "string" && key.length > 0 && key.length <= 200 && !key.includes("~");
+  return (
+    typeof key === "string" &&
+    key.length > 0 &&
+    key.length <= 200 &&
+    !key.includes("~") &&
+    key !== "__proto__"
+  );
 }

@@ -108,8 +108,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R5",
     what: "isLive is true while replaying",
     file: run,
-    find: "    if (this.#playback !== undefined) return this.#playback.isLive();\n",
-    put: "    if (this.#playback !== undefined) return true;\n",
+    find: "return this.#playback === undefined ? !this.#isLater() : this.#playback.isLive();",
+    put: "return this.#playback === undefined ? !this.#isLater() : true;",
   },
   {
     rule: "R6",
@@ -271,6 +271,20 @@ export const ruleMutants: readonly Mutant[] = [
     file: playback,
     find: "this.#ending !== undefined || this.#isPostponed || isOpen",
     put: "this.#ending !== undefined || isOpen",
+  },
+  {
+    rule: "R10",
+    what: "a key that can never be answered is accepted",
+    file: run,
+    find: ' &&\n    key !== "__proto__"',
+    put: "",
+  },
+  {
+    rule: "R10",
+    what: "a promise of an earlier run hangs the run that awaits it",
+    file: run,
+    find: "    if (isLost) awaitedAfterEnd",
+    put: "    if (Math.abs(0) > 0) awaitedAfterEnd",
   },
   {
     rule: "R10",

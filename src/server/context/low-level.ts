@@ -5,6 +5,7 @@ import type { CreateMessageRequestParams, InputResponses } from "@modelcontextpr
 import { ParleyError } from "../../errors.ts";
 import type { FormJson } from "../../protocol/form.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
+import { badKey } from "../../replay/author-errors.ts";
 import { NotJson, toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
 import { formOf } from "../forms/form.ts";
@@ -142,6 +143,7 @@ export function sentRequests(
 ): [key: string, request: InputRequest][] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a copy of what the type says
   const copy = plain(handler, inputRequests, "inputRequests") as unknown as typeof inputRequests;
+  if (Object.hasOwn(copy, "__proto__")) throw badKey(handler, "__proto__");
   return Object.entries(copy);
 }
 

@@ -1,0 +1,39 @@
+// Finds a promise that a handler has kept from an earlier run, and awaits before it does anything else. That promise is never
+// settled, because its run has ended, so the new run would wait for ever without a word.
+//
+// A run that continues a call watches for such an await while its handler takes its first steps: from its start until the
+// microtasks that the start has queued are over. What happens later is not looked at, because then the engine knows from the
+// operations of the run that its handler waits for something else.
+
+import type { NamedOperation } from "./author-errors.ts";
+
+/** A run that has just started. */
+export interface StartingRun {
+  /** The name of its handler. */
+  readonly name: string;
+  /** The handler awaits this operation of a run that has ended. */
+  readonly onKept: (operation: NamedOperation) => void;
+}
+
+// `await` of one of our promises takes one microtask to call `then`, and through a combinator such as `Promise.all` a few more.
+const hops = 5;
+
+const starting = new Set<StartingRun>();
+
+/** Watches a run whose handler has just been called. */
+export function watchStart(run: StartingRun): void {
+  starting.add(run);
+  hop(run, hops);
+}
+
+function hop(run: StartingRun, left: number): void {
+  queueMicrotask(() => {
+    if (left > 0) hop(run, left - 1);
+    else starting.delete(run);
+  });
+}
+
+/** An operation was awaited after its run had ended, and before it was settled. */
+export function awaitedAfterEnd(handler: string, operation: NamedOperation): void {
+  for (const run of starting) if (run.name === handler) run.onKept(operation);
+}
