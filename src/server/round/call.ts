@@ -14,6 +14,7 @@ import { abilitiesOf } from "../../protocol/capabilities.ts";
 import type { Ability } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
+import { noteClockSkew } from "./clock-skew.ts";
 import { fetchSpilled } from "./spill.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
@@ -85,6 +86,7 @@ async function laterRound(
       ? claims.state.value
       : await fetchSpilled(core, claims.callId, claims.state.pointer);
   const state = readState(packed);
+  noteClockSkew(core, claims.expiresAt, state.out);
   const inputDigest = isSameJson(input, request.arguments)
     ? shortened(argumentsDigest)
     : digestOfInput(input);

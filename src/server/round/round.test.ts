@@ -272,6 +272,48 @@ describe("a token", () => {
     ]);
   });
 
+  const skewed = () => logged.filter(({ message }) => message.includes("in the future"));
+
+  test("that was sealed in this replica's future is accepted, and the log says so, once a minute", async () => {
+    const one = instance();
+    const legs = [await secondLeg(), await secondLeg(), await secondLeg()] as const;
+    now -= 60_000;
+    expect(textOf(await serve(one, legs[0]))).toBe("paid 5 for ada");
+    expect(skewed()).toEqual([
+      {
+        message:
+          "A requestState was sealed 60 s in the future by this server's clock. " +
+          "The clocks of your replicas differ, or limits.tokenTtlMs does. Each replica judges by its own clock whether a requestState has expired, so synchronize the clocks.",
+        fields: { aheadMs: 60_000 },
+      },
+    ]);
+    await serve(one, legs[1]);
+    expect(skewed()).toHaveLength(1);
+    now -= 60_000;
+    await serve(instance(), legs[2]);
+    expect(skewed()).toHaveLength(2);
+  });
+
+  test("that was sealed a moment ahead, or lasts longer for the sake of a question, says nothing", async () => {
+    const leg = await secondLeg();
+    now -= 10_000;
+    await serve(instance(), leg);
+    now += 10_000;
+    const request = { ...first, target: "patient", arguments: {} };
+    const { requestState } = await asked(request);
+    await serve(instance(), { ...request, requestState });
+    expect(skewed()).toEqual([]);
+  });
+
+  test("that has expired by this replica's clock is refused, and the log suggests to compare clocks", async () => {
+    const leg = await secondLeg();
+    now += 12 * 60_000;
+    expect(await serve(instance(), leg)).toEqual(refused);
+    expect(logged.map(({ message }) => message)).toEqual([
+      "A requestState was refused. It has expired by this server's clock. If clients do come back in time, compare the clocks of your replicas.",
+    ]);
+  });
+
   test("is refused by another server, with another key, and when it is too old", async () => {
     const leg = await secondLeg();
     expect(await serve(instance(keyring, "other"), leg)).toEqual(refused);

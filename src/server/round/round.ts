@@ -13,6 +13,7 @@ import { TokenError } from "../../token/errors.ts";
 import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts";
 import { BadArguments, MalformedAnswers, openCall } from "./call.ts";
 import type { Call } from "./call.ts";
+import { expiredHint } from "./clock-skew.ts";
 import { noRecording } from "./call-carrier.ts";
 import type { Recording } from "./call-carrier.ts";
 import { HandlerContext } from "../context/handler-context.ts";
@@ -198,12 +199,19 @@ function refuseArguments(definition: Definition, reason: string): RoundResponse 
   return result === undefined ? badParams(reason) : { kind: "complete", result };
 }
 
+function refusalHint(reason: TokenError["reason"]): string {
+  if (reason === "unknown_key") return ` ${checkKeys}`;
+  return reason === "expired" ? ` ${expiredHint}` : "";
+}
+
 /** To the client all refused tokens look alike. The log has the reason. */
 function refusal(core: Core, definition: Definition, error: unknown): RoundResponse {
   if (error instanceof TokenError) {
     const { reason } = error;
-    const hint = reason === "unknown_key" ? ` ${checkKeys}` : "";
-    core.logger.warn(`A requestState was refused.${hint}`, { handler: definition.name, reason });
+    core.logger.warn(`A requestState was refused.${refusalHint(reason)}`, {
+      handler: definition.name,
+      reason,
+    });
     core.telemetry.refused(definition, reason);
     return {
       kind: "error",

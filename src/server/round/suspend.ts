@@ -17,6 +17,7 @@ import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts
 import { isShown } from "../context/questions.ts";
 import { inWords, Unsupported } from "../context/unsupported.ts";
 import type { RoundResponse } from "./request.ts";
+import { lateAnswerMs } from "./clock-skew.ts";
 import { spill } from "./spill.ts";
 import { packState } from "./state.ts";
 import type { CallState, OpenWait, PackedState } from "./state.ts";
@@ -117,8 +118,7 @@ async function sealState(
 ): Promise<string> {
   const { limits, environment } = core;
   const longestWait = Math.max(0, ...state.out.map(({ dueAt = 0 }) => dueAt));
-  // A minute longer than the longest question, so that a late answer gets a timeout and not a refused token.
-  const expiresAt = Math.max(environment.now() + limits.tokenTtlMs, longestWait + 60_000);
+  const expiresAt = Math.max(environment.now() + limits.tokenTtlMs, longestWait + lateAnswerMs);
   const packed = packState(state);
   const { method, target, argumentsDigest, principal, audience } = call.binding();
   const sealed = (held: State<PackedState>) =>
