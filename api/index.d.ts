@@ -1,5 +1,4 @@
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import type { BearerAuthOptions } from '@modelcontextprotocol/server';
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { CreateMessageRequestParams } from '@modelcontextprotocol/server';
 import type { CreateMessageResult } from '@modelcontextprotocol/server';
@@ -19,6 +18,7 @@ import type { ServerNotifier } from '@modelcontextprotocol/server';
 import type { ServerResponse } from 'node:http';
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
+import type { VerifyBearerTokenOptions } from '@modelcontextprotocol/server';
 
 /** The type of the answer to a question with this schema. */
 export declare type AnswerOf<S> = S extends FormJson ? FormValue<S> : OutputOf<S>;
@@ -119,6 +119,15 @@ export declare type Askable<S> = S extends Schema ? AskableInput<InputOf<S>> : u
 /** `Askable` for the type that a schema accepts. */
 export declare type AskableInput<T> = IsField<T> extends true ? unknown : [T] extends [Opaque] ? NotAskable<"it is not a string, number, boolean, enum, list of enum strings or object of these"> : [BadField<T>] extends [never] ? unknown : NotAskable<`field "${BadField<T> & string}" is not a string, number, boolean, enum or list of enum strings`>;
 
+/** How callers are verified: the options of the SDK's `verifyBearerToken`, and where callers get their tokens. */
+export declare interface AuthConfig extends VerifyBearerTokenOptions {
+    /**
+     * The authorization servers that issue tokens for this server, by their issuer URLs. `app.listen` then serves
+     * `/.well-known/oauth-protected-resource`, with `expectedResource` as the resource if you set it. Default: none.
+     */
+    readonly authorizationServers?: readonly (string | URL)[] | undefined;
+}
+
 /**
  * How callers are verified. With `auth`, `principal` is required, because `authInfo.clientId` names the application, which is
  * the same for all its users.
@@ -129,8 +138,8 @@ export declare type AuthOptions = {
     /** Names the user behind credentials that a host has verified. Default: the token's issuer and subject. */
     readonly principal?: PrincipalOf | undefined;
 } | {
-    /** Verifies bearer tokens, as the SDK does. */
-    readonly auth: BearerAuthOptions;
+    /** Verifies bearer tokens, as the SDK does. With `expectedResource`, only tokens for this server are accepted. */
+    readonly auth: AuthConfig;
     /** Names the user behind the verified credentials. State is sealed for that user alone. */
     readonly principal: PrincipalOf;
 };

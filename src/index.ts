@@ -3,6 +3,7 @@
 // The app
 export { parley } from "./server/parley.ts";
 export type { App, AuthOptions, CommonOptions, ParleyOptions } from "./server/app.ts";
+export type { AuthConfig } from "./server/http/resource-metadata.ts";
 export type { Limits } from "./server/limits.ts";
 export type { PrincipalOf } from "./server/round/principal.ts";
 export type { Drafts } from "./protocol/drafts.ts";

@@ -1,12 +1,7 @@
 // What `parley()` takes and returns: the options of an app, and the app as its author sees it.
 
 import type { ServerResponse } from "node:http";
-import type {
-  BearerAuthOptions,
-  Implementation,
-  McpServer,
-  ServerNotifier,
-} from "@modelcontextprotocol/server";
+import type { Implementation, McpServer, ServerNotifier } from "@modelcontextprotocol/server";
 import type { Drafts } from "../protocol/drafts.ts";
 import type { Store } from "../tasks/store.ts";
 import type { Limits } from "./limits.ts";
@@ -17,6 +12,7 @@ import type { Resource, ResourceConfig, ResourceHandler } from "./define/resourc
 import type { Tool, ToolConfig, ToolHandler } from "./define/tool.ts";
 import type { InputOf, OutputOf, Schema } from "./forms/schema.ts";
 import type { Listening, ListenOptions } from "./http/listen.ts";
+import type { AuthConfig } from "./http/resource-metadata.ts";
 import type { NodeRequest } from "./http/node.ts";
 import type { Verified } from "./http/web.ts";
 import type { Health } from "./ops/health.ts";
@@ -61,8 +57,8 @@ export type AuthOptions =
       readonly principal?: PrincipalOf | undefined;
     }
   | {
-      /** Verifies bearer tokens, as the SDK does. */
-      readonly auth: BearerAuthOptions;
+      /** Verifies bearer tokens, as the SDK does. With `expectedResource`, only tokens for this server are accepted. */
+      readonly auth: AuthConfig;
       /** Names the user behind the verified credentials. State is sealed for that user alone. */
       readonly principal: PrincipalOf;
     };

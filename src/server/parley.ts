@@ -20,6 +20,7 @@ import { HttpEntry } from "./http/fast/fast-entry.ts";
 import { isLoopback, listen, strangerWarning } from "./http/listen.ts";
 import type { Listener } from "./http/listen.ts";
 import { nodeHandler } from "./http/node.ts";
+import { metadataHandler, namingMetadata } from "./http/resource-metadata.ts";
 import { RouteCache } from "./http/fast/route-cache.ts";
 import { Serving } from "./http/web.ts";
 import { nodeEnvironment } from "./ops/environment.ts";
@@ -155,7 +156,9 @@ class ParleyApp implements App {
       serving,
       options.fast === false ? undefined : this.#entryTo(serving).ownLane,
     );
-    const listener = await listen(handle, logger, port, options, this.health);
+    const { auth, name } = this.#options;
+    const metadata = metadataHandler(auth, name, options.path ?? "/mcp");
+    const listener = await listen(handle, logger, port, options, this.health, metadata);
     this.#listeners.add(listener);
     return {
       url: listener.url,
@@ -333,7 +336,7 @@ class ParleyApp implements App {
         newServer: () => this.#newServer(true),
         tasks: this.#draftTasks,
       },
-      auth,
+      auth: auth && namingMetadata(auth),
       derivePrincipal: principal,
       core: this.#core,
     });

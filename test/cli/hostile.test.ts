@@ -302,6 +302,36 @@ describe("signing in", () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   }
 
+  test(
+    "is not offered by the server: the error says so, and not that the server is down",
+    limit,
+    async () => {
+      const http = createServer((request, response) => {
+        const isMcp = request.url === "/mcp";
+        return response
+          .writeHead(isMcp ? 401 : 404, isMcp ? { "WWW-Authenticate": "Bearer" } : {})
+          .end();
+      });
+      await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => {
+        http.closeAllConnections();
+        http.close();
+      });
+      const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+      const cwd = emptyFolder();
+      const env = { XDG_CONFIG_HOME: join(cwd, "config") };
+      const args = ["call", `${origin}/mcp`, "t", "--login", "--json"];
+      const { code, stdout } = await parley(args, { cwd, env });
+      expect(code).toBe(1);
+      expect(read(stdout)).toMatchObject({
+        error: {
+          code: "refused",
+          message: `The server requires you to sign in, but ${origin} does not offer OAuth metadata, so --login cannot find where to sign in. Ask the operator of the server for a token, and pass it with --token.`,
+        },
+      });
+    },
+  );
+
   test.each([
     ["a page that is a file", (origin: string) => origin, "file:///etc/passwd"],
     ["a page that is not encrypted", (origin: string) => origin, "http://evil.example/in"],

@@ -241,3 +241,71 @@ test("a name that parley({ principal }) gives is checked in the same way", async
   expect(response.status).toBe(403);
   expect(called).toEqual([]);
 });
+
+describe("where callers get their tokens", () => {
+  const authorizationServers = ["https://login.example.com"];
+  const wellKnown = "/.well-known/oauth-protected-resource";
+  const read = async (to: string, path: string, method = "GET") => {
+    const response = await fetch(new URL(path, to), { method });
+    return { response, text: await response.text() };
+  };
+
+  test.each([wellKnown, `${wellKnown}/mcp`])(
+    "is published at %s, without credentials and for any page",
+    async (path) => {
+      const { to } = await served({ auth: { ...auth, authorizationServers }, principal });
+      const { response, text } = await read(to, path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("access-control-allow-origin")).toBe("*");
+      expect(JSON.parse(text)).toEqual({
+        resource: to,
+        authorization_servers: authorizationServers,
+        bearer_methods_supported: ["header"],
+        resource_name: "till",
+      });
+      expect((await read(to, path, "POST")).response.status).toBe(405);
+      expect((await read(to, path, "OPTIONS")).response.status).toBe(204);
+    },
+  );
+
+  test("names the public address and the scopes, and a refusal names the document", async () => {
+    const expectedResource = new URL("https://tools.example.com/team/mcp");
+    const more = { authorizationServers, expectedResource, requiredScopes: ["pay"] };
+    const { to } = await served({ auth: { ...auth, ...more }, principal });
+    const { text } = await read(to, `${wellKnown}/team/mcp`);
+    expect(JSON.parse(text)).toMatchObject({
+      resource: "https://tools.example.com/team/mcp",
+      scopes_supported: ["pay"],
+    });
+    const refused = await post(to, envelope("tools/list"));
+    expect(refused.headers.get("www-authenticate")).toContain(
+      'resource_metadata="https://tools.example.com/.well-known/oauth-protected-resource/team/mcp"',
+    );
+  });
+
+  test("is not published if no authorization server is named", async () => {
+    const { to } = await served({ auth, principal });
+    expect((await read(to, wellKnown)).response.status).toBe(404);
+  });
+
+  test("must be a URL", async () => {
+    const { app } = till({ auth: { ...auth, authorizationServers: ["login"] }, principal });
+    await expect(app.listen(0)).rejects.toThrow('auth.authorizationServers has "login"');
+  });
+
+  test.each([
+    ["https://tools.example.com/mcp", 200],
+    ["https://other.example.com/mcp", 401],
+    [undefined, 401],
+  ])("a token for %s gets %d from a server that expects its own", async (resource, status) => {
+    const verifier = {
+      verifyAccessToken: async (token: string) => ({
+        ...(await auth.verifier.verifyAccessToken(token)),
+        ...(resource === undefined ? {} : { resource: new URL(resource) }),
+      }),
+    };
+    const expectedResource = new URL("https://tools.example.com/mcp");
+    const { to } = await served({ auth: { verifier, expectedResource }, principal });
+    expect((await post(to, envelope("tools/list"), bearer("adas"))).status).toBe(status);
+  });
+});

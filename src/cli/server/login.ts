@@ -44,7 +44,7 @@ export async function signedIn(
     try {
       return await connectTo(target, withAccess);
     } catch (error) {
-      if (!(error instanceof UnauthorizedError)) throw error;
+      if (!(error instanceof UnauthorizedError)) throw authProvider.explained(error);
     }
     const { code: authorizationCode, iss } = await door.visitor(patienceMs);
     await auth(authProvider, {
@@ -130,6 +130,18 @@ class Provider implements OAuthClientProvider {
   };
 
   readonly discoveryState = (): OAuthDiscoveryState | undefined => this.#discovery;
+
+  /** The SDK tries addresses that it guesses if a server says nothing about OAuth, and its error names those. */
+  explained(error: unknown): unknown {
+    const { resourceMetadata, authorizationServerMetadata } = this.#discovery ?? {};
+    const isSilent = resourceMetadata === undefined && authorizationServerMetadata === undefined;
+    if (this.#discovery === undefined || !isSilent) return error;
+    return new CallError(
+      "refused",
+      `The server requires you to sign in, but ${this.#server.origin} does not offer OAuth metadata, so --login cannot find where to sign in. Ask the operator of the server for a token, and pass it with --token.`,
+      { cause: error },
+    );
+  }
 
   readonly redirectToAuthorization = ({ href, host }: URL): void => {
     checkSafe(href, this.#server);

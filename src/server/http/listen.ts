@@ -11,6 +11,7 @@ import type { Logger } from "../ops/logger.ts";
 import { PendingResponses } from "./in-flight.ts";
 import type { NodeHandler } from "./node.ts";
 import { closeWithConnection } from "./pipelined.ts";
+import type { metadataHandler } from "./resource-metadata.ts";
 import { forgetBody } from "./turn-away.ts";
 
 /** Options of `app.listen`. */
@@ -70,6 +71,7 @@ export async function listen(
   port: number,
   options: ListenOptions,
   health: () => Promise<Health>,
+  metadata?: ReturnType<typeof metadataHandler>,
 ): Promise<Listener> {
   const { host = "127.0.0.1", path = "/mcp" } = options;
   const hosts = [...localhostAllowedHostnames(), ...(options.allowedHosts ?? [])];
@@ -80,6 +82,7 @@ export async function listen(
   };
   const pending = new PendingResponses(closeIdle);
   const readiness = readinessOf(health);
+  const publishes = metadata?.(() => url);
   const server = createServer({ requestTimeout: requestMs }, (req, res) => {
     fresh.delete(req.socket);
     closeWithConnection(res, req.socket);
@@ -90,6 +93,7 @@ export async function listen(
       forgetBody(req);
       if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
       if (pathname === "/readyz") return void readiness(res);
+      if (publishes?.(pathname, req, res) === true) return undefined;
       return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
     }
     if (!isAllowed(req, res)) return forgetBody(req);

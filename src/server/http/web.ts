@@ -9,7 +9,6 @@ import {
 } from "@modelcontextprotocol/server";
 import type {
   AuthInfo,
-  BearerAuthOptions,
   McpHttpHandler,
   McpRequestContext,
   McpServer,
@@ -26,6 +25,7 @@ import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundResponse } from "../round/request.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
+import type { AuthConfig } from "./resource-metadata.ts";
 import { RequestBodies } from "./request-body.ts";
 import type { Body } from "./request-body.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
@@ -37,7 +37,7 @@ export interface ServingOptions {
   readonly newServer: (served?: RoundResponse) => McpServer;
   /** Serves a draft of the protocol as well. */
   readonly drafts?: ServedDraft | undefined;
-  readonly auth: BearerAuthOptions | undefined;
+  readonly auth: AuthConfig | undefined;
   readonly derivePrincipal: PrincipalOf | undefined;
   readonly core: Core;
 }
