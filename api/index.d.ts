@@ -581,6 +581,19 @@ export declare interface Limits {
     readonly subscriptionsPerPrincipal: number;
     /** How many tasks one `subscriptions/listen` may follow. The acknowledgement leaves out the others. Default: 200. */
     readonly subscriptionTasks: number;
+    /**
+     * How much the store keeps for one caller, in bytes: its tasks, ended ones included, its states that are too large for a
+     * token, and its recorded rounds. The oldest ended tasks lose their contents first. If that is not enough, new ones are
+     * refused, and a running task fails when the caller has twice as much. Default: 256 MiB.
+     */
+    readonly storedBytesPerPrincipal: number;
+    /** How many ended tasks of one caller keep their result until their time is up. The oldest lose it first. Default: 10,000. */
+    readonly endedTasksPerPrincipal: number;
+    /**
+     * How long a task that waits for its client's answers waits for a client that has never read it, in milliseconds. The
+     * response that named the task may be lost. Default: 24 hours.
+     */
+    readonly unreadTaskMs: number;
 }
 
 /** One URI of a template, for the list of resources. */
@@ -756,6 +769,8 @@ export declare type ParleyErrorCode =
 | "too_many_questions"
 /** The journal of a task is larger than `limits` allows. */
 | "log_too_large"
+/** A principal would have more in the store than `limits` allows. */
+| "too_much_stored"
 /** The ticket in a link is invalid or has expired. */
 | "bad_ticket";
 

@@ -1,6 +1,6 @@
 /**
- * The SQL of all migrations, for operators who want to read it. It does not note what it did, so it is only safe to
- * run on an empty database.
+ * The SQL of all migrations, for operators who apply it themselves to a new file. It notes what it did, so that the store
+ * finds it done.
  */
 export declare function migrationSql(): string;
 

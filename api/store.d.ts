@@ -135,6 +135,12 @@ export declare interface Finish {
 /** Ends the task. Returns undefined when the claim is lost. */
 export declare function finished(task: TaskRecord, ref: ClaimRef, { status, result, statusMessage, keepMs }: Finish, now: number): TaskRecord | undefined;
 
+/**
+ * Whether a task waits for nothing but its client, which has not read it for `unreadMs` milliseconds since it was asked
+ * and never before. Such a client does not know the task, because the response that named it was lost.
+ */
+export declare function isAbandoned(task: TaskRecord, now: number, unreadMs: number): boolean;
+
 /** Whether a worker should claim the task now. Hints say so to the other replicas. */
 export declare const isDue: ({ worker, dueAt }: TaskRecord, now: number) => boolean;
 
@@ -145,10 +151,10 @@ export declare const isForgotten: (task: TaskRecord, now: number) => boolean;
 export declare const isLive: ({ status }: Pick<TaskRecord, "status">) => boolean;
 
 /**
- * Deletes the contents of a task whose time is up. The empty record stays for `keepMs`, so that clients learn what
- * happened. Returns undefined when there is time left.
+ * Deletes the contents of a task whose time is up, or that is abandoned. The empty record stays for `keepMs`, so that
+ * clients learn what happened. Returns undefined when there is time left.
  */
-export declare function laidToRest(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined;
+export declare function laidToRest(task: TaskRecord, now: number, keepMs: number, unreadMs?: number): TaskRecord | undefined;
 
 /** Records that a worker adds to the log of a task. */
 export declare interface LogAppend {
@@ -189,6 +195,9 @@ export declare interface NewTask {
     } | undefined;
 }
 
+/** Notes that a client has read the task, so that its id is not lost. Returns undefined when that was known. */
+export declare function noted(task: TaskRecord): TaskRecord | undefined;
+
 /**
  * Does what `published` does and lets go of the task. The task is due at once if something that it waits for has
  * already arrived.
@@ -214,6 +223,9 @@ export declare interface Release {
 /** Gives the task back unfinished. Returns undefined when the claim is lost. */
 export declare function released(task: TaskRecord, ref: ClaimRef, why: Release, now: number): TaskRecord | undefined;
 
+/** Deletes the contents of an ended task before its time is up. Returns undefined for a task that is live or at rest. */
+export declare function removed(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined;
+
 /** What `renew` found. */
 export declare interface RenewalResult {
     /** The tasks that the worker still holds, with everything that has arrived for them. All others are lost or over. */
@@ -235,6 +247,8 @@ export declare function reported(task: TaskRecord, ref: ClaimRef, statusMessage:
 
 /** A round that a replica wants to run. */
 export declare interface RoundClaimRequest {
+    /** The caller. Empty when there is no authentication. */
+    readonly principal: string;
     /** The id of the call. */
     readonly callId: string;
     /** The number of the round. */
@@ -299,6 +313,19 @@ export declare interface StoreFigures {
     readonly workerSeenAt: number | undefined;
 }
 
+/** What a store keeps for one caller. Tasks without contents do not count. */
+export declare interface StoreUsage {
+    /** How many tasks have not ended. */
+    readonly live: number;
+    /** How many tasks have ended and still have their contents. */
+    readonly ended: number;
+    /**
+     * The size of these tasks, of the caller's spilled states and of its rounds: what is sealed, and `recordBytes` for each
+     * of them. It may be a little more.
+     */
+    readonly bytes: number;
+}
+
 /** What `sweep` did. */
 export declare interface SweepResult {
     /** How many live tasks failed because their time was up. */
@@ -307,6 +334,12 @@ export declare interface SweepResult {
     readonly removed: number;
     /** How many tasks were forgotten altogether. */
     readonly forgotten: number;
+    /** How many spilled states were deleted. */
+    readonly spills: number;
+    /** How many rounds were deleted. */
+    readonly rounds: number;
+    /** Whether there may be more to delete now. */
+    readonly isMore: boolean;
 }
 
 /** Which tasks `list` returns. */
@@ -372,6 +405,8 @@ export declare interface TaskRecord {
      * "removed": the task had ended before.
      */
     readonly rest: "expired" | "removed" | undefined;
+    /** Whether no client has read the task yet. Its id may be lost, because the response that named it was. */
+    readonly isUnread: boolean;
     /** When the task was created. */
     readonly createdAt: number;
     /** When a client could last see a change. */
@@ -411,6 +446,8 @@ export declare interface TaskStore extends Store {
      * for at least `keepMs` milliseconds.
      */
     readonly cancel: (id: string, keepMs: number) => Promise<TaskRecord | undefined>;
+    /** Notes that clients have read these tasks. It changes nothing else, and no revision. Unknown ids are left out. */
+    readonly noteRead: (ids: readonly string[]) => Promise<void>;
     /**
      * Reads the revisions of many tasks at once, and nothing else of them. Unknown ids are left out. With a principal, so
      * are the tasks of other callers and those whose contents are deleted.
@@ -437,15 +474,23 @@ export declare interface TaskStore extends Store {
     /** Forgets the worker, which is shutting down. */
     readonly leave: (worker: string) => Promise<void>;
     /**
-     * Deletes the contents of up to `limit` tasks whose time is up, and forgets up to `limit` tasks whose contents have
-     * been gone for `keepMs` milliseconds. It also deletes spilled states and rounds whose time is up, and workers that
-     * have been silent for a day.
+     * Deletes the contents of up to `limit` tasks whose time is up or that `isAbandoned` after `unreadMs` milliseconds, and
+     * forgets up to `limit` tasks whose contents have been gone for `keepMs` milliseconds. It also deletes spilled states
+     * and rounds whose time is up, and workers that have been silent for a day. It does as much as takes a few
+     * milliseconds, so a store may stop earlier, and says whether there is more.
      */
-    readonly sweep: (limit: number, keepMs: number) => Promise<SweepResult>;
+    readonly sweep: (limit: number, keepMs: number, unreadMs?: number) => Promise<SweepResult>;
+    /** What the store keeps for a caller. */
+    readonly usage: (principal: string) => Promise<StoreUsage>;
+    /**
+     * Deletes the contents of up to `limit` ended tasks of a caller before their time is up, the oldest first, as `sweep`
+     * does. Resolves to how many it deleted.
+     */
+    readonly removeEnded: (principal: string, limit: number, keepMs: number) => Promise<number>;
     /** Counts the tasks in each state. */
     readonly figures: () => Promise<StoreFigures>;
-    /** Keeps a state that is too large for its token, for `ttlMs` milliseconds. */
-    readonly spill: (id: string, state: Sealed, ttlMs: number) => Promise<void>;
+    /** Keeps a state of this caller that is too large for its token, for `ttlMs` milliseconds. The same id replaces it. */
+    readonly spill: (id: string, state: Sealed, ttlMs: number, principal: string) => Promise<void>;
     /** Reads a state that `spill` kept, unless its time is up. */
     readonly spilled: (id: string) => Promise<Sealed | undefined>;
     /** For a tool with `once: true`: decides which replica runs a round of a call, and keeps its response. */

@@ -46,6 +46,8 @@ export type ParleyErrorCode =
   | "too_many_questions"
   /** The journal of a task is larger than `limits` allows. */
   | "log_too_large"
+  /** A principal would have more in the store than `limits` allows. */
+  | "too_much_stored"
   /** The ticket in a link is invalid or has expired. */
   | "bad_ticket";
 

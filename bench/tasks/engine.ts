@@ -67,6 +67,7 @@ const observer: TaskObserver = {
   couldNotRun: (_, error) => console.warn("  a task could not be run:", error),
   moved: wrong("moved"),
   blocked: () => {},
+  limitReached: wrong("limitReached"),
   gaveUp: wrong("given up"),
   storeFailed: (error) => console.warn("  the store failed:", error),
   storeBack: () => {},

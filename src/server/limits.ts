@@ -32,6 +32,19 @@ export interface Limits {
   readonly subscriptionsPerPrincipal: number;
   /** How many tasks one `subscriptions/listen` may follow. The acknowledgement leaves out the others. Default: 200. */
   readonly subscriptionTasks: number;
+  /**
+   * How much the store keeps for one caller, in bytes: its tasks, ended ones included, its states that are too large for a
+   * token, and its recorded rounds. The oldest ended tasks lose their contents first. If that is not enough, new ones are
+   * refused, and a running task fails when the caller has twice as much. Default: 256 MiB.
+   */
+  readonly storedBytesPerPrincipal: number;
+  /** How many ended tasks of one caller keep their result until their time is up. The oldest lose it first. Default: 10,000. */
+  readonly endedTasksPerPrincipal: number;
+  /**
+   * How long a task that waits for its client's answers waits for a client that has never read it, in milliseconds. The
+   * response that named the task may be lost. Default: 24 hours.
+   */
+  readonly unreadTaskMs: number;
 }
 
 /** The limits with defaults. Throws a RangeError that names a limit that is out of range. */
@@ -50,6 +63,9 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     sessionsPerPrincipal: 1_000,
     subscriptionsPerPrincipal: 1_024,
     subscriptionTasks: 10_000,
+    storedBytesPerPrincipal: 2 ** 50,
+    endedTasksPerPrincipal: 1e9,
+    unreadTaskMs: tenYearsMs,
   };
   for (const name of boundedLimits) {
     const value = limits[name];
@@ -74,6 +90,9 @@ const boundedLimits = [
   "sessionsPerPrincipal",
   "subscriptionsPerPrincipal",
   "subscriptionTasks",
+  "storedBytesPerPrincipal",
+  "endedTasksPerPrincipal",
+  "unreadTaskMs",
 ] as const;
 
 const defaultLimits: Limits = {
@@ -93,4 +112,7 @@ const defaultLimits: Limits = {
   sessionsPerPrincipal: 100,
   subscriptionsPerPrincipal: 100,
   subscriptionTasks: 200,
+  storedBytesPerPrincipal: defaultTaskLimits.storedBytes,
+  endedTasksPerPrincipal: defaultTaskLimits.endedTasks,
+  unreadTaskMs: defaultTaskLimits.unreadMs,
 };

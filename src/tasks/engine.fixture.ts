@@ -96,6 +96,7 @@ export class Engine {
       leaseLost: tell("leaseLost"),
       couldNotRun: tell("couldNotRun"),
       moved: tell("moved"),
+      limitReached: (_principal, limit) => void this.told.push({ event: limit }),
       gaveUp: tell("gaveUp"),
       blocked: (what) => void this.told.push({ event: "blocked", error: what }),
       storeFailed: (error) => void this.told.push({ event: "storeFailed", error }),

@@ -437,6 +437,51 @@ describe("limits", () => {
     now += 5_001;
     await expect.poll(() => store.read(id)).toBeUndefined();
   });
+
+  test("a task whose id reached no client ends sooner, and one that any client has read does not", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now });
+    const engine = engineOn(
+      store,
+      { tool: (_input, ops) => ask(ops, "a") },
+      { limits: { unreadMs: 1_000 } },
+    );
+    await engine.start({ sweepMs: 10, pollMs: 10 });
+    const [lost, polled, listed, followed] = await Promise.all(
+      [0, 1, 2, 3].map(async (n) => {
+        const { id } = await engine.create("tool", null, { principal: n === 2 ? "ann" : "bob" });
+        await expect.poll(async () => (await store.read(id))?.status).toBe("input_required");
+        return id;
+      }),
+    );
+    await engine.runtime.get(polled!);
+    await engine.runtime.list("ann", undefined, 10);
+    await engine.asked(followed!, "a");
+    now += 1_001;
+    await expect.poll(async () => (await store.read(lost!))?.rest).toBe("expired");
+    expect((await engine.runtime.get(lost!))?.error).toMatchObject({
+      data: { reason: "task_expired" },
+    });
+    for (const id of [polled, listed, followed]) {
+      await engine.answer(id!, { a: "here" });
+      expect(await engine.over(id!)).toMatchObject({ status: "completed", result: "here" });
+    }
+  });
+
+  test("a worker that is behind with sweeping catches up at once", async () => {
+    const store = new MemoryStore();
+    let left = 5;
+    const behind: TaskStore = Object.assign(Object.create(store), {
+      sweep: async (...given: Parameters<TaskStore["sweep"]>) => {
+        left -= 1;
+        return { ...(await store.sweep(...given)), isMore: left > 0 };
+      },
+    });
+    const engine = engineOn(behind, { tool: () => 1 });
+    // The next sweep would come in an hour.
+    await engine.start({ sweepMs: 3_600_000 });
+    await expect.poll(() => left).toBe(0);
+  });
 });
 
 describe("workers", () => {

@@ -12,6 +12,12 @@ export interface TaskLimits {
   readonly logBytes: number;
   /** How many questions one task may have open at once. */
   readonly questions: number;
+  /** How much the store may keep for one principal, in bytes. */
+  readonly storedBytes: number;
+  /** How many ended tasks of one principal keep their contents. */
+  readonly endedTasks: number;
+  /** How long a task waits for a client that has never read it. */
+  readonly unreadMs: number;
   /** How long an ended task can be read at least, and how long a deleted one is remembered. */
   readonly keepMs: number;
   /** How many claims in a row may produce no new entry before the task fails. */
@@ -29,6 +35,9 @@ export const defaultTaskLimits: TaskLimits = {
   taskTtlMs: 7 * 24 * 3_600_000,
   logBytes: 16 * 1024 * 1024,
   questions: 100,
+  storedBytes: 256 * 1024 * 1024,
+  endedTasks: 10_000,
+  unreadMs: 24 * 3_600_000,
   keepMs: 3_600_000,
   fruitlessClaims: 5,
   drainMs: 5_000,
@@ -58,6 +67,15 @@ export function tooManyTasks(tool: string, limit: number): ParleyError {
     "too_many_tasks",
     `"${tool}" cannot become a task, because this caller already has ${limit} live tasks, which is the limit. ` +
       "Wait for some of them to end, cancel some, or raise parley({ limits: { tasksPerPrincipal } }).",
+  );
+}
+
+/** The caller has as much in the store as it may have. */
+export function tooMuchStored(what: string, bytes: number, limit: number): ParleyError {
+  return new ParleyError(
+    "too_much_stored",
+    `${what} cannot be stored, because this caller already has ${bytes} bytes in the store, and the limit is ${limit}. ` +
+      "Wait for some of its tasks to end, cancel some, or raise parley({ limits: { storedBytesPerPrincipal } }).",
   );
 }
 

@@ -43,6 +43,7 @@ export function created(task: NewTask, now: number): TaskRecord {
     statusMessage: undefined,
     result: undefined,
     rest: undefined,
+    isUnread: true,
     createdAt: now,
     updatedAt: now,
     expiresAt: now + ttlMs,
@@ -90,6 +91,11 @@ export function answered(
     // A task that was released to be tried again later is due at once too, because the answer may help it.
     dueAt: task.worker === undefined ? now : task.dueAt,
   };
+}
+
+/** Notes that a client has read the task, so that its id is not lost. Returns undefined when that was known. */
+export function noted(task: TaskRecord): TaskRecord | undefined {
+  return task.isUnread ? { ...task, isUnread: false } : undefined;
 }
 
 /** Cancels the task. Returns undefined when it had already ended. */
@@ -243,11 +249,40 @@ export function finished(
 // ---------------------------------------------------------------- moves of the sweeper
 
 /**
- * Deletes the contents of a task whose time is up. The empty record stays for `keepMs`, so that clients learn what
- * happened. Returns undefined when there is time left.
+ * Deletes the contents of a task whose time is up, or that is abandoned. The empty record stays for `keepMs`, so that
+ * clients learn what happened. Returns undefined when there is time left.
  */
-export function laidToRest(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
-  if (task.rest !== undefined || task.expiresAt > now) return undefined;
+export function laidToRest(
+  task: TaskRecord,
+  now: number,
+  keepMs: number,
+  unreadMs: number = Infinity,
+): TaskRecord | undefined {
+  const isOver = task.expiresAt <= now || isAbandoned(task, now, unreadMs);
+  return task.rest === undefined && isOver ? atRest(task, now, keepMs) : undefined;
+}
+
+/** Deletes the contents of an ended task before its time is up. Returns undefined for a task that is live or at rest. */
+export function removed(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
+  return isLive(task) || task.rest !== undefined ? undefined : atRest(task, now, keepMs);
+}
+
+/**
+ * Whether a task waits for nothing but its client, which has not read it for `unreadMs` milliseconds since it was asked
+ * and never before. Such a client does not know the task, because the response that named it was lost.
+ */
+export function isAbandoned(task: TaskRecord, now: number, unreadMs: number): boolean {
+  return (
+    task.isUnread &&
+    task.status === "input_required" &&
+    task.worker === undefined &&
+    task.dueAt === undefined &&
+    task.updatedAt <= now - unreadMs &&
+    task.waits.every(({ kind }) => kind === "question")
+  );
+}
+
+function atRest(task: TaskRecord, now: number, keepMs: number): TaskRecord {
   const wasLive = isLive(task);
   return {
     ...task,

@@ -2,6 +2,9 @@
 
 import type { TaskRecord } from "./task.ts";
 
+/** A limit that each caller has for itself, by its name in `parley({ limits })`. */
+export type CallerLimit = "tasksPerPrincipal" | "storedBytesPerPrincipal";
+
 /** Receives the events of the task engine. */
 export interface TaskObserver {
   readonly created: (task: TaskRecord) => void;
@@ -16,6 +19,8 @@ export interface TaskObserver {
   readonly moved: (task: TaskRecord, error: Error) => void;
   /** The task fails, because several claims in a row made no progress. */
   readonly gaveUp: (task: TaskRecord, cause: string) => void;
+  /** A caller was refused, because it is at a limit of its own. An observer decides how often to log it. */
+  readonly limitReached: (principal: string, limit: CallerLimit, value: number) => void;
   /** An operation of the store failed. It is called for each failure, so an observer decides which ones to log. */
   readonly storeFailed: (error: unknown) => void;
   /** An operation of the store succeeded, perhaps after failures. */

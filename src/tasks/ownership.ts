@@ -4,6 +4,8 @@
 // arguments, or put one task's contents into another: the input then says something else than its row.
 
 import type { Json } from "../util/json.ts";
+import { internalErrorCode } from "./program.ts";
+import type { TaskError } from "./program.ts";
 import { places } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import type { Sealed, TaskRecord, Wait } from "./task.ts";
@@ -16,6 +18,14 @@ export class MovedRecordError extends Error {
     super(`${what}, so the database was changed by something else than mcp-parley`, options);
   }
 }
+
+/** What a client learns of a task whose record was changed outside of this library. The log says more. */
+export const changedOutside: TaskError = {
+  code: internalErrorCode,
+  message:
+    "The record of the task is damaged, so the task was not run. The log of the server has the cause.",
+  data: { reason: "task_damaged" },
+};
 
 type Owned = Pick<TaskRecord, "id" | "callId" | "tool" | "principal">;
 

@@ -6,10 +6,13 @@ import type { InboxEvent } from "../replay/inbox.ts";
 import { Stop } from "../replay/stop.ts";
 import type { Json } from "../util/json.ts";
 import { StoreClock } from "./clock.ts";
+import { bytesOf } from "./moves.ts";
 import { tooManyTasks, ttlTooLong } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
 import { entryRecord, readEntries } from "./execution/log-records.ts";
-import { checkOwner, MovedRecordError, openInput, sealInput } from "./ownership.ts";
+import { openInput, sealInput } from "./ownership.ts";
+import { TaskReader } from "./reader.ts";
+import { StorageShares } from "./shares.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
@@ -60,7 +63,10 @@ const rehearsalMs = 5_000;
 
 /** The task engine of one process. */
 export class TaskRuntime {
+  /** How much of the store each caller uses. */
+  readonly shares: StorageShares;
   readonly #options: RuntimeOptions;
+  readonly #reader: TaskReader;
   readonly #clock = new StoreClock();
   #worker: Worker | undefined;
   #followers: Followers | undefined;
@@ -71,6 +77,8 @@ export class TaskRuntime {
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
+    this.#reader = new TaskReader(options);
+    this.shares = new StorageShares(options.store, options.limits, options.observer);
   }
 
   /** Brings the tables of the store up to date. If that fails, the next call tries again. */
@@ -102,11 +110,16 @@ export class TaskRuntime {
       inbox: this.#kept(callId, call.unused),
       ttlMs,
     };
+    const bytes = task.input.length + bytesOf(log);
+    await this.shares.admit(owned.principal, bytes, `The task of "${tool}"`);
     // If the worker here has room, it runs the task at once, without claiming it from the store.
     const place = this.#worker?.reserve(tool);
     const claimedBy = place && { worker: place.worker, leaseMs: store.leaseMs };
     const creation = await this.#created({ ...task, claimedBy }, place);
-    if (creation.kind === "too many") throw tooManyTasks(tool, limits.tasksPerPrincipal);
+    if (creation.kind === "too many") {
+      observer.limitReached(owned.principal, "tasksPerPrincipal", limits.tasksPerPrincipal);
+      throw tooManyTasks(tool, limits.tasksPerPrincipal);
+    }
     if (creation.kind === "created") observer.created(creation.task);
     return snapshotOf(sealer, creation.task);
   }
@@ -129,15 +142,8 @@ export class TaskRuntime {
   /** Reads a task. */
   async get(id: string): Promise<TaskSnapshot | undefined> {
     await this.ready();
-    const { store, sealer } = this.#options;
-    const task = await store.read(id);
-    if (task === undefined) return undefined;
-    try {
-      return snapshotOf(sealer, task);
-    } catch (error) {
-      this.#isMoved(task, error);
-      throw error;
-    }
+    const task = await this.#options.store.read(id);
+    return task && this.#reader.open(task);
   }
 
   /** Lists the tasks of a caller, newest first. */
@@ -147,17 +153,9 @@ export class TaskRuntime {
     limit: number,
   ): Promise<readonly TaskSnapshot[]> {
     await this.ready();
-    const { store, sealer } = this.#options;
+    const { store } = this.#options;
     const tasks = await store.list({ principal: principal ?? "", after, limit });
-    // A task that was changed in the database is left out, so that it does not hide the others.
-    return tasks.flatMap((task) => {
-      try {
-        return [snapshotOf(sealer, task)];
-      } catch (error) {
-        if (!this.#isMoved(task, error)) throw error;
-        return [];
-      }
-    });
+    return this.#reader.openAll(tasks);
   }
 
   /**
@@ -205,7 +203,7 @@ export class TaskRuntime {
     // Tries again if the question was asked, or asked anew, between the read and the answer.
     for (let tries = 0; tries < 10; tries += 1) {
       if (task === undefined || !isLive(task)) return "gone";
-      if (!this.#isWhatWasSealed(task)) return "gone";
+      if (!this.#reader.isWhatWasSealed(task)) return "gone";
       const wait = externalWait(task, key);
       const asked = { key, digest: wait === undefined ? digest : (wait.digest ?? "") };
       const sealed = sealAnswer(sealer, callId, value, asked);
@@ -257,9 +255,9 @@ export class TaskRuntime {
 
   /** Yields every state of a task after revision `since`, until the task ends or the signal aborts. */
   watch(id: string, since: number, signal: AbortSignal): AsyncIterable<TaskSnapshot> {
-    const { store, sealer, observer } = this.#options;
+    const { store, observer } = this.#options;
     this.#followers ??= new Followers(store, observer);
-    return this.#followers.follow(id, since, signal, (task) => snapshotOf(sealer, task));
+    return this.#followers.follow(id, since, signal, this.#reader.open);
   }
 
   /** Which of these tasks the caller can follow. It reads no contents, however large the tasks are. */
@@ -280,12 +278,12 @@ export class TaskRuntime {
     signal: AbortSignal,
     failed: (error: unknown) => void,
   ): AsyncIterable<TaskSnapshot> {
-    const { store, sealer, observer } = this.#options;
+    const { store, observer } = this.#options;
     this.#followers ??= new Followers(store, observer);
     return this.#followers.followAll(ids, gapMs, signal, (task) => {
       if (task.principal !== (principal ?? "")) return undefined;
       try {
-        return snapshotOf(sealer, task);
+        return this.#reader.open(task);
       } catch (error) {
         failed(error);
         return undefined;
@@ -302,7 +300,11 @@ export class TaskRuntime {
   async start(options: WorkerOptions): Promise<boolean> {
     const { programs, observer } = this.#options;
     if (this.#worker !== undefined) return true;
-    const worker = new Worker(programs, options, { ...this.#options, clock: this.#clock });
+    const worker = new Worker(programs, options, {
+      ...this.#options,
+      clock: this.#clock,
+      shares: this.shares,
+    });
     this.#worker = worker;
     try {
       await this.ready();
@@ -350,23 +352,6 @@ export class TaskRuntime {
   }
 
   // ---------------------------------------------------------------- helpers
-
-  #isWhatWasSealed(task: TaskRecord): boolean {
-    try {
-      checkOwner(this.#options.sealer, task);
-      return true;
-    } catch (error) {
-      if (!this.#isMoved(task, error)) throw error;
-      return false;
-    }
-  }
-
-  /** Whether this is the error for a task that was changed in the database. Reports it if so. */
-  #isMoved(task: TaskRecord, error: unknown): boolean {
-    if (!(error instanceof MovedRecordError)) return false;
-    this.#options.observer.moved(task, error);
-    return true;
-  }
 
   #kept(callId: string, unused: readonly InboxEvent[]): Arrival[] {
     const { sealer } = this.#options;

@@ -56,6 +56,8 @@ export interface TaskStore extends Store {
    * for at least `keepMs` milliseconds.
    */
   readonly cancel: (id: string, keepMs: number) => Promise<TaskRecord | undefined>;
+  /** Notes that clients have read these tasks. It changes nothing else, and no revision. Unknown ids are left out. */
+  readonly noteRead: (ids: readonly string[]) => Promise<void>;
   /**
    * Reads the revisions of many tasks at once, and nothing else of them. Unknown ids are left out. With a principal, so
    * are the tasks of other callers and those whose contents are deleted.
@@ -92,11 +94,22 @@ export interface TaskStore extends Store {
   /** Forgets the worker, which is shutting down. */
   readonly leave: (worker: string) => Promise<void>;
   /**
-   * Deletes the contents of up to `limit` tasks whose time is up, and forgets up to `limit` tasks whose contents have
-   * been gone for `keepMs` milliseconds. It also deletes spilled states and rounds whose time is up, and workers that
-   * have been silent for a day.
+   * Deletes the contents of up to `limit` tasks whose time is up or that `isAbandoned` after `unreadMs` milliseconds, and
+   * forgets up to `limit` tasks whose contents have been gone for `keepMs` milliseconds. It also deletes spilled states
+   * and rounds whose time is up, and workers that have been silent for a day. It does as much as takes a few
+   * milliseconds, so a store may stop earlier, and says whether there is more.
    */
-  readonly sweep: (limit: number, keepMs: number) => Promise<SweepResult>;
+  readonly sweep: (limit: number, keepMs: number, unreadMs?: number) => Promise<SweepResult>;
+
+  // ---- for the limits of a caller
+
+  /** What the store keeps for a caller. */
+  readonly usage: (principal: string) => Promise<StoreUsage>;
+  /**
+   * Deletes the contents of up to `limit` ended tasks of a caller before their time is up, the oldest first, as `sweep`
+   * does. Resolves to how many it deleted.
+   */
+  readonly removeEnded: (principal: string, limit: number, keepMs: number) => Promise<number>;
 
   // ---- for operators
 
@@ -105,8 +118,8 @@ export interface TaskStore extends Store {
 
   // ---- for rounds
 
-  /** Keeps a state that is too large for its token, for `ttlMs` milliseconds. */
-  readonly spill: (id: string, state: Sealed, ttlMs: number) => Promise<void>;
+  /** Keeps a state of this caller that is too large for its token, for `ttlMs` milliseconds. The same id replaces it. */
+  readonly spill: (id: string, state: Sealed, ttlMs: number, principal: string) => Promise<void>;
   /** Reads a state that `spill` kept, unless its time is up. */
   readonly spilled: (id: string) => Promise<Sealed | undefined>;
   /** For a tool with `once: true`: decides which replica runs a round of a call, and keeps its response. */
@@ -222,7 +235,29 @@ export interface SweepResult {
   readonly removed: number;
   /** How many tasks were forgotten altogether. */
   readonly forgotten: number;
+  /** How many spilled states were deleted. */
+  readonly spills: number;
+  /** How many rounds were deleted. */
+  readonly rounds: number;
+  /** Whether there may be more to delete now. */
+  readonly isMore: boolean;
 }
+
+/** What a store keeps for one caller. Tasks without contents do not count. */
+export interface StoreUsage {
+  /** How many tasks have not ended. */
+  readonly live: number;
+  /** How many tasks have ended and still have their contents. */
+  readonly ended: number;
+  /**
+   * The size of these tasks, of the caller's spilled states and of its rounds: what is sealed, and `recordBytes` for each
+   * of them. It may be a little more.
+   */
+  readonly bytes: number;
+}
+
+/** What each task, state and round counts on top of what is sealed in it. */
+export const recordBytes = 512;
 
 /** How many tasks are in each state. */
 export interface StoreFigures {
@@ -246,6 +281,8 @@ export interface StoreFigures {
 
 /** A round that a replica wants to run. */
 export interface RoundClaimRequest {
+  /** The caller. Empty when there is no authentication. */
+  readonly principal: string;
   /** The id of the call. */
   readonly callId: string;
   /** The number of the round. */

@@ -48,8 +48,7 @@ export class Sweeper {
     const { store, limits } = this.#deps;
     try {
       for (let isMore = true; isMore && this.#isOn;) {
-        const { expired, removed, forgotten } = await store.sweep(batch, limits.keepMs);
-        isMore = Math.max(expired + removed, forgotten) >= batch;
+        ({ isMore } = await store.sweep(batch, limits.keepMs, limits.unreadMs));
       }
     } catch (error) {
       this.#onFailure(error);

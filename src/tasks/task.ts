@@ -56,6 +56,8 @@ export interface TaskRecord {
    * "removed": the task had ended before.
    */
   readonly rest: "expired" | "removed" | undefined;
+  /** Whether no client has read the task yet. Its id may be lost, because the response that named it was. */
+  readonly isUnread: boolean;
   /** When the task was created. */
   readonly createdAt: number;
   /** When a client could last see a change. */

@@ -12,6 +12,7 @@ import { limitsOf } from "../server/tasks/task-engine.ts";
 import { Execution } from "../tasks/execution/execution.ts";
 import { Lease } from "../tasks/execution/lease.ts";
 import { TaskRuntime } from "../tasks/runtime.ts";
+import { StorageShares } from "../tasks/shares.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import type { MemoryStore } from "../tasks/stores/memory.ts";
 import type { TaskRecord } from "../tasks/task.ts";
@@ -25,6 +26,7 @@ const silent: TaskObserver = {
   couldNotRun: () => {},
   moved: () => {},
   blocked: () => {},
+  limitReached: () => {},
   gaveUp: () => {},
   storeFailed: () => {},
   storeBack: () => {},
@@ -113,6 +115,7 @@ export class InProcessTasks {
         },
         limits: limitsOf(core),
         observer: silent,
+        shares: new StorageShares(this.#store, limitsOf(core), silent),
       },
     );
     onStop(() => execution.stop("LostLease"));

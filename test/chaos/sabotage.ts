@@ -95,7 +95,7 @@ function withSecondTable(store: TaskStore): TaskStore {
       for (const { wire, value } of answers) {
         const isAsked = task.waits.some((wait) => wait.wire === wire);
         if (!isAsked || (await store.spilled(place(id, wire))) !== undefined) continue;
-        await store.spill(place(id, wire), value, 3_600_000);
+        await store.spill(place(id, wire), value, 3_600_000, "");
         accepted.push(wire);
       }
       return { task, accepted };

@@ -54,6 +54,7 @@ export const silentObserver: TaskObserver = {
   couldNotRun: () => {},
   moved: () => {},
   blocked: () => {},
+  limitReached: () => {},
   gaveUp: () => {},
   storeFailed: () => {},
   storeBack: () => {},

@@ -108,6 +108,7 @@ function claimOf(
 ): Promise<RoundClaimResult> {
   const { environment, limits } = core;
   return store.claimRound({
+    principal: call.binding().principal ?? "",
     callId: call.id(),
     round: call.round,
     answers: answersOf(request),
@@ -253,6 +254,8 @@ class ClaimedRound {
 
   /** Retries for as long as the lease lasts, because a lost record means that a body runs again. */
   async #write(record: string): Promise<void> {
+    const { target, principal = "" } = this.#call.binding();
+    await this.#core.tasks?.shares.grow(principal, record.length, `The record of "${target}"`);
     for (let tries = 1; ; tries += 1) {
       try {
         const isOurs = await this.#store.appendToRound(this.#ref, this.#length, record);

@@ -2,6 +2,8 @@
 
 import { openJson, sealJson } from "../../tasks/sealing.ts";
 import type { Json } from "../../util/json.ts";
+import { shortDigest } from "../../token/canonical.ts";
+import type { Binding } from "../../token/claims.ts";
 import { TokenError } from "../../token/errors.ts";
 import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
@@ -10,27 +12,46 @@ import { fromStore } from "../tasks/store-needed.ts";
 
 const placeOf = (callId: string, pointer: string) => `${callId}/spill/${pointer}`;
 
+/** What is needed of the call. */
+interface SpilledCall {
+  readonly id: () => string;
+  readonly round: number;
+  readonly binding: () => Binding;
+}
+
 /** Stores the state and returns the pointer. Undefined without a store, or if the state is too large even for that. */
 export function spill(
   core: Core,
-  callId: string,
+  call: SpilledCall,
   state: PackedState,
   expiresAt: number,
 ): Promise<string> | undefined {
-  const { store, environment, limits } = core;
+  const { store, limits } = core;
   if (store === undefined) return undefined;
-  const pointer = environment.newId();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a packed state is made of JSON
-  const sealed = sealJson(sealerOf(core), state as unknown as Json, placeOf(callId, pointer));
+  const json = state as unknown as Json;
+  // A round that is sent again makes the same state, which replaces the first one. If it makes another state, it must
+  // not, because the token of the first one is out there as well.
+  const pointer = `${call.id()}.${call.round}.${shortDigest(json)}`;
+  const sealed = sealJson(sealerOf(core), json, placeOf(call.id(), pointer));
   if (sealed.length > limits.taskLogBytes) return undefined;
-  return write(core, pointer, sealed, expiresAt - environment.now());
+  return write(core, call, pointer, sealed, expiresAt);
 }
 
-async function write(core: Core, pointer: string, sealed: string, ttlMs: number): Promise<string> {
+async function write(
+  core: Core,
+  call: SpilledCall,
+  pointer: string,
+  sealed: string,
+  expiresAt: number,
+): Promise<string> {
+  const { target, principal = "" } = call.binding();
   await fromStore(
     (async () => {
       await core.tasks?.ready();
-      await core.store?.spill(pointer, sealed, ttlMs);
+      await core.tasks?.shares.admit(principal, sealed.length, `The state of "${target}"`);
+      const ttlMs = expiresAt - core.environment.now();
+      await core.store?.spill(pointer, sealed, ttlMs, principal);
     })(),
   );
   return pointer;

@@ -142,7 +142,7 @@ async function sealState(
     return sealed({ kind: "inline", value: packed });
   } catch (error) {
     if (!(error instanceof TokenTooLarge)) throw error;
-    const pointer = await spill(core, call.id(), packed, expiresAt);
+    const pointer = await spill(core, call, packed, expiresAt);
     if (pointer === undefined) throw tooLarge(core, definition.name, error, state.entries);
     return sealed({ kind: "spilled", pointer });
   }

@@ -7,7 +7,7 @@ import { defaultTaskLimits } from "../../tasks/limits.ts";
 import type { Program } from "../../tasks/program.ts";
 import { TaskRuntime } from "../../tasks/runtime.ts";
 import type { Store, TaskStore } from "../../tasks/store.ts";
-import type { TaskObserver } from "../../tasks/observer.ts";
+import type { CallerLimit, TaskObserver } from "../../tasks/observer.ts";
 import { TokenError } from "../../token/errors.ts";
 import { errorText } from "../../util/error-text.ts";
 import { sealerOf } from "../core.ts";
@@ -36,6 +36,7 @@ export class Work {
   #leaseLosses = 0;
   #storeErrors = 0;
   #isDown = false;
+  readonly #refusedAt = new Map<CallerLimit, number>();
   #lookedForWorkerAt = Number.NEGATIVE_INFINITY;
 
   constructor(store: Store, core: Core, registrations: Iterable<Registration>) {
@@ -148,6 +149,7 @@ export class Work {
           `A task was given up, because it was started several times without progress. The last cause: ${cause}`,
           { task: shortId(id), handler: tool },
         ),
+      limitReached: (principal, limit, value) => this.#limitReached(principal, limit, value),
       storeFailed: (error) => {
         this.#storeErrors += 1;
         telemetry.storeFailed(this.store["~store"]);
@@ -161,6 +163,20 @@ export class Work {
         logger.info("The task store works again.");
       },
     };
+  }
+
+  /** Logs that a caller was refused, at most once a minute for each limit. */
+  #limitReached(principal: string, limit: CallerLimit, value: number): void {
+    const now = this.#core.environment.now();
+    if (now - (this.#refusedAt.get(limit) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+    this.#refusedAt.set(limit, now);
+    this.#core.logger.warn(
+      principal === ""
+        ? `limits.${limit} (${value}) is reached for all callers without a principal together, so none of them can add more. ` +
+            "Pass parley({ auth, principal }), so that each caller has a limit of its own, or raise the limit."
+        : `limits.${limit} (${value}) is reached for a caller, so its new calls are refused.`,
+      principal === "" ? {} : { principal },
+    );
   }
 
   /** Logs an error if no worker runs the new task. With `app.fetch` that is the most common mistake. */
@@ -207,6 +223,9 @@ export function limitsOf({ limits }: Core): TaskLimits {
     taskTtlMs: limits.taskTtlMs,
     logBytes: limits.taskLogBytes,
     questions: limits.taskQuestions,
+    storedBytes: limits.storedBytesPerPrincipal,
+    endedTasks: limits.endedTasksPerPrincipal,
+    unreadMs: limits.unreadTaskMs,
   };
 }
 

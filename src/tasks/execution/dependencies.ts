@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { TaskLimits } from "../limits.ts";
 import type { TaskObserver } from "../observer.ts";
 import type { Sealer } from "../sealing.ts";
+import type { StorageShares } from "../shares.ts";
 import type { TaskStore } from "../store.ts";
 import type { BlockedLoop } from "./blocked-loop.ts";
 import type { LateOutcomes } from "./late-outcomes.ts";
@@ -20,6 +21,7 @@ export interface ExecutionDeps {
   readonly blockedLoop?: BlockedLoop | undefined;
   /** Asks the store whether the claims of this process still count. It answers with a renewal, or by losing them. */
   readonly confirm?: (() => void) | undefined;
+  readonly shares: StorageShares;
   /** In development, clients see the whole cause of an engine failure. */
   readonly isDevelopment?: boolean | undefined;
 }

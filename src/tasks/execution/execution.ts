@@ -12,7 +12,7 @@ import { backOff } from "../../util/timers.ts";
 import type { TaskLimits } from "../limits.ts";
 import { internalErrorCode } from "../program.ts";
 import type { Ended, Ending, Prepared, Program, TaskError, TaskFacts } from "../program.ts";
-import { MovedRecordError, openInput } from "../ownership.ts";
+import { changedOutside, MovedRecordError, openInput } from "../ownership.ts";
 import { isForged, places, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
 import type { Arrival, ClaimRef, Waiting } from "../task.ts";
@@ -34,14 +34,6 @@ interface Opened {
   readonly journal: TaskJournal;
   readonly facts: TaskFacts;
 }
-
-/** What a client learns of a task whose record was changed outside of this library. The log says more. */
-const changedOutside: TaskError = {
-  code: internalErrorCode,
-  message:
-    "The record of the task is damaged, so the task was not run. The log of the server has the cause.",
-  data: { reason: "task_damaged" },
-};
 
 /** How much of the time for draining is left to a body after its signal has aborted. */
 const abortedMs = ({ drainMs }: TaskLimits) => Math.min(1_000, drainMs / 5);

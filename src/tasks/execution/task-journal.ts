@@ -100,11 +100,12 @@ export class TaskJournal {
   }
 
   async #write(record: Sealed, returned: readonly Arrival[]): Promise<void> {
-    const { store, limits } = this.#deps;
+    const { store, limits, shares } = this.#deps;
+    const { tool, principal } = this.#task;
     this.#logBytes += record.length;
-    if (this.#logBytes > limits.logBytes) {
-      throw logTooLarge(this.#task.tool, this.#logBytes, limits.logBytes);
-    }
+    if (this.#logBytes > limits.logBytes) throw logTooLarge(tool, this.#logBytes, limits.logBytes);
+    const room = shares.grow(principal, record.length, `The record of "${tool}"`);
+    if (room !== undefined) await room;
     const taken = this.#taken();
     const more = { at: this.#logLength, records: [record], taken, returned };
     await this.#claim.persist(() => store.append(this.#claim.ref, more));

@@ -7,7 +7,8 @@ import type { TaskRecord } from "../task.ts";
 /** How a field is kept. A JSON column is text in SQLite and jsonb in Postgres. */
 interface Column {
   readonly name: string;
-  readonly kind: "text" | "integer" | "json";
+  /** A flag is 1 or 0. */
+  readonly kind: "text" | "integer" | "json" | "flag";
   /** Whether the column keeps its value for as long as the row exists. */
   readonly isFixed: boolean;
 }
@@ -36,6 +37,7 @@ const taskColumns = {
   statusMessage: { name: "status_message", kind: "text", isFixed: false },
   result: { name: "result", kind: "text", isFixed: false },
   rest: { name: "rest", kind: "text", isFixed: false },
+  isUnread: { name: "unread", kind: "flag", isFixed: false },
   createdAt: { name: "created_at", kind: "integer", isFixed: true },
   updatedAt: { name: "updated_at", kind: "integer", isFixed: false },
   expiresAt: { name: "expires_at", kind: "integer", isFixed: false },
@@ -62,7 +64,9 @@ export type JsonColumn<T> = T | string;
 
 type Kept<T, Kind> = Kind extends "json"
   ? JsonColumn<T>
-  : (Kind extends "integer" ? Wide : Exclude<T, undefined>) | (undefined extends T ? null : never);
+  :
+      | (Kind extends "integer" | "flag" ? Wide : Exclude<T, undefined>)
+      | (undefined extends T ? null : never);
 
 /** The names of all columns of a task. */
 export const taskColumnNames: readonly TaskColumn[] = Object.values(taskColumns).map(
@@ -105,6 +109,7 @@ export const changingTask: ColumnWriter<TaskRecord> = columnWriter<TaskRecord>(
 
 function encoded(value: unknown, { kind }: Column): SqlValue {
   if (kind === "json") return JSON.stringify(value);
+  if (kind === "flag") return value === true ? 1 : 0;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- text and numbers, as the columns say
   return (value ?? null) as SqlValue;
 }
@@ -135,6 +140,7 @@ export function recordOf(row: TaskRow): TaskRecord {
     statusMessage: row.status_message ?? undefined,
     result: row.result ?? undefined,
     rest: row.rest ?? undefined,
+    isUnread: Number(row.unread) === 1,
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
     expiresAt: Number(row.expires_at),

@@ -11,6 +11,7 @@ import type {
   TaskStore,
 } from "../store.ts";
 import * as moves from "../moves.ts";
+import { recordBytes } from "../store.ts";
 import { isLive } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
 
@@ -29,6 +30,7 @@ export function memoryStore(): Store {
 }
 
 interface MemoryRound {
+  readonly principal: string;
   readonly callId: string;
   readonly round: number;
   readonly answers: string;
@@ -49,7 +51,10 @@ export class MemoryStore implements TaskStore {
   readonly #tasks = new Map<string, TaskRecord>();
   readonly #logs = new Map<string, Sealed[]>();
   readonly #workers = new Map<string, number>();
-  readonly #spills = new Map<string, { readonly state: Sealed; readonly expiresAt: number }>();
+  readonly #spills = new Map<
+    string,
+    { readonly principal: string; readonly state: Sealed; readonly expiresAt: number }
+  >();
   readonly #rounds = new Map<string, MemoryRound>();
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
 
@@ -98,6 +103,14 @@ export class MemoryStore implements TaskStore {
     const task = this.#tasks.get(id);
     const next = task && moves.cancelled(task, this.#now(), keepMs);
     return next === undefined ? task : this.#put(next);
+  };
+
+  readonly noteRead: TaskStore["noteRead"] = async (ids) => {
+    for (const id of ids) {
+      const task = this.#tasks.get(id);
+      const next = task && moves.noted(task);
+      if (next !== undefined) this.#put(next, "unseen");
+    }
   };
 
   readonly revisions: TaskStore["revisions"] = async (ids, principal) =>
@@ -177,29 +190,65 @@ export class MemoryStore implements TaskStore {
 
   readonly leave: TaskStore["leave"] = async (worker) => void this.#workers.delete(worker);
 
-  readonly sweep: TaskStore["sweep"] = async (limit, keepMs): Promise<SweepResult> => {
+  readonly sweep: TaskStore["sweep"] = async (limit, keepMs, unreadMs): Promise<SweepResult> => {
     const now = this.#now();
     const forgotten = [...this.#tasks.values()]
       .filter((task) => moves.isForgotten(task, now))
       .slice(0, limit);
     for (const { id } of forgotten) this.#tasks.delete(id);
     const resting = [...this.#tasks.values()].flatMap((task) => {
-      const next = moves.laidToRest(task, now, keepMs);
+      const next = moves.laidToRest(task, now, keepMs, unreadMs);
       return next === undefined ? [] : [next];
     });
     for (const task of resting.slice(0, limit)) {
       this.#logs.delete(task.id);
       this.#put(task);
     }
-    for (const [id, { expiresAt }] of this.#spills) if (expiresAt <= now) this.#spills.delete(id);
-    for (const [id, { expiresAt }] of this.#rounds) if (expiresAt <= now) this.#rounds.delete(id);
+    const spills = deleteExpired(this.#spills, now);
+    const rounds = deleteExpired(this.#rounds, now);
     for (const [id, seenAt] of this.#workers) if (seenAt <= now - dayMs) this.#workers.delete(id);
     const swept = resting.slice(0, limit);
     return {
       expired: swept.filter(({ rest }) => rest === "expired").length,
       removed: swept.filter(({ rest }) => rest === "removed").length,
       forgotten: forgotten.length,
+      spills,
+      rounds,
+      isMore: swept.length >= limit || forgotten.length >= limit,
     };
+  };
+
+  // ---------------------------------------------------------------- limits of a caller
+
+  readonly usage: TaskStore["usage"] = async (principal) => {
+    const isOwn = (one: { readonly principal: string }) => one.principal === principal;
+    const tasks = [...this.#tasks.values()].filter(
+      (task) => isOwn(task) && task.rest === undefined,
+    );
+    const spills = [...this.#spills.values()].filter(isOwn);
+    const rounds = [...this.#rounds.values()].filter(isOwn);
+    const sizes = [
+      ...tasks.map(taskBytes),
+      ...spills.map(({ state }) => state.length),
+      ...rounds.map(({ log, response = "" }) => moves.bytesOf(log) + response.length),
+    ];
+    const live = tasks.filter(isLive).length;
+    const bytes = sizes.reduce((sum, size) => sum + size + recordBytes, 0);
+    return { live, ended: tasks.length - live, bytes };
+  };
+
+  readonly removeEnded: TaskStore["removeEnded"] = async (principal, limit, keepMs) => {
+    const now = this.#now();
+    const oldest = [...this.#tasks.values()]
+      .filter((task) => task.principal === principal)
+      .toSorted((one, other) => newestFirst(other, one))
+      .flatMap((task) => moves.removed(task, now, keepMs) ?? [])
+      .slice(0, limit);
+    for (const task of oldest) {
+      this.#logs.delete(task.id);
+      this.#put(task);
+    }
+    return oldest.length;
   };
 
   // ---------------------------------------------------------------- operators
@@ -226,8 +275,8 @@ export class MemoryStore implements TaskStore {
 
   // ---------------------------------------------------------------- rounds
 
-  readonly spill: TaskStore["spill"] = async (id, state, ttlMs) =>
-    void this.#spills.set(id, { state, expiresAt: this.#now() + ttlMs });
+  readonly spill: TaskStore["spill"] = async (id, state, ttlMs, principal) =>
+    void this.#spills.set(id, { principal, state, expiresAt: this.#now() + ttlMs });
 
   readonly spilled: TaskStore["spilled"] = async (id) => {
     const spill = this.#spills.get(id);
@@ -237,7 +286,7 @@ export class MemoryStore implements TaskStore {
   readonly claimRound: TaskStore["claimRound"] = async (
     claim: RoundClaimRequest,
   ): Promise<RoundClaimResult> => {
-    const { callId, round, answers, leaseMs, ttlMs } = claim;
+    const { principal, callId, round, answers, leaseMs, ttlMs } = claim;
     const now = this.#now();
     const before = this.#rounds.get(callId);
     const isLater = before === undefined || before.round < round;
@@ -253,6 +302,7 @@ export class MemoryStore implements TaskStore {
     const expiresAt = Math.max(before?.expiresAt ?? 0, now + ttlMs);
     const response = undefined;
     this.#rounds.set(callId, {
+      principal,
       callId,
       round,
       answers,
@@ -316,6 +366,20 @@ export class MemoryStore implements TaskStore {
     }
     return task;
   }
+}
+
+/** The size of what is sealed in a task. */
+function taskBytes({ input, result = "", statusMessage = "", logBytes, ...task }: TaskRecord) {
+  const waits = task.waits.reduce((sum, { request = "" }) => sum + request.length, 0);
+  const inbox = task.inbox.reduce((sum, { value }) => sum + value.length, 0);
+  return input.length + result.length + statusMessage.length + logBytes + waits + inbox;
+}
+
+/** Deletes what has expired, and returns how many that were. */
+function deleteExpired(kept: Map<string, { readonly expiresAt: number }>, now: number): number {
+  const before = kept.size;
+  for (const [id, { expiresAt }] of kept) if (expiresAt <= now) kept.delete(id);
+  return before - kept.size;
 }
 
 /** What the order of a list depends on. */

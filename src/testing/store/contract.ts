@@ -8,6 +8,7 @@ import { startsAt } from "./opened.ts";
 import type { OpenedStore, OpenStore } from "./opened.ts";
 import { describeRaces } from "./races.ts";
 import { describeRounds } from "./rounds.ts";
+import { describeShares } from "./shares.ts";
 import { describeSweeping } from "./sweeping.ts";
 import { describeTasks } from "./tasks.ts";
 import { describeTexts } from "./texts.ts";
@@ -53,6 +54,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
       describeLeases(opened);
       describeWrites(opened);
       describeSweeping(opened);
+      describeShares(opened);
       describeRounds(opened);
       describeTexts(opened);
       describeRaces(opened);

@@ -12,6 +12,7 @@ export type {
   RoundClaimResult,
   Store,
   StoreFigures,
+  StoreUsage,
   SweepResult,
   TaskPageRequest,
   TaskStore,

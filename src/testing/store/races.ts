@@ -184,7 +184,7 @@ export function describeRaces(opened: () => OpenedStore): void {
     test("let one of many claims of a round run it", async () => {
       const { store, another } = opened();
       const handles = [store, await another()];
-      const round = { callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
+      const round = { principal: "ann", callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
       const claims = await Promise.all(
         times(20).map((index) => handles[index % 2]!.claimRound(round)),
       );

@@ -6,7 +6,14 @@ import type { ClaimRef } from "../../tasks/task.ts";
 import { leaseMs, ttlMs } from "./opened.ts";
 import type { OpenedStore } from "./opened.ts";
 
-const round: RoundClaimRequest = { callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
+const round: RoundClaimRequest = {
+  principal: "ann",
+  callId: "c",
+  round: 1,
+  answers: "x",
+  leaseMs,
+  ttlMs,
+};
 
 async function run(store: TaskStore, claim = round): Promise<ClaimRef> {
   const claimed: RoundClaimResult = await store.claimRound(claim);
@@ -20,8 +27,8 @@ export function describeRounds(opened: () => OpenedStore): void {
     test("keeps a state until its time is up", async () => {
       const { store, advance } = opened();
       expect(await store.spilled("s")).toBeUndefined();
-      await store.spill("s", "state", 100);
-      await store.spill("t", "other", 300);
+      await store.spill("s", "state", 100, "ann");
+      await store.spill("t", "other", 300, "ann");
       await advance(99);
       expect(await store.spilled("s")).toBe("state");
       await advance(1);
@@ -31,9 +38,9 @@ export function describeRounds(opened: () => OpenedStore): void {
 
     test("replaces a state with the same id", async () => {
       const { store, advance } = opened();
-      await store.spill("s", "state", 100);
+      await store.spill("s", "state", 100, "ann");
       await advance(50);
-      await store.spill("s", "later", 100);
+      await store.spill("s", "later", 100, "ann");
       await advance(99);
       expect(await store.spilled("s")).toBe("later");
     });

@@ -20,7 +20,14 @@ import {
 import type { OpenedStore } from "./opened.ts";
 
 const completed = { status: "completed", result: "r", statusMessage: "m", keepMs } as const;
-const nothing = { expired: 0, removed: 0, forgotten: 0 };
+const nothing = {
+  expired: 0,
+  removed: 0,
+  forgotten: 0,
+  spills: 0,
+  rounds: 0,
+  isMore: false,
+};
 const dayMs = 24 * 3_600_000;
 /** What is left of a task whose contents are deleted. */
 const emptied = {
@@ -120,8 +127,8 @@ export function describeSweeping(opened: () => OpenedStore): void {
 
     test("removes spilled states, rounds and workers that have expired", async () => {
       const { store, advance } = opened();
-      await store.spill("s", "state", ttlMs);
-      const round = { callId: "c", round: 3, answers: "x", leaseMs, ttlMs };
+      await store.spill("s", "state", ttlMs, "ann");
+      const round = { principal: "ann", callId: "c", round: 3, answers: "x", leaseMs, ttlMs };
       await store.claimRound(round);
       await store.renew("w", [], leaseMs);
       await advance(ttlMs - 1);
@@ -129,7 +136,7 @@ export function describeSweeping(opened: () => OpenedStore): void {
       expect(await store.spilled("s")).toBe("state");
       expect(await store.claimRound({ ...round, answers: "y" })).toEqual({ kind: "superseded" });
       await advance(1);
-      await store.sweep(10, keepMs);
+      expect(await store.sweep(10, keepMs)).toEqual({ ...nothing, spills: 1, rounds: 1 });
       expect(await store.spilled("s")).toBeUndefined();
       expect(await store.claimRound({ ...round, round: 1 })).toMatchObject({ kind: "run" });
       const seenAt = (await store.figures()).workerSeenAt;

@@ -50,6 +50,7 @@ export function describeTasks(opened: () => OpenedStore): void {
         statusMessage: undefined,
         result: undefined,
         rest: undefined,
+        isUnread: true,
         createdAt: now,
         updatedAt: now,
         expiresAt: now + ttlMs,

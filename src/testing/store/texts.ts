@@ -80,9 +80,9 @@ export function describeTexts(opened: () => OpenedStore): void {
 
     test("comes back unchanged, everywhere in a round", async () => {
       const { store } = opened();
-      await store.spill(text, text, ttlMs);
+      await store.spill(text, text, ttlMs, text);
       expect(await store.spilled(text)).toBe(text);
-      const round = { callId: text, round: 1, answers: text, leaseMs, ttlMs };
+      const round = { principal: text, callId: text, round: 1, answers: text, leaseMs, ttlMs };
       const ref = { id: text, epoch: 1 };
       expect(await store.claimRound(round)).toEqual({ kind: "run", ref, log: [] });
       await store.appendToRound(ref, 0, text);
@@ -117,7 +117,7 @@ export function describeTexts(opened: () => OpenedStore): void {
     expect(task.logBytes).toBe(2 * large.length);
     await store.finish(ref, { status: "completed", result: large, statusMessage: "m", keepMs });
     expect((await read(store, ref)).result === large).toBe(true);
-    await store.spill("s", large, ttlMs);
+    await store.spill("s", large, ttlMs, "ann");
     expect((await store.spilled("s")) === large).toBe(true);
   });
 

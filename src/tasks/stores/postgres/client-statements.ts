@@ -6,7 +6,7 @@ import { insertList, isLive, nowIn, record } from "./fragments.ts";
 /** The names of these statements. */
 export type ClientStatement =
   | ("create" | "read" | "readByCall" | "readLog" | "listOwn" | "listAll" | "answer" | "cancel")
-  | "revisions";
+  | ("revisions" | "noteRead");
 
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function clientStatements(schema: string): Readonly<Record<ClientStatement, string>> {
@@ -32,6 +32,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     revision: "1",
     waits: "'[]'",
     asked: "'{}'",
+    unread: "1",
   });
 
   const list = (whose: string): string => `
@@ -189,6 +190,11 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
       expires_at = greatest(task.expires_at, ${now} + $2::bigint)
     where task.id = $1 and ${isLive("task")}
     returning ${record("task")}`,
+
+    // Safe: one row, one update, for each of them.
+    noteRead: `
+    update ${schema}.tasks as task set unread = 0
+    where task.id = any ($1::text[]) and task.unread = 1`,
 
     // Safe: only reads.
     revisions: `

@@ -22,7 +22,8 @@ beforeAll(async () => {
       'task-' || n, 'call-' || n, 'tool-' || n % 7, 'principal-' || n % 2000, 'input_required', 3, 1, null,
       -- A few are due, a few will be.
       case when n % 1000 = 0 then n when n % 1000 = 1 then 4000000000000 end,
-      '[]', '[]', '{}', 0, 0, 0, null, 'input', null, null, null, n, n, 4000000000000 + n
+      '[]', '[]', '{}', 0, 0, 0, null, 'input', null, null, null, n, n, 4000000000000 + n,
+      case when n % 100 = 0 then 1 else 0 end
     from generate_series(1, 100000) as n`);
   await server.admin.query(`analyze "${opened.schema}".tasks`);
 });
@@ -64,6 +65,9 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["claim", "'w', array['tool-1', 'tool-0'], 8, 10000", ["log_pkey", "tasks_due", "tasks_pkey"]],
     ["create", newTask, ["tasks_live"]],
     ["expired", "100", ["tasks_expiry"]],
+    ["abandoned", "100, 5000000000000", ["tasks_unread"]],
+    ["ended", "'principal-7', 100", ["tasks_own"]],
+    ["noteRead", "array['task-1', 'task-2']", ["tasks_pkey"]],
     ["forget", "100", ["tasks_expiry", "tasks_pkey"]],
     ["listOwn", "'principal-7', 5000000000000, '', 50", ["tasks_own"]],
     ["listAll", "null, 5000000000000, '', 50", ["tasks_all"]],

@@ -86,12 +86,12 @@ test("a newer migration that is breaking locks this version out", async () => {
   await server.admin.query(`insert into "${schema}".migrations values (999, true)`);
   await expect(store.migrate()).rejects.toThrow(
     "A newer version of mcp-parley has changed the Postgres schema (migration 999), and this version, which knows " +
-      "migrations up to 1, cannot use it. Update mcp-parley here, too.",
+      "migrations up to 2, cannot use it. Update mcp-parley here, too.",
   );
   await close();
 });
 
-test("tables that version 0.1.0 made are up to date, and are recorded in the same form", async () => {
+test("tables that version 0.1.0 made become the same as new ones, and 0.1.0 still works on them", async () => {
   // Word for word what version 0.1.0 wrote down about its migrations.
   await server.admin.query(`
     create schema "by_010";
@@ -103,13 +103,21 @@ test("tables that version 0.1.0 made are up to date, and are recorded in the sam
     ${postgresTables.sql('"by_010"')}
     insert into "by_010".migrations (number, is_breaking) values (1, false)
       on conflict do nothing;`);
-  const before = await shapeOf("by_010");
   const store = new PostgresStore(server.postgres.url, { schema: "by_010" });
   await store.migrate();
   expect((await create(store, "a")).id).toBe("task-a");
-  expect(await shapeOf("by_010")).toEqual(before);
   const fresh = await server.open();
-  expect(await shapeOf(fresh.schema)).toEqual(before);
+  expect(await shapeOf("by_010")).toEqual(await shapeOf(fresh.schema));
+  // As version 0.1.0 writes. Such a task counts as read, and such a state counts for nobody.
+  const names = `id, call_id, tool, principal, status, revision, epoch, waits, inbox, asked, log_length, log_bytes,
+    fruitless, input, created_at, updated_at, expires_at`;
+  await server.admin.query(`
+    insert into "by_010".tasks (${names})
+    select 'old', 'old', ${names.slice(names.indexOf("tool"))} from "by_010".tasks;
+    insert into "by_010".spills (id, state, expires_at) values ('s', 'state', 9e15);`);
+  expect(await store.read("old")).toMatchObject({ isUnread: false });
+  const before = await store.usage("");
+  expect(before.bytes).toBe(0);
   await Promise.all([store.close(), fresh.close()]);
 });
 

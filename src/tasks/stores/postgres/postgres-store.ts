@@ -7,7 +7,6 @@ import type {
   RenewalResult,
   RoundClaimRequest,
   RoundClaimResult,
-  SweepResult,
   TaskStore,
 } from "../../store.ts";
 import { bytesOf } from "../../moves.ts";
@@ -23,6 +22,7 @@ import type { PostgresPool } from "./pool.ts";
 import { defaultSchema, quoted } from "./schema-name.ts";
 import { statementsFor } from "./statements.ts";
 import type { StatementName } from "./statements.ts";
+import { removeEnded, sweep } from "./postgres-upkeep.ts";
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
@@ -156,6 +156,9 @@ export class PostgresStore implements TaskStore {
     return new Map(rows.map(({ id, revision }) => [id, Number(revision)]));
   };
 
+  readonly noteRead: TaskStore["noteRead"] = async (ids) =>
+    void (await this.#run("noteRead", [ids.filter(isStorable)]));
+
   readonly subscribe: TaskStore["subscribe"] = (listener) => this.#hints.subscribe(listener);
 
   // ---------------------------------------------------------------- workers
@@ -220,24 +223,25 @@ export class PostgresStore implements TaskStore {
 
   readonly leave: TaskStore["leave"] = async (worker) => void (await this.#run("leave", [worker]));
 
-  readonly sweep: TaskStore["sweep"] = async (limit, keepMs): Promise<SweepResult> => {
-    const forgotten = await this.#run("forget", [limit]);
-    type Rested = Pick<TaskRow, "id" | "rest">;
-    const swept = await this.#database.together(async (run) => {
-      const expired = await run<Pick<TaskRow, "id">>("expired", [limit]);
-      if (expired.length === 0) return [];
-      return run<Rested>("layToRest", [expired.map(({ id }) => id), whole(keepMs)]);
-    });
-    this.#hints.changed(swept.map(({ id }) => id));
-    // These rows are small, and every round of every call may leave one, so more of them go at once.
-    await this.#run("forgetSpills", [limit * 20]);
-    await this.#run("forgetRounds", [limit * 20]);
-    await this.#run("forgetWorkers", []);
-    return {
-      expired: swept.filter(({ rest }) => rest === "expired").length,
-      removed: swept.filter(({ rest }) => rest === "removed").length,
-      forgotten: forgotten.length,
-    };
+  readonly sweep: TaskStore["sweep"] = (limit, keepMs, unreadMs) =>
+    sweep(this.#database, { limit, keepMs: whole(keepMs), unreadMs }, (ids) =>
+      this.#hints.changed(ids),
+    );
+
+  // ---------------------------------------------------------------- limits of a caller
+
+  readonly usage: TaskStore["usage"] = async (principal) => {
+    if (!isStorable(principal)) return { live: 0, ended: 0, bytes: 0 };
+    type Row = { live: Wide; ended: Wide; bytes: Wide };
+    const [row] = await this.#run<Row>("usage", [principal]);
+    const count = (name: keyof Row): number => Number(row?.[name] ?? 0);
+    return { live: count("live"), ended: count("ended"), bytes: count("bytes") };
+  };
+
+  readonly removeEnded: TaskStore["removeEnded"] = async (principal, limit, keepMs) => {
+    const removed = await removeEnded(this.#database, storable(principal), limit, whole(keepMs));
+    this.#hints.changed(removed);
+    return removed.length;
   };
 
   // ---------------------------------------------------------------- operators
@@ -259,8 +263,8 @@ export class PostgresStore implements TaskStore {
 
   // ---------------------------------------------------------------- rounds
 
-  readonly spill: TaskStore["spill"] = async (id, state, ttlMs) =>
-    void (await this.#run("spill", [id, state, whole(ttlMs)]));
+  readonly spill: TaskStore["spill"] = async (id, state, ttlMs, principal) =>
+    void (await this.#run("spill", [id, state, whole(ttlMs), storable(principal)]));
 
   readonly spilled: TaskStore["spilled"] = async (id) => {
     if (!isStorable(id)) return undefined;
@@ -272,7 +276,8 @@ export class PostgresStore implements TaskStore {
     claim: RoundClaimRequest,
   ): Promise<RoundClaimResult> => {
     const { callId, round, answers, leaseMs, ttlMs } = claim;
-    const values = [storable(callId), round, answers, whole(leaseMs), whole(ttlMs)];
+    const times = [whole(leaseMs), whole(ttlMs)];
+    const values = [storable(callId), round, answers, ...times, storable(claim.principal)];
     for (let attempt = 0; attempt < 3; attempt++) {
       const [claimed] = await this.#run<Logged & { epoch: number }>("claimRound", values);
       if (claimed !== undefined) {

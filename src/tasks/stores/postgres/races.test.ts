@@ -176,7 +176,7 @@ describe("what the previous worker does between the start of a claim and its loc
     const more = { at: 1, records: ["two"], taken: [], returned: [] };
     expect(await store.append(ref, more)).toBe(true);
     await goOn();
-    expect(await sweeping).toEqual({ expired: 1, removed: 0, forgotten: 0 });
+    expect(await sweeping).toMatchObject({ expired: 1, removed: 0, forgotten: 0 });
     expect(await store.readLog(ref.id)).toEqual([]);
   });
 });

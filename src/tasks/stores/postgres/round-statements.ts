@@ -20,8 +20,12 @@ export function roundStatements(schema: string): Readonly<Record<RoundStatement,
   return {
     // Safe: one row.
     spill: `
-    insert into ${schema}.spills (id, state, expires_at) values ($1, $2, ${now} + $3::bigint)
-    on conflict (id) do update set state = excluded.state, expires_at = excluded.expires_at`,
+    insert into ${schema}.spills (id, state, expires_at, principal)
+    values ($1, $2, ${now} + $3::bigint, $4)
+    on conflict (id) do update set
+      state = excluded.state,
+      expires_at = excluded.expires_at,
+      principal = excluded.principal`,
 
     // Safe: reads one row.
     spilled: `
@@ -31,9 +35,9 @@ export function roundStatements(schema: string): Readonly<Record<RoundStatement,
     // Safe: of two claims at the same moment, one inserts. The other waits for it and checks the row that it made.
     claimRound: `
     insert into ${schema}.rounds as round (
-      call_id, round, answers, epoch, lease_until, log, response, expires_at
+      call_id, round, answers, epoch, lease_until, log, response, expires_at, principal
     )
-    values ($1, $2, $3, 1, ${now} + $4::bigint, '{}', null, ${now} + $5::bigint)
+    values ($1, $2, $3, 1, ${now} + $4::bigint, '{}', null, ${now} + $5::bigint, $6)
     on conflict (call_id) do update set
       round = excluded.round,
       answers = excluded.answers,
@@ -41,7 +45,8 @@ export function roundStatements(schema: string): Readonly<Record<RoundStatement,
       lease_until = excluded.lease_until,
       log = case when round.round < excluded.round then '{}' else round.log end,
       response = null,
-      expires_at = greatest(round.expires_at, excluded.expires_at)
+      expires_at = greatest(round.expires_at, excluded.expires_at),
+      principal = excluded.principal
     where round.round < excluded.round
       or (
         round.round = excluded.round

@@ -1,17 +1,27 @@
 // The upkeep of the tables in Postgres: sweeping what has expired, and counting tasks for operators. A sweep skips rows
 // that others are using. statements.ts says what makes each statement safe.
 
+import { recordBytes } from "../../store.ts";
 import { isLive, nowIn } from "./fragments.ts";
+
+/** The size of what is sealed in a task. Postgres knows the length of a large text without reading it. */
+const taskBytes = (of: string): string =>
+  `(${of}.log_bytes + octet_length(${of}.input) + coalesce(octet_length(${of}.result), 0)
+      + coalesce(octet_length(${of}.status_message), 0)
+      + octet_length(${of}.waits::text) + octet_length(${of}.inbox::text))`;
+
+/** The size of what is sealed in a round. */
+const roundBytes = (of: string): string =>
+  `(pg_column_size(${of}.log) + coalesce(octet_length(${of}.response), 0))`;
 
 /** The names of these statements. */
 export type UpkeepStatement =
   | "forget"
-  | "expired"
+  | ("expired" | "abandoned" | "ended")
   | "layToRest"
-  | "forgetSpills"
-  | "forgetRounds"
+  | ("expiredSpills" | "expiredRounds" | "forgetSpills" | "forgetRounds")
   | "forgetWorkers"
-  | "figures";
+  | ("usage" | "figures");
 
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatement, string>> {
@@ -31,10 +41,35 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
 
     // Safe: this is the first of two statements in one transaction, and its locks last until the end of it.
     expired: `
-    select task.id from ${schema}.tasks as task
+    select task.id, ${taskBytes("task")} as bytes from ${schema}.tasks as task
     where task.expires_at <= ${now} and task.rest is null
     order by task.expires_at
     limit $1
+    for update skip locked`,
+
+    // Safe: like the one before. The conditions are those of `isAbandoned` in moves.ts.
+    abandoned: `
+    select task.id, ${taskBytes("task")} as bytes from ${schema}.tasks as task
+    where task.unread = 1
+      and task.status = 'input_required'
+      and task.created_at <= ${now} - $2::bigint
+      and task.updated_at <= ${now} - $2::bigint
+      and task.worker is null
+      and task.due_at is null
+      and not exists (
+        select from jsonb_array_elements(task.waits) as wait (value)
+        where wait.value ->> 'kind' <> 'question'
+      )
+    order by task.created_at
+    limit $1
+    for update skip locked`,
+
+    // Safe: like the one before.
+    ended: `
+    select task.id, ${taskBytes("task")} as bytes from ${schema}.tasks as task
+    where task.principal = $1 and task.rest is null and not ${isLive("task")}
+    order by task.created_at, task.id
+    limit $2
     for update skip locked`,
 
     // Safe: this is the second one. It sees everything that was added to the logs before the rows were locked.
@@ -63,25 +98,36 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
     where task.id = any ($1::text[])
     returning task.id, task.rest`,
 
-    // Safe: a state is written once. If one is being written again at this moment, it is skipped.
+    // Safe: only reads, and what is deleted is checked again. So is the next one.
+    expiredSpills: `
+    select spill.id, octet_length(spill.state) as bytes from ${schema}.spills as spill
+    where spill.expires_at <= ${now}
+    order by spill.expires_at
+    limit $1`,
+
+    expiredRounds: `
+    select round.call_id as id, ${roundBytes("round")} as bytes from ${schema}.rounds as round
+    where round.expires_at <= ${now}
+    order by round.expires_at
+    limit $1`,
+
+    // Safe: locked first. A state that is being written again at this moment is skipped.
     forgetSpills: `
     delete from ${schema}.spills where id in (
       select spill.id from ${schema}.spills as spill
-      where spill.expires_at <= ${now}
-      order by spill.expires_at
-      limit $1
+      where spill.id = any ($1::text[]) and spill.expires_at <= ${now}
       for update skip locked
-    )`,
+    )
+    returning id`,
 
     // Safe: locked first, so a round that is being claimed again is skipped or checked again.
     forgetRounds: `
     delete from ${schema}.rounds where call_id in (
       select round.call_id from ${schema}.rounds as round
-      where round.expires_at <= ${now}
-      order by round.expires_at
-      limit $1
+      where round.call_id = any ($1::text[]) and round.expires_at <= ${now}
       for update skip locked
-    )`,
+    )
+    returning call_id`,
 
     // Safe: a worker that is alive after all comes back with its next renewal.
     forgetWorkers: `
@@ -90,6 +136,30 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
       where worker.seen_at <= ${now} - 86400000
       for update skip locked
     )`,
+
+    // Safe: only reads.
+    usage: `
+    select
+      tasks.live,
+      tasks.number - tasks.live as ended,
+      tasks.bytes + spills.bytes + rounds.bytes as bytes
+    from
+      (
+        select
+          count(*) as number,
+          count(*) filter (where ${isLive("task")}) as live,
+          coalesce(sum(${recordBytes} + ${taskBytes("task")}), 0) as bytes
+        from ${schema}.tasks as task
+        where task.principal = $1 and task.rest is null
+      ) as tasks,
+      (
+        select coalesce(sum(${recordBytes} + octet_length(spill.state)), 0) as bytes
+        from ${schema}.spills as spill where spill.principal = $1
+      ) as spills,
+      (
+        select coalesce(sum(${recordBytes} + ${roundBytes("round")}), 0) as bytes
+        from ${schema}.rounds as round where round.principal = $1
+      ) as rounds`,
 
     // Safe: only reads.
     figures: `

@@ -4,6 +4,8 @@ import type { Sealed } from "../../task.ts";
 import { columnWriter } from "../columns.ts";
 import type { Columns } from "../columns.ts";
 import type { SqliteDatabase, SqliteRow } from "./driver.ts";
+import { bytesIn, removableOf } from "./row-sizes.ts";
+import type { Removable } from "./row-sizes.ts";
 
 /** A round as a row keeps it. Its log is a table of its own. */
 export interface RoundRecord {
@@ -15,6 +17,7 @@ export interface RoundRecord {
   readonly logLength: number;
   readonly response: Sealed | undefined;
   readonly expiresAt: number;
+  readonly principal: string | undefined;
 }
 
 const roundColumns: Columns<RoundRecord> = {
@@ -26,6 +29,7 @@ const roundColumns: Columns<RoundRecord> = {
   logLength: { name: "log_length", kind: "integer", isFixed: false },
   response: { name: "response", kind: "text", isFixed: false },
   expiresAt: { name: "expires_at", kind: "integer", isFixed: false },
+  principal: { name: "principal", kind: "text", isFixed: false },
 };
 const whole = columnWriter<RoundRecord>(roundColumns);
 const changing = columnWriter<RoundRecord>(roundColumns, ({ isFixed }) => !isFixed);
@@ -37,7 +41,9 @@ export class RoundTable {
   readonly #readLog;
   readonly #appendLog;
   readonly #deleteLog;
-  readonly #sweep;
+  readonly #expired;
+  readonly #delete;
+  readonly #usage;
 
   constructor({ prepare }: SqliteDatabase) {
     this.#byCall = prepare("select * from rounds where call_id = ?");
@@ -48,8 +54,14 @@ export class RoundTable {
     this.#readLog = prepare("select record from round_log where call_id = ? order by seq");
     this.#appendLog = prepare("insert into round_log (call_id, seq, record) values (?, ?, ?)");
     this.#deleteLog = prepare("delete from round_log where call_id = ?");
-    this.#sweep = prepare(`delete from rounds where call_id in (
-      select call_id from rounds where expires_at <= ? order by expires_at limit ?)`);
+    const logBytes = `(select coalesce(sum(octet_length(record)), 0) from round_log
+      where round_log.call_id = rounds.call_id)`;
+    const bytes = `${logBytes} + coalesce(octet_length(response), 0)`;
+    this.#expired = prepare(`select call_id as id, ${bytes} as bytes from rounds
+      where expires_at <= ? order by expires_at limit ?`);
+    this.#delete = prepare("delete from rounds where call_id in (select value from json_each(?))");
+    this.#usage = prepare(`select count(*) as rows, coalesce(sum(${bytes}), 0) as bytes
+      from rounds where principal = ?`);
   }
 
   readonly byCall = (callId: string): RoundRecord | undefined => {
@@ -67,7 +79,14 @@ export class RoundTable {
 
   readonly deleteLog = (callId: string): void => this.#deleteLog.run(callId);
 
-  readonly sweep = (now: number, limit: number): void => this.#sweep.run(now, limit);
+  readonly expired = (now: number, limit: number): readonly Removable[] =>
+    this.#expired.all(now, limit).map(removableOf);
+
+  readonly delete = (callIds: readonly string[]): void => {
+    if (callIds.length > 0) this.#delete.run(JSON.stringify(callIds));
+  };
+
+  readonly bytes = (principal: string): number => bytesIn(this.#usage.all(principal));
 }
 
 function roundOf(row: SqliteRow): RoundRecord {

@@ -2,28 +2,43 @@
 
 import type { Sealed } from "../../task.ts";
 import type { SqliteDatabase } from "./driver.ts";
+import { bytesIn, removableOf } from "./row-sizes.ts";
+import type { Removable } from "./row-sizes.ts";
 
 /** The table of spilled states. */
 export class SpillTable {
   readonly #put;
   readonly #read;
-  readonly #sweep;
+  readonly #expired;
+  readonly #delete;
+  readonly #usage;
 
   constructor({ prepare }: SqliteDatabase) {
-    this.#put = prepare(`insert into spills (id, state, expires_at) values (?, ?, ?)
-      on conflict (id) do update set state = excluded.state, expires_at = excluded.expires_at`);
+    this.#put = prepare(`insert into spills (id, state, expires_at, principal) values (?, ?, ?, ?)
+      on conflict (id) do update set
+        state = excluded.state, expires_at = excluded.expires_at, principal = excluded.principal`);
     this.#read = prepare("select state from spills where id = ? and expires_at > ?");
-    this.#sweep = prepare(`delete from spills where id in (
-      select id from spills where expires_at <= ? order by expires_at limit ?)`);
+    this.#expired = prepare(`select id, octet_length(state) as bytes from spills
+      where expires_at <= ? order by expires_at limit ?`);
+    this.#delete = prepare("delete from spills where id in (select value from json_each(?))");
+    this.#usage = prepare(`select count(*) as rows, coalesce(sum(octet_length(state)), 0) as bytes
+      from spills where principal = ?`);
   }
 
-  readonly put = (id: string, state: Sealed, expiresAt: number): void =>
-    this.#put.run(id, state, expiresAt);
+  readonly put = (id: string, state: Sealed, expiresAt: number, principal: string): void =>
+    this.#put.run(id, state, expiresAt, principal);
 
   readonly read = (id: string, now: number): Sealed | undefined => {
     const [row] = this.#read.all(id, now);
     return row === undefined ? undefined : String(row["state"]);
   };
 
-  readonly sweep = (now: number, limit: number): void => this.#sweep.run(now, limit);
+  readonly expired = (now: number, limit: number): readonly Removable[] =>
+    this.#expired.all(now, limit).map(removableOf);
+
+  readonly delete = (ids: readonly string[]): void => {
+    if (ids.length > 0) this.#delete.run(JSON.stringify(ids));
+  };
+
+  readonly bytes = (principal: string): number => bytesIn(this.#usage.all(principal));
 }

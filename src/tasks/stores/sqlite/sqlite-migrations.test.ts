@@ -1,10 +1,12 @@
 // The tables in SQLite: how they are made, and which versions may use them.
 
+import { copyFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import type { SqliteDatabase } from "./driver.ts";
 import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
-import { migrate } from "./sqlite-migrations.ts";
+import { migrate, migrationSql, missingSql } from "./sqlite-migrations.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 import type { Migration } from "../migration-policy.ts";
 import { sqliteTables } from "./migrations/001-sqlite-tables.ts";
 
@@ -86,11 +88,6 @@ test("an up-to-date database needs no lock", () => {
   one!.exec("rollback");
 });
 
-/** What version 0.1.0 wrote down about its migrations. */
-const notedBy010 = `create table parley_schema (
-    step integer primary key, compatible integer not null) strict;
-  insert into parley_schema (step, compatible) values (1, 1);`;
-
 const notesOf = (database: SqliteDatabase) => ({
   table: database.prepare("select sql from sqlite_master where name = 'parley_schema'").all()[0]?.[
     "sql"
@@ -98,18 +95,76 @@ const notesOf = (database: SqliteDatabase) => ({
   notes: database.prepare("select step, compatible from parley_schema order by step").all(),
 });
 
-test("a database that version 0.1.0 made is up to date, and is recorded in the same form", () => {
-  const [old] = databases(1);
-  old!.exec(sqliteTables.sql);
-  old!.exec(notedBy010);
-  const before = tables(old!);
-  migrate(old!);
-  expect(tables(old!)).toEqual(before);
+const columnsOf = (database: SqliteDatabase) =>
+  tables(database).map((table) => database.prepare(`pragma table_info(${String(table)})`).all());
+
+/** A database that version 0.1.0 wrote. */
+function golden(): { readonly path: string; readonly old: SqliteDatabase } {
+  const path = newPath();
+  copyFileSync(new URL("../../../../test/golden/0.1.0/tasks.db", import.meta.url), path);
+  const old = open(path);
+  onTestFinished(() => old.close());
+  return { path, old };
+}
+
+test("a database that version 0.1.0 wrote gets the same tables and notes as a new one", () => {
+  const { old } = golden();
+  expect(notesOf(old).notes).toMatchObject([{ step: 1, compatible: 1 }]);
+  const tasks = () => old.prepare("select id, status, input from tasks order by id").all();
+  const before = tasks();
+  expect(before).toHaveLength(5);
+  migrate(old);
+  expect(tasks()).toEqual(before);
   const [fresh] = databases(1);
   migrate(fresh!);
-  expect(tables(fresh!)).toEqual(before);
-  expect(JSON.stringify(notesOf(fresh!))).toBe(JSON.stringify(notesOf(old!)));
+  expect(tables(fresh!)).toEqual(tables(old));
+  expect(columnsOf(fresh!)).toEqual(columnsOf(old));
+  expect(JSON.stringify(notesOf(fresh!))).toBe(JSON.stringify(notesOf(old)));
 });
+
+test("version 0.1.0 still works on the tables beside this one", () => {
+  const { old } = golden();
+  migrate(old);
+  // As version 0.1.0 decides it, and as it writes.
+  migrate(old, [sqliteTables]);
+  const names = `id, call_id, tool, principal, status, revision, epoch, worker, due_at, waits, inbox, asked, log_length,
+    log_bytes, fruitless, cause, input, status_message, result, rest, created_at, updated_at, expires_at`;
+  old.exec(`insert into tasks (${names}) select
+    'new', 'new', tool, principal, status, revision, epoch, worker, due_at, waits, inbox, asked, log_length,
+    log_bytes, fruitless, cause, input, status_message, result, rest, created_at, updated_at, expires_at
+    from tasks limit 1`);
+  old.exec("insert into spills (id, state, expires_at) values ('s', 'state', 1)");
+  old.exec(`insert into rounds (call_id, round, answers, epoch, lease_until, log_length, response, expires_at)
+    values ('c', 1, '', 1, 0, 0, null, 1)`);
+  // Such a task counts as read, so it is never ended early. Its states and rounds count for nobody.
+  expect(old.prepare("select unread from tasks where id = 'new'").all()).toMatchObject([
+    { unread: 0 },
+  ]);
+  expect(old.prepare("select principal from spills where id = 's'").all()).toMatchObject([
+    { principal: null },
+  ]);
+});
+
+test.each(["a new file", "a file of version 0.1.0"])(
+  "the printed SQL can be applied by hand to %s, and migrating afterwards finds it done",
+  async (kind) => {
+    const path = kind === "a new file" ? newPath() : golden().path;
+    const byHand = open(path);
+    if (kind === "a new file") expect(missingSql(byHand)).toBe(migrationSql());
+    byHand.exec(missingSql(byHand));
+    const after = notesOf(byHand).notes;
+    byHand.close();
+    const store = new SqliteStore({ path });
+    onTestFinished(() => store.close());
+    await store.migrate();
+    expect((await store.figures()).live).toBe(kind === "a new file" ? 0 : 3);
+    const again = open(path);
+    expect(notesOf(again).notes).toEqual(after);
+    expect(missingSql(again)).toBe("-- The tables are up to date.\n");
+    again.exec(missingSql(again));
+    again.close();
+  },
+);
 
 test("the records say which versions may still use the tables, as version 0.1.0 reads them", () => {
   const [database] = databases(1);

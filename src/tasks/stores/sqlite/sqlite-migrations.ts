@@ -5,16 +5,34 @@ import { pendingMigrations, refusalText, requiredBy } from "../migration-policy.
 import type { AppliedMigration, Migration } from "../migration-policy.ts";
 import type { SqliteDatabase } from "./driver.ts";
 import { sqliteTables } from "./migrations/001-sqlite-tables.ts";
+import { sqliteShares } from "./migrations/002-sqlite-shares.ts";
 
-const migrations: readonly Migration<string>[] = [sqliteTables];
+const migrations: readonly Migration<string>[] = [sqliteTables, sqliteShares];
 
 /**
- * The SQL of all migrations, for operators who want to read it. It does not note what it did, so it is only safe to
- * run on an empty database.
+ * The SQL of all migrations, for operators who apply it themselves to a new file. It notes what it did, so that the store
+ * finds it done.
  */
 export function migrationSql(): string {
-  return migrations.map(({ number, sql }) => `-- step ${number}\n${sql}`).join("\n");
+  return sqlOf(migrations);
 }
+
+/** The SQL of the migrations that a database lacks. */
+export function missingSql(database: SqliteDatabase): string {
+  return sqlOf(missing(database, migrations));
+}
+
+function sqlOf(steps: readonly Migration<string>[]): string {
+  if (steps.length === 0) return "-- The tables are up to date.\n";
+  const texts = steps.map(
+    (migration) =>
+      `-- step ${migration.number}\n${migration.sql}\n${noteOf(migration.number, requiredBy(migration))}`,
+  );
+  return ["begin immediate;", `${noteTable};`, ...texts, "commit;", ""].join("\n");
+}
+
+const noteOf = (number: number, requires: number): string =>
+  `insert into parley_schema (step, compatible) values (${number}, ${requires});`;
 
 /**
  * Applies what is missing, under the write lock: if several processes start at once, one of them does it and the others
@@ -29,10 +47,9 @@ export function migrate(
   database.exec("begin immediate");
   try {
     database.exec(noteTable);
-    const note = database.prepare("insert into parley_schema (step, compatible) values (?, ?)");
     for (const migration of missing(database, known)) {
       database.exec(migration.sql);
-      note.run(migration.number, requiredBy(migration));
+      database.exec(noteOf(migration.number, requiredBy(migration)));
     }
     database.exec("commit");
   } catch (error) {

@@ -37,8 +37,15 @@ test("a sweep deletes rows from all tables of the file, including logs", async (
   onTestFinished(() => store.close());
   await hold(store, "a", { log: ["one", "two"] });
   await create(store, "b", { log: ["one"] });
-  await store.spill("s", "state", ttlMs);
-  await store.claimRound({ callId: "c", round: 1, answers: "", leaseMs, ttlMs });
+  await store.spill("s", "state", ttlMs, "ann");
+  await store.claimRound({
+    principal: "ann",
+    callId: "c",
+    round: 1,
+    answers: "",
+    leaseMs,
+    ttlMs,
+  });
   await store.appendToRound({ id: "c", epoch: 1 }, 0, "one");
   await store.renew("w", [], leaseMs);
 
@@ -53,4 +60,21 @@ test("a sweep deletes rows from all tables of the file, including logs", async (
   time += 24 * 3_600_000;
   await store.sweep(10, keepMs);
   expect(tables.map(rows)).toEqual([0, 0, 0, 0, 0, 0]);
+});
+
+test("a sweep deletes a few megabytes at a time, so that it blocks for milliseconds, and says that there is more", async () => {
+  let time = 1_000;
+  const store = new SqliteStore({ path: newPath(), now: () => time });
+  onTestFinished(() => store.close());
+  const large = "x".repeat(3 * 1024 * 1024);
+  for (const name of ["a", "b", "c"]) await create(store, name, { log: [large] });
+  for (const id of ["s", "t", "u"]) await store.spill(id, large, ttlMs, "ann");
+  time += ttlMs;
+  const sweeps = [];
+  do sweeps.push(await store.sweep(500, 1e9));
+  while (sweeps.at(-1)?.isMore === true && sweeps.length < 10);
+  // Two of these fit into eight megabytes.
+  expect(sweeps.map(({ expired }) => expired)).toEqual([2, 1, 0]);
+  expect(sweeps.map(({ spills }) => spills)).toEqual([0, 1, 2]);
+  expect(await store.usage("ann")).toEqual({ live: 0, ended: 0, bytes: 0 });
 });

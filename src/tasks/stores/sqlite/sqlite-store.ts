@@ -6,7 +6,6 @@ import type {
   CreateResult,
   ChangeHint,
   RoundClaimResult,
-  SweepResult,
   TaskStore,
 } from "../../store.ts";
 import * as moves from "../../moves.ts";
@@ -20,6 +19,7 @@ import { RoundTable } from "./round-table.ts";
 import type { RoundRecord } from "./round-table.ts";
 import { SpillTable } from "./spill-table.ts";
 import { TaskTable } from "./task-table.ts";
+import { removeEnded, sweep } from "./sqlite-upkeep.ts";
 import { WorkerTable } from "./worker-table.ts";
 
 /** How a store is set up. */
@@ -119,6 +119,9 @@ export class SqliteStore implements TaskStore {
       return next;
     });
 
+  readonly noteRead: TaskStore["noteRead"] = (ids) =>
+    this.#write(({ tasks }) => tasks.noteRead(ids));
+
   readonly subscribe: TaskStore["subscribe"] = (listener) => {
     // Changes by other processes are seen through an open database. If it cannot be opened, the next operation says so.
     this.#open().catch(() => {});
@@ -196,24 +199,24 @@ export class SqliteStore implements TaskStore {
   readonly leave: TaskStore["leave"] = (worker) =>
     this.#write(({ workers }) => workers.leave(worker));
 
-  readonly sweep: TaskStore["sweep"] = (limit, keepMs) =>
-    this.#write(({ tasks, rounds, spills, workers }, changed): SweepResult => {
-      const now = this.#now();
-      const forgotten = tasks.forget(now, limit);
-      const resting = tasks.expired(now, limit).flatMap((task) => {
-        const next = moves.laidToRest(task, now, keepMs);
-        return next === undefined ? [] : [next];
-      });
-      for (const task of resting) {
-        tasks.deleteLog(task.id);
-        tasks.update(changed(task));
-      }
-      // These rows are small, and every round of every call may leave one, so more of them go at once.
-      spills.sweep(now, limit * 20);
-      rounds.sweep(now, limit * 20);
-      workers.sweep(now);
-      const expired = resting.filter(({ rest }) => rest === "expired").length;
-      return { expired, removed: resting.length - expired, forgotten };
+  readonly sweep: TaskStore["sweep"] = (limit, keepMs, unreadMs) =>
+    this.#write((tables, changed) =>
+      sweep(tables, this.#now(), { limit, keepMs, unreadMs, changed }),
+    );
+
+  // ---------------------------------------------------------------- limits of a caller
+
+  readonly usage: TaskStore["usage"] = (principal) =>
+    this.#read(({ tasks, spills, rounds }) => {
+      const usage = tasks.usage(principal);
+      return { ...usage, bytes: usage.bytes + spills.bytes(principal) + rounds.bytes(principal) };
+    });
+
+  readonly removeEnded: TaskStore["removeEnded"] = (principal, limit, keepMs) =>
+    this.#write(({ tasks }, changed) => {
+      const removed = removeEnded(tasks, principal, limit, this.#now(), keepMs);
+      for (const task of removed) changed(task);
+      return removed.length;
     });
 
   // ---------------------------------------------------------------- operators
@@ -223,14 +226,15 @@ export class SqliteStore implements TaskStore {
 
   // ---------------------------------------------------------------- rounds
 
-  readonly spill: TaskStore["spill"] = (id, state, ttlMs) =>
-    this.#write(({ spills }) => spills.put(id, state, this.#now() + ttlMs));
+  readonly spill: TaskStore["spill"] = (id, state, ttlMs, principal) =>
+    this.#write(({ spills }) => spills.put(id, state, this.#now() + ttlMs, principal));
 
   readonly spilled: TaskStore["spilled"] = (id) =>
     this.#read(({ spills }) => spills.read(id, this.#now()));
 
-  readonly claimRound: TaskStore["claimRound"] = ({ callId, round, answers, leaseMs, ttlMs }) =>
+  readonly claimRound: TaskStore["claimRound"] = (claim) =>
     this.#write(({ rounds }): RoundClaimResult => {
+      const { principal, callId, round, answers, leaseMs, ttlMs } = claim;
       const now = this.#now();
       const before = rounds.byCall(callId);
       const isLater = before === undefined || before.round < round;
@@ -251,6 +255,7 @@ export class SqliteStore implements TaskStore {
         logLength: log.length,
         response: undefined,
         expiresAt: Math.max(before?.expiresAt ?? 0, now + ttlMs),
+        principal,
       });
       return { kind: "run", ref: { id: callId, epoch }, log };
     });

@@ -1,18 +1,24 @@
 // The statements on tasks and their logs. Each of them runs inside a transaction of the caller, or reads one snapshot
 // by itself.
 
-import type { StoreFigures, TaskPageRequest } from "../../store.ts";
+import type { StoreFigures, StoreUsage, TaskPageRequest } from "../../store.ts";
 import type { Sealed, TaskRecord } from "../../task.ts";
 import { changingTask, recordOf, wholeTask } from "../columns.ts";
 import type { TaskRow } from "../columns.ts";
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.ts";
 import { isText } from "./driver.ts";
+import { bytesIn, removableOf } from "./row-sizes.ts";
+import type { Removable } from "./row-sizes.ts";
 
 /** The same words as in the partial index, because otherwise SQLite does not use it. */
 const isLive = "status in ('working', 'input_required')";
 
 const columns = wholeTask.names;
 const page = "(created_at, id) < (?, ?) order by created_at desc, id desc limit ?";
+
+/** The size of what is sealed in a task. SQLite reads it from the head of a row, without the texts. */
+const bytes = `log_bytes + octet_length(input) + octet_length(waits) + octet_length(inbox)
+      + coalesce(octet_length(result), 0) + coalesce(octet_length(status_message), 0)`;
 
 type SqliteTaskStatement =
   | (
@@ -26,7 +32,8 @@ type SqliteTaskStatement =
       | "revisions"
       | "ownRevisions"
     )
-  | ("due" | "nextDue" | "renew" | "expired" | "forget" | "figures")
+  | ("due" | "nextDue" | "renew" | "expired" | "abandoned" | "ended" | "forget" | "figures")
+  | ("noteRead" | "usage")
   | ("readLog" | "appendLog" | "deleteLog");
 
 /** The SQL of each statement. */
@@ -47,7 +54,22 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   nextDue: "select min(due_at) as due_at from tasks where tool = ? and due_at is not null",
   /** Writes one column, because a whole row has the contents of the task in it. */
   renew: "update tasks set due_at = ? where id = ?",
-  expired: `select * from tasks where rest is null and expires_at <= ? order by expires_at limit ?`,
+  noteRead: `update tasks set unread = 0
+    where unread = 1 and id in (select value from json_each(?))`,
+  expired: `select id, ${bytes} as bytes from tasks
+    where rest is null and expires_at <= ? order by expires_at limit ?`,
+  /** The same conditions as `isAbandoned` in moves.ts. */
+  abandoned: `select id, ${bytes} as bytes from tasks
+    where unread = 1 and status = 'input_required' and created_at <= ?1 and updated_at <= ?1
+      and worker is null and due_at is null
+      and not exists (
+        select 1 from json_each(waits) where json_extract(value, '$.kind') <> 'question')
+    order by created_at limit ?2`,
+  ended: `select id, ${bytes} as bytes from tasks
+    where rest is null and principal = ? and not ${isLive} order by created_at, id limit ?`,
+  usage: `select count(*) as rows, coalesce(sum(${isLive}), 0) as live,
+      coalesce(sum(${bytes}), 0) as bytes
+    from tasks where rest is null and principal = ?`,
   forget: `delete from tasks where id in (
     select id from tasks where rest is not null and expires_at <= ? order by expires_at limit ?
   ) returning id`,
@@ -128,8 +150,25 @@ export class TaskTable {
     return next === Infinity ? undefined : next;
   };
 
-  readonly expired = (now: number, limit: number): readonly TaskRecord[] =>
-    this.#do.expired.all(now, limit).map(taskOf);
+  readonly noteRead = (ids: readonly string[]): void => this.#do.noteRead.run(JSON.stringify(ids));
+
+  readonly expired = (now: number, limit: number): readonly Removable[] =>
+    this.#do.expired.all(now, limit).map(removableOf);
+
+  readonly abandoned = (since: number, limit: number): readonly Removable[] =>
+    Number.isFinite(since)
+      ? this.#do.abandoned.all(since, Math.max(0, limit)).map(removableOf)
+      : [];
+
+  /** The oldest ended tasks of a caller. */
+  readonly ended = (principal: string, limit: number): readonly Removable[] =>
+    this.#do.ended.all(principal, limit).map(removableOf);
+
+  readonly usage = (principal: string): StoreUsage => {
+    const rows = this.#do.usage.all(principal);
+    const live = numberOf(rows[0], "live");
+    return { live, ended: numberOf(rows[0], "rows") - live, bytes: bytesIn(rows) };
+  };
 
   readonly forget = (now: number, limit: number): number => this.#do.forget.all(now, limit).length;
 

@@ -1,0 +1,133 @@
+// How much of the store each caller uses: its tasks, ended ones included, its spilled states and its recorded rounds.
+//
+// To ask the store before every write would double the cost of a write. So each process counts what it has written for a
+// caller, and asks the store only after another part of the share. Together, replicas may exceed a share by that part each.
+
+import { tooMuchStored } from "./limits.ts";
+import type { TaskLimits } from "./limits.ts";
+import type { TaskObserver } from "./observer.ts";
+import { recordBytes } from "./store.ts";
+import type { StoreUsage, TaskStore } from "./store.ts";
+
+interface Share {
+  /** What the store had when it was last asked. */
+  known: StoreUsage;
+  /** What this process has written since then. */
+  bytes: number;
+  records: number;
+  /** The question to the store that is under way. Those who come meanwhile wait for it, too. */
+  asking: Promise<StoreUsage> | undefined;
+  /** When the last such question ended. */
+  askedAt: number;
+}
+
+/** The store is asked after this part of a share. */
+const part = 1 / 64;
+/** For how many callers a process keeps count. It begins again with a caller that it has forgotten. */
+const mostCallers = 10_000;
+/** The shortest time between two questions about a caller that is at its limit. */
+const askGapMs = 1_000;
+const removedAtOnce = 100;
+const mostBatches = 100;
+/** A running task may record more, so that a caller's new calls are refused before its running tasks fail. */
+const growth = 2;
+
+/** The shares of all callers, as this process sees them. */
+export class StorageShares {
+  readonly #store: TaskStore;
+  readonly #limits: TaskLimits;
+  readonly #observer: Pick<TaskObserver, "limitReached">;
+  readonly #shares = new Map<string, Share>();
+
+  constructor(store: TaskStore, limits: TaskLimits, observer: Pick<TaskObserver, "limitReached">) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#observer = observer;
+  }
+
+  /** Makes room for something new of this caller. Rejects with a ParleyError if its share is used up. */
+  admit(principal: string, bytes: number, what: string): Promise<void> | undefined {
+    return this.#take(principal, bytes, 1, what, this.#limits.storedBytes);
+  }
+
+  /** Makes room for what a call of this caller records while it runs. */
+  grow(principal: string, bytes: number, what: string): Promise<void> | undefined {
+    return this.#take(principal, bytes, 0, what, this.#limits.storedBytes * growth);
+  }
+
+  #take(
+    principal: string,
+    bytes: number,
+    records: number,
+    what: string,
+    most: number,
+  ): Promise<void> | undefined {
+    const share = this.#shareOf(principal);
+    const more = bytes + records * recordBytes;
+    share.bytes += more;
+    share.records += records;
+    const { storedBytes, endedTasks } = this.#limits;
+    const isUnsure = share.bytes > storedBytes * part || share.records > endedTasks * part;
+    if (!isUnsure && share.known.bytes + share.bytes <= most) return undefined;
+    return this.#takeKnowing(share, principal, more, records, what, most);
+  }
+
+  async #takeKnowing(
+    share: Share,
+    principal: string,
+    more: number,
+    records: number,
+    what: string,
+    most: number,
+  ): Promise<void> {
+    // A caller that keeps trying does not keep the store busy with counting.
+    const isRecent = performance.now() - share.askedAt < askGapMs;
+    if (!isRecent || share.known.bytes + more <= most) {
+      share.asking ??= this.#ask(share, principal, more);
+      share.known = await share.asking;
+      share.bytes = more;
+      share.records = records;
+    }
+    if (share.known.bytes + more <= most) return;
+    share.bytes -= more;
+    const { storedBytes } = this.#limits;
+    this.#observer.limitReached(principal, "storedBytesPerPrincipal", storedBytes);
+    throw tooMuchStored(what, share.known.bytes, storedBytes);
+  }
+
+  /** What the store keeps for a caller, after ended tasks have made room for more. */
+  async #ask(share: Share, principal: string, more: number): Promise<StoreUsage> {
+    const { storedBytes, endedTasks, keepMs } = this.#limits;
+    try {
+      let usage = await this.#store.usage(principal);
+      for (let batch = 0; batch < mostBatches; batch += 1) {
+        const isTooLarge = usage.bytes + more > storedBytes;
+        const tooMany = Math.max(usage.ended - endedTasks, isTooLarge ? usage.ended / 8 : 0);
+        if (tooMany <= 0) break;
+        const count = Math.min(removedAtOnce, Math.ceil(tooMany));
+        if ((await this.#store.removeEnded(principal, count, keepMs)) === 0) break;
+        usage = await this.#store.usage(principal);
+      }
+      return usage;
+    } finally {
+      share.asking = undefined;
+      share.askedAt = performance.now();
+    }
+  }
+
+  #shareOf(principal: string): Share {
+    const known = this.#shares.get(principal);
+    if (known !== undefined) return known;
+    const [oldest] = this.#shares.keys();
+    if (this.#shares.size >= mostCallers && oldest !== undefined) this.#shares.delete(oldest);
+    const share = {
+      known: { live: 0, ended: 0, bytes: 0 },
+      bytes: 0,
+      records: 0,
+      asking: undefined,
+      askedAt: -askGapMs,
+    };
+    this.#shares.set(principal, share);
+    return share;
+  }
+}
