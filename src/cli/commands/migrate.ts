@@ -1,12 +1,11 @@
 // `parley migrate`: updates the tables of a store, or prints the SQL for it.
 
 import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgres-migrations.ts";
-import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/sqlite-migrations.ts";
 import type { Command } from "../command.ts";
 import { UsageError } from "../command.ts";
 import { parseOptions } from "../args/command-line.ts";
 import { storeAt } from "../tasks/store-tasks.ts";
-import { isPostgres } from "../tasks/migrations.ts";
+import { isPostgres, sqlFor } from "../tasks/migrations.ts";
 
 /** `parley migrate` */
 export const migrate: Command = {
@@ -22,12 +21,14 @@ it before you deploy the new version.
 
 Options
   --schema NAME   Postgres: the schema of the tables (default: parley)
-  --print         print the SQL without connecting
+  --print         print the SQL instead of applying it: all of it for Postgres,
+                  what the file lacks for SQLite
 
 Examples
   parley migrate "$DATABASE_URL"
   parley migrate postgres:// --print > parley.sql
   parley migrate .parley/parley.db
+  parley migrate tasks.db --print | sqlite3 -bail tasks.db
 
 Exit codes
   0 done, 1 failed, 2 wrong usage
@@ -41,7 +42,7 @@ Exit codes
     if (target === undefined || rest.length > 0) throw new UsageError("migrate: pass one store");
     const { schema } = values;
     if (values.print === true) {
-      return out(isPostgres(target) ? postgresSql(schema ?? "parley") : sqliteSql());
+      return out(isPostgres(target) ? postgresSql(schema ?? "parley") : await sqlFor(target));
     }
     const store = storeAt(target, schema);
     try {

@@ -7,7 +7,10 @@ import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgre
 import { query } from "../../tasks/stores/postgres/pool.ts";
 import { quoted } from "../../tasks/stores/postgres/schema-name.ts";
 import { loadDriver } from "../../tasks/stores/sqlite/driver.ts";
-import { migrationSql as sqliteSql } from "../../tasks/stores/sqlite/sqlite-migrations.ts";
+import {
+  migrationSql as sqliteSql,
+  missingSql,
+} from "../../tasks/stores/sqlite/sqlite-migrations.ts";
 
 /** Whether a store is Postgres. Everything else is a SQLite file. */
 export const isPostgres = (target: string): boolean => /^postgres(ql)?:/.test(target);
@@ -29,6 +32,17 @@ export async function missingMigrations(
 /** The command that applies them. */
 export const howToMigrate = (target: string, schema: string | undefined): string =>
   `Run: parley migrate ${isPostgres(target) ? '"$DATABASE_URL"' : target}${schema === undefined ? "" : ` --schema ${schema}`}`;
+
+/** The SQL that a SQLite file lacks. For a file that does not exist yet, that is all of it. */
+export async function sqlFor(file: string): Promise<string> {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return sqliteSql();
+  const database = (await loadDriver())(file);
+  try {
+    return missingSql(database);
+  } finally {
+    database.close();
+  }
+}
 
 async function missingInFile(file: string): Promise<number> {
   const open = await loadDriver();
