@@ -29,12 +29,13 @@ export declare const cancelled: unique symbol;
 /**
  * Plays a call once for every mishap that can happen to it: a response is lost, a process is killed before or after a step, a
  * request is sent twice or again later, an answer comes after the token expired. Rejects with a list of what went wrong: a
- * different result, an error, or a step that ran again under a new idempotency key.
+ * different result, an error, a step that ran again under a new idempotency key, or one that ran again and did not use
+ * its key.
  *
  * @example
  * ```ts
  * const { repeats } = await crashTest(deploy, { service: "web" }, { confirm: true }, { reset: () => cluster.clear() });
- * expect(repeats.every(({ usesKey }) => usesKey)).toBe(true);
+ * expect(repeats.map(({ step }) => step)).toContain("deploy");
  * ```
  *
  * @param handler What `app.tool`, `app.prompt` or `app.resource` returned.
@@ -48,7 +49,10 @@ export declare function crashTest<H extends Playable>(handler: H, args: PlayArgu
 export declare interface CrashTestOptions extends PlayOptions {
     /** Called before each play. Use it to restore everything that the handler changes. */
     readonly reset?: (() => void | Promise<void>) | undefined;
-    /** The keys of steps that may run again under a new idempotency key, because they only read. Default: none. */
+    /**
+     * The keys of steps that may run again, because they only read: under a new idempotency key, or without using their key.
+     * Default: none.
+     */
     readonly mayRepeat?: readonly string[] | undefined;
 }
 
@@ -242,7 +246,10 @@ export declare interface Repeat {
     readonly times: number;
     /** "same" if the idempotency key was the same each time, so that a service can detect the repetition. */
     readonly key: "same" | "new";
-    /** Whether the body read its idempotency key each time. If not, no service can detect the repetition. */
+    /**
+     * Whether the body read its idempotency key each time. If not, no service can detect the repetition, so only steps in
+     * `mayRepeat` are reported with false.
+     */
     readonly usesKey: boolean;
 }
 

@@ -32,7 +32,8 @@ test("a step that keeps failing is tried three times, and then its error is caug
 });
 
 test("after any crash, a body that runs again has the same idempotency key", async () => {
-  const { repeats } = await crashTest(orderTool(shop), lamp, { sure: true });
+  const options = { mayRepeat: ["stock"] };
+  const { repeats } = await crashTest(orderTool(shop), lamp, { sure: true }, options);
   const writes = repeats.filter(({ step }) => step !== "stock");
   expect(writes.length).toBeGreaterThan(0);
   expect(writes.every(({ usesKey }) => usesKey)).toBe(true);

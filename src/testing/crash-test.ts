@@ -21,7 +21,10 @@ import type {
 export interface CrashTestOptions extends PlayOptions {
   /** Called before each play. Use it to restore everything that the handler changes. */
   readonly reset?: (() => void | Promise<void>) | undefined;
-  /** The keys of steps that may run again under a new idempotency key, because they only read. Default: none. */
+  /**
+   * The keys of steps that may run again, because they only read: under a new idempotency key, or without using their key.
+   * Default: none.
+   */
   readonly mayRepeat?: readonly string[] | undefined;
 }
 
@@ -43,19 +46,23 @@ export interface Repeat {
   readonly times: number;
   /** "same" if the idempotency key was the same each time, so that a service can detect the repetition. */
   readonly key: "same" | "new";
-  /** Whether the body read its idempotency key each time. If not, no service can detect the repetition. */
+  /**
+   * Whether the body read its idempotency key each time. If not, no service can detect the repetition, so only steps in
+   * `mayRepeat` are reported with false.
+   */
   readonly usesKey: boolean;
 }
 
 /**
  * Plays a call once for every mishap that can happen to it: a response is lost, a process is killed before or after a step, a
  * request is sent twice or again later, an answer comes after the token expired. Rejects with a list of what went wrong: a
- * different result, an error, or a step that ran again under a new idempotency key.
+ * different result, an error, a step that ran again under a new idempotency key, or one that ran again and did not use
+ * its key.
  *
  * @example
  * ```ts
  * const { repeats } = await crashTest(deploy, { service: "web" }, { confirm: true }, { reset: () => cluster.clear() });
- * expect(repeats.every(({ usesKey }) => usesKey)).toBe(true);
+ * expect(repeats.map(({ step }) => step)).toContain("deploy");
  * ```
  *
  * @param handler What `app.tool`, `app.prompt` or `app.resource` returned.
@@ -77,43 +84,56 @@ export async function crashTest<H extends Playable>(
   const model = await start();
   const expected = await model.finish();
   const repeats: Repeat[] = [];
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   const mishaps = [...allMishaps(model.rounds), ...taskCrashes(model.taskRuns)];
   for (const mishap of mishaps) {
     const playthrough = await start();
     try {
       const result = await mishap.play(playthrough);
       if (result !== undefined && !isDeepStrictEqual(result, expected)) {
-        problems.push(`${mishap.when}: the call ended differently: ${JSON.stringify(result)}`);
+        const what = `the call ended differently: ${JSON.stringify(result)}`;
+        problems.push({ when: mishap.when, what });
       }
     } catch (error) {
-      problems.push(`${mishap.when}: ${error instanceof Error ? error.message : String(error)}`);
+      const what = error instanceof Error ? error.message : String(error);
+      problems.push({ when: mishap.when, what });
     }
     repeats.push(...playthrough.repeats(mishap.when));
   }
-  const isFine = ({ key, step }: Repeat) =>
-    key === "same" || options.mayRepeat?.includes(step) === true;
-  problems.push(...repeats.filter((repeat) => !isFine(repeat)).map(inWords));
+  const isFine = ({ key, usesKey, step }: Repeat) =>
+    (key === "same" && usesKey) || options.mayRepeat?.includes(step) === true;
+  for (const repeat of repeats) {
+    if (!isFine(repeat)) problems.push({ when: repeat.when, what: inWords(repeat) });
+  }
   if (problems.length > 0) throw new CrashTestError(definition.name, mishaps.length, problems);
   return { plays: mishaps.length + 1, repeats: repeats.filter(({ key }) => key === "same") };
 }
 
+/** Something that went wrong after a mishap. */
+interface Problem {
+  readonly when: string;
+  readonly what: string;
+}
+
 /** What `crashTest` rejects with. The message lists every problem. */
 class CrashTestError extends Error {
-  constructor(name: string, plays: number, problems: readonly string[]) {
+  constructor(name: string, plays: number, problems: readonly Problem[]) {
+    // One mishap can repeat several steps.
+    const mishaps = new Set(problems.map(({ when }) => when));
     super(
-      `"${name}" does not survive ${problems.length} of ${plays} mishaps:\n` +
-        problems.map((problem) => `  ${problem}`).join("\n"),
+      `"${name}" does not survive ${mishaps.size} of ${plays} mishaps:\n` +
+        problems.map(({ when, what }) => `  ${when}: ${what}`).join("\n"),
     );
     this.name = "CrashTestError";
   }
 }
 
-function inWords({ step, when, times, key }: Repeat): string {
-  return (
-    `${when}: step "${step}" ran ${times} times, under ${key === "new" ? "different idempotency keys" : "the same idempotency key"}.` +
-    (key === "new" ? " Ask a question before it, or add it to mayRepeat if it only reads." : "")
-  );
+function inWords({ step, times, key }: Repeat): string {
+  return key === "new"
+    ? `step "${step}" ran ${times} times, under different idempotency keys. ` +
+        "Ask a question before it, or add it to mayRepeat if it only reads."
+    : `step "${step}" ran ${times} times without using its idempotency key, so no service can detect the repetition. ` +
+        "Pass the key to the service that the step calls, or add the step to mayRepeat if it only reads.";
 }
 
 // ---------------------------------------------------------------- one play

@@ -135,8 +135,55 @@ describe("crashTest", () => {
       });
       return "done";
     });
-    const { repeats } = await crashTest(retried, {}, { go: true });
+    const { repeats } = await crashTest(retried, {}, { go: true }, { mayRepeat: ["s"] });
     expect(repeats.every(({ times }) => times === 2)).toBe(true);
+  });
+
+  test("finds a step that runs again without using its idempotency key, unless it may repeat", async () => {
+    const careless = app.tool("careless", {}, async (ctx) => {
+      await ctx.confirm("go", "Go?");
+      await ctx.step("pay", () => 1);
+      return "paid";
+    });
+    const failed = crashTest(careless, {}, { go: true });
+    await expect(failed).rejects.toThrow(
+      'response 2 lost: step "pay" ran 2 times without using its idempotency key, so no service can detect the repetition. ' +
+        "Pass the key to the service that the step calls, or add the step to mayRepeat if it only reads.",
+    );
+    await expect(failed).rejects.toThrow(/^"careless" does not survive 4 of 9 mishaps:/);
+    const { repeats } = await crashTest(careless, {}, { go: true }, { mayRepeat: ["pay"] });
+    expect(repeats[0]).toEqual({
+      step: "pay",
+      when: "response 2 lost",
+      times: 2,
+      key: "same",
+      usesKey: false,
+    });
+    const careful = app.tool("careful", {}, async (ctx) => {
+      await ctx.confirm("go", "Go?");
+      await ctx.step("pay", ({ idempotencyKey }) => idempotencyKey.length);
+      return "paid";
+    });
+    const { repeats: harmless } = await crashTest(careful, {}, { go: true });
+    expect(harmless.length).toBeGreaterThan(0);
+    expect(harmless.every(({ usesKey }) => usesKey)).toBe(true);
+  });
+
+  test("counts each mishap once, however many steps it repeats", async () => {
+    const twice = app.tool("twice", {}, async (ctx) => {
+      await ctx.step("first", () => 1);
+      await ctx.step("second", () => 2);
+      await ctx.confirm("go", "Go?");
+      return "done";
+    });
+    const text = await crashTest(twice, {}, { go: true }).then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    const [, bad, all] = /does not survive (\d+) of (\d+) mishaps/.exec(text) ?? [];
+    expect(Number(bad)).toBeGreaterThan(0);
+    expect(Number(bad)).toBeLessThanOrEqual(Number(all));
+    expect(text.match(/^  /gm)?.length).toBeGreaterThan(Number(bad));
   });
 
   test("calls reset before each play", async () => {
