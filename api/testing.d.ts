@@ -177,6 +177,15 @@ export declare type Playable = Tool<any, any> | Prompt<any> | Resource;
 /** What to call a handler with: the arguments of a tool or prompt, the URI of a resource. */
 export declare type PlayArguments<H> = H extends Tool<infer In, infer _Out> ? In : H extends Prompt<infer In> ? In : string;
 
+/** A client that can do only what it lists. */
+export declare interface PlayClient {
+    /** What the client can be asked, and "task" if it can follow tasks, in the words of `ctx.can`. */
+    readonly can: readonly RequiredAbility[];
+}
+
+/** The clients that have a name. */
+export declare type PlayClientName = "modern" | "task" | "chat";
+
 /** How a played call went. */
 export declare interface Played<R, D> {
     /** The result, as the client gets it. */
@@ -215,10 +224,12 @@ export declare interface PlayedTask {
 /** Who makes the call in `play` and `crashTest`, and how it is served. */
 export declare interface PlayOptions {
     /**
-     * The kind of client that makes the call. "modern" can be asked everything but cannot follow tasks; "task" can follow them
-     * as well. "no-elicitation" cannot show forms or pages, and "no-sampling" has no model. Default: "task" for a tool with
-     * `task: "required"`, otherwise "modern".
+     * The client that makes the call. "modern" can be asked everything but cannot follow tasks; "task" can follow them as
+     * well; "chat" can do nothing. `{ can: ["form"] }` is a client that can do what it lists. Default: "task" for a tool with
+     * `task` in its config, otherwise "modern".
      */
+    readonly client?: PlayClientName | PlayClient | undefined;
+    /** The former name of `client`. @deprecated Use `client`. For "no-sampling", list what the client can do. */
     readonly as?: "modern" | "task" | "no-elicitation" | "no-sampling" | undefined;
     /** Who is calling, as `ctx.principal` shows it. Default: undefined, as on a server without authorization. */
     readonly principal?: string | undefined;
@@ -253,6 +264,9 @@ export declare interface Repeat {
     readonly usesKey: boolean;
 }
 
+/** Something that a tool can require of its clients. The words are those of `ctx.can`. */
+export declare type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task";
+
 /** A registered resource. Pass it to `play` of the test kit. */
 export declare interface Resource {
     /** Tells a resource from a tool and a prompt. */
@@ -269,9 +283,13 @@ export declare type Script = {
 /**
  * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm` and `openUrl`,
  * a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`. Write `declined` or
- * `cancelled` for a person who does not answer, or a function that returns one of these.
+ * `cancelled` for a person who refuses, `timedOut` for one who does not answer in time, or a function that returns one of
+ * these.
  */
-export declare type ScriptedAnswer = Json | CreateMessageResult | readonly Root[] | typeof declined | typeof cancelled | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
+export declare type ScriptedAnswer = Json | CreateMessageResult | readonly Root[] | typeof declined | typeof cancelled | typeof timedOut | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
+
+/** In a script: nobody answers until the time limit of the question (`timeoutMs`) is over. */
+export declare const timedOut: unique symbol;
 
 /** A choice with a value for the program and a title for people. */
 export declare interface TitledChoice {

@@ -12,7 +12,7 @@ const order = { name: "web-1", size: "large" } as const;
 // #region test
 test("the VM is created in the background, and the task asks for its network", async () => {
   const answers = { buy: true, network: "private" };
-  const call = await play(provisionVm, order, answers, { as: "task" });
+  const call = await play(provisionVm, order, answers);
   expect(call.text).toBe("web-1 runs as vm-1 in the private network.");
   expect(call.task?.statuses).toEqual(["working", "input_required", "working", "completed"]);
   expect(call.ran("create")).toBe(1);
@@ -20,12 +20,13 @@ test("the VM is created in the background, and the task asks for its network", a
 
 test("no crash creates a second VM under another key", async () => {
   const answers = { buy: true, network: "private" };
-  await crashTest(provisionVm, order, answers, { as: "task", mayRepeat: ["price"] });
+  await crashTest(provisionVm, order, answers, { mayRepeat: ["price"] });
 });
 // #endregion
 
 test("a client without tasks is served within its request", async () => {
-  const call = await play(provisionVm, order, { buy: true, network: "public" });
+  const answers = { buy: true, network: "public" };
+  const call = await play(provisionVm, order, answers, { client: "modern" });
   expect(call).toMatchObject({
     text: "web-1 runs as vm-1 in the public network.",
     task: undefined,
@@ -33,6 +34,6 @@ test("a client without tasks is served within its request", async () => {
 });
 
 test("a declined question creates nothing", async () => {
-  const call = await play(provisionVm, order, { buy: false }, { as: "task" });
+  const call = await play(provisionVm, order, { buy: false });
   expect(call).toMatchObject({ text: "No VM was created.", task: undefined });
 });

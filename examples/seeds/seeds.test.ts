@@ -44,10 +44,10 @@ describe("the MRTR proposal's tools", () => {
   });
 
   test("the echo tool asks in its task, unless the arguments already have the answer", async () => {
-    const asked = await play(made(echo), {}, { echo_input: "Hello World!" }, { as: "task" });
+    const asked = await play(made(echo), {}, { echo_input: "Hello World!" }, { client: "task" });
     expect(asked.text).toBe("Echo: Hello World!");
     expect(asked.task?.statuses).toEqual(["working", "input_required", "working", "completed"]);
-    const told = await play(made(echo), { input: "Hi" }, {}, { as: "task" });
+    const told = await play(made(echo), { input: "Hi" }, {}, { client: "task" });
     expect(told).toMatchObject({ text: "Echo: Hi", asked: [] });
   });
 
@@ -97,7 +97,12 @@ describe("the C# SDK's page's tools", () => {
     const args = { question: "why?" };
     const told = await play(made(answerQuestion), args, { user_answer: "because" });
     expect(told).toMatchObject({ text: "You answered: because", rounds: 2 });
-    const cannot = await play(made(answerQuestion), args, {}, { as: "no-elicitation" });
+    const cannot = await play(
+      made(answerQuestion),
+      args,
+      {},
+      { client: { can: ["sampling", "roots"] } },
+    );
     expect(cannot).toMatchObject({ rounds: 1, asked: [] });
     expect(cannot.text).toMatch(/your client cannot be asked/);
   });
@@ -113,11 +118,16 @@ describe("the C# SDK's page's tools", () => {
       made(provisionVm),
       args,
       { costs: true, zone: "north" },
-      { as: "task" },
+      { client: "task" },
     );
     expect(call.text).toBe("VM 'web' provisioned successfully in north.");
     expect(call).toMatchObject({ rounds: 2, task: { statuses: expect.anything() } });
-    const no = await play(made(provisionVm), { vmName: "web" }, { costs: false }, { as: "task" });
+    const no = await play(
+      made(provisionVm),
+      { vmName: "web" },
+      { costs: false },
+      { client: "task" },
+    );
     expect(no).toMatchObject({ text: "Cancelled by user.", task: undefined });
   });
 });
@@ -143,7 +153,7 @@ describe("the mcpkit tutorial's tools", () => {
 
   test("one handler has three phases: a round, a task, and a question in the task", async () => {
     const script = { user_name: { name: "Alice" }, colour: "blue" };
-    const call = await play(made(composition), {}, script, { as: "task" });
+    const call = await play(made(composition), {}, script, { client: "task" });
     expect(call.text).toBe("a house for Alice, blue");
     expect(call.ran("expensive work")).toBe(1);
     expect(call.task?.statuses).toEqual(["working", "input_required", "working", "completed"]);
@@ -166,7 +176,7 @@ describe("the response types' weather", () => {
     ["as a failure in the background", { isSlow: true, isDown: true }, failed],
   ])("comes %s", async (_, day, text) => {
     const tool = made((app) => cityWeather(app, day));
-    const call = await play(tool, { city: "New York" }, { name: "octocat" }, { as: "task" });
+    const call = await play(tool, { city: "New York" }, { name: "octocat" }, { client: "task" });
     expect(call.text).toMatch(text);
     expect(call.isError).toBe(text === failed);
     expect(call.task !== undefined).toBe("isSlow" in day);

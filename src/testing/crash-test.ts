@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { registeredAs } from "../server/define/handles.ts";
 import type { WireResult } from "../server/define/definition.ts";
-import { answerFrom, requiredOf, resultOf } from "./play.ts";
+import { requiredOf, resultOf, ScriptedAnswers } from "./play.ts";
 import type { PlayArguments, Playable } from "./play.ts";
 import { playTask } from "./play-task.ts";
 import type { Script } from "./script.ts";
@@ -150,12 +150,14 @@ class Playthrough {
   readonly taskRuns: number[] = [];
   crashInTask: { readonly run: number; readonly crash: Crash } | undefined;
   readonly #script: Script;
+  readonly #answers: ScriptedAnswers;
   readonly #executions: BodyExecution[] = [];
   #next: RoundInput = {};
 
   constructor(server: InProcessServer, script: Script) {
     this.server = server;
     this.#script = script;
+    this.#answers = new ScriptedAnswers(server, script);
   }
 
   get next(): RoundInput {
@@ -174,7 +176,7 @@ class Playthrough {
     if (served.response.kind === "task") return this.#work(served.response.task.id);
     const result = resultOf(served);
     if (result === undefined) {
-      this.#next = await answerFrom(requiredOf(served), this.rounds.length, this.#script);
+      this.#next = await this.#answers.next(requiredOf(served), this.rounds.length);
     }
     return result;
   }

@@ -1,7 +1,5 @@
 // Serves the rounds of a call in this process, each on its own instance of the app, with real tokens.
 
-import type { ClientCapabilities } from "@modelcontextprotocol/server";
-import { tasksExtension } from "../protocol/task.ts";
 import type { StepInfo } from "../replay/operations.ts";
 import { Stop } from "../replay/stop.ts";
 import { MemoryStore } from "../tasks/stores/memory.ts";
@@ -16,9 +14,14 @@ import type { Logger } from "../server/ops/logger.ts";
 import { serveRound } from "../server/round/round.ts";
 import { needsStore } from "../server/tasks/store-needed.ts";
 import type { RoundResponse } from "../server/round/request.ts";
+import { decodeHead } from "../token/claims.ts";
+import { read } from "../token/format.ts";
 import { newKey, parseKeys } from "../token/keyring.ts";
 import type { Keyring } from "../token/keyring.ts";
+import { maxInflatedBytes, unpack } from "../token/payload.ts";
 import { InProcessTasks } from "./in-process-tasks.ts";
+import { capabilitiesOf } from "./played-client.ts";
+import type { PlayClient, PlayClientName } from "./played-client.ts";
 
 /** The part of a request that differs from one round of a call to the next. */
 export interface RoundInput {
@@ -52,10 +55,12 @@ export interface Crash {
 /** Who makes the call in `play` and `crashTest`, and how it is served. */
 export interface PlayOptions {
   /**
-   * The kind of client that makes the call. "modern" can be asked everything but cannot follow tasks; "task" can follow them
-   * as well. "no-elicitation" cannot show forms or pages, and "no-sampling" has no model. Default: "task" for a tool with
-   * `task: "required"`, otherwise "modern".
+   * The client that makes the call. "modern" can be asked everything but cannot follow tasks; "task" can follow them as
+   * well; "chat" can do nothing. `{ can: ["form"] }` is a client that can do what it lists. Default: "task" for a tool with
+   * `task` in its config, otherwise "modern".
    */
+  readonly client?: PlayClientName | PlayClient | undefined;
+  /** The former name of `client`. @deprecated Use `client`. For "no-sampling", list what the client can do. */
   readonly as?: "modern" | "task" | "no-elicitation" | "no-sampling" | undefined;
   /** Who is calling, as `ctx.principal` shows it. Default: undefined, as on a server without authorization. */
   readonly principal?: string | undefined;
@@ -107,15 +112,25 @@ export class InProcessServer {
       ...targetOf(this.#definition, this.#args),
       requestState: input.requestState,
       inputResponses: input.inputResponses,
-      capabilities: capabilitiesOf(
-        this.#options.as ?? (this.#definition.task === "required" ? "task" : "modern"),
-      ),
+      capabilities: capabilitiesOf(this.#options.client ?? this.#options.as, this.#definition),
       principal: this.#options.principal,
       facts: { meta: {} },
       stop,
       stepObserver: watchBodies(executions, reached, crash, () => stop.stop("Draining")),
     });
     return { response, ...summary(executions, reached) };
+  }
+
+  /** Nobody answers: moves the clock to where every time limit in this token is over, and the token still holds. */
+  letTimePass(requestState: string): void {
+    const reading = read("v1", requestState, this.#keyring);
+    if (reading.kind === "refused") return;
+    const text = unpack(reading.payload, maxInflatedBytes(this.limits.tokenBytes));
+    const head = text === undefined ? undefined : decodeHead(text);
+    if (head === undefined) return;
+    // A token outlives the longest time limit by a minute.
+    const until = head.expiresAt - 30_000;
+    this.#clock.skip(Math.max(0, until - this.#clock.environment.now()));
   }
 
   /** Runs a task once. If its process is killed, the lease has to run out before the next run. */
@@ -243,16 +258,4 @@ function withWatchedKey(step: string, info: StepInfo): { record: BodyExecution; 
       },
     },
   };
-}
-
-function capabilitiesOf(as: PlayOptions["as"] = "modern"): ClientCapabilities {
-  const everything: ClientCapabilities = {
-    elicitation: { form: {}, url: {} },
-    sampling: { tools: {}, context: {} },
-    roots: {},
-  };
-  if (as === "task") everything.extensions = { [tasksExtension]: {} };
-  if (as === "no-elicitation") delete everything.elicitation;
-  if (as === "no-sampling") delete everything.sampling;
-  return everything;
 }

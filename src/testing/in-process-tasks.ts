@@ -37,6 +37,8 @@ export interface ParkedTask {
   readonly questions: TaskSnapshot["questions"];
   /** The keys of the values that `app.deliver` would bring. */
   readonly external: readonly string[];
+  /** Whether the task goes on by itself when time passes. */
+  readonly hasTimeLimit: boolean;
 }
 
 /** The tasks of one server. */
@@ -84,7 +86,7 @@ export class InProcessTasks {
     // The clock jumps to a timer only if there is nothing to answer first.
     if (questions.size === 0 && external.length === 0 && dueAt !== undefined) return undefined;
     const isDue = dueAt !== undefined && dueAt <= this.#core().environment.now();
-    return isDue ? undefined : { questions, external };
+    return isDue ? undefined : { questions, external, hasTimeLimit: dueAt !== undefined };
   }
 
   /** Runs the task once, from its claim to the end of the run. The clock jumps to the time at which it is due. */

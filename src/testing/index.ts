@@ -5,12 +5,13 @@ export type { CrashTestOptions, CrashTestReport, Repeat } from "./crash-test.ts"
 export type { PlayOptions } from "./in-process-server.ts";
 export { play } from "./play.ts";
 export type { Playable, PlayArguments, Played, PlayedCall, PlayedTask } from "./play.ts";
-export { cancelled, declined } from "./script.ts";
+export type { PlayClient, PlayClientName } from "./played-client.ts";
+export { cancelled, declined, timedOut } from "./script.ts";
 export type { AskedQuestion, Script, ScriptedAnswer } from "./script.ts";
 
 // Types of `mcp-parley` that appear in the signatures above
 export type { FormField, FormFormat, FormJson, TitledChoice } from "../protocol/form.ts";
-export type { HandleTypes } from "../server/define/definition.ts";
+export type { HandleTypes, RequiredAbility } from "../server/define/definition.ts";
 export type { Prompt } from "../server/define/prompt.ts";
 export type { Resource } from "../server/define/resource.ts";
 export type { Tool } from "../server/define/tool.ts";

@@ -1,7 +1,8 @@
 // The behaviour of the test kit itself. The examples show how it is used.
 
 import { parley } from "mcp-parley";
-import { cancelled, crashTest, declined, play } from "mcp-parley/testing";
+import type { UnansweredError } from "mcp-parley";
+import { cancelled, crashTest, declined, play, timedOut } from "mcp-parley/testing";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 
@@ -70,10 +71,82 @@ describe("play", () => {
   test("acts as a client that lacks a capability", async () => {
     const able = app.tool("able", {}, async (ctx) => String(ctx.can("form")));
     expect((await play(able, {})).text).toBe("true");
+    const can = ["sampling", "roots"] as const;
+    expect((await play(able, {}, {}, { client: { can } })).text).toBe("false");
+    expect((await play(able, {}, {}, { client: "chat" })).text).toBe("false");
+    expect((await play(able, {}, {}, { client: { can: ["form"] } })).text).toBe("true");
+    // The former names.
     expect((await play(able, {}, {}, { as: "no-elicitation" })).text).toBe("false");
     await expect(play(everything, {}, script, { as: "no-sampling" })).rejects.toThrow(
       "this client does not support it",
     );
+    await expect(play(able, {}, {}, { client: "relay" as never })).rejects.toThrow(
+      'play: client: "relay" is not known. Use "modern", "task", "chat" or { can: [ … ] }.',
+    );
+  });
+
+  test("says what each kind of question takes, and refuses to decline what cannot be declined", async () => {
+    const missing = (key: string) => play(everything, {}, { ...script, [key]: undefined as never });
+    const expected = {
+      text: "a value, declined, cancelled or timedOut",
+      sure: "true, false, declined, cancelled or timedOut",
+      page: "true, declined, cancelled or timedOut",
+      poem: "a text, a whole result or timedOut",
+      roots: "a list of roots or timedOut",
+    };
+    for (const [key, words] of Object.entries(expected)) {
+      await expect(missing(key)).rejects.toThrow(`Add "${key}" to the script: ${words}.`);
+    }
+    for (const key of ["poem", "roots"] as const) {
+      await expect(play(everything, {}, { ...script, [key]: declined })).rejects.toThrow(
+        `The script declines or cancels "${key}", but only a form or a page can be refused. Write ${expected[key]}.`,
+      );
+    }
+    const wrong = play(everything, {}, { ...script, poem: { role: "nobody" } });
+    await expect(wrong).rejects.toThrow(
+      /"poem" was refused 2 times by round \d+: A poem\nIt does not fit\. Write a text, a whole result or timedOut\.$/,
+    );
+  });
+
+  test("lets questions time out, also beside questions that are answered", async () => {
+    const patient = app.tool("patient", {}, async (ctx) => {
+      const silence = (error: UnansweredError) => error.reason;
+      const first = await ctx
+        .ask("first", "First?", z.string(), { timeoutMs: 3_600_000 })
+        .catch(silence);
+      const [left, right] = await Promise.all([
+        ctx.ask("left", "Left?", z.string(), { timeoutMs: 30 * 86_400_000 }).catch(silence),
+        ctx.ask("right", "Right?"),
+      ]);
+      return `${first} ${left} ${right}`;
+    });
+    const answers = { first: timedOut, left: timedOut, right: "here" } as const;
+    const call = await play(patient, {}, answers);
+    expect(call.text).toBe("timed_out timed_out here");
+    expect(call.asked.map(({ key }) => key)).toEqual(["first", "right", "left"]);
+    expect(call.transcript).toContain("gets    no answer in time");
+    expect((await play(patient, {}, { ...answers, left: "late" })).text).toBe(
+      "timed_out late here",
+    );
+    await crashTest(patient, {}, answers);
+    await expect(play(patient, {}, { ...answers, right: timedOut })).rejects.toThrow(
+      'The script lets question "right" time out, but the question has no time limit. Pass timeoutMs to the question, or give an answer.',
+    );
+  });
+
+  test("shows a result as it is on the wire", async () => {
+    const when = new Date(0);
+    const dated = app.tool("dated", { outputSchema: z.looseObject({}) }, () => ({
+      when,
+      missing: undefined,
+    }));
+    const { data, result } = await play(dated, {});
+    expect(data).toStrictEqual({ when: when.toJSON() });
+    expect(JSON.parse(JSON.stringify(result))).toStrictEqual(result);
+    for (const [name, value] of Object.entries({ nan: Number.NaN, big: 1n, loop: new Map() })) {
+      const odd = app.tool(name, { outputSchema: z.looseObject({}) }, () => ({ value }));
+      await expect(play(odd, {})).rejects.toMatchObject({ code: "bad_result" });
+    }
   });
 
   test("plays prompts and resources", async () => {
@@ -267,9 +340,44 @@ describe("a call that goes to the background", () => {
   });
 
   test("is played in rounds for a client that cannot follow tasks", async () => {
-    const played = await play(rent, { size: "XL" }, { ...answers, ok: false });
+    const decided = { ...answers, ok: false };
+    const played = await play(rent, { size: "XL" }, decided, { client: "modern" });
     expect(played.text).toBe("not rented");
     expect(played.task).toBeUndefined();
+  });
+
+  test("is played as a task by default, so that a scripted waitFor is not skipped", async () => {
+    const played = await play(rent, { size: "XL" }, answers);
+    expect(played.text).toBe("vm-1 true");
+    expect(played.task?.statuses.at(-1)).toBe("completed");
+    await expect(play(rent, { size: "XL" }, { ok: true, name: "vm-1" })).rejects.toThrow(
+      'Add "boss" to the script: the value that app.deliver brings, or timedOut.',
+    );
+    await expect(play(rent, { size: "XL" }, { ...answers, boss: declined })).rejects.toThrow(
+      'The script declines or cancels "boss", but only a form or a page can be refused. Write the value that app.deliver brings, or timedOut.',
+    );
+  });
+
+  test("can time out", async () => {
+    const patient = background.tool("patient", { task: "optional" }, async (ctx) => {
+      await ctx.background();
+      const silence = (error: UnansweredError) => error.reason;
+      const notify = () => {};
+      const [name, boss, other] = await Promise.all([
+        ctx.ask("name", "Name?", z.string(), { timeoutMs: 60_000 }).catch(silence),
+        ctx.waitFor("boss", z.boolean(), { notify, timeoutMs: 3_600_000 }).catch(silence),
+        ctx.ask("other", "Other?"),
+      ]);
+      return `${name} ${boss} ${other}`;
+    });
+    const silent = { name: timedOut, boss: timedOut, other: "here" } as const;
+    const played = await play(patient, {}, silent);
+    expect(played.text).toBe("timed_out timed_out here");
+    expect(played.asked.map(({ key }) => key).toSorted()).toEqual(["boss", "name", "other"]);
+    await crashTest(patient, {}, silent);
+    await expect(play(patient, {}, { ...silent, other: timedOut })).rejects.toThrow(
+      'The script lets question "other" time out, but the question has no time limit.',
+    );
   });
 
   test("crashTest kills its worker at every body and reports the repeats", async () => {

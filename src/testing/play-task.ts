@@ -4,7 +4,14 @@ import type { InputRequest } from "../protocol/input-required.ts";
 import type { WireResult } from "../server/define/definition.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import { isLive } from "../tasks/task.ts";
-import { askedQuestion, externalValue, responseTo } from "./script.ts";
+import {
+  askedQuestion,
+  externalValue,
+  noTimeLimit,
+  responseTo,
+  scriptedFor,
+  timedOut,
+} from "./script.ts";
 import type { AskedQuestion, Script } from "./script.ts";
 import type { Crash, ServedRound, InProcessServer } from "./in-process-server.ts";
 import { resultOfTask } from "./in-process-tasks.ts";
@@ -29,22 +36,37 @@ export async function playTask(
 ): Promise<WireResult> {
   /** Why the last delivery was refused, by key. */
   const refusals = new Map<string, string>();
+  /** The questions that nobody answers in time. */
+  const silent = new Set<string>();
+  const runOnce = async (run: number) => onRun?.(await server.runTask(id, crashIn?.(run)));
   for (let run = 1; run <= mostRuns;) {
     const task = await server.tasks.read(id);
     onStatus?.(task.status);
     if (!isLive(task)) return resultOfTask(task);
     const parked = await server.tasks.parked(id);
     if (parked === undefined) {
-      onRun?.(await server.runTask(id, crashIn?.(run)));
+      await runOnce(run);
       run += 1;
       continue;
     }
     const answers = new Map<string, object>();
+    let deliveries = 0;
+    let unanswered: string | undefined;
+    const ignore = (question: AskedQuestion) => {
+      unanswered = question.key;
+      if (!silent.has(question.key)) onAnswer?.(question, timedOut);
+      silent.add(question.key);
+    };
     for (const [wire, request] of parked.questions) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine has sealed it
       const question = askedQuestion(keyOf(wire), request as unknown as InputRequest, run);
+      const scripted = await scriptedFor(question, script);
+      if (scripted === timedOut) {
+        ignore(question);
+        continue;
+      }
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- likewise
-      const response = await responseTo(question, request as unknown as InputRequest, script);
+      const response = responseTo(question, request as unknown as InputRequest, scripted);
       onAnswer?.(question, response);
       answers.set(wire, response);
     }
@@ -56,11 +78,22 @@ export async function playTask(
         message: waitsFor(refusals.get(key)),
         round: run,
       };
-      const value = await externalValue(question, script);
+      const scripted = await scriptedFor(question, script);
+      if (scripted === timedOut) {
+        ignore(question);
+        continue;
+      }
+      const value = externalValue(question, scripted);
+      deliveries += 1;
       onAnswer?.(question, value);
       const reason = await server.tasks.deliver(id, key, value);
       if (reason !== undefined) refusals.set(key, reason);
     }
+    if (unanswered === undefined || answers.size + deliveries > 0) continue;
+    // Nothing happens until the time is up.
+    if (!parked.hasTimeLimit) throw noTimeLimit(unanswered);
+    await runOnce(run);
+    run += 1;
   }
   throw new Error(`The task has not finished after ${mostRuns} runs.`);
 }

@@ -12,7 +12,14 @@ import type { Prompt } from "../server/define/prompt.ts";
 import type { Resource } from "../server/define/resource.ts";
 import type { Tool } from "../server/define/tool.ts";
 import { playTask } from "./play-task.ts";
-import { askedQuestion, responseTo } from "./script.ts";
+import {
+  askedQuestion,
+  expectedFor,
+  noTimeLimit,
+  responseTo,
+  scriptedFor,
+  timedOut,
+} from "./script.ts";
 import type { AskedQuestion, Script } from "./script.ts";
 import { InProcessServer } from "./in-process-server.ts";
 import type { BodyExecution, PlayOptions, RoundInput, ServedRound } from "./in-process-server.ts";
@@ -94,6 +101,7 @@ export async function play<H extends Playable>(
   const questions: AskedQuestion[] = [];
   const executions: BodyExecution[] = [];
   const tokenBytes: number[] = [];
+  const answers = new ScriptedAnswers(server, script);
   let input: RoundInput = {};
   for (let round = 1; ; round += 1) {
     const served = await server.send(input);
@@ -135,46 +143,73 @@ export async function play<H extends Playable>(
     }
     const required = requiredOf(served);
     tokenBytes.push(required.requestState.length);
-    const next = await answerFrom(required, round, script, (question, response) => {
+    input = await answers.next(required, round, (question, response) => {
       refuseRepetition(question, questions, script);
       questions.push(question);
       transcript.answered(question, response);
     });
-    input = next;
   }
 }
 
 /** Refuses to give the same answer for ever, because a question that did not accept it once will not accept it later. */
 function refuseRepetition(
-  { key, message, round }: AskedQuestion,
+  question: AskedQuestion,
   earlier: readonly AskedQuestion[],
   script: Script,
 ): void {
-  const times = earlier.filter((question) => question.key === key).length;
+  const { key, kind, message, round } = question;
+  const times = earlier.filter((one) => one.key === key).length;
   if (times < (typeof script === "function" ? 10 : 2)) return;
+  // The messages of other questions say why.
+  const isSilent = kind === "sampling" || kind === "roots";
+  const reason = isSilent ? `\nIt does not fit. Write ${expectedFor(question)}.` : "";
   throw new Error(
-    `The script's answer to question "${key}" was refused ${times} times by round ${round}: ${message}`,
+    `The script's answer to question "${key}" was refused ${times} times by round ${round}: ${message}${reason}`,
   );
 }
 
-/** The next request of the call, with the token unchanged and every question answered from the script. */
-export async function answerFrom(
-  required: InputRequired,
-  round: number,
-  script: Script,
-  onAnswer: (question: AskedQuestion, response: object) => void = () => {},
-): Promise<RoundInput> {
-  const responses: [string, object][] = [];
-  for (const [key, request] of Object.entries(required.inputRequests ?? {})) {
-    const question = askedQuestion(key, request, round);
-    const response = await responseTo(question, request, script);
-    onAnswer(question, response);
-    responses.push([key, response]);
+/** Answers the rounds of one call from a script. */
+export class ScriptedAnswers {
+  readonly #server: InProcessServer;
+  readonly #script: Script;
+  /** The questions that nobody answered in time. */
+  readonly #silent = new Set<string>();
+
+  constructor(server: InProcessServer, script: Script) {
+    this.#server = server;
+    this.#script = script;
   }
-  return {
-    requestState: required.requestState,
-    ...(responses.length === 0 ? {} : { inputResponses: Object.fromEntries(responses) }),
-  };
+
+  /** The next request of the call, with the token unchanged and every question answered from the script. */
+  async next(
+    { inputRequests, requestState }: InputRequired,
+    round: number,
+    onAnswer: (question: AskedQuestion, response: unknown) => void = () => {},
+  ): Promise<RoundInput> {
+    const responses: [string, object][] = [];
+    const silent: AskedQuestion[] = [];
+    for (const [key, request] of Object.entries(inputRequests ?? {})) {
+      const question = askedQuestion(key, request, round);
+      const scripted = await scriptedFor(question, this.#script);
+      if (scripted === timedOut) {
+        silent.push(question);
+        continue;
+      }
+      const response = responseTo(question, request, scripted);
+      onAnswer(question, response);
+      responses.push([key, response]);
+    }
+    if (responses.length > 0)
+      return { requestState, inputResponses: Object.fromEntries(responses) };
+    for (const question of silent) {
+      // If it is asked again, its time was not limited.
+      if (this.#silent.has(question.key)) throw noTimeLimit(question.key);
+      this.#silent.add(question.key);
+      onAnswer(question, timedOut);
+    }
+    if (silent.length > 0) this.#server.letTimePass(requestState);
+    return { requestState };
+  }
 }
 
 /** The result, if the call has one. Throws if the call ended in an error. */

@@ -9,11 +9,14 @@ import type { Json } from "../util/json.ts";
 export const declined: unique symbol = Symbol("declined");
 /** In a script: the person cancels the question without an answer. */
 export const cancelled: unique symbol = Symbol("cancelled");
+/** In a script: nobody answers until the time limit of the question (`timeoutMs`) is over. */
+export const timedOut: unique symbol = Symbol("timedOut");
 
 /**
  * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm` and `openUrl`,
  * a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`. Write `declined` or
- * `cancelled` for a person who does not answer, or a function that returns one of these.
+ * `cancelled` for a person who refuses, `timedOut` for one who does not answer in time, or a function that returns one of
+ * these.
  */
 export type ScriptedAnswer =
   | Json
@@ -21,6 +24,7 @@ export type ScriptedAnswer =
   | readonly Root[]
   | typeof declined
   | typeof cancelled
+  | typeof timedOut
   | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 /** The answers of a test: by the key of the question, or a function that answers each question. */
@@ -67,15 +71,16 @@ export function askedQuestion(key: string, request: InputRequest, round: number)
   }
 }
 
-/** The script's answer to a question, as a client would send it. */
-export async function responseTo(
+/** An answer of the script as a client would send it. */
+export function responseTo(
   question: AskedQuestion,
   request: InputRequest,
-  script: Script,
-): Promise<object> {
-  const scripted = await resolve(question, script);
-  if (scripted === declined) return { action: "decline" };
-  if (scripted === cancelled) return { action: "cancel" };
+  scripted: ScriptedAnswer,
+): object {
+  if (scripted === declined || scripted === cancelled) {
+    if (question.kind !== "form" && question.kind !== "url") throw notRefusable(question);
+    return { action: scripted === declined ? "decline" : "cancel" };
+  }
   switch (question.kind) {
     case "form":
       return formResponse(question, request, scripted);
@@ -91,18 +96,49 @@ export async function responseTo(
 }
 
 /** The value that is delivered to a `waitFor`. */
-export async function externalValue(question: AskedQuestion, script: Script): Promise<Json> {
-  const scripted = await resolve(question, script);
-  if (scripted === declined || scripted === cancelled) {
-    throw new Error(
-      `The script declines or cancels "${question.key}". ctx.waitFor waits for a value, so give the value that app.deliver would deliver.`,
-    );
-  }
+export function externalValue(question: AskedQuestion, scripted: ScriptedAnswer): Json {
+  if (scripted === declined || scripted === cancelled) throw notRefusable(question);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a value that is not JSON is a mistake of the test
   return scripted as Json;
 }
 
-async function resolve(question: AskedQuestion, script: Script): Promise<ScriptedAnswer> {
+/** What can be written for a question, in words. */
+export function expectedFor({ kind, schema }: AskedQuestion): string {
+  switch (kind) {
+    case "form": {
+      const isConfirmation = schema !== undefined && Object.keys(schema.properties).length === 0;
+      const value = isConfirmation ? "true, false" : "a value";
+      return `${value}, declined, cancelled or timedOut`;
+    }
+    case "url":
+      return "true, declined, cancelled or timedOut";
+    case "sampling":
+      return "a text, a whole result or timedOut";
+    case "roots":
+      return "a list of roots or timedOut";
+    case "external":
+      return "the value that app.deliver brings, or timedOut";
+  }
+}
+
+const notRefusable = (question: AskedQuestion) =>
+  new Error(
+    `The script declines or cancels "${question.key}", but only a form or a page can be refused. ` +
+      `Write ${expectedFor(question)}.`,
+  );
+
+/** The error for a question that waits for ever. */
+export const noTimeLimit = (key: string): Error =>
+  new Error(
+    `The script lets question "${key}" time out, but the question has no time limit. ` +
+      "Pass timeoutMs to the question, or give an answer.",
+  );
+
+/** What the script has for a question. Throws if it has nothing. */
+export async function scriptedFor(
+  question: AskedQuestion,
+  script: Script,
+): Promise<ScriptedAnswer> {
   let scripted: ScriptedAnswer | undefined;
   if (typeof script === "function") scripted = await script(question);
   else if (Object.hasOwn(script, question.key)) scripted = script[question.key];
@@ -110,7 +146,7 @@ async function resolve(question: AskedQuestion, script: Script): Promise<Scripte
   if (scripted === undefined) {
     throw new Error(
       `The script has no answer to question "${question.key}" (round ${question.round}): ${question.message}\n` +
-        `Add ${JSON.stringify(question.key)} to the script, with a value, declined or cancelled.`,
+        `Add ${JSON.stringify(question.key)} to the script: ${expectedFor(question)}.`,
     );
   }
   return scripted;
@@ -128,7 +164,7 @@ function formResponse(
     if (typeof scripted === "boolean")
       return { action: scripted ? "accept" : "decline", content: {} };
     throw new Error(
-      `The script's answer to "${question.key}" is ${JSON.stringify(scripted)}. A confirmation takes true, false, declined or cancelled.`,
+      `The script's answer to "${question.key}" is ${JSON.stringify(scripted)}. A confirmation takes ${expectedFor(question)}.`,
     );
   }
   const isObject = typeof scripted === "object" && scripted !== null && !Array.isArray(scripted);

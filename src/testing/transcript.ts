@@ -1,5 +1,6 @@
 // Writes a played call as text: what it asked and got, which steps it ran and which it replayed.
 
+import { timedOut } from "./script.ts";
 import type { AskedQuestion } from "./script.ts";
 import type { ServedRound } from "./in-process-server.ts";
 
@@ -35,7 +36,7 @@ export class Transcript {
   /** A question and its answer. */
   answered({ key, message, kind }: AskedQuestion, response: unknown): void {
     this.#line("asks", kind === "form" ? `${key}: ${message}` : `${key} (${kind}): ${message}`);
-    this.#line("gets", JSON.stringify(response));
+    this.#line("gets", response === timedOut ? "no answer in time" : JSON.stringify(response));
   }
 
   /** How the call ended. */

@@ -1,0 +1,51 @@
+// The client that a test plays: what it can be asked, and whether it can follow tasks.
+
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import { tasksExtension } from "../protocol/task.ts";
+import type { Definition, RequiredAbility } from "../server/define/definition.ts";
+
+/** A client that can do only what it lists. */
+export interface PlayClient {
+  /** What the client can be asked, and "task" if it can follow tasks, in the words of `ctx.can`. */
+  readonly can: readonly RequiredAbility[];
+}
+
+/** The clients that have a name. */
+export type PlayClientName = "modern" | "task" | "chat";
+
+/** The names that `as` still takes. */
+type OlderName = "modern" | "task" | "no-elicitation" | "no-sampling";
+
+const named: Readonly<Record<PlayClientName | OlderName, readonly RequiredAbility[]>> = {
+  modern: ["form", "url", "sampling", "roots"],
+  task: ["form", "url", "sampling", "roots", "task"],
+  chat: [],
+  "no-elicitation": ["sampling", "roots"],
+  "no-sampling": ["form", "url", "roots"],
+};
+
+/** What the client of a test declares. By default, a tool that can become a task is called by a client that follows it. */
+export function capabilitiesOf(
+  client: PlayClientName | OlderName | PlayClient | undefined,
+  { task }: Definition,
+): ClientCapabilities {
+  const chosen = client ?? (task === undefined ? "modern" : "task");
+  // A test that is not type-checked can pass anything.
+  const can: readonly RequiredAbility[] | undefined =
+    typeof chosen === "object" ? chosen.can : named[chosen];
+  if (can === undefined) {
+    throw new Error(
+      `play: client: ${JSON.stringify(chosen)} is not known. Use "modern", "task", "chat" or { can: [ … ] }.`,
+    );
+  }
+  const elicitation = {
+    ...(can.includes("form") && { form: {} }),
+    ...(can.includes("url") && { url: {} }),
+  };
+  return {
+    ...(Object.keys(elicitation).length > 0 && { elicitation }),
+    ...(can.includes("sampling") && { sampling: { tools: {}, context: {} } }),
+    ...(can.includes("roots") && { roots: {} }),
+    ...(can.includes("task") && { extensions: { [tasksExtension]: {} } }),
+  };
+}
