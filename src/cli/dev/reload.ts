@@ -4,6 +4,7 @@ import { basename, relative } from "node:path";
 import process from "node:process";
 import { connect } from "../../client/index.ts";
 import { errorText } from "../../util/error-text.ts";
+import type { Members } from "../../util/objects.ts";
 import { plainText } from "../screen/plain.ts";
 import { duration } from "../screen/amounts.ts";
 import { commandFor } from "../server/server-file.ts";
@@ -73,8 +74,8 @@ export class Reloader {
     const { file, others, env } = this.#options;
     this.#watched.set([...filesOf(file), ...others]);
     const startedAt = performance.now();
-    const server = new ServerProcess({ ...commandFor(file), env }, (line) =>
-      this.#onLine(server, line),
+    const server = new ServerProcess({ ...commandFor(file), env }, (line, fields) =>
+      this.#onLine(server, line, fields),
     );
     this.#server = server;
     const overPipes = connect(server.transport).then(
@@ -118,12 +119,12 @@ export class Reloader {
     say(style.dim(`Watching ${this.#name}${others}. Calls survive a reload. Ctrl-C stops.\n`));
   };
 
-  #onLine(server: ServerProcess, line: string): void {
+  #onLine(server: ServerProcess, line: string, fields: Members): void {
     const { say } = this.#options;
     if (server !== this.#server || isNoise(line)) return;
-    const notice = editNotice(line);
-    if (notice !== undefined) say(style.yellow(`${signs.warning} ${notice}`));
     for (const part of wrapped(`  ${line}`, columnsHere())) say(style.dim(part));
+    const notice = editNotice(fields);
+    if (notice !== undefined) say(style.yellow(`${signs.warning} ${notice}`));
   }
 
   #onEnd(server: ServerProcess, how: string): void {
@@ -143,22 +144,16 @@ const speaksOverPipes = (name: string) =>
       `Call it with \`parley call ${name} <tool>\`, or serve HTTP with app.listen(3000).`,
   );
 
-const editNotices: readonly (readonly [RegExp, string])[] = [
-  [
-    /no longer does what it did earlier in this call|gives a different result for the same arguments/,
-    "Your edit changed what a call in progress has done. Start that call again.",
-  ],
-  [
-    /has changed twice in this call/,
-    "A question of a call in progress changed twice. Start that call again.",
-  ],
-  [
-    /has changed since it was asked/,
-    "Your edit changed a question of a call in progress, so it is asked again.",
-  ],
-];
+const editNotices: Readonly<Record<string, string>> = {
+  history_changed: "Your edit changed what a call in progress has done. Start that call again.",
+  unstable_question: "A question of a call in progress changed twice. Start that call again.",
+  changed: "Your edit changed a question of a call in progress, so it is asked again.",
+};
 
 /** What a line of the server's log means for a call that began before an edit. */
-function editNotice(line: string): string | undefined {
-  return editNotices.find(([sign]) => sign.test(line))?.[1];
+function editNotice({ code, hint }: Members): string | undefined {
+  const topic = code ?? hint;
+  return typeof topic === "string" && Object.hasOwn(editNotices, topic)
+    ? editNotices[topic]
+    : undefined;
 }

@@ -114,7 +114,8 @@ function unavailable(
 }
 
 function adviceOn(printed: string): string | undefined {
-  const [, port] = /Port (\d+) is taken/.exec(printed) ?? [];
+  // How Node names this error, whatever the server makes of it.
+  const [, port] = /\bEADDRINUSE\b.*?:(\d+)\b/.exec(printed) ?? [];
   if (port !== undefined)
     return `If the server is already running, use http://127.0.0.1:${port}/mcp instead.`;
   if (/Top-level await .* "cjs"|Cannot use import statement outside a module/.test(printed))

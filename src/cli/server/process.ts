@@ -7,6 +7,8 @@ import process from "node:process";
 import type { Readable } from "node:stream";
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { isObject } from "../../util/objects.ts";
+import type { Members } from "../../util/objects.ts";
 import { plainLine } from "../screen/plain.ts";
 
 /** A program, its arguments, and where it runs. */
@@ -17,6 +19,9 @@ export interface ServerCommand {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
 }
+
+/** Receives each line that a server prints, and the fields at its end if it is a line of Parley's log. */
+export type LineListener = (line: string, fields: Members) => void;
 
 /** Loaded into a Node process: it exits when its fourth pipe is closed, which happens even if this process is killed. */
 const leash =
@@ -45,10 +50,10 @@ export class ServerProcess {
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
-  readonly #onLine: (line: string) => void;
+  readonly #onLine: LineListener;
   readonly #leashed: boolean;
 
-  constructor({ command, args, env, cwd }: ServerCommand, onLine: (line: string) => void) {
+  constructor({ command, args, env, cwd }: ServerCommand, onLine: LineListener) {
     this.#onLine = onLine;
     this.#leashed = command === process.execPath;
     const child = spawn(command, this.#leashed ? ["--import", leash, ...args] : [...args], {
@@ -114,16 +119,26 @@ export class ServerProcess {
           const [, url] = /\blisten\w* (?:on|at):? (https?:\/\/[^\s"']+)/i.exec(line) ?? [];
           // Its letters could be anything. `href` has none that a terminal would obey.
           if (url !== undefined && URL.canParse(url)) resolve(new URL(url).href);
-          this.#keep(plainLine(line, 500));
+          this.#keep(plainLine(line, 500), fieldsIn(line));
         });
       }
     });
   }
 
-  #keep(line: string): void {
+  #keep(line: string, fields: Members): void {
     this.#lines.push(line);
     if (this.#lines.length > mostLines) this.#lines.shift();
-    this.#onLine(line);
+    this.#onLine(line, fields);
+  }
+}
+
+function fieldsIn(line: string): Members {
+  const [, json] = / (\{"[^]*\})$/.exec(line) ?? [];
+  try {
+    const fields: unknown = json === undefined ? undefined : JSON.parse(json);
+    return isObject(fields) ? fields : {};
+  } catch {
+    return {};
   }
 }
 

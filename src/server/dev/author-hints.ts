@@ -12,7 +12,9 @@ function hint(core: Core, definition: Definition, topic: string, message: () => 
   const topics = givenTopics.get(definition) ?? new Set();
   if (topics.has(topic)) return;
   givenTopics.set(definition, topics.add(topic));
-  core.logger.warn(message(), { handler: definition.name });
+  // `parley dev` recognises the topic.
+  const [name] = topic.split(" ");
+  core.logger.warn(message(), { handler: definition.name, hint: name });
 }
 
 /** The handler awaits something that is not an operation of `ctx`. That is legal, but it is repeated in every round. */
