@@ -62,7 +62,10 @@ export declare interface App {
     readonly handle: (request: Request, verified: Verified) => Promise<Response>;
     /** Serves one request of Express, Fastify or `node:http`. It uses `req.auth` and `req.body` if middleware has set them. */
     readonly node: (req: NodeRequest, res: ServerResponse) => Promise<void>;
-    /** Adds the tools, prompts and resources to your own SDK server, before it connects, and returns that server. What the server has already keeps working. */
+    /**
+     * Adds the tools, prompts and resources to your own SDK server, before it connects, and returns that server. What the server
+     * has already keeps working. The SDK serves subscriptions there and knows no tasks, so clients poll the app's tasks.
+     */
     readonly attach: (server: McpServer) => McpServer;
     /** Calls the function with each SDK server that is made to serve this app, so that you can add what Parley does not wrap, such as subscriptions. It is not called for `attach`. */
     readonly onServer: (configure: (server: McpServer) => void) => void;

@@ -163,7 +163,10 @@ function wantsTask({ error }: Extract<RpcResponse, { kind: "error" }>): boolean 
   return error.code === missingClientCapability && own(needed, tasksExtension) !== undefined;
 }
 
-const needsTask = failure(methodNotFound, "This tool runs only as a task: send params.task");
+const needsTask = failure(
+  methodNotFound,
+  "This tool runs only as a task, and this client did not ask for one. Nothing has run. Use a client that supports tasks.",
+);
 
 // ---------------------------------------------------------------- tasks
 

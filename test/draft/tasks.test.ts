@@ -197,7 +197,8 @@ describe.each(ways)("over %s", (_, open) => {
     );
     expect((await ask("tools/call", { name: "proof" })).error).toEqual({
       code: -32601,
-      message: "This tool runs only as a task: send params.task",
+      message:
+        "This tool runs only as a task, and this client did not ask for one. Nothing has run. Use a client that supports tasks.",
     });
   });
 

@@ -2,11 +2,14 @@
 
 import { createMcpHandler, InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { connectV2, legacy, modern } from "../interop/clients.ts";
+import { keys, quiet } from "../interop/errands.ts";
 import { People } from "../interop/people.ts";
+import { oven } from "../wire/oven.ts";
 import { callTool, textIn, tokenIn } from "../wire/post.ts";
+import { begun, listen, until } from "../wire/task-calls.ts";
 import { desk } from "./desk.ts";
 
 /** A server with a tool, a prompt and a resource of its own. */
@@ -104,4 +107,40 @@ test("attach returns the server, and refuses a name that is taken", () => {
   expect(() => app.attach(server)).toThrow(/add.*already registered/);
   const another = own();
   expect(desk().app.attach(another)).toBe(another);
+});
+
+test("an empty app adds nothing to what the server offers", async () => {
+  const capabilities = async (server: McpServer) => {
+    const [one, other] = InMemoryTransport.createLinkedPair();
+    const heard = new Promise((resolve) => {
+      // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no addEventListener
+      one.onmessage = resolve;
+    });
+    await Promise.all([one.start(), server.connect(other)]);
+    const clientInfo = { name: "by hand", version: "1.0.0" };
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+    await one.send({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+    const { result } = (await heard) as { result: { capabilities: object } };
+    await server.close();
+    return result.capabilities;
+  };
+  const empty = parley({ name: "empty", version: "1.0.0", keys, logger: quiet });
+  expect(await capabilities(empty.attach(own()))).toEqual(await capabilities(own()));
+  expect(await capabilities(desk().app.attach(own()))).toHaveProperty("logging");
+});
+
+test("a subscription to a task of the app is acknowledged without the task, because only the SDK serves it", async () => {
+  const { app } = oven();
+  await app.work();
+  onTestFinished(() => app.close());
+  const handler = createMcpHandler(() => app.attach(own()));
+  const to = (request: Request) => handler.fetch(request);
+  const task = await begun(to, "weigh");
+  expect((await until(to, task, "completed")).status).toBe("completed");
+  const heard = await (await listen(to, { taskIds: [task] })).rest();
+  expect(heard.map(({ method }) => method)).toEqual([
+    "notifications/subscriptions/acknowledged",
+    undefined,
+  ]);
+  expect(heard[0]?.params["notifications"]).toEqual({});
 });

@@ -108,6 +108,25 @@ describe("a client that answers a question with an error", () => {
   );
 });
 
+test("a call that is a task where it may not be, or is none where it must be, is refused in plain words", async () => {
+  const here = await ovenHere();
+  here.app.tool("never", {}, () => "done");
+  const session = await opened(here);
+  const required = await session.request("tools/call", { name: "proof", arguments: {} });
+  expect(required.error).toEqual({
+    code: -32601,
+    message:
+      'Tool "proof" runs only as a task, and this client did not ask for one. Nothing has run. Use a client that supports tasks.',
+  });
+  const forbidden = await session.request("tools/call", call("never"));
+  expect(forbidden.error).toEqual({
+    code: -32601,
+    message:
+      'Tool "never" does not run as a task, and this client asked for one. Nothing has run. Call it without a task.',
+  });
+  expect(here.called).toEqual([]);
+});
+
 describe("the messages", () => {
   test("capabilities name tasks in the old form, and tools say whether they may be one [E2.3]", async () => {
     const { initialized, request } = await opened(await ovenHere());

@@ -51,8 +51,9 @@ export function install(server: McpServer, installation: Installation): void {
   const responses = new ResponseOverrides(server);
   // The draft does not send arguments in headers, so the SDK must not compare them.
   if (installation.isDraft === true) server.toolInputSchemaJson = () => undefined;
-  // Without this capability the SDK silently drops what `ctx.log` sends.
-  server.server.registerCapabilities({ logging: {} });
+  // Without this capability the SDK silently drops what `ctx.log` sends. Without a handler, nothing is sent.
+  const [first] = installation.registrations;
+  if (first !== undefined) server.server.registerCapabilities({ logging: {} });
   const legacyTasks = offersTasks(installation.core, installation.registrations)
     ? installTasks(server, installation.core, responses, installation.derivePrincipal)
     : undefined;
@@ -204,11 +205,11 @@ async function legacyTask(
 ): Promise<object> {
   const { name } = definition;
   if (wish === undefined) {
-    const message = `"${name}" runs only as a task: send params.task`;
+    const message = `Tool "${name}" runs only as a task, and this client did not ask for one. Nothing has run. Use a client that supports tasks.`;
     return responses.fail(id, { code: methodNotFound, message });
   }
   if (definition.task === undefined) {
-    const message = `"${name}" does not run as a task: leave out params.task`;
+    const message = `Tool "${name}" does not run as a task, and this client asked for one. Nothing has run. Call it without a task.`;
     return responses.fail(id, { code: methodNotFound, message });
   }
   const refused = unmetRequirement(definition, request.capabilities, ["task"]);
