@@ -5,13 +5,60 @@ import { Inbox } from "../replay/inbox.ts";
 import type { Entry } from "../replay/journal.ts";
 import type { Operations, QuestionSpec } from "../replay/operations.ts";
 import { run } from "../replay/run.ts";
-import type { Stop } from "../replay/stop.ts";
-import type { Program, TaskFacts } from "./program.ts";
+import { Stop } from "../replay/stop.ts";
+import type { Json } from "../util/json.ts";
+import type { Clock } from "./clock.ts";
+import { readEntries } from "./execution/log-records.ts";
 import { Waits } from "./execution/waits.ts";
+import { openInput } from "./ownership.ts";
+import type { Program, TaskFacts } from "./program.ts";
+import type { Sealer } from "./sealing.ts";
+import type { TaskStore } from "./store.ts";
+import { isLive } from "./task.ts";
 import type { TaskRecord } from "./task.ts";
 
+/** What a rehearsal needs from its process. */
+export interface RehearsalDeps {
+  readonly store: Pick<TaskStore, "readByCall" | "readLog">;
+  readonly sealer: Sealer;
+  readonly programs: { readonly get: (tool: string) => Program | undefined };
+  readonly clock: Clock;
+}
+
+/** How long a handler may take to get to a question again. It replays what it has done, which takes milliseconds. */
+const rehearsalMs = 5_000;
+
+/** Why this value cannot answer the question of this call. Undefined if it can, or if that cannot be told here. */
+export async function objectionTo(
+  value: Json,
+  callId: string,
+  key: string,
+  { store, sealer, programs, clock }: RehearsalDeps,
+): Promise<string | undefined> {
+  const task = await store.readByCall(callId);
+  const program = task && isLive(task) ? programs.get(task.tool) : undefined;
+  if (task === undefined || program === undefined) return undefined;
+  const { id, principal } = task;
+  const stop = new Stop();
+  const callOff = clock.after(rehearsalMs, () => stop.stop("Deadline"));
+  try {
+    const entries = readEntries(sealer, callId, await store.readLog(id));
+    const isAnswered = [...entries, ...task.inbox].some((one) => one.key === key);
+    if (isAnswered) return undefined;
+    const facts = { id, callId, principal, input: openInput(sealer, task), report: () => {} };
+    const question = await rehearse(program, facts, task, entries, key, stop);
+    const reading = await question?.read(value);
+    return reading?.kind === "invalid" ? reading.reason : undefined;
+  } catch {
+    // The handler may have changed, or its key may be missing here. The worker decides when it runs the task.
+    return undefined;
+  } finally {
+    callOff();
+  }
+}
+
 /** The question as the handler asks it now. Undefined if the handler does not get there. */
-export async function rehearse(
+async function rehearse(
   program: Program,
   facts: TaskFacts,
   task: TaskRecord,

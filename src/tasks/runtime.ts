@@ -3,14 +3,13 @@
 
 import type { Entry } from "../replay/journal.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
-import { Stop } from "../replay/stop.ts";
 import type { Json } from "../util/json.ts";
 import { StoreClock } from "./clock.ts";
 import { bytesOf } from "./moves.ts";
 import { tooManyTasks, ttlTooLong } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
-import { entryRecord, readEntries } from "./execution/log-records.ts";
-import { openInput, sealInput } from "./ownership.ts";
+import { entryRecord } from "./execution/log-records.ts";
+import { sealInput } from "./ownership.ts";
 import { TaskReader } from "./reader.ts";
 import { StorageShares } from "./shares.ts";
 import { snapshotOf } from "./snapshot.ts";
@@ -18,7 +17,7 @@ import type { TaskSnapshot } from "./snapshot.ts";
 import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
 import type { Arrival, NewTask, TaskRecord, Wait } from "./task.ts";
 import { isLive } from "./task.ts";
-import { rehearse } from "./rehearse.ts";
+import { objectionTo } from "./rehearse.ts";
 import { sealAnswer } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import { Followers } from "./follow.ts";
@@ -57,9 +56,6 @@ export interface Promotion {
 
 /** What became of a delivery. */
 export type Delivery = "delivered" | "already_answered" | "gone";
-
-/** How long a handler may take to get to a question again. It replays what it has done, which takes milliseconds. */
-const rehearsalMs = 5_000;
 
 /** The task engine of one process. */
 export class TaskRuntime {
@@ -229,28 +225,7 @@ export class TaskRuntime {
    */
   async objection(callId: string, key: string, value: Json): Promise<string | undefined> {
     await this.ready();
-    const { store, sealer, programs } = this.#options;
-    const task = await store.readByCall(callId);
-    const program = task && isLive(task) ? programs.get(task.tool) : undefined;
-    if (task === undefined || program === undefined) return undefined;
-    const { id, principal } = task;
-    const stop = new Stop();
-    const callOff = this.#clock.after(rehearsalMs, () => stop.stop("Deadline"));
-    try {
-      const entries = readEntries(sealer, callId, await store.readLog(id));
-      const isAnswered = [...entries, ...task.inbox].some((one) => one.key === key);
-      if (isAnswered) return undefined;
-      const input = openInput(sealer, task);
-      const facts = { id, callId, principal, input, report: () => {} };
-      const question = await rehearse(program, facts, task, entries, key, stop);
-      const reading = await question?.read(value);
-      return reading?.kind === "invalid" ? reading.reason : undefined;
-    } catch {
-      // The handler may have changed, or its key may be missing here. The worker decides when it runs the task.
-      return undefined;
-    } finally {
-      callOff();
-    }
+    return objectionTo(value, callId, key, { ...this.#options, clock: this.#clock });
   }
 
   /** Yields every state of a task after revision `since`, until the task ends or the signal aborts. */
