@@ -7,6 +7,7 @@ import type { TestSequencer, TestSpecification, Vitest } from "vitest/node";
 const slowest = [
   "test/conformance/conformance.test.ts",
   "test/chaos/chaos.test.ts",
+  "test/attack/attack.test.ts",
   "test/bench/bench.test.ts",
   "test/cli/demo.test.ts",
   "test/cli/init.test.ts",
