@@ -235,7 +235,7 @@ describe("a ticket", () => {
     expect((await ask(to, "tasks/get", task, as("ada"))).result).toMatchObject({
       status: "working",
     });
-    expect(await page("ada")).toBe("delivered");
+    expect(await page("ada")).toEqual({ status: "delivered" });
     expect(textOf(await until(to, task, "completed", as("ada")))).toBe("approved");
   });
 
