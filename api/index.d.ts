@@ -285,7 +285,10 @@ export declare interface Context {
     readonly checkpoint: (options?: CheckpointOptions) => Promise<void>;
     /** Reports progress to the client. Does nothing while the run replays what has happened already. */
     readonly progress: (done: number, total?: number, message?: string) => void;
-    /** Sends a log message to the client. Does nothing while the run replays what has happened already. */
+    /**
+     * Sends a log message to the client. In a task it goes to the server's log instead, at the same level, and never to the
+     * client. Does nothing while the run replays what has happened already.
+     */
     readonly log: (level: LoggingLevel, data: unknown) => void;
     /** Whether this client supports this. The result is the same in every round of a call. */
     readonly can: (what: "form" | "url" | "sampling" | "roots" | "task") => boolean;

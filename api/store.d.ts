@@ -126,7 +126,7 @@ export declare interface Finish {
     readonly status: "completed" | "failed";
     /** The result or the error. */
     readonly result: Sealed;
-    /** The last status message. Undefined leaves the message as it is. */
+    /** The last status message. Undefined leaves none, because a message about the work is no longer so. */
     readonly statusMessage: Sealed | undefined;
     /** How long the task can still be read, in milliseconds, even if its own time ends sooner. */
     readonly keepMs: number;

@@ -242,7 +242,7 @@ export function finished(
     ...over(task, now, keepMs),
     status,
     result,
-    statusMessage: statusMessage ?? task.statusMessage,
+    statusMessage,
   };
 }
 
@@ -333,6 +333,8 @@ function over(task: TaskRecord, now: number, keepMs: number): TaskRecord {
     dueAt: undefined,
     waits: [],
     inbox: [],
+    // What a handler said while it worked is no longer so.
+    statusMessage: undefined,
     expiresAt: Math.max(task.expiresAt, now + keepMs),
   };
 }

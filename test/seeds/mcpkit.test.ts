@@ -333,7 +333,7 @@ describe("inside a task", () => {
       ctx.progress(1, 3, "before");
       await ctx.background();
       ctx.progress(2, 3, "within");
-      ctx.log("info", "within");
+      ctx.log("info", "for the log of the server");
       await ctx.ask("name", "Name?");
       return "with all that there is to say";
     });

@@ -1,6 +1,6 @@
 // The carrier of a run in the background: the call as its task has kept it, without a request.
 
-import type { InputResponses } from "@modelcontextprotocol/server";
+import type { InputResponses, LoggingLevel } from "@modelcontextprotocol/server";
 import type { Ability } from "../../protocol/capabilities.ts";
 import type { Carrier } from "../../replay/carrier.ts";
 import type { TaskFacts } from "../../tasks/program.ts";
@@ -11,6 +11,8 @@ import type { Recording } from "../round/call-carrier.ts";
 import type { CallFacts, StepObserver } from "../context/handler-context.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
+import type { Logger } from "../ops/logger.ts";
+import { shortId } from "./short-id.ts";
 
 /** What a task keeps of the call it was, for each of its runs. */
 export interface TaskInput {
@@ -83,13 +85,18 @@ export class TaskCarrier extends CallCarrier {
     return this.#abilities.includes(ability);
   }
 
-  /** Only the task's own status leaves a task, so progress and log lines become its status message. */
+  /** Only the task's own status leaves a task, so progress becomes its status message. */
   override progress(...[done, total, message]: Parameters<CallFacts["progress"]>): void {
     this.#task.report(progressText(done, total, message));
   }
 
-  override log(...[, data]: Parameters<CallFacts["log"]>): void {
-    this.#task.report(logText(data));
+  /** No request is open that could carry a log message, and a status is not for what only the log should have. */
+  override log(...[level, data]: Parameters<CallFacts["log"]>): void {
+    this.core.logger[logLevels[level] ?? "info"](logText(data), {
+      handler: this.name,
+      call: this.callId,
+      task: shortId(this.#task.id),
+    });
   }
 
   override onSchemaError(key: string, error: unknown): void {
@@ -122,6 +129,18 @@ function progressText(
   if (message === undefined) return figures;
   return total === undefined || message.includes(figures) ? message : `${message} (${figures})`;
 }
+
+/** The level of the server's log for each level of the protocol. */
+const logLevels: Readonly<Record<LoggingLevel, keyof Logger>> = {
+  debug: "debug",
+  info: "info",
+  notice: "info",
+  warning: "warn",
+  error: "error",
+  critical: "error",
+  alert: "error",
+  emergency: "error",
+};
 
 function logText(data: unknown): string {
   if (typeof data === "string") return data;

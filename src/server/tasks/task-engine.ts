@@ -14,6 +14,7 @@ import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import { checkKeys } from "../round/failure.ts";
 import type { Registration } from "../define/registry.ts";
+import { shortId } from "./short-id.ts";
 import { programOf } from "./tool-program.ts";
 
 /** The options of `app.work`. */
@@ -211,9 +212,6 @@ function causeText(error: unknown): string {
   if (!(cause instanceof TokenError)) return errorText(error);
   return `its record cannot be opened (${cause.reason}). ${checkKeys}`;
 }
-
-/** Logs show only the beginning of an id, because the whole id is half of what it takes to read the task. */
-const shortId = (id: string) => `${id.slice(0, 6)}…`;
 
 /** The limits of the task engine, from those of the app. */
 export function limitsOf({ limits }: Core): TaskLimits {

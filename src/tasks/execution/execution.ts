@@ -293,11 +293,10 @@ export class Execution {
     const finish = {
       status: ending.status,
       result: sealJson(sealer, result, places.result(callId)),
-      // The message of a failed task is its error. A completed task keeps the last message that it reported.
+      // The message of a failed task is its error. A completed task has none, because it has a result.
       statusMessage: isDone ? undefined : sealer.seal(ending.error.message, places.message(callId)),
       keepMs: limits.keepMs,
     };
-    if (isDone) await this.#reports.flush();
     await this.#claim.persist(() => store.finish(this.ref, finish));
     observer.finished(task, ending.status);
   }

@@ -71,7 +71,8 @@ export function describeTexts(opened: () => OpenedStore): void {
       expect(await store.readLog(ref.id)).toEqual([...log, text]);
       expect(idsOf((await store.renew(text, [ref], leaseMs)).held)).toEqual([ref.id]);
       await store.report(ref, text);
-      await store.finish(ref, { status: "failed", result: text, statusMessage: undefined, keepMs });
+      expect(await read(store, ref)).toMatchObject({ statusMessage: text });
+      await store.finish(ref, { status: "failed", result: text, statusMessage: text, keepMs });
       expect(await read(store, ref)).toMatchObject({ result: text, statusMessage: text });
       const page = { principal: text, after: undefined, limit: 9 };
       expect(idsOf(await store.list(page))).toEqual([ref.id]);

@@ -187,6 +187,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
       due_at = null,
       waits = '[]',
       inbox = '[]',
+      status_message = null,
       expires_at = greatest(task.expires_at, ${now} + $2::bigint)
     where task.id = $1 and ${isLive("task")}
     returning ${record("task")}`,

@@ -209,7 +209,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       update ${schema}.tasks as target set
         status = $3,
         result = $4,
-        status_message = coalesce($5, task.status_message),
+        status_message = $5,
         revision = task.revision + 1,
         updated_at = ${now},
         worker = null,
