@@ -274,6 +274,8 @@ class ParleyApp implements App {
       this.#work?.runtime.drain(),
       ...listeners.map((listener) => listener.drain()),
     ]);
+    // Their clients have hung up, or did not get a response in time.
+    await this.#work?.runtime.process.drainRounds();
     entry?.close();
     const streamsEnd = serving?.close();
     await Promise.all(listeners.map((listener) => listener.close(async () => streamsEnd)));

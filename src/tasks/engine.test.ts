@@ -635,7 +635,7 @@ describe("workers", () => {
     expect(error).toMatchObject({ data: { reason: "task_stuck" } });
     expect(error?.message).toBe(
       "The task was given up after 3 attempts without progress. The last cause was: worker doomed disappeared without a message: " +
-        "its process ended, or a step blocked its event loop for longer than the lease of 0.1 s.",
+        "its process ended, or a step blocked its event loop for longer than the lease of 10 s.",
     );
   });
 

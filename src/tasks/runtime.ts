@@ -21,11 +21,10 @@ import { objectionTo } from "./rehearse.ts";
 import { sealAnswer } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import { Followers } from "./follow.ts";
-import { isOutage, Outage } from "./outage.ts";
 import type { TaskObserver } from "./observer.ts";
 import { madeUp } from "./execution/waits.ts";
-import { Worker } from "./worker.ts";
-import type { Programs, Reservation, WorkerOptions } from "./worker.ts";
+import { ProcessWork } from "./process-work.ts";
+import type { Programs, Reservation, Worker, WorkerOptions } from "./worker.ts";
 
 /** What a runtime is made of. */
 export interface RuntimeOptions {
@@ -64,17 +63,15 @@ export class TaskRuntime {
   readonly #options: RuntimeOptions;
   readonly #reader: TaskReader;
   readonly #clock = new StoreClock();
-  #worker: Worker | undefined;
   #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
-  #draining: Promise<void> | undefined;
-  /** The wait for a store that could not be reached at the start. */
-  #outage: Outage | undefined;
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
     this.#reader = new TaskReader(options);
     this.shares = new StorageShares(options.store, options.limits, options.observer);
+    const deps = { ...options, clock: this.#clock, shares: this.shares };
+    this.process = new ProcessWork(deps, () => this.ready());
   }
 
   /** Brings the tables of the store up to date. If that fails, the next call tries again. */
@@ -109,7 +106,7 @@ export class TaskRuntime {
     const bytes = task.input.length + bytesOf(log);
     await this.shares.admit(owned.principal, bytes, `The task of "${tool}"`);
     // If the worker here has room, it runs the task at once, without claiming it from the store.
-    const place = this.#worker?.reserve(tool);
+    const place = this.worker?.reserve(tool);
     const claimedBy = place && { worker: place.worker, leaseMs: store.leaseMs };
     const creation = await this.#created({ ...task, claimedBy }, place);
     if (creation.kind === "too many") {
@@ -268,56 +265,22 @@ export class TaskRuntime {
 
   // ---------------------------------------------------------------- for this process
 
-  /**
-   * Starts a worker in this process. If the store cannot be reached at the moment, the worker starts as soon as it can,
-   * and the promise resolves to false. Rejects for a mistake that time does not mend.
-   */
-  async start(options: WorkerOptions): Promise<boolean> {
-    const { programs, observer } = this.#options;
-    if (this.#worker !== undefined) return true;
-    const worker = new Worker(programs, options, {
-      ...this.#options,
-      clock: this.#clock,
-      shares: this.shares,
-    });
-    this.#worker = worker;
-    try {
-      await this.ready();
-    } catch (error) {
-      observer.storeFailed(error);
-      if (isOutage(error)) {
-        this.#outage = new Outage(this.#clock, () => this.ready(), observer);
-        void this.#outage.end().then((isOver) => {
-          if (isOver && this.#worker === worker) worker.start();
-        });
-        return false;
-      }
-      // The caller can start it again.
-      if (this.#worker === worker) this.#worker = undefined;
-      throw error;
-    }
-    // If it was drained meanwhile, it does not start at all.
-    if (this.#worker === worker) worker.start();
-    return true;
-  }
+  /** What this process runs: its worker, and rounds that the store records. */
+  readonly process: ProcessWork;
 
   /** The worker of this process, once it is started. */
   get worker(): Worker | undefined {
-    return this.#worker;
+    return this.process.worker;
   }
 
-  /** Whether this process had a worker and has none any more. */
-  get hasDrained(): boolean {
-    return this.#worker === undefined && this.#draining !== undefined;
+  /** Starts a worker in this process. See `ProcessWork`. */
+  start(options: WorkerOptions): Promise<boolean> {
+    return this.process.start(options);
   }
 
   /** Stops the worker. Its tasks continue in other processes. */
   drain(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    this.#outage?.giveUp();
-    if (worker !== undefined) this.#draining = worker.drain();
-    return this.#draining ?? Promise.resolve();
+    return this.process.drain();
   }
 
   /** Counts the tasks in each state. */

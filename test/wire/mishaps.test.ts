@@ -2,6 +2,8 @@
 
 import { memoryStore, parley } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { overEntry } from "../entry.ts";
 import { keys } from "../interop/errands.ts";
 import { deferred } from "./deferred.ts";
@@ -12,6 +14,16 @@ import { keepingLogger, till } from "./till.ts";
 
 const amount = { amount: 5 };
 const sure = { sure: accept() };
+/** Signals that Node derives from others are held weakly, so an abort must arrive even after this. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  for (let times = 0; times < 3; times += 1) {
+    collect();
+    await new Promise(setImmediate);
+  }
+}
+
 const stepIn = (idempotencyKey: string) => idempotencyKey.split("/").at(-1);
 
 describe("a lost response", () => {
@@ -124,6 +136,7 @@ describe("a client that disconnects", () => {
     const answer = post(url, request, { signal: leaving.signal });
     const { whole, body } = await begun;
     expect(whole.aborted).toBe(false);
+    await collectGarbage();
     leaving.abort();
     await expect(answer).rejects.toThrow("aborted");
     await Promise.all([aborted(whole), aborted(body), released]);
@@ -146,6 +159,7 @@ describe("a client that disconnects", () => {
     const reader = body?.getReader();
     expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"progress":1');
     const { whole } = await begun;
+    await collectGarbage();
     leaving.abort();
     await aborted(whole);
     letGo();
@@ -198,4 +212,47 @@ test("with once: true, a round that a proxy gives up on and sends again runs onc
   letGo.resolve();
   expect(textIn(await again)).toBe("charged");
   expect(ran).toEqual(["charge", "charged"]);
+});
+
+test("with once: true, an app that closes records what a step returns after its client has gone", async () => {
+  const { logger } = keepingLogger();
+  const store = memoryStore();
+  const begun = deferred();
+  const letGo = deferred();
+  const ran: string[] = [];
+  const replica = (name: string) => {
+    const app = parley({ name: "closing", version: "1.0.0", keys, logger, store });
+    onTestFinished(() => app.close());
+    app.tool("charge", { once: true }, async (ctx) => {
+      await ctx.confirm("sure", "Sure?");
+      await ctx.step("charge", async () => {
+        ran.push(`charge in ${name}`);
+        begun.resolve();
+        await letGo.promise;
+      });
+      await ctx.step("thank", () => void ran.push(`thank in ${name}`));
+      return "charged";
+    });
+    return app;
+  };
+  const first = replica("a");
+  const { url } = await first.listen(0, overEntry());
+  const requestState = tokenIn(await callTool(url, "charge"));
+  const leg = { requestState, inputResponses: sure };
+  const leaving = new AbortController();
+  const given = callTool(url, "charge", {}, { ...leg, signal: leaving.signal });
+  await begun.promise;
+  leaving.abort();
+  await expect(given).rejects.toThrow("aborted");
+  let isClosed = false;
+  const closed = first.close().then(() => {
+    isClosed = true;
+  });
+  // The connection has gone, so only the round keeps the app from closing.
+  for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+  expect(isClosed).toBe(false);
+  letGo.resolve();
+  await closed;
+  expect(textIn(await callTool(replica("b"), "charge", {}, leg))).toBe("charged");
+  expect(ran).toEqual(["charge in a", expect.stringMatching(/^thank in [ab]$/)]);
 });

@@ -84,7 +84,8 @@ export function post(
     body,
     ...(signal === undefined ? {} : { signal }),
   });
-  if (typeof to === "string") return fetch(request);
+  // The signal is passed again: if Node collects the request as garbage, the request no longer passes it on.
+  if (typeof to === "string") return fetch(request, signal === undefined ? {} : { signal });
   return typeof to === "function" ? to(request) : to.fetch(request);
 }
 

@@ -124,4 +124,5 @@ function adviceOn(printed: string): string | undefined {
 }
 
 /** The port can differ the next time, so a reference must not contain it. With a function, the client uses the name. */
-const to = (url: string) => (request: Request) => fetch(new Request(url, request));
+const to = (url: string) => (request: Request) =>
+  fetch(new Request(url, request), { signal: request.signal });

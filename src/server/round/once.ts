@@ -43,7 +43,9 @@ export async function runOnce(
     const claim = await fromStore(claimOf(core, store, call, request, call.tokenExpiresAt));
     switch (claim.kind) {
       case "run": {
-        const running = runClaimed(core, store, call, request, run, claim);
+        const drain = new Stop();
+        const running = runClaimed(core, store, call, request, run, claim, drain);
+        core.tasks?.process.addRound(drain, running);
         const response = await Promise.race([running, hangUp(core, request, running)]);
         // Another request may have the round by now, so its response counts. If none has, this one claims the round again.
         if (response !== "lost") return response;
@@ -126,6 +128,7 @@ async function runClaimed(
   request: RoundRequest,
   run: RunRound,
   { ref, log }: Extract<RoundClaimResult, { kind: "run" }>,
+  drain: Stop,
 ): Promise<RoundResponse | "lost"> {
   const stop = new Stop();
   // A client that hangs up does not stop the run, because the round may be sent again. One that cancels does.
@@ -139,7 +142,14 @@ async function runClaimed(
   const round = new ClaimedRound(core, store, call, ref, log.length, stop);
   const endRenewal = round.renew();
   try {
-    const response = await run(round.resumed(log), { ...request, stop }, round.recording);
+    const response = await run(
+      round.resumed(log),
+      { ...request, stop },
+      {
+        ...round.recording,
+        drain,
+      },
+    );
     // A response that comes from a failing store does not count. The client can send the round again.
     if (round.trouble !== undefined) throw storeTrouble(round.trouble);
     if (response.kind === "none") {

@@ -117,7 +117,7 @@ export class Work {
     return {
       created: ({ id, tool }) => {
         telemetry.task("created", tool);
-        const { worker, hasDrained } = this.runtime;
+        const { worker, hasDrained } = this.runtime.process;
         if (worker === undefined && !hasDrained) void this.#lookForWorker(id);
       },
       finished: ({ tool }, status) => telemetry.task(status, tool),

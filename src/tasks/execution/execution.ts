@@ -16,12 +16,12 @@ import { changedOutside, MovedRecordError, openInput } from "../ownership.ts";
 import { isForged, places, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
 import type { Arrival, ClaimRef, Waiting } from "../task.ts";
-import { BlockedLoop } from "./blocked-loop.ts";
 import type { RunningStep } from "./blocked-loop.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
 import { AbandonedError, HeldClaim, UnwrittenError } from "./held-claim.ts";
 import type { Lease } from "./lease.ts";
 import { Reports } from "./status-reports.ts";
+import { lastCause, stuckTask } from "./stuck-task.ts";
 import { TaskJournal } from "./task-journal.ts";
 
 /** A record cannot be opened, because its key is not available here. Another replica may have it. */
@@ -156,9 +156,9 @@ export class Execution {
     const { task, before } = this.#claimed;
     const { limits, observer, late } = this.#deps;
     if (task.fruitless > limits.fruitlessClaims && late?.has(task) !== true) {
-      const cause = this.#lastCause(before);
+      const cause = lastCause(task, before, this.#deps);
       observer.gaveUp(task, cause);
-      return this.#finish({ status: "failed", error: this.#stuck(cause) });
+      return this.#finish({ status: "failed", error: stuckTask(cause, this.#deps) });
     }
     let opened: Opened;
     try {
@@ -334,31 +334,6 @@ export class Execution {
       isFruitless: !isUnreadable,
       cause: sealer.seal(errorText(error), places.cause(task.callId)),
     });
-  }
-
-  #lastCause(before: string | undefined): string {
-    const { task } = this.#claimed;
-    if (task.cause !== undefined)
-      return this.#deps.sealer.open(task.cause, places.cause(task.callId));
-    if (before === undefined) return "no cause was recorded";
-    const { store, blockedLoop = new BlockedLoop(store.leaseMs) } = this.#deps;
-    return blockedLoop.causeOf(task.id, before);
-  }
-
-  /** The cause may name machines, so only a client in development sees it. */
-  #stuck(cause: string): TaskError {
-    const { limits, isDevelopment } = this.#deps;
-    const why =
-      isDevelopment === true
-        ? `The last cause was: ${cause}.`
-        : "The log of the server has the cause.";
-    const count = limits.fruitlessClaims;
-    const attempts = count === 1 ? "1 attempt" : `${count} attempts`;
-    return {
-      code: internalErrorCode,
-      message: `The task was given up after ${attempts} without progress. ${why}`,
-      data: { reason: "task_stuck" },
-    };
   }
 
   // ---------------------------------------------------------------- timers

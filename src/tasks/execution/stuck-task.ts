@@ -1,0 +1,33 @@
+// A task that was claimed again and again without a new record. It fails, and its error says why as far as that is known.
+
+import { internalErrorCode } from "../program.ts";
+import type { TaskError } from "../program.ts";
+import { places } from "../sealing.ts";
+import type { TaskRecord } from "../task.ts";
+import { BlockedLoop } from "./blocked-loop.ts";
+import type { ExecutionDeps } from "./dependencies.ts";
+
+/** Why the last claim came to nothing. `before` is the worker whose lease ran out. */
+export function lastCause(
+  { id, callId, cause }: TaskRecord,
+  before: string | undefined,
+  { sealer, store, blockedLoop = new BlockedLoop(store.leaseMs) }: ExecutionDeps,
+): string {
+  if (cause !== undefined) return sealer.open(cause, places.cause(callId));
+  return before === undefined ? "no cause was recorded" : blockedLoop.causeOf(id, before);
+}
+
+/** The error of such a task. The cause may name machines, so only a client in development sees it. */
+export function stuckTask(cause: string, { limits, isDevelopment }: ExecutionDeps): TaskError {
+  const why =
+    isDevelopment === true
+      ? `The last cause was: ${cause}.`
+      : "The log of the server has the cause.";
+  const count = limits.fruitlessClaims;
+  const attempts = count === 1 ? "1 attempt" : `${count} attempts`;
+  return {
+    code: internalErrorCode,
+    message: `The task was given up after ${attempts} without progress. ${why}`,
+    data: { reason: "task_stuck" },
+  };
+}
