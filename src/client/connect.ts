@@ -31,6 +31,7 @@ import type { CallState, Method } from "./reference.ts";
 import { RequestChannel } from "./request-channel.ts";
 import type { CallResult } from "./result.ts";
 import { endpointOf } from "./target.ts";
+import { sdkFailure } from "./transport-failure.ts";
 import type { ConnectTarget, Endpoint } from "./target.ts";
 import { TaskSubscriptions } from "./task-subscriptions.ts";
 
@@ -304,7 +305,9 @@ class LiveConnection implements Connection {
       limits,
       headers,
       listTools: async () => {
-        await this.sdk.listTools(undefined, { cacheMode: "refresh" });
+        await this.sdk.listTools(undefined, { cacheMode: "refresh" }).catch((error: unknown) => {
+          throw sdkFailure(error, "tools/list");
+        });
       },
       answerers,
       journal: this.#journal,

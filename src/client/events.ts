@@ -51,7 +51,7 @@ export type CallEvent =
     };
 
 /** Holds events until they are read. */
-export class EventQueue<E extends { readonly type: string }> {
+export class EventQueue<E extends { readonly type: string; readonly ref?: string }> {
   readonly #queue: E[] = [];
   readonly #takers: (() => void)[] = [];
   #isOver = false;
@@ -63,8 +63,16 @@ export class EventQueue<E extends { readonly type: string }> {
     const last = this.#queue.at(-1);
     // Keeps only the newest of a series, because a server can send progress without end.
     if (event.type === "progress" && last?.type === "progress") this.#queue.pop();
+    if (event.ref !== undefined) this.#refresh(event.ref);
     this.#queue.push(event);
     this.#takers.shift()?.();
+  }
+
+  /** A reference can be megabytes long, so events that nobody has read yet share the newest one. It continues them all. */
+  #refresh(ref: string): void {
+    for (const [index, event] of this.#queue.entries()) {
+      if (event.ref !== undefined) this.#queue[index] = { ...event, ref };
+    }
   }
 
   /** `onDrained` runs when the reader comes back after the last event, which shows that it has processed it. */

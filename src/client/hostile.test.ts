@@ -5,8 +5,11 @@ import { deferred } from "../../test/wire/deferred.ts";
 import { failure } from "./failure.fixture.ts";
 import { form, hostile, taskOf } from "./hostile.fixture.ts";
 import type { Hostile, Saying } from "./hostile.fixture.ts";
+import { Answerers } from "./answerers.ts";
+import { EventQueue } from "./events.ts";
 import { connect } from "./index.ts";
-import type { Connection, ConnectOptions } from "./index.ts";
+import type { CallEvent, Connection, ConnectOptions } from "./index.ts";
+import { LegacySession } from "./legacy-session.ts";
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -607,5 +610,41 @@ describe("over stdio", () => {
   test("a server that dies ends the call with an error", async () => {
     const connection = await told("process.exit(1);");
     expect(await failure(connection.call("any"))).toMatchObject({ code: "server_down" });
+  });
+});
+
+describe("memory", () => {
+  test("events that nobody reads share one reference", async () => {
+    const queue = new EventQueue<CallEvent>();
+    queue.push({ type: "asked", questions: [], ref: "first" });
+    queue.push({ type: "answered", key: "q" });
+    queue.push({ type: "task", taskId: "t", ref: "second" });
+    const read = async () => (await queue.next()).value;
+    expect(await read()).toEqual({ type: "asked", questions: [], ref: "second" });
+    queue.push({ type: "asked", questions: [], ref: "third" });
+    expect(await read()).toEqual({ type: "answered", key: "q" });
+    expect(await read()).toEqual({ type: "task", taskId: "t", ref: "third" });
+    expect(await read()).toEqual({ type: "asked", questions: [], ref: "third" });
+  });
+
+  test("a session that asks without end, and without a call, is refused", async () => {
+    let shown = 0;
+    const elicit = () => {
+      shown += 1;
+      return new Promise<never>(() => {});
+    };
+    const handlers = new Map<string, (request: object, context: object) => Promise<unknown>>();
+    const sdk = {
+      setRequestHandler: (method: string, handler: never) => void handlers.set(method, handler),
+    };
+    const session = new LegacySession(sdk as never, new Answerers({ elicit }), new Set());
+    const ask = () => {
+      const { signal } = new AbortController();
+      return handlers.get("elicitation/create")?.(form("Name?"), { mcpReq: { signal } });
+    };
+    for (let nth = 0; nth < 100; nth += 1) void ask();
+    await expect(ask()).rejects.toThrow("This client already answers 100 questions.");
+    expect(shown).toBe(100);
+    expect(session.isAsking).toBe(true);
   });
 });

@@ -206,6 +206,23 @@ describe("after the first request", () => {
   });
 });
 
+describe("a list of tools that a call needs", () => {
+  test.each<[string, Trouble, string]>([
+    ["HTTP 503", http(503), "server_down"],
+    ["a JSON-RPC error", rpc(-32_603), "refused"],
+  ])("and does not get is an error of the call: %s", async (_, trouble, code) => {
+    const { kept, journal } = memoryJournal();
+    const { connection } = await met(
+      ({ method }, response) =>
+        method === "tools/list" ? trouble(response) : { code: -32_020, message: "headers" },
+      { journal },
+    );
+    const error = await failure(connection.call("any"));
+    expect(error).toMatchObject({ name: "CallError", code });
+    expect([...kept.values()]).toEqual([error.ref]);
+  });
+});
+
 describe("a refused call", () => {
   const dayMs = 86_400_000;
 

@@ -5,9 +5,11 @@ import { RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
 import type { Client, ClientContext, InputResponse } from "@modelcontextprotocol/client";
 import { own } from "../util/objects.ts";
 import type { Answerers } from "./answerers.ts";
+import { CallError } from "./errors.ts";
 import { nameOf } from "./question-names.ts";
 import type { OpenQuestion } from "./question.ts";
 import { readQuestion } from "./read-question.ts";
+import { sdkFailure } from "./transport-failure.ts";
 
 /** A call that the server can push questions to. */
 export interface AskableCall {
@@ -37,6 +39,9 @@ export function taskFor(
   if (taskSupport === "required") return wanted ?? {};
   return taskSupport === "optional" ? wanted : undefined;
 }
+
+/** How many questions a session may have open. A server can ask even if no call is running. */
+const mostAtOnce = 100;
 
 export class LegacySession {
   readonly #sdk: Client;
@@ -75,6 +80,12 @@ export class LegacySession {
     request: { readonly method: string; readonly params?: unknown },
     { mcpReq }: ClientContext,
   ): Promise<InputResponse> => {
+    if (this.#beingAsked >= mostAtOnce) {
+      throw new CallError(
+        "too_many_rounds",
+        `This client already answers ${mostAtOnce} questions. Ask again later.`,
+      );
+    }
     const question = readQuestion(nameOf(request), request);
     const call = this.#callOf(request.params);
     // The request may not say which call it is for, so the clocks of all calls stop.
@@ -108,7 +119,9 @@ export class LegacySession {
     const tasks = own(this.#sdk.getServerCapabilities(), "tasks");
     const serverHasTasks = own(own(own(tasks, "requests"), "tools"), "call") !== undefined;
     if (!serverHasTasks) return { serverHasTasks, taskSupport: undefined };
-    const { tools } = await this.#sdk.listTools();
+    const { tools } = await this.#sdk.listTools().catch((error: unknown) => {
+      throw sdkFailure(error, "tools/list");
+    });
     const tool: unknown = tools.find((one) => one.name === name);
     const taskSupport = own(own(tool, "execution"), "taskSupport");
     return { serverHasTasks, taskSupport };

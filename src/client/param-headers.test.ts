@@ -17,6 +17,17 @@ const inputSchema = {
   },
 };
 
+test("lists without end are forgotten beyond a limit, and tools without headers take no room", () => {
+  const headers = new ParamHeaders();
+  const args = { region: "eu" };
+  headers.learn(Array.from({ length: 20_000 }, (_, nth) => ({ name: `plain ${nth}` })));
+  headers.learn(Array.from({ length: 20_000 }, (_, nth) => ({ name: `${nth}`, inputSchema })));
+  expect(headers.of("9999", args)).toEqual({ "Mcp-Param-Region": "eu" });
+  expect(headers.of("10000", args)).toEqual({});
+  headers.learn([{ name: "9999" }]);
+  expect(headers.of("9999", args)).toEqual({});
+});
+
 test("arguments that are present and fit in a header are sent as headers [C62]", () => {
   const headers = new ParamHeaders();
   headers.learn([{ name: "t", inputSchema }, { name: 5 }, null]);

@@ -19,9 +19,14 @@ export class ParamHeaders {
   readonly learn = (tools: readonly unknown[]): void => {
     for (const tool of tools) {
       const name = own(tool, "name");
-      if (typeof name === "string") this.#tools.set(name, mirrored(own(tool, "inputSchema"), []));
+      if (typeof name === "string") this.#note(name, mirrored(own(tool, "inputSchema"), []));
     }
   };
+
+  #note(name: string, params: readonly HeaderParam[]): void {
+    this.#tools.delete(name);
+    if (params.length > 0 && this.#tools.size < mostTools) this.#tools.set(name, params);
+  }
 
   of(tool: string, args: Members | undefined): Record<string, string> {
     const headers: Record<string, string> = {};
@@ -32,6 +37,9 @@ export class ParamHeaders {
     return headers;
   }
 }
+
+/** A server can send lists without end, even if nobody asks for them. */
+const mostTools = 10_000;
 
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 

@@ -1,10 +1,16 @@
 // Turns what a transport throws into a response or a `CallError`.
 
-import { SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import {
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
 import type { RpcResponse } from "../protocol/rpc.ts";
 import { errorText } from "../util/error-text.ts";
 import { own } from "../util/objects.ts";
-import { badResponse, CallError, rpcErrorIn } from "./errors.ts";
+import { badResponse, CallError, refusal, rpcErrorIn } from "./errors.ts";
 import { isPassingStatus } from "./verdict.ts";
 
 /** The JSON-RPC error in the body of an HTTP error, for example of an unknown method. */
@@ -18,6 +24,21 @@ export function responseIn(error: unknown): RpcResponse | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Turns what a request of the SDK's own client throws into an error that says what to do. */
+export function sdkFailure(error: unknown, method: string): Error {
+  if (error instanceof ProtocolError) {
+    const { code, message, data } = error;
+    return refusal({ code, message, data });
+  }
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
+    const message = `The server did not respond to ${method} in time. It may be down or overloaded.`;
+    return new CallError("timed_out", message, { cause: error });
+  }
+  const response = responseIn(error);
+  if (response?.kind === "error") return refusal(response.error, response.cause);
+  return transportFailure(error, method);
 }
 
 /** `UnauthorizedError` is returned as it is, because signing in is between the SDK and its auth provider. */
