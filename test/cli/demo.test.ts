@@ -66,6 +66,23 @@ test("without a terminal a script answers, the story holds, and nothing is left"
     .replace(/Replica [12] took over [\d.]+ s/, "Replica B took over T s");
   expect(told).toBe(six);
   expect(stderr).toContain("web-1 runs as vm-1 in the private network, for $70 a month.");
+  // In the order of the tool's code, whichever report arrives first.
+  const lines = [...stderr.matchAll(/^ *[\d.]+ s {2}(?:replica \d|you|result) +(.*)$/gm)];
+  expect(lines.map(([, line = ""]) => line.replaceAll(/[\d.]+/g, "N"))).toEqual([
+    'call the tool provision_vm { name: "web-N", size: "large" }',
+    "receives the call",
+    "asks the cloud for the price",
+    "asks you, and hands the state of the call to your client",
+    expect.stringContaining("Create it? yes"),
+    "receives your answer with the state, and continues",
+    "moves the call to the background, as a task",
+    "asks the cloud to create the VM, which takes N s",
+    "takes over, and repeats the request with the same key",
+    "asks you from the background",
+    expect.stringContaining("private"),
+    "connects the VM to the network",
+    expect.stringContaining("runs as vm-N"),
+  ]);
   expect(`${stdout}${stderr}`.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(code).toBe(0);
   expect(leftIn(folder)).toEqual([]);

@@ -1,6 +1,7 @@
 // The story of the demo: a VM is ordered from two replicas that share a key and a file. The replica that creates it is
 // killed, and the other one continues. Events are printed as they happen, and kept for the verdict.
 
+import { EventEmitter, once } from "node:events";
 import { connect } from "../../client/index.ts";
 import { cloudRequests } from "./cloud.ts";
 import { replicaName } from "./narrator.ts";
@@ -21,6 +22,8 @@ export interface Setting {
 
 /** How long the servers may take. The time of the person does not count. */
 const patienceMs = 40_000;
+/** How long the report of a replica may take after the response of its server. */
+const reportMs = 2_000;
 
 /** Plays the story once. */
 export class Story {
@@ -29,6 +32,8 @@ export class Story {
   readonly #rounds: number[] = [];
   readonly #asked: string[] = [];
   readonly #deeds: Deed[] = [];
+  /** Emits "deed" after each report of a replica. */
+  readonly #arrivals = new EventEmitter();
   /** What to close at the end, last first. */
   readonly #endings: (() => unknown)[] = [];
   #killed: Evidence["killed"];
@@ -61,6 +66,7 @@ export class Story {
       }
     }
     const { text } = await call.result();
+    if (!this.#wasRefused) await this.#hasDone("configure", signal);
     narrator.tell("result", text);
     this.#hasResult = true;
   };
@@ -105,6 +111,7 @@ export class Story {
   readonly #ask: Person = async (question, signal) => {
     const { narrator, person } = this.#setting;
     this.#asked.push(question.key);
+    await this.#hasDone(this.#becameTask ? "create" : "price", signal);
     // A question in the background comes from the replica that runs the task.
     const [running] = this.#becameTask ? this.#deeds.slice(-1) : [];
     narrator.tell(
@@ -122,11 +129,31 @@ export class Story {
     this.#becameTask = true;
     const name = replicaName(this.#rounds.at(-1) ?? 1);
     this.#setting.narrator.tell(name, "moves the call to the background, as a task");
+    for (const deed of this.#deeds) if (deed.what === "create") this.#tellDeed(deed);
     this.#killIfCreating();
   };
 
+  /**
+   * Reports of the replicas and responses of their servers arrive by different ways, in any order. They are told in the
+   * order of the tool's code.
+   */
   readonly #onDeed = (deed: Deed): void => {
     this.#deeds.push(deed);
+    this.#arrivals.emit("deed");
+    if (deed.what === "create" && !this.#becameTask) return;
+    this.#tellDeed(deed);
+    this.#killIfCreating();
+  };
+
+  /** Resolves when a replica has reported it. A broken one may never do, so not for long. */
+  async #hasDone(what: Deed["what"], signal: AbortSignal): Promise<void> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(reportMs)]);
+    while (!limit.aborted && !this.#deeds.some((deed) => deed.what === what)) {
+      await once(this.#arrivals, "deed", { signal: limit }).catch(() => {});
+    }
+  }
+
+  readonly #tellDeed = (deed: Deed): void => {
     const isAgain = this.#killed !== undefined;
     const words = {
       price: "asks the cloud for the price",
@@ -136,7 +163,6 @@ export class Story {
       configure: "connects the VM to the network",
     };
     this.#setting.narrator.tell(replicaName(deed.replica), words[deed.what]);
-    this.#killIfCreating();
   };
 
   /** Waits until the client knows the task, because it could not continue the call otherwise. */
