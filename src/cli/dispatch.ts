@@ -34,6 +34,16 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "list a server's tools, prompts and resources",
     load: async () => (await import("./commands/list.ts")).list,
   },
+  prompt: {
+    usage: "prompt <target> <name> …",
+    summary: "get a prompt and answer its questions",
+    load: async () => (await import("./commands/prompt-command.ts")).prompt,
+  },
+  read: {
+    usage: "read <target> <uri>",
+    summary: "read a resource and answer its questions",
+    load: async () => (await import("./commands/read-command.ts")).read,
+  },
   demo: {
     usage: "demo",
     summary: "see a call survive kill -9, on this machine",

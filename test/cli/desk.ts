@@ -156,5 +156,16 @@ export function desk(options: Partial<ParleyOptions> = {}): App {
     throw new Error("It is broken.");
   });
 
+  app.prompt(
+    "review",
+    { description: "Reviews a file", argsSchema: z.object({ file: z.string() }) },
+    async ({ file }, ctx) =>
+      `Review ${file} for ${await ctx.ask("what", "For what?", z.string())}.`,
+  );
+
+  app.resource("menu", "menu://{day}", { description: "The menu" }, async (_uri, { day }, ctx) =>
+    (await ctx.confirm("vegan", "Vegan only?")) ? `${day}: \u001B[2Jsoup` : `${day}: cake`,
+  );
+
   return app;
 }

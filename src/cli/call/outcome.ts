@@ -1,7 +1,7 @@
 // Prints the outcome of a call: text for a person, one JSON object for a program, and an exit code for both.
 
 import { isCallToolResult, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
 import type { CallResult, Connection, OpenQuestion } from "../../client/index.ts";
 import { isObject } from "../../util/objects.ts";
@@ -145,25 +145,27 @@ export function resultText(result: unknown): string {
 }
 
 function textOf({ content, structuredContent }: CallToolResult): string {
-  const blocks = content.map((block) => {
-    switch (block.type) {
-      case "text":
-        return plain(block.text);
-      case "image":
-      case "audio":
-        return `[${block.type}, ${plainLine(block.mimeType)}, ${Math.floor((block.data.length * 3) / 4)} bytes]`;
-      case "resource_link":
-        return `[${plainLine(block.name)}] ${plainLine(block.uri)}`;
-      case "resource":
-        return "text" in block.resource
-          ? plain(block.resource.text)
-          : `[${plainLine(block.resource.uri)}]`;
-      default:
-        return plainJson(block);
-    }
-  });
-  if (blocks.length > 0) return blocks.join("\n");
+  if (content.length > 0) return content.map(blockText).join("\n");
   return isObject(structuredContent) ? plainJson(structuredContent, 2) : "";
+}
+
+/** A block of content as text. */
+export function blockText(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return plain(block.text);
+    case "image":
+    case "audio":
+      return `[${block.type}, ${plainLine(block.mimeType)}, ${Math.floor((block.data.length * 3) / 4)} bytes]`;
+    case "resource_link":
+      return `[${plainLine(block.name)}] ${plainLine(block.uri)}`;
+    case "resource":
+      return "text" in block.resource
+        ? plain(block.resource.text)
+        : `[${plainLine(block.resource.uri)}]`;
+    default:
+      return plainJson(block);
+  }
 }
 
 // ---------------------------------------------------------------- for scripts

@@ -1,0 +1,72 @@
+// `parley read`: reads a resource, and asks what the server asks.
+
+import type { ReadResourceResult } from "@modelcontextprotocol/client";
+import { parseOptions, splitAtDashes } from "../args/command-line.ts";
+import { fetchAndPrint, fetchOptions } from "../call/fetch.ts";
+import { UsageError } from "../command.ts";
+import type { Command } from "../command.ts";
+import { size } from "../screen/amounts.ts";
+import { plain, plainLine } from "../screen/plain.ts";
+import { accessHelp } from "../server/access.ts";
+import { parseTarget } from "../server/target.ts";
+
+/** `parley read` */
+export const read: Command = {
+  help: `Reads a resource of a server, and asks you what the server asks.
+
+Usage
+  parley read <target> <uri>
+  parley read <uri> -- <command …>
+
+The target is a URL, a server file, or a command in quotes. parley list shows
+the resources of a server. Text is printed as it is. Of anything else, the type
+and the size are printed: --json prints all of it.
+
+Answers can be given in advance. At a terminal, you are asked the other
+questions. Without a terminal, the first open question is printed, and the exit
+code is 6.
+  --answer key=json        one answer; can be repeated
+  --answers FILE           a JSON object of answers
+  --no-input               never ask, even at a terminal
+
+Connection
+${accessHelp}
+Examples
+  parley read http://127.0.0.1:3000/mcp menu://today
+
+JSON (--json)
+  {"parley": 1, "status": "done" | "failed" | "inputNeeded", "result"?,
+   "questions"?, "error"?: {"code", "message", "rpc"?}}
+
+Exit codes
+  0 done, 1 failed, 2 wrong usage, 6 an answer is needed, 7 timed out,
+  130 interrupted
+`,
+  run: (args, io) => {
+    const { own, command } = splitAtDashes(args);
+    const { values, positionals } = parseOptions("read", own, fetchOptions);
+    const hasTarget = command.length === 0;
+    const target = parseTarget(hasTarget ? positionals[0] : undefined, command);
+    const [uri, ...others] = hasTarget ? positionals.slice(1) : positionals;
+    if (uri === undefined || others.length > 0) {
+      throw new UsageError("Pass one URI. Run parley list to see the resources of a server.");
+    }
+    return fetchAndPrint(
+      target,
+      values,
+      io,
+      (connection, options) => connection.read(uri, options),
+      textOf,
+    );
+  },
+};
+
+const textOf = ({ contents }: ReadResourceResult): string =>
+  contents
+    .map((content) => {
+      if ("text" in content) return `${plain(content.text).replace(/\n$/, "")}\n`;
+      const bytes = Math.floor((content.blob.length * 3) / 4);
+      const type = plainLine(content.mimeType ?? "unknown type");
+      return `[${plainLine(content.uri)}, ${type}, ${size(bytes)}]\n`;
+    })
+    .join("");
