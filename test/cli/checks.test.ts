@@ -40,7 +40,7 @@ async function careless(): Promise<string> {
 }
 
 describe("--tamper", () => {
-  test("a sealed state that was changed is refused", limit, async () => {
+  test("a server that seals its state refuses a changed one", limit, async () => {
     const args = ["call", await deskUrl(), "rounds", "--answer", "first=Ada", "--tamper"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(stdout).toMatch(
@@ -49,14 +49,14 @@ describe("--tamper", () => {
     expect(code).toBe(0);
   });
 
-  test("a server that takes it is found out", limit, async () => {
+  test("reports a server that accepts a changed state", limit, async () => {
     const args = ["call", await careless(), "order", "--answer", "n=1", "--tamper", "--json"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(code).toBe(1);
     expect(read(stdout)).toMatchObject({ check: "tamper", isFine: false });
   });
 
-  test("with nothing to change, it is said", limit, async () => {
+  test("says that there is nothing to change if the tool asks nothing", limit, async () => {
     const none = await parley(["call", await deskUrl(), "echo", "item=x", "--tamper"], {
       cwd: emptyFolder(),
     });
@@ -68,7 +68,7 @@ describe("--tamper", () => {
 });
 
 describe("--replay", () => {
-  test("the same round twice comes to the same", limit, async () => {
+  test("reports that the same round has the same result twice", limit, async () => {
     const args = ["call", await deskUrl(), "rounds", "--answer", "first=Ada", "--replay"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(stdout).toMatch(
@@ -77,7 +77,7 @@ describe("--replay", () => {
     expect(code).toBe(0);
   });
 
-  test("what is done twice is found out", limit, async () => {
+  test("reports a server that does the work twice", limit, async () => {
     const args = ["call", await careless(), "order", "--answer", "n=1", "--replay"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(stdout).toMatch(
@@ -88,22 +88,26 @@ describe("--replay", () => {
 });
 
 describe("--as", () => {
-  test("legacy: questions come over the session, and cannot be left for later", limit, async () => {
-    const url = await deskUrl();
-    const cwd = emptyFolder();
-    const done = await parley(
-      ["call", url, "text", "--as", "legacy", "--answer", "name=Ada", "--json"],
-      { cwd },
-    );
-    expect(read(done.stdout)).toMatchObject({ status: "done", server: { era: "2025-11-25" } });
-    const open = await parley(["call", url, "text", "--as", "legacy"], { cwd });
-    expect(open).toMatchObject({ code: 6 });
-    expect(open.stderr).toContain(
-      "The call cannot be resumed, because a 2025-11-25 session ends with its connection.",
-    );
-  });
+  test(
+    "legacy: questions arrive in the session, and the call cannot be resumed",
+    limit,
+    async () => {
+      const url = await deskUrl();
+      const cwd = emptyFolder();
+      const done = await parley(
+        ["call", url, "text", "--as", "legacy", "--answer", "name=Ada", "--json"],
+        { cwd },
+      );
+      expect(read(done.stdout)).toMatchObject({ status: "done", server: { era: "2025-11-25" } });
+      const open = await parley(["call", url, "text", "--as", "legacy"], { cwd });
+      expect(open).toMatchObject({ code: 6 });
+      expect(open.stderr).toContain(
+        "The call cannot be resumed, because a 2025-11-25 session ends with its connection.",
+      );
+    },
+  );
 
-  test("no-elicitation: the server is told that nobody can be asked", limit, async () => {
+  test("no-elicitation: the server refuses a tool that has to ask", limit, async () => {
     const args = ["call", await deskUrl(), "text", "--as", "no-elicitation", "--json"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(code).toBe(1);
@@ -116,27 +120,33 @@ describe("--as", () => {
     });
   });
 
-  test("no-tasks: what can only be a task is refused", limit, async () => {
+  test("no-tasks: the server refuses a tool that can only be a task", limit, async () => {
     const args = ["call", await deskUrl(), "work", "--as", "no-tasks", "--json"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(code).toBe(1);
     expect(read(stdout)).toMatchObject({ status: "failed", error: { code: "capability_missing" } });
   });
 
-  test("modern, and what is not known", limit, async () => {
-    const url = await deskUrl();
-    const cwd = emptyFolder();
-    const modern = await parley(["call", url, "echo", "item=x", "--as", "modern", "--json"], {
-      cwd,
-    });
-    expect(read(modern.stdout)).toMatchObject({ server: { era: "2026-07-28" } });
-    const odd = await parley(["call", url, "echo", "--as", "odd"], { cwd });
-    expect(odd).toMatchObject({ code: 2 });
-    expect(odd.stderr).toContain(`--as takes modern, legacy, no-elicitation, no-tasks, not "odd".`);
-  });
+  test(
+    "modern: the server is spoken to in 2026-07-28, and an unknown kind is refused",
+    limit,
+    async () => {
+      const url = await deskUrl();
+      const cwd = emptyFolder();
+      const modern = await parley(["call", url, "echo", "item=x", "--as", "modern", "--json"], {
+        cwd,
+      });
+      expect(read(modern.stdout)).toMatchObject({ server: { era: "2026-07-28" } });
+      const odd = await parley(["call", url, "echo", "--as", "odd"], { cwd });
+      expect(odd).toMatchObject({ code: 2 });
+      expect(odd.stderr).toContain(
+        `--as takes modern, legacy, no-elicitation, no-tasks, not "odd".`,
+      );
+    },
+  );
 });
 
-test("roots are those that were given", limit, async () => {
+test("the server gets the folders of --root", limit, async () => {
   const url = await deskUrl();
   const cwd = emptyFolder();
   const { stdout } = await parley(["call", url, "roots", "--root", cwd], { cwd });

@@ -40,14 +40,14 @@ test("the price is confirmed first; the rest is a task, which asks once more", a
   expect(call.ran("price")).toBe(1);
 });
 
-test("who finds it too dear gets no VM, and no task", async () => {
+test("declining the price creates neither a VM nor a task", async () => {
   const call = await play(provisionVm, web, { buy: declined }, { as: "task" });
   expect(call.text).toBe("No VM was created.");
   expect(call.task).toBeUndefined();
   expect(done).toEqual([]);
 });
 
-test("whatever is lost on the way, the cloud can tell a second request from a second VM", async () => {
+test("wherever the tool crashes, a repeated request has the same idempotency key", async () => {
   // A first request that is sent twice asks for the price twice. That only reads.
   const options = { as: "task", reset, mayRepeat: ["price"] } as const;
   const { repeats } = await crashTest(provisionVm, web, script, options);

@@ -16,9 +16,9 @@ const demo = ["--import", "tsx", join(root, "src/cli/main.ts"), "demo"];
 const broken = program("test/cli/demo-broken.ts");
 
 /** Temporary files go there, and every replica has it among its arguments: so it shows what is left. */
-function emptyFolder(): string {
+function emptyFolder(atEnd: (end: () => void) => void = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-demo-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -88,7 +88,8 @@ test("without a terminal a script answers, the story holds, and nothing is left"
   expect(leftIn(folder)).toEqual([]);
 }, 120_000);
 
-test.each([
+// They wait more than they compute, so they run at the same time.
+test.concurrent.for([
   [
     "cloud forgets keys",
     "✖ The cloud received 2 requests with 1 idempotency key, and created 2 VMs.",
@@ -96,16 +97,15 @@ test.each([
   ["each its own store", "✖ No other replica took over, so the task is lost."],
   ["no step", "later. Repeated: price ("],
 ])(
-  "where %s, it says so and fails",
-  async (BROKEN, line) => {
-    const folder = emptyFolder();
+  "the verdict fails if the setup is broken: %s",
+  async ([BROKEN = "", line = ""], { onTestFinished: atEnd }) => {
+    const folder = emptyFolder(atEnd);
     const { code, stdout, stderr } = await run(broken, { TMPDIR: folder, BROKEN });
     expect(stdout).toContain(line);
     expect(stderr).toContain("Something went wrong: see the lines marked ✖.");
     expect(code).toBe(1);
     expect(leftIn(folder)).toEqual([]);
   },
-  120_000,
 );
 
 function onScreen(env: Record<string, string> = {}): Screen {
@@ -114,7 +114,7 @@ function onScreen(env: Record<string, string> = {}): Screen {
   return screen;
 }
 
-test("a person answers with keys, and nothing writes over the question", async () => {
+test("a person answers at the terminal, and nothing overwrites the question", async () => {
   const screen = onScreen();
   await screen.shows(/Create it\?\n.*● Yes/);
   screen.press(keys.enter);
@@ -125,7 +125,7 @@ test("a person answers with keys, and nothing writes over the question", async (
   expect(await screen.ended).toBe(0);
 }, 120_000);
 
-test("who says no gets no VM, and no verdict", async () => {
+test("declining the price ends the demo without a verdict", async () => {
   const screen = onScreen();
   await screen.shows(/Create it\?/);
   screen.press(keys.down, keys.enter);
@@ -151,7 +151,7 @@ test.each([
   120_000,
 );
 
-test("killed itself, its replicas end and take the files with them", async () => {
+test("the replicas exit and remove their files if the demo is killed", async () => {
   const folder = emptyFolder();
   const screen = onScreen({ TMPDIR: folder });
   await screen.shows(/● Yes/);

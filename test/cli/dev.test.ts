@@ -64,7 +64,7 @@ async function parked(url: string): Promise<Call> {
   return call;
 }
 
-test("it says where it is, how to try it and what it watches; Ctrl-C ends it all", async () => {
+test("prints the URL, how to call the tools and what is watched; Ctrl-C stops the server", async () => {
   const { screen, url } = await kitchen();
   await screen.shows(/Ctrl-C stops/);
   expect(screen.text()).toContain(`✔ server.ts ${url}`);
@@ -75,7 +75,7 @@ test("it says where it is, how to try it and what it watches; Ctrl-C ends it all
   await expect(fetch(url)).rejects.toThrow("fetch failed");
 }, 120_000);
 
-test("a call goes on where a file that is imported was edited in between", async () => {
+test("a call continues after an edit of an imported file", async () => {
   const { screen, write, url } = await kitchen();
   await screen.shows(/Ctrl-C stops/);
   const call = await parked(url);
@@ -87,7 +87,7 @@ test("a call goes on where a file that is imported was edited in between", async
   expect(screen.text()).not.toContain("Your edit");
 }, 120_000);
 
-test("it says that an edit has changed what a call in flight has done", async () => {
+test("warns if an edit changes what a call in progress has done", async () => {
   const { screen, write, url } = await kitchen();
   await screen.shows(/Ctrl-C stops/);
   const call = await parked(url);
@@ -101,7 +101,7 @@ test("it says that an edit has changed what a call in flight has done", async ()
   await screen.shows(/question\s+"dish" \(tool\.ts:7\)/);
 }, 120_000);
 
-test("it says that a question of a call in flight is asked again, where an edit has changed it", async () => {
+test("says that a question is asked again if an edit changes it during a call", async () => {
   const { screen, write, url } = await kitchen();
   await screen.shows(/Ctrl-C stops/);
   const call = await parked(url);
@@ -127,7 +127,7 @@ async function nextQuestion(events: AsyncIterator<CallEvent>): Promise<string | 
   }
 }
 
-test("a file that does not run is waited for", async () => {
+test("waits for the next change if the file does not run", async () => {
   const { screen, write, url } = await kitchen();
   await screen.shows(/Ctrl-C stops/);
   write("tool.ts", `${tool}\nconst oops = ;`);
@@ -138,7 +138,7 @@ test("a file that does not run is waited for", async () => {
   expect((await fetch(new URL("/healthz", url))).status).toBe(200);
 }, 120_000);
 
-test("one that is only touched, or is none of its files, changes nothing", async () => {
+test("does not restart if a file is only touched, or is not one of its files", async () => {
   const { screen, write } = await kitchen();
   await screen.shows(/Ctrl-C stops/);
   write("tool.ts", tool);
@@ -148,14 +148,14 @@ test("one that is only touched, or is none of its files, changes nothing", async
   expect(screen.text().match(/changed, reloading/g)).toHaveLength(1);
 }, 120_000);
 
-test("a server over standard input and output is told from one that listens", async () => {
+test("refuses a server that uses standard input and output", async () => {
   const { screen } = await kitchen(`import { app } from "./tool.ts";\nawait app.stdio();\n`);
   await screen.shows(/server\.ts uses standard input and output/);
   await screen.shows(/app\.listen\(3000\)/);
   expect(await screen.ended).toBe(1);
 }, 120_000);
 
-test("what is no server file is said at once", async () => {
+test("refuses a file that does not exist", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-dev-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const screen = parleyOnScreen(["dev", "nothing.ts"], { cwd: folder });

@@ -42,7 +42,7 @@ async function server(options: Partial<ParleyOptions> = {}) {
   return { url, done };
 }
 
-test("all is well: each line says so, and it ends with 0", async () => {
+test("prints a line for each check that passes, and exits with 0", async () => {
   const { url, done } = await server();
   const trial = ["--tool", "sell", "--arg", "count=2"];
   const { code, out } = await run(doctor, [url, ...trial], env);
@@ -62,7 +62,7 @@ test("all is well: each line says so, and it ends with 0", async () => {
   expect(done).toEqual([]);
 });
 
-test("replicas with the same key are told from those with another, and nothing is done by it", async () => {
+test("finds a replica with other keys, without running a step", async () => {
   const [one, same, other] = [
     await server(),
     await server(),
@@ -80,7 +80,7 @@ test("replicas with the same key are told from those with another, and nothing i
   expect([...one.done, ...same.done, ...other.done]).toEqual([]);
 });
 
-test("a tool that does not ask, or is not there, checks nothing", async () => {
+test("cannot check shared keys with a tool that asks nothing or does not exist", async () => {
   const { url } = await server();
   expect((await run(doctor, [url, "--tool", "look"], env)).out).toContain(
     "– shared keys  look ended without a question. Pass a tool that asks one.",
@@ -90,7 +90,7 @@ test("a tool that does not ask, or is not there, checks nothing", async () => {
   );
 });
 
-test("a time limit that no person can keep", async () => {
+test("reports a time limit that is too short for people", async () => {
   const { url } = await server({ limits: { tokenTtlMs: 30_000 } });
   const { code, out } = await run(doctor, [url, "--tool", "sell", "--arg", "count=1"], env);
   expect(out).toMatch(
@@ -99,7 +99,7 @@ test("a time limit that no person can keep", async () => {
   expect(code).toBe(1);
 });
 
-test("keys that are none, or missing where they are needed", async () => {
+test("reports keys that are malformed, and keys that production needs", async () => {
   inEmptyFolder();
   const bad = await run(doctor, [], { PARLEY_KEYS: "mine:short" });
   expect(bad.code).toBe(1);
@@ -112,7 +112,7 @@ test("keys that are none, or missing where they are needed", async () => {
   expect(code).toBe(0);
 });
 
-test("an old Node", () => {
+test("reports a Node that is too old", () => {
   expect(nodeFinding("18.20.4").state).toBe("wrong");
   expect(nodeFinding("20.19.0").state).toBe("fine");
   expect(nodeFinding("24.0.0").state).toBe("fine");
@@ -137,7 +137,7 @@ async function frontOf(url: string, skewMs: number): Promise<string> {
   return `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp`;
 }
 
-test("a replica whose clock differs from this machine's and from the other's", async () => {
+test("reports a replica whose clock differs from this machine's and from another replica's", async () => {
   const { url } = await server();
   const slow = await frontOf(url, -90_000);
   const { code, out } = await run(doctor, [url, slow], env);
@@ -153,13 +153,13 @@ test("a replica whose clock differs from this machine's and from the other's", a
   expect(same.out).toContain("✔ clocks       the replicas have the same time\n");
 });
 
-test("the text of a server cannot write over the terminal", () => {
+test("text of a server cannot overwrite the terminal", () => {
   // As in the id of the key of a state, which a server chooses.
   const found = lineOf({ about: "server", state: "wrong", text: 'key "\u001B[2J\u009B2J\u202Ea"' });
   expect(found).toBe('✖ server       key "a"');
 });
 
-test("a development key that others can read", async () => {
+test("reports a development key that other users can read", async () => {
   const folder = inEmptyFolder();
   mkdirSync(join(folder, ".parley"));
   writeFileSync(join(folder, ".parley/keys"), newKey("dev"), { mode: 0o600 });
@@ -170,13 +170,13 @@ test("a development key that others can read", async () => {
   expect(out).toContain("✖ keys         .parley/keys can be read by other users");
 });
 
-test("a server that is not there", async () => {
+test("reports a server that cannot be reached", async () => {
   const { code, out } = await run(doctor, ["http://127.0.0.1:1/mcp"], env);
   expect(code).toBe(1);
   expect(out).toMatch(/✖ server {7}.*cannot be reached/);
 });
 
-test("a file as a store: missing, without tables, and at work; nothing is changed", async () => {
+test("checks a SQLite store that is missing, has no tables, or has a worker, without changing it", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-doctor-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "tasks.db");
@@ -213,7 +213,7 @@ test("a file as a store: missing, without tables, and at work; nothing is change
   expect((await run(doctor, ["--store", file], env)).code).toBe(0);
 });
 
-test("Postgres as a store: down, without tables, up to date", async () => {
+test("checks a Postgres store that is down, has no tables, or is up to date", async () => {
   const { url, stop } = await freshDatabase();
   onTestFinished(stop);
   const empty = await run(doctor, ["--store", url], env);

@@ -66,32 +66,36 @@ function onScreen(url: string): Screen {
   return screen;
 }
 
-describe("the screen", () => {
-  test("bounds, titles, defaults and formats that are not what they should be", limit, async () => {
-    const odd = {
-      bound: { type: "string", minLength: wipe, title: `${wipe}Bound`, default: wipe },
-      number: { type: "integer", minimum: wipe, title: 5, default: { toString: 1 } },
-      format: { type: "string", format: "phone", title: "Format", description: ["\u202E"] },
-      kind: { type: "object", title: "Kind" },
-      list: { type: "array", title: "List", items: { enum: [] } },
-      choice: { type: "string", title: "Choice", enum: [{ toString: 1 }, wipe], default: 5 },
-    };
-    const screen = onScreen(await serving(asking({ q: asked(odd) })));
-    const answers: [RegExp, ...string[]][] = [
-      [/◆ {2}Bound\n/, "x", keys.enter],
-      [/Expected text of at least/, keys.escape],
-      [/Leave this question\?/, keys.down, keys.enter],
-    ];
-    for (const [question, ...typed] of answers) {
-      await screen.shows(question);
-      screen.press(...typed);
-    }
-    expect(await screen.ended).toBe(0);
-    expect(screen.raw()).not.toMatch(harmful);
-  });
+describe("at a terminal", () => {
+  test(
+    "shows a form whose bounds, titles, defaults and formats have wrong types",
+    limit,
+    async () => {
+      const odd = {
+        bound: { type: "string", minLength: wipe, title: `${wipe}Bound`, default: wipe },
+        number: { type: "integer", minimum: wipe, title: 5, default: { toString: 1 } },
+        format: { type: "string", format: "phone", title: "Format", description: ["\u202E"] },
+        kind: { type: "object", title: "Kind" },
+        list: { type: "array", title: "List", items: { enum: [] } },
+        choice: { type: "string", title: "Choice", enum: [{ toString: 1 }, wipe], default: 5 },
+      };
+      const screen = onScreen(await serving(asking({ q: asked(odd) })));
+      const answers: [RegExp, ...string[]][] = [
+        [/◆ {2}Bound\n/, "x", keys.enter],
+        [/Expected text of at least/, keys.escape],
+        [/Leave this question\?/, keys.down, keys.enter],
+      ];
+      for (const [question, ...typed] of answers) {
+        await screen.shows(question);
+        screen.press(...typed);
+      }
+      expect(await screen.ended).toBe(0);
+      expect(screen.raw()).not.toMatch(harmful);
+    },
+  );
 
   test(
-    "fields of no known kind are asked for as JSON, and are for the server to judge",
+    "asks for a field of an unknown kind as JSON, and leaves the check to the server",
     limit,
     async () => {
       const odd = {
@@ -116,18 +120,22 @@ describe("the screen", () => {
     },
   );
 
-  test("a message of megabytes and a choice of a hundred thousand", limit, async () => {
-    const many = Array.from({ length: 100_000 }, (_, at) => `choice ${at}`);
-    const question = asked({ pick: { type: "string", enum: many } }, "word ".repeat(1_000_000));
-    const screen = onScreen(await serving(asking({ q: question })));
-    await screen.shows(/more characters\)[^]*choice 0/);
-    screen.press(keys.down, keys.enter);
-    expect(await screen.ended).toBe(0);
-    expect(screen.text()).toContain(`"pick":"choice 1"`);
-    expect(screen.raw().length).toBeLessThan(200_000);
-  });
+  test(
+    "shortens a message of megabytes, and a list of a hundred thousand choices",
+    limit,
+    async () => {
+      const many = Array.from({ length: 100_000 }, (_, at) => `choice ${at}`);
+      const question = asked({ pick: { type: "string", enum: many } }, "word ".repeat(1_000_000));
+      const screen = onScreen(await serving(asking({ q: question })));
+      await screen.shows(/more characters\)[^]*choice 0/);
+      screen.press(keys.down, keys.enter);
+      expect(await screen.ended).toBe(0);
+      expect(screen.text()).toContain(`"pick":"choice 1"`);
+      expect(screen.raw().length).toBeLessThan(200_000);
+    },
+  );
 
-  test("a model's part without sense", limit, async () => {
+  test("shows malformed messages for a model", limit, async () => {
     const params = {
       messages: [null, { role: wipe, content: null }, { role: 5, content: [{ type: wipe }] }],
       systemPrompt: { a: wipe },
@@ -143,7 +151,7 @@ describe("the screen", () => {
   });
 });
 
-describe("a pipe", () => {
+describe("without a terminal", () => {
   async function said(say: Saying, ...args: string[]) {
     const cwd = emptyFolder();
     const since = performance.now();
@@ -151,7 +159,7 @@ describe("a pipe", () => {
     return { ...ran, ms: performance.now() - since };
   }
 
-  test("a hundred questions: all are printed, and each line can be read", limit, async () => {
+  test("prints a hundred questions on lines of a readable length", limit, async () => {
     const many = Array.from({ length: 100 }, (_, at) => [`key-${at}`, form("Well?")] as const);
     const { code, stdout, stderr } = await said(asking(Object.fromEntries(many)));
     expect(code).toBe(6);
@@ -161,25 +169,31 @@ describe("a pipe", () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(1_000);
   });
 
-  test("a form of no known kind", limit, async () => {
+  test("prints a form of an unknown kind", limit, async () => {
     const { code, stdout } = await said(asking({ q: asked({ [wipe]: { type: wipe } }) }));
     expect(code).toBe(6);
     expect(stdout).toContain("? q (form) Well?\n    : JSON\n");
     expect(stdout).not.toMatch(harmful);
   });
 
-  test("an address that is not what it seems, and one that is none", limit, async () => {
-    const page = (url: string) =>
-      asking({ q: { method: "elicitation/create", params: { mode: "url", message: "Go", url } } });
-    const { stdout } = await said(page("https://bank.example@evil.example/"));
-    expect(stdout).toContain("The page is on evil.example: https://bank.example@evil.example/\n");
-    expect(stdout).toContain("The part before the @ is a user name and password, not the host.");
-    const script = await said(page("javascript:alert(1)"));
-    expect(script).toMatchObject({ code: 1, stdout: "" });
-    expect(script.stderr).toMatch(/question "q" has no http or https URL/);
-  });
+  test(
+    "warns of a misleading address, and refuses one that is not http or https",
+    limit,
+    async () => {
+      const page = (url: string) =>
+        asking({
+          q: { method: "elicitation/create", params: { mode: "url", message: "Go", url } },
+        });
+      const { stdout } = await said(page("https://bank.example@evil.example/"));
+      expect(stdout).toContain("The page is on evil.example: https://bank.example@evil.example/\n");
+      expect(stdout).toContain("The part before the @ is a user name and password, not the host.");
+      const script = await said(page("javascript:alert(1)"));
+      expect(script).toMatchObject({ code: 1, stdout: "" });
+      expect(script.stderr).toMatch(/question "q" has no http or https URL/);
+    },
+  );
 
-  test("what a tool needs, and what it is called", limit, async () => {
+  test("prints names of tools and arguments without control characters", limit, async () => {
     const inputSchema = { type: "object", required: [wipe + "name"] };
     const { code, stderr } = await said(() => listed([{ name: "t", inputSchema }]));
     expect(code).toBe(2);
@@ -188,7 +202,7 @@ describe("a pipe", () => {
     expect(other.stderr).toMatch(/^The server has no tool "t"\. It has other\.\n/);
   });
 
-  test("a list without an end, of tools without number", limit, async () => {
+  test("stops reading an endless list of tools", limit, async () => {
     const tools = Array.from({ length: 1_000 }, (_, at) => ({
       name: `tool-${at}`,
       inputSchema: { type: "object" },
@@ -203,29 +217,34 @@ describe("a pipe", () => {
     expect(page).toBe(10);
   });
 
-  test("a result of many megabytes, and one that is nested without end", limit, async () => {
-    const large = await said(({ method }) =>
-      method === "tools/list"
-        ? listed([{ name: "t", inputSchema: { type: "object" } }])
-        : done("x".repeat(10_000_000)),
-    );
-    expect(large).toMatchObject({ code: 0 });
-    expect(large.stdout).toHaveLength(10_000_001);
-    const deep = "[".repeat(200_000) + "]".repeat(200_000);
-    const nested = await said(({ method, id }, response) => {
-      if (method === "tools/list") return listed([{ name: "t", inputSchema: { type: "object" } }]);
-      response.setHeader("content-type", "application/json");
-      response.end(
-        `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"resultType":"complete","content":[],"structuredContent":{"a":${deep}}}}`,
+  test(
+    "prints a result of many megabytes, and refuses one that is nested too deeply",
+    limit,
+    async () => {
+      const large = await said(({ method }) =>
+        method === "tools/list"
+          ? listed([{ name: "t", inputSchema: { type: "object" } }])
+          : done("x".repeat(10_000_000)),
       );
-      return undefined;
-    });
-    expect(nested.code).toBe(1);
-    expect(nested.stderr.split("\n").length).toBeLessThan(6);
-  });
+      expect(large).toMatchObject({ code: 0 });
+      expect(large.stdout).toHaveLength(10_000_001);
+      const deep = "[".repeat(200_000) + "]".repeat(200_000);
+      const nested = await said(({ method, id }, response) => {
+        if (method === "tools/list")
+          return listed([{ name: "t", inputSchema: { type: "object" } }]);
+        response.setHeader("content-type", "application/json");
+        response.end(
+          `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"resultType":"complete","content":[],"structuredContent":{"a":${deep}}}}`,
+        );
+        return undefined;
+      });
+      expect(nested.code).toBe(1);
+      expect(nested.stderr.split("\n").length).toBeLessThan(6);
+    },
+  );
 });
 
-test("a server that is started here and prints a line without end", limit, async () => {
+test("a server that prints an endless line does not fill the memory", limit, async () => {
   const cwd = emptyFolder();
   writeFileSync(
     join(cwd, "loud.mjs"),
@@ -240,31 +259,35 @@ test("a server that is started here and prints a line without end", limit, async
   expect(stderr).toMatch(/^loud\.mjs exited with code 3\. It printed:\n {2}x{400,500}…\n$/);
 });
 
-test("a command that is started gets no secret, except those that are named", limit, async () => {
-  const cwd = emptyFolder();
-  const names = "Object.keys(process.env).filter((name) => /^PATH$|SECRET|PARLEY_/.test(name))";
-  const script = `console.error("has", ${names}.sort().join(" ")); process.exit(3);`;
-  writeFileSync(join(cwd, "server.mjs"), script);
-  const env = { PARLEY_TOKEN: "t", PARLEY_KEYS: "k", MY_SECRET: "s", HER_SECRET: "h" };
-  const has = async (...args: string[]) => {
-    const { stderr } = await parley(["list", ...args], { cwd, env });
-    return { stderr, names: /has (.*)/.exec(stderr)?.[1]?.split(" ") };
-  };
-  const command = ["--", process.execPath, "server.mjs"];
-  const bare = await has(...command);
-  expect(bare.names).toEqual(["PATH"]);
-  expect(bare.stderr).toContain("It was started without your environment variables.");
-  const named = await has("--env", "MY_SECRET", "--env", "OUR_SECRET=x", ...command);
-  expect(named.names).toEqual(["MY_SECRET", "OUR_SECRET", "PATH"]);
-  expect((await has("--env", "NONE", ...command)).stderr).toContain(
-    "--env NONE: the variable is not set.",
-  );
-  // A server file is the person's own, and runs as with node. The token is for the servers that the command calls.
-  const file = ["HER_SECRET", "MY_SECRET", "PARLEY_KEYS", "PATH"];
-  const ofFile = (await has("server.mjs")).names;
-  expect(ofFile).toEqual(expect.arrayContaining(file));
-  expect(ofFile).not.toContain("PARLEY_TOKEN");
-});
+test(
+  "a command that is started gets no variables except basic ones and those that are named",
+  limit,
+  async () => {
+    const cwd = emptyFolder();
+    const names = "Object.keys(process.env).filter((name) => /^PATH$|SECRET|PARLEY_/.test(name))";
+    const script = `console.error("has", ${names}.sort().join(" ")); process.exit(3);`;
+    writeFileSync(join(cwd, "server.mjs"), script);
+    const env = { PARLEY_TOKEN: "t", PARLEY_KEYS: "k", MY_SECRET: "s", HER_SECRET: "h" };
+    const has = async (...args: string[]) => {
+      const { stderr } = await parley(["list", ...args], { cwd, env });
+      return { stderr, names: /has (.*)/.exec(stderr)?.[1]?.split(" ") };
+    };
+    const command = ["--", process.execPath, "server.mjs"];
+    const bare = await has(...command);
+    expect(bare.names).toEqual(["PATH"]);
+    expect(bare.stderr).toContain("It was started without your environment variables.");
+    const named = await has("--env", "MY_SECRET", "--env", "OUR_SECRET=x", ...command);
+    expect(named.names).toEqual(["MY_SECRET", "OUR_SECRET", "PATH"]);
+    expect((await has("--env", "NONE", ...command)).stderr).toContain(
+      "--env NONE: the variable is not set.",
+    );
+    // A server file is the person's own, and runs as with node. The token is for the servers that the command calls.
+    const file = ["HER_SECRET", "MY_SECRET", "PARLEY_KEYS", "PATH"];
+    const ofFile = (await has("server.mjs")).names;
+    expect(ofFile).toEqual(expect.arrayContaining(file));
+    expect(ofFile).not.toContain("PARLEY_TOKEN");
+  },
+);
 
 describe("signing in", () => {
   /** A server of this machine whose sign-in leads to `page`, and which says itself where to ask. */
@@ -333,10 +356,14 @@ describe("signing in", () => {
   );
 
   test.each([
-    ["a page that is a file", (origin: string) => origin, "file:///etc/passwd"],
-    ["a page that is not encrypted", (origin: string) => origin, "http://evil.example/in"],
-    ["an authority that is not encrypted", () => "http://evil.example", "https://evil.example/in"],
-  ])("leads to %s: nobody is sent there", limit, async (_, server, page) => {
+    ["a file instead of a page", (origin: string) => origin, "file:///etc/passwd"],
+    ["a page without encryption", (origin: string) => origin, "http://evil.example/in"],
+    [
+      "an authorization server without encryption",
+      () => "http://evil.example",
+      "https://evil.example/in",
+    ],
+  ])("does not send anybody to %s", limit, async (_, server, page) => {
     const url = await leadingTo(server, page);
     const cwd = emptyFolder();
     const env = { XDG_CONFIG_HOME: join(cwd, "config") };

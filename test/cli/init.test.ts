@@ -23,7 +23,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("what it writes installs, passes its test, type-checks, and is called", async () => {
+test("the new project installs, passes its test and its type check, and can be called", async () => {
   const { tarball } = await askRun<Packed>("packed");
   const { stdout, stderr } = await parley(["init", "my-server"], folder);
   expect(stdout).toContain("cd my-server && npm install && npm test");
@@ -56,7 +56,7 @@ test("what it writes installs, passes its test, type-checks, and is called", asy
   expect(called.stdout).toContain("Booked table 4 for 2 at 20:00.");
 }, 240_000);
 
-test("what is there already is never touched", async () => {
+test("files that exist are never changed", async () => {
   const mine = join(folder, "Mine of old");
   mkdirSync(mine);
   writeFileSync(join(mine, "package.json"), '{ "name": "old" }');
@@ -78,13 +78,13 @@ test("what is there already is never touched", async () => {
   expect((await parley(["init", "."], mine)).stderr).not.toContain("created");
 }, 120_000);
 
-test("a folder's name becomes a package's", async () => {
+test("the name of the folder becomes the name of the package", async () => {
   await parley(["init", "My Ünusual server!"], folder);
   const text = readFileSync(join(folder, "My Ünusual server!", "package.json"), "utf8");
   expect(JSON.parse(text)).toMatchObject({ name: "my-nusual-server", private: true });
 }, 120_000);
 
-test("where only the package was installed, it says what else is needed", async () => {
+test("says what is missing if only the package was installed", async () => {
   const mine = join(folder, "installed");
   mkdirSync(mine);
   const manifest = { name: "installed", dependencies: { "mcp-parley": "^0.1.0" } };

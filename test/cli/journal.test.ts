@@ -22,7 +22,7 @@ async function left(url: string, cwd = emptyFolder()) {
   return { cwd, path, id: file.slice(0, 8), state: stateOf(ref.join(".")) };
 }
 
-test("hundreds are listed, and forgotten by their age or their id", limit, async () => {
+test("lists hundreds of calls, and forgets them by age or by id", limit, async () => {
   const url = await deskUrl();
   const { cwd, id, state } = await left(url);
   const dayMs = 86_400_000;
@@ -48,7 +48,7 @@ test("hundreds are listed, and forgotten by their age or their id", limit, async
   }
 });
 
-test("one that was begun in the future is from just now", limit, async () => {
+test("shows a call from the future as just started", limit, async () => {
   const url = await deskUrl();
   const { cwd, path, state } = await left(url);
   const ahead = { ...state, since: Date.now() + 3_600_000 };
@@ -56,7 +56,7 @@ test("one that was begun in the future is from just now", limit, async () => {
   expect((await parley(["resume"], { cwd })).stdout).toContain("asks name, 0 ms ago");
 });
 
-test("two shells do not go on with the same call at the same time", limit, async () => {
+test("two processes cannot continue the same call at the same time", limit, async () => {
   const url = await deskUrl();
   const cwd = emptyFolder();
   const first = start(["call", url, "slow"], { cwd });
@@ -77,7 +77,7 @@ test("two shells do not go on with the same call at the same time", limit, async
   expect((await parley(again, { cwd })).code).toBe(7);
 });
 
-test("a hold from before the machine was started holds nothing", limit, async () => {
+test("ignores a lock from before the machine was started", limit, async () => {
   const url = await deskUrl();
   const { cwd, path, id } = await left(url);
   const held = path.replace(/call$/, "held");

@@ -31,7 +31,7 @@ const opens = (sealedWith: string, openedWith: string) => {
   }
 };
 
-test("a new key is one that the server takes", async () => {
+test("a new key is named after the id or today's date, and can be parsed", async () => {
   const { out } = await run(keys, ["new", "2026-11"]);
   expect([...parseKeys(out).opening.keys()]).toEqual(["2026-11"]);
   const today = new Date().toISOString().slice(0, 10);
@@ -46,7 +46,7 @@ async function steps(PARLEY_KEYS: string, ...args: string[]): Promise<[string, s
   return found as [string, string, string];
 }
 
-test("in each step of a rotation every instance opens what the step before, and after, seals", async () => {
+test("in each step of a rotation, every instance opens what the previous and the next step seal", async () => {
   const before = `${newKey("2026-10")}, ${newKey("2026-09")}`;
   const [first, second, third] = await steps(before, "2026-11");
   const phases = [before, first, second, third];
@@ -64,7 +64,7 @@ test("in each step of a rotation every instance opens what the step before, and 
   expect([...parseKeys(third).opening.keys()]).toEqual(["2026-11"]);
 });
 
-test("the new key has a name of its own, unless it is said to have another's", async () => {
+test("the new key gets an unused id, and an id in use is refused", async () => {
   const today = new Date().toISOString().slice(0, 10);
   const [, second] = await steps(newKey(today));
   expect([...parseKeys(second).opening.keys()]).toEqual([`${today}-2`, today]);
@@ -72,7 +72,7 @@ test("the new key has a name of its own, unless it is said to have another's", a
   await expect(run(keys, ["rotate", "a"], present)).rejects.toThrow('the key "a" exists');
 });
 
-test("keys come from a file, too; without any there is nothing to rotate", async () => {
+test("rotates keys from a file, and refuses to rotate if none were given", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-keys-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "keys");

@@ -31,7 +31,7 @@ describe("the server", () => {
     });
   });
 
-  test("is no MCP server", limit, async () => {
+  test("is not an MCP server", limit, async () => {
     const page = createServer((_, response) =>
       response.setHeader("Content-Type", "text/html").end("<p>Hello</p>"),
     );
@@ -68,7 +68,7 @@ describe("the server", () => {
     expect(said).toMatchObject({ code: 7 });
   });
 
-  test("ends at once, or says nothing", limit, async () => {
+  test("exits at once, or does not exist", limit, async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "broken.mjs"), `throw new Error("no such table");`);
     const { code, stderr } = await parley(["call", "broken.mjs", "x"], { cwd });
@@ -79,7 +79,7 @@ describe("the server", () => {
     expect(await sentence(["call", "missing.mjs", "x"], cwd)).toMatchObject({ code: 2 });
   });
 
-  test("is not said to be a module", limit, async () => {
+  test("is an ES module in a package that is not", limit, async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "server.ts"), "await Promise.resolve();");
     const env = { NODE_PATH: join(import.meta.dirname, "../../node_modules") };
@@ -90,7 +90,7 @@ describe("the server", () => {
     );
   });
 
-  test("is running already, on its port", limit, async () => {
+  test("is already running on its port", limit, async () => {
     const { port } = new URL(await deskUrl());
     const cwd = emptyFolder();
     const taken = `import { createServer } from "node:http";
@@ -167,7 +167,7 @@ describe("the state of a call", () => {
     expect(await parley(words, { cwd })).toMatchObject({ code: 0, stdout: "Sent to Ada\n" });
   });
 
-  test("is no reference, or is cut short", limit, async () => {
+  test("is not a reference, or is incomplete", limit, async () => {
     const cwd = emptyFolder();
     const wrong = {
       "parley1.e30": "This is not a complete reference to a call. Copy all of it.",
@@ -221,7 +221,7 @@ describe("the journal", () => {
     });
   });
 
-  test("is full when a call is resumed: it stays where it was", limit, async ({ skip }) => {
+  test("is full when a call is resumed: the call is kept as it was", limit, async ({ skip }) => {
     const folder = smallDisk();
     if (folder === undefined) return skip("no disk can be made here");
     const cwd = emptyFolder();
@@ -252,7 +252,7 @@ describe("the journal", () => {
     return files;
   }
 
-  test("may not be written", limit, async () => {
+  test("cannot be written to", limit, async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "file"), "");
     const said = await sentence(
@@ -264,7 +264,7 @@ describe("the journal", () => {
   });
 });
 
-describe("the server that was started ends", () => {
+describe("the server that was started stops", () => {
   /** Prints its process id, and then is a server. */
   function prints(cwd: string): string {
     const file = join(cwd, "server.mjs");

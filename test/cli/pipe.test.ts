@@ -66,7 +66,7 @@ describe("call, exit 6, resume in another process", () => {
   });
 
   test(
-    "over a URL, with answers in a file, and nothing secret kept",
+    "a call of a URL, with answers in a file; no header and no token is kept",
     { timeout: 120_000 },
     async () => {
       const shop = app({ name: "there", version: "1.0.0", keys: appKeys, logger: quiet });
@@ -124,7 +124,7 @@ describe("call, exit 6, resume in another process", () => {
 });
 
 describe("arguments", () => {
-  test("are typed by the tool's schema, and by a file", { timeout: 120_000 }, async () => {
+  test("follow the tool's schema, and can come from a file", { timeout: 120_000 }, async () => {
     const cwd = emptyFolder();
     const url = await deskUrl();
     writeFileSync(join(cwd, "args.json"), JSON.stringify({ item: "tea", seats: 9 }));
@@ -156,7 +156,7 @@ describe("arguments", () => {
     expect(stdout).toMatch(/^ {4}at: .* \(Time\)$/m);
   });
 
-  test("a wrong one is named, with what is expected", { timeout: 120_000 }, async () => {
+  test("a wrong name is reported, with a suggestion", { timeout: 120_000 }, async () => {
     const url = await deskUrl();
     const cwd = emptyFolder();
     const wrong: [string[], string][] = [
@@ -173,7 +173,7 @@ describe("arguments", () => {
 
 describe("a server that is started here", () => {
   test(
-    "may listen, and is known by its name when its port is another",
+    "may listen, and is recognised by its name after its port has changed",
     { timeout: 120_000 },
     async () => {
       const cwd = emptyFolder();
@@ -185,7 +185,7 @@ describe("a server that is started here", () => {
     },
   );
 
-  test("by a command, after -- or in quotes", { timeout: 120_000 }, async () => {
+  test("can be a command, after -- or in quotes", { timeout: 120_000 }, async () => {
     const cwd = emptyFolder();
     const command = [process.execPath, deskFile];
     const after = await parley(["call", "echo", "item=x", "--", ...command], { cwd });
@@ -198,7 +198,7 @@ describe("a server that is started here", () => {
     );
   });
 
-  test("nothing is left in the journal of a call that failed", { timeout: 120_000 }, async () => {
+  test("a failed call leaves nothing in the journal", { timeout: 120_000 }, async () => {
     const cwd = emptyFolder();
     const url = await deskUrl();
     const failed = await parley(["call", url, "fail", "--json"], { cwd });

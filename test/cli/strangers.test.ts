@@ -31,7 +31,7 @@ describe("the everything server (2025-11-25, over standard input and output)", (
     expect(sum).toMatchObject({ code: 0, stdout: "The sum of 2 and 3 is 5.\n" });
   });
 
-  test("a form of every kind of field, by keys", limit, async () => {
+  test("fills in a form with every kind of field", limit, async () => {
     const screen = parleyOnScreen(["call", "trigger-elicitation-request", ...command], {
       cwd: emptyFolder(),
       env: { NO_COLOR: "1" },
@@ -86,47 +86,41 @@ describe("the SDK's example server behind OAuth", () => {
     return `http://localhost:${port}/mcp`;
   }
 
-  test(
-    "signs in once: the page is shown, opened by somebody else, and remembered",
-    limit,
-    async () => {
-      const url = await started();
-      const cwd = emptyFolder();
-      const env = { XDG_CONFIG_HOME: join(cwd, "config") };
-      const stranger = await parley(["call", url, "greet", "name=Ada"], { cwd, env });
-      expect(stranger).toMatchObject({ code: 1 });
-      expect(stranger.stderr).toBe(
-        "The server requires you to sign in. Pass --token or --login.\n",
-      );
+  test("signs in once through the page that it prints, and remembers it", limit, async () => {
+    const url = await started();
+    const cwd = emptyFolder();
+    const env = { XDG_CONFIG_HOME: join(cwd, "config") };
+    const stranger = await parley(["call", url, "greet", "name=Ada"], { cwd, env });
+    expect(stranger).toMatchObject({ code: 1 });
+    expect(stranger.stderr).toBe("The server requires you to sign in. Pass --token or --login.\n");
 
-      const child = start(["call", url, "greet", "name=Ada", "--login"], { cwd, env });
-      child.stdin.end();
-      const printed = text(child.stdout);
-      for await (const line of createInterface({ input: child.stderr })) {
-        const [page] = /http:\/\/localhost:\d+\/authorize\S+/.exec(line) ?? [];
-        if (page === undefined) continue;
-        const forged = new URL(new URL(page).searchParams.get("redirect_uri") ?? "");
-        expect(await statusOf(forged, "//")).toBe(404);
-        forged.search = "?code=stolen&state=guessed";
-        expect((await fetch(forged)).status).toBe(400);
-        expect(await (await fetch(page)).text()).toContain("You are signed in");
-        break;
-      }
-      expect(await printed).toBe("Hello, Ada!\n");
+    const child = start(["call", url, "greet", "name=Ada", "--login"], { cwd, env });
+    child.stdin.end();
+    const printed = text(child.stdout);
+    for await (const line of createInterface({ input: child.stderr })) {
+      const [page] = /http:\/\/localhost:\d+\/authorize\S+/.exec(line) ?? [];
+      if (page === undefined) continue;
+      const forged = new URL(new URL(page).searchParams.get("redirect_uri") ?? "");
+      expect(await statusOf(forged, "//")).toBe(404);
+      forged.search = "?code=stolen&state=guessed";
+      expect((await fetch(forged)).status).toBe(400);
+      expect(await (await fetch(page)).text()).toContain("You are signed in");
+      break;
+    }
+    expect(await printed).toBe("Hello, Ada!\n");
 
-      const file = join(cwd, "config/parley/sign-ins.json");
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      const again = await parley(["call", url, "greet", "name=Bo", "--login"], { cwd, env });
-      expect(again).toMatchObject({ code: 0, stdout: "Hello, Bo!\n" });
-      const kept = read(readFileSync(file, "utf8"));
-      const { tokens } = read(JSON.stringify(kept[url]));
-      const [first] = Object.values(read(JSON.stringify(tokens)));
-      const token = String(read(JSON.stringify(first))["access_token"]);
-      const given = await parley(["call", url, "greet", "name=Cy"], {
-        cwd,
-        env: { ...env, PARLEY_TOKEN: token },
-      });
-      expect(given).toMatchObject({ code: 0, stdout: "Hello, Cy!\n" });
-    },
-  );
+    const file = join(cwd, "config/parley/sign-ins.json");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = await parley(["call", url, "greet", "name=Bo", "--login"], { cwd, env });
+    expect(again).toMatchObject({ code: 0, stdout: "Hello, Bo!\n" });
+    const kept = read(readFileSync(file, "utf8"));
+    const { tokens } = read(JSON.stringify(kept[url]));
+    const [first] = Object.values(read(JSON.stringify(tokens)));
+    const token = String(read(JSON.stringify(first))["access_token"]);
+    const given = await parley(["call", url, "greet", "name=Cy"], {
+      cwd,
+      env: { ...env, PARLEY_TOKEN: token },
+    });
+    expect(given).toMatchObject({ code: 0, stdout: "Hello, Cy!\n" });
+  });
 });

@@ -30,7 +30,7 @@ const stores: Record<string, () => Promise<Stored>> = {
 };
 
 test.each(Object.entries(stores))(
-  "listed, looked at, answered, watched: by server and in %s",
+  "lists, shows, answers and watches a task through its server and in %s",
   { timeout: 90_000 },
   async (_, open) => {
     const cwd = emptyFolder();
@@ -93,7 +93,7 @@ test.each(Object.entries(stores))(
 );
 
 test.each(Object.entries(stores))(
-  "cancelled, by the server or in %s",
+  "cancels a task through its server or in %s, and forgets its call",
   { timeout: 90_000 },
   async (_, open) => {
     const cwd = emptyFolder();
@@ -118,7 +118,7 @@ test.each(Object.entries(stores))(
   },
 );
 
-test("what there is not", { timeout: 120_000 }, async () => {
+test("reports tasks, commands and stores that do not exist", { timeout: 120_000 }, async () => {
   const cwd = emptyFolder();
   const url = await deskUrl();
   expect(await parley(["tasks", "get", url, "nope"], { cwd })).toMatchObject({

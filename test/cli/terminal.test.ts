@@ -55,7 +55,7 @@ describe("answered by keys", () => {
     );
   });
 
-  test("steps are told at the end, where the server is in development", limit, async () => {
+  test("a server in development reports its steps at the end", limit, async () => {
     const screen = await calling("rounds");
     await answer(screen, /◆ {2}First\?/, "Ada", enter);
     await answer(screen, /◆ {2}Second\?/, "2", enter);
@@ -63,7 +63,7 @@ describe("answered by keys", () => {
     expect(screen.text()).toMatch(/steps note \(ran 0, replayed 1\)\nAda 2$/);
   });
 
-  test("formats, a default, and what is left out", limit, async () => {
+  test("formats, a default and an optional field", limit, async () => {
     const screen = await calling("formats");
     await answer(screen, /◆ {2}Mail/, "ada", enter);
     await answer(screen, /Expected an email address\./, "@example.com", enter);
@@ -92,7 +92,7 @@ describe("answered by keys", () => {
     expect(screen.text()).toContain(`{"action":"accept","content":{"seats":3,"weight":2.5}}`);
   });
 
-  test("one of several, several of several, yes or no", limit, async () => {
+  test("one choice, several choices, yes or no", limit, async () => {
     const screen = await calling("choices");
     await answer(screen, /◆ {2}Size\n│ {2}○ S\n│ {2}● M/, enter);
     await answer(
@@ -117,7 +117,7 @@ describe("answered by keys", () => {
     );
   });
 
-  test("a page: its host is shown and flagged, and nothing is opened", limit, async () => {
+  test("a page: the host is shown with a warning, and nothing is opened", limit, async () => {
     const screen = await calling("page");
     await answer(
       screen,
@@ -128,7 +128,7 @@ describe("answered by keys", () => {
     expect(screen.text()).toMatch(/signed in$/);
   });
 
-  test("the model's part", limit, async () => {
+  test("an answer in place of the model", limit, async () => {
     const screen = await calling("model");
     await answer(screen, /user: A motto, please[^]*Your answer for the model/, "Onwards", enter);
     expect(await screen.ended).toBe(0);
@@ -162,7 +162,7 @@ describe("not answered", () => {
     );
   });
 
-  test("thought better of: Ctrl-D, and back", limit, async () => {
+  test("Ctrl-D opens the menu, and Go back returns to the question", limit, async () => {
     const screen = await calling("text");
     await answer(screen, /◆ {2}Who are you\?/, end);
     await answer(screen, /◆ {2}Leave this question\?/, enter);
@@ -171,7 +171,7 @@ describe("not answered", () => {
     expect(screen.text()).toMatch(/Hello, Bo$/);
   });
 
-  test("the model's part declined ends the call", limit, async () => {
+  test("declining to answer for the model ends the call", limit, async () => {
     const screen = await calling("model");
     await answer(screen, /Your answer for the model/, escape);
     await answer(screen, /◆ {2}Leave this question\?/, down, enter);
@@ -179,13 +179,17 @@ describe("not answered", () => {
     expect(screen.text()).toMatch(/You did not answer for the model, so the call was cancelled\.$/);
   });
 
-  test("too late: the prompt is taken from the screen, and the next one put", limit, async () => {
-    const screen = await calling("late");
-    await answer(screen, /◆ {2}Quick, who\?/, "Ad");
-    await answer(screen, /The server withdrew this question\.[^]*◆ {2}Go on without\?/, enter);
-    expect(await screen.ended).toBe(0);
-    expect(screen.text()).toMatch(/without$/);
-  });
+  test(
+    "a question that times out is removed from the screen, and the next one is asked",
+    limit,
+    async () => {
+      const screen = await calling("late");
+      await answer(screen, /◆ {2}Quick, who\?/, "Ad");
+      await answer(screen, /The server withdrew this question\.[^]*◆ {2}Go on without\?/, enter);
+      expect(await screen.ended).toBe(0);
+      expect(screen.text()).toMatch(/without$/);
+    },
+  );
 
   test("interrupted at a question, and resumed", limit, async () => {
     const url = await deskUrl();
@@ -211,20 +215,20 @@ describe("not answered", () => {
 });
 
 describe("the screen", () => {
-  test("how far it is, as a bar in one place", limit, async () => {
+  test("progress is a bar that changes in place", limit, async () => {
     const screen = await calling("count");
     expect(await screen.ended).toBe(0);
     expect(screen.text()).toMatch(/^count\n {3}▇{15}▁{5} 3\/4 sending\n① .*done\n/);
   });
 
-  test("of a task, too, as far as its status says how far it is", limit, async () => {
+  test("progress of a task is read from its status", limit, async () => {
     const screen = await calling("work");
     await screen.shows(/① .*task \S+\n {3}working ▇{5}▁{15} packing \(1\/4\)\n② .*asks name/);
     await answer(screen, /For whom\?/, "Ada", enter);
     expect(await screen.ended).toBe(0);
   });
 
-  test("what a server sends cannot write over it", limit, async () => {
+  test("text of a server cannot overwrite it", limit, async () => {
     const screen = await calling("hostile");
     await answer(screen, /◆ {2}red evil/, "x", enter);
     expect(await screen.ended).toBe(0);
@@ -232,7 +236,7 @@ describe("the screen", () => {
     expect(screen.raw()).not.toContain("\u001B[2J");
   });
 
-  test("colour, unless it is not wanted", limit, async () => {
+  test("uses colours unless NO_COLOR is set", limit, async () => {
     const colour = await calling("confirm", { env: {} });
     await answer(colour, /Are you sure/, enter);
     await colour.ended;
@@ -260,7 +264,7 @@ describe("the screen", () => {
     expect(screen.text()).toMatch(/working ▇{3}▁{7} packing \(1\/4\)\n② /);
   });
 
-  test("what is said beside a prompt is broken between words", limit, async () => {
+  test("text beside a prompt is broken between words", limit, async () => {
     const screen = await calling("page", { columns: 40 });
     await answer(
       screen,
@@ -271,7 +275,7 @@ describe("the screen", () => {
   });
 });
 
-test("help teaches, within 80 columns and with examples", limit, async () => {
+test("each help text has usage, examples and exit codes, within 80 columns", limit, async () => {
   const { stdout: all } = await parley(["--help"], { cwd: emptyFolder() });
   const [, list = ""] = /\nCommands\n([^]*?)\n\n/.exec(all) ?? [];
   const commands = [...list.matchAll(/^ {2}(\w+) /gm)].map(([, command = ""]) => command);

@@ -43,7 +43,7 @@ async function parked(): Promise<{ readonly state: string; readonly ref: string 
 
 afterEach(() => void vi.useRealTimers());
 
-test("it says whose it is, how far it is, and what is recorded; values only when asked for", async () => {
+test("shows the call, its progress and its records, and values only with --values", async () => {
   const { state } = await parked();
   const { code, out } = await run(token, ["inspect", state], env);
   expect(code).toBe(0);
@@ -55,7 +55,7 @@ test("it says whose it is, how far it is, and what is recorded; values only when
   expect((await run(token, ["inspect", state, "--values"], env)).out).toContain("secret-1234");
 });
 
-test("as JSON, without values and with", async () => {
+test("prints JSON, with and without values", async () => {
   const { state } = await parked();
   const found: unknown = JSON.parse((await run(token, ["inspect", state, "--json"], env)).out);
   expect(found).toMatchObject({
@@ -75,19 +75,19 @@ test("as JSON, without values and with", async () => {
   expect(JSON.parse(out)).toMatchObject({ entries: [{}, { value: { receipt: "for 11 digits" } }] });
 });
 
-test("a client's reference does as well", async () => {
+test("accepts a reference of the client", async () => {
   const { ref } = await parked();
   expect((await run(token, ["inspect", ref], env)).out).toContain("tools/call buy");
 });
 
-test("one of parley call, too", async () => {
+test("accepts a reference of parley call", async () => {
   const { ref } = await parked();
   const place = { kind: "url", url: "http://shop.example/mcp" } as const;
   const { out } = await run(token, ["inspect", referenceAt(place, ref)], env);
   expect(out).toContain('requestState of server "shop"');
 });
 
-test("it says which it is: another key, another of that name, a changed one, an old one, or none at all", async () => {
+test("says whether the key is wrong, or the token is changed, expired or not a token", async () => {
   const { state } = await parked();
   const refused = (text: string, keys: string) =>
     run(token, ["inspect", text], { PARLEY_KEYS: keys }).then(
@@ -116,14 +116,14 @@ test("it says which it is: another key, another of that name, a changed one, an 
   );
 });
 
-test("without a key, or without a token, it says what it takes", async () => {
+test("asks for a key or a token if one is missing", async () => {
   inEmptyFolder();
   await expect(run(token, ["inspect", "v1.a.b"])).rejects.toThrow("the server's key is needed");
   await expect(run(token, ["inspect"], env)).rejects.toThrow(UsageError);
   await expect(run(token, ["look", "x"], env)).rejects.toThrow(UsageError);
 });
 
-test("a development key that others can read is used, with a warning", async () => {
+test("warns if other users can read the development key", async () => {
   const { state } = await parked();
   const folder = inEmptyFolder();
   mkdirSync(join(folder, ".parley"));
@@ -133,7 +133,7 @@ test("a development key that others can read is used, with a warning", async () 
   expect(err).toContain(".parley/keys can be read by other users");
 });
 
-test("standard input keeps it out of the shell's history", async () => {
+test("reads a token from standard input", async () => {
   const { state } = await parked();
   const options = { cwd: emptyFolder(), env, stdin: `${state}\n` };
   const { stdout } = await parleyProcess(["token", "inspect", "-"], options);
