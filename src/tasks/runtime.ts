@@ -165,10 +165,11 @@ export class TaskRuntime {
 
   /** The same for a task that has just been read. A wire key is used once, so what was read cannot be out of date. */
   async answer(
-    { id, callId, questionKeys: keys }: Pick<TaskSnapshot, "id" | "callId" | "questionKeys">,
+    task: Pick<TaskSnapshot, "id" | "callId" | "tool" | "principal" | "questionKeys">,
     answers: ReadonlyMap<string, Json>,
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
     const { store, sealer } = this.#options;
+    const { id, callId, tool, principal = "", questionKeys: keys } = task;
     // In the order in which the questions were asked.
     const given = [...keys].flatMap(([wire, asked]) => {
       const value = answers.get(wire);
@@ -176,6 +177,8 @@ export class TaskRuntime {
       return [{ wire, value: sealAnswer(sealer, callId, value, asked) }];
     });
     if (given.length === 0) return { accepted: [] };
+    const bytes = bytesOf(given.map(({ value }) => value));
+    await this.shares.grow(principal, bytes, `The answer to "${tool}"`);
     const answered = await store.answer(id, given);
     return answered && { accepted: answered.accepted };
   }

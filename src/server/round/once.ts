@@ -38,6 +38,10 @@ export async function runOnce(
 ): Promise<RoundResponse> {
   // A first request has no token to identify it, so a copy of it is another call. Therefore no body starts in it.
   if (call.tokenExpiresAt === undefined) return run(call, request, { mayStart: () => "later" });
+  const { target, principal = "" } = call.binding();
+  await fromStore(
+    core.tasks?.shares.admit(principal, 0, `The round of "${target}"`) ?? Promise.resolve(),
+  );
   const patience = core.environment.now() + core.limits.tokenTtlMs;
   for (;;) {
     const claim = await fromStore(claimOf(core, store, call, request, call.tokenExpiresAt));

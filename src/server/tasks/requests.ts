@@ -9,6 +9,7 @@ import {
 } from "../../protocol/error-codes.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import type { DetailedTask } from "../../protocol/task.ts";
+import { ParleyError } from "../../errors.ts";
 import type { Json } from "../../util/json.ts";
 import { MovedRecordError } from "../../tasks/ownership.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
@@ -48,6 +49,7 @@ export async function serveTask(core: Core, request: TaskRequest): Promise<TaskR
   try {
     return await respond(core, request);
   } catch (error) {
+    if (error instanceof ParleyError) return refused(error);
     return unreachable(core, request.method, error);
   }
 }
@@ -148,6 +150,14 @@ function isField(value: unknown): boolean {
 const result = (members: object | DetailedTask): TaskResponse => ({
   kind: "result",
   result: { resultType: "complete", ...members },
+});
+
+/** The response at a limit of the caller. The message says what to do. */
+const refused = ({ code: reason, message }: ParleyError): TaskResponse => ({
+  kind: "error",
+  code: internalError,
+  message,
+  data: { reason },
 });
 
 type TaskErrorResponse = Extract<TaskResponse, { kind: "error" }>;

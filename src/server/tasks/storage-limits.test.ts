@@ -9,6 +9,7 @@ import type { Limits } from "../limits.ts";
 import { parley } from "../parley.ts";
 import type { RoundRequest, RoundResponse } from "../round/request.ts";
 import { serveRound } from "../round/round.ts";
+import { serveTask } from "./requests.ts";
 
 const keys = newKey("test");
 const accept = (content: Record<string, unknown>) => ({ action: "accept", content });
@@ -44,7 +45,12 @@ function opened(limits: Partial<Limits> = {}) {
       ...leg,
     });
   };
-  return { store, logged, large, wait, call };
+  const pay = app.tool(
+    "pay",
+    { once: true },
+    async (ctx) => `paid ${await ctx.ask("sum", "Sum?")}`,
+  );
+  return { app, store, logged, large, wait, pay, call };
 }
 
 const stateIn = (response: RoundResponse): string => {
@@ -99,4 +105,42 @@ test("callers without a principal share one limit, and the log says so once it i
       "Pass parley({ auth, principal }), so that each caller has a limit of its own, or raise the limit.",
   ]);
   expect((await call(wait, "ann")).kind).toBe("task");
+});
+
+test("an answer to a task is refused with a reason when its caller has twice as much in the store", async () => {
+  const { app, store, wait, call } = opened({ storedBytesPerPrincipal: 10_000 });
+  await app.work();
+  const made = await call(wait, "ann");
+  if (made.kind !== "task") throw new Error(JSON.stringify(made));
+  const { id: taskId } = made.task;
+  await expect.poll(async () => (await store.read(taskId))?.status).toBe("input_required");
+  const { core } = registeredAs(wait);
+  const update = (name: string) =>
+    serveTask(core, {
+      method: "tasks/update",
+      taskId,
+      inputResponses: { name: accept({ name }) },
+      principal: "ann",
+      capabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } },
+    });
+  expect(await update("x".repeat(30_000))).toMatchObject({
+    kind: "error",
+    message: expect.stringContaining('The answer to "wait" cannot be stored'),
+    data: { reason: "too_much_stored" },
+  });
+  expect(await update("Ada")).toMatchObject({ kind: "result" });
+  await expect.poll(async () => (await store.read(taskId))?.status).toBe("completed");
+});
+
+test("recorded rounds count for their caller, and are refused at its limit", async () => {
+  const { store, pay, call } = opened({ storedBytesPerPrincipal: 5_000 });
+  const responses: string[] = [];
+  for (let n = 0; n < 10; n += 1) {
+    const requestState = stateIn(await call(pay, "ann"));
+    const leg = { requestState, inputResponses: { sum: accept({ sum: "1" }) } };
+    responses.push(JSON.stringify(await call(pay, "ann", leg)));
+  }
+  expect(responses[0]).toContain("paid 1");
+  expect(responses.at(-1)).toContain('The round of \\"pay\\" cannot be stored');
+  expect((await store.usage("ann")).bytes).toBeLessThan(6_000);
 });
