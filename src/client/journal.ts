@@ -23,12 +23,11 @@ const draftSuffix = ".draft";
 /** A journal in a folder, which is created when the first call is stored. */
 export function folderJournal(folder: string): ClientJournal {
   const fileOf = (id: string) => join(folder, `${id}${suffix}`);
-  let made: Promise<unknown> | undefined;
   let written = 0;
 
   async function put(id: string, ref: string): Promise<void> {
-    made ??= mkdir(folder, { recursive: true, mode: 0o700 });
-    await made;
+    // Each time, because the folder may be deleted, or may not have been writable before.
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     written += 1;
     const draft = join(folder, `${id}.${process.pid}-${written}${draftSuffix}`);
     const file = await open(draft, "wx", 0o600);

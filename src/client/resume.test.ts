@@ -245,6 +245,16 @@ describe("the journal", () => {
     }
   });
 
+  test("is created again if it is deleted while a call is running", async () => {
+    const connection = await connected({ journal: folder });
+    const call = connection.start("pair");
+    await until(call, "asked");
+    rmSync(folder, { recursive: true });
+    await say(call, "a");
+    expect(readdirSync(folder)).toHaveLength(1);
+    await call.cancel();
+  });
+
   test("ends the call and refuses the answer when it can no longer be written", async () => {
     let isFull = false;
     const journal = {
