@@ -2,10 +2,10 @@
 // repository or from another user. Only a call with the mark was started by this person, so only such a call may start a
 // program or receive a token when it is resumed.
 
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { isMarkOf, markOf, newMarkKey, readMarkKey } from "../../token/mark.ts";
 import { configFolder } from "../config-folder.ts";
 import type { Io } from "../command.ts";
 
@@ -30,23 +30,18 @@ export class OwnMark {
   /** The reference with a mark. Without one if the person's folder cannot be written to. */
   readonly mark = (text: string): string => {
     this.#key ??= readKey(this.#file) ?? createKey(this.#file);
-    return this.#key === undefined ? text : `${version}${macOf(text, this.#key)}.${text}`;
+    return this.#key === undefined ? text : `${version}${markOf(text, this.#key)}.${text}`;
   };
 
   /** The reference without its mark. */
   readonly unmark = (marked: string): Unmarked => {
-    const [, mac, text] = /^own1\.([\w-]{43})\.(.*)$/s.exec(marked) ?? [];
-    if (mac === undefined || text === undefined) return { text: marked, isOwn: false };
+    const [, mark, text] = /^own1\.([\w-]{43})\.(.*)$/s.exec(marked) ?? [];
+    if (mark === undefined || text === undefined) return { text: marked, isOwn: false };
     this.#key ??= readKey(this.#file);
     if (this.#key === undefined) return { text, isOwn: false };
-    return { text, isOwn: timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(text, this.#key))) };
+    return { text, isOwn: isMarkOf(mark, text, this.#key) };
   };
 }
-
-const macOf = (text: string, key: Buffer): string =>
-  createHmac("sha256", key).update(text).digest("base64url");
-
-const keyBytes = 32;
 
 /** Undefined if there is no key, or if other users could have read or written it. */
 function readKey(file: string): Buffer | undefined {
@@ -54,8 +49,7 @@ function readKey(file: string): Buffer | undefined {
     const { mode, uid } = statSync(file);
     const isShared = process.platform !== "win32" && (mode & 0o077) !== 0;
     if (isShared || (process.getuid !== undefined && uid !== process.getuid())) return undefined;
-    const key = Buffer.from(readFileSync(file, "utf8"), "base64url");
-    return key.length === keyBytes ? key : undefined;
+    return readMarkKey(readFileSync(file, "utf8"));
   } catch {
     return undefined;
   }
@@ -63,12 +57,12 @@ function readKey(file: string): Buffer | undefined {
 
 function createKey(file: string): Buffer | undefined {
   try {
-    const key = randomBytes(keyBytes);
+    const key = newMarkKey();
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // An unusable one would stay unusable.
     if (readKey(file) === undefined) rmSync(file, { force: true });
-    writeFileSync(file, key.toString("base64url"), { flag: "wx", mode: 0o600 });
-    return key;
+    writeFileSync(file, key, { flag: "wx", mode: 0o600 });
+    return readMarkKey(key);
   } catch {
     // Another command may have created it meanwhile.
     return readKey(file);
