@@ -27,8 +27,8 @@ export function signedInApp(sessionOf: (token: string) => Promise<Session | unde
         },
       },
     },
-    // The user, not the application: a call's state is good for this user alone.
-    principal: ({ extra }) => String(extra?.["sub"]),
+    // The user, not the application: a call's state is good for this user alone. A request without one is refused.
+    principal: ({ extra: { sub } = {} }) => (typeof sub === "string" ? sub : ""),
   });
   // #endregion
   app.tool("whoami", { description: "Say who is calling" }, (ctx) => `You are ${ctx.principal}.`);

@@ -74,7 +74,7 @@ export function finalResult(method: Method, result: Members): Members {
   const { resultType: _, ...rest } = result;
   if (method === "tools/call") {
     // Some servers leave out `content` beside structured content. Without both, it is not a result.
-    const { structuredContent, content = structuredContent && [] } = rest;
+    const { structuredContent, content = structuredContent === undefined ? undefined : [] } = rest;
     if (!isBlocks(content)) throw badResponse("its content is not a list of content blocks");
     return { ...rest, content };
   }
