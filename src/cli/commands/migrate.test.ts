@@ -29,6 +29,10 @@ test("makes the tables of a file, again without harm", async () => {
     stdout: "The tables are up to date.\n",
   });
   expect(await parley("migrate", file)).toMatchObject({ code: 0 });
+  expect(await parley("migrate", file, "--print")).toMatchObject({
+    code: 0,
+    stdout: "-- The tables are up to date.\n",
+  });
   const store = new SqliteStore({ path: file });
   expect((await store.figures()).live).toBe(0);
   await store.close();
@@ -50,7 +54,10 @@ test("makes the tables of Postgres; what --print prints makes the same ones", as
   await client.query(sql);
   const printed = new PostgresStore(url, { schema: "printed" });
   onTestFinished(() => printed.close());
+  await printed.migrate();
   expect((await printed.figures()).live).toBe(0);
+  // It is safe to apply it again.
+  await client.query(sql);
 }, 120_000);
 
 test("says what is wrong, in one sentence", async () => {
