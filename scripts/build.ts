@@ -189,10 +189,37 @@ function licenseIn(folder: string): { readonly name: string; readonly text: stri
   return { name: `${name} ${version} (${license})`, text };
 }
 
+// ---------------------------------------------------------------- the version of Node
+
+const nodeCheck = "node-check.js";
+
+/**
+ * Lets each file import the check of Node's version before anything else. Modules are evaluated in the order of their
+ * imports, and esbuild does not keep an import that only has an effect.
+ */
+async function checkNodeFirst({ outputs }: Metafile): Promise<void> {
+  await build({
+    ...common,
+    splitting: false,
+    metafile: false,
+    entryPoints: [join(source, "util/node-check.ts")],
+    outfile: join(dist, nodeCheck),
+  });
+  for (const output of Object.keys(outputs)) {
+    const file = resolve(root, output);
+    // The command checks the version itself, so that it can say so in one line.
+    if (file.startsWith(join(dist, "cli/"))) continue;
+    const path = relative(dirname(file), join(dist, nodeCheck)).replaceAll("\\", "/");
+    const code = readFileSync(file, "utf8");
+    writeFileSync(file, `import "${path.startsWith(".") ? path : `./${path}`}";\n${code}`);
+  }
+}
+
 rmSync(dist, { recursive: true, force: true });
 writeDeclarations();
 dropUnusedDeclarations();
 const vendored: Vendored = new Map();
 const bundled = await bundle(vendored);
+await checkNodeFirst(bundled);
 const vendor = await bundleVendor(vendored, bundled);
 writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([bundled, vendor]));

@@ -1,7 +1,7 @@
 // Writes a JSON value as the same text whatever the order of its members, so that equal arguments have equal digests.
 // Members are sorted by UTF-16 code unit, and numbers and strings are written as JSON.stringify does, as in RFC 8785.
 
-import { hash } from "node:crypto";
+import crypto from "node:crypto";
 
 // Arguments come from the network. Recursion over them must end in this error and not in a stack overflow, which can
 // surface anywhere. No real tool has arguments this deep.
@@ -17,7 +17,7 @@ export function canonical(value: unknown): string {
 
 /** The SHA-256 of the canonical text in base64url, which is 43 characters. */
 export function digest(value: unknown): string {
-  return hash("sha256", canonical(value), "base64url");
+  return crypto.hash("sha256", canonical(value), "base64url");
 }
 
 /** The first 132 bits of the digest, enough to tell apart two things that one author wrote. Not for use against forgery. */

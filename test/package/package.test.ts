@@ -1,6 +1,6 @@
 // The package as a stranger gets it: packed, installed in an empty folder, compiled and run.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -82,6 +82,7 @@ test("the package contains these files and no others", () => {
   expect(code.filter((file) => !named.includes(`./${file}`) && !named.includes(file))).toEqual([
     "dist/cli/demo-replica.js",
     "dist/cli/demo-tool.js",
+    "dist/node-check.js",
   ]);
 });
 
@@ -149,6 +150,35 @@ app.tool("greet", { inputSchema: z.object({ name: z.string() }) }, async ({ name
 );
 await app.listen(0);
 `;
+
+test("on an older Node, the library and the command say in one line which one they need", () => {
+  const pretend =
+    "Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.20.8'}})";
+  const old = ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`];
+  const text =
+    "mcp-parley needs Node.js 20.19 or newer, and this is 18.20.8. Install a newer one from https://nodejs.org.";
+  const entries = Object.keys(manifest().exports).filter((name) => !name.endsWith(".json"));
+  const code = `for (const name of ${JSON.stringify(entries)})
+    await import(name.replace(".", "mcp-parley")).catch(({ message }) => console.log(message));`;
+  const said = run("node", [...old, "--input-type=module", "-e", code], folder);
+  // An entry that needs another package, which is not installed here, cannot even be linked.
+  const told = said
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("Cannot find package"));
+  expect(told.length).toBeGreaterThan(3);
+  expect(new Set(told)).toEqual(new Set([text]));
+  const main = "node_modules/mcp-parley/dist/cli/main.js";
+  const { status, stderr } = spawnSync("node", [...old, main, "--help"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: `${text}\n` });
+  // An old Node fails before the first line if a file that is loaded at once imports a name that it does not have.
+  const built = readFileSync(join(folder, main), "utf8");
+  expect([...built.matchAll(/^import .* from "(.*)";$/gm)].map(([, name]) => name)).toEqual([
+    "node:process",
+  ]);
+});
 
 test("without the official client, the client entry says what to install", () => {
   expect(existsSync(join(folder, "node_modules/@modelcontextprotocol/client"))).toBe(false);

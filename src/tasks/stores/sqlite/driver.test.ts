@@ -31,6 +31,19 @@ test("the driver of Node is preferred to libsql", async () => {
   expect(made).toEqual(["path"]);
 });
 
+test("loading the driver of Node does not warn", async () => {
+  const warnings: string[] = [];
+  const listener = ({ message }: Error) => void warnings.push(message);
+  process.on("warning", listener);
+  onTestFinished(() => void process.off("warning", listener));
+  const before = Reflect.get(process, "emitWarning") as unknown;
+  await loadDriver();
+  // Node emits warnings in the next tick.
+  await new Promise(setImmediate);
+  expect(warnings).toEqual([]);
+  expect(Reflect.get(process, "emitWarning")).toBe(before);
+});
+
 function database(path = newPath()) {
   const opened = open(path);
   onTestFinished(() => opened.close());

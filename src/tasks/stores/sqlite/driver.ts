@@ -32,9 +32,24 @@ export interface Drivers {
 
 const ours: Drivers = {
   // This is not an `import`, because bundlers and older Nodes fail on a built-in module that they do not know.
-  builtIn: () => process.getBuiltinModule("node:sqlite"),
+  builtIn: () => withoutWarning(() => process.getBuiltinModule("node:sqlite")),
   libsql: () => import("libsql"),
 };
+
+/** Node 22 warns in every process that SQLite is experimental. The store uses only what Node 24 has unchanged. */
+function withoutWarning<T>(load: () => T): T {
+  // oxlint-disable-next-line typescript/unbound-method -- it is put back as it was
+  const { emitWarning } = process;
+  process.emitWarning = (warning: string | Error, ...more: unknown[]) => {
+    if (!String(warning).startsWith("SQLite is an experimental feature"))
+      Reflect.apply(emitWarning, process, [warning, ...more]);
+  };
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
 
 /** Loads the driver that is available. */
 export async function loadDriver(drivers: Drivers = ours): Promise<Driver> {

@@ -1,0 +1,11 @@
+// Which Node the package runs on. A program on an older one must be told so, and not see that some export is missing.
+
+/** What is wrong with this version of Node, if anything. Undefined in other runtimes, which have a version of their own. */
+export function nodeProblem(version: string | undefined): string | undefined {
+  if (version === undefined) return undefined;
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isNewEnough = major > 20 || (major === 20 && minor >= 19);
+  return isNewEnough
+    ? undefined
+    : `mcp-parley needs Node.js 20.19 or newer, and this is ${version}. Install a newer one from https://nodejs.org.`;
+}
