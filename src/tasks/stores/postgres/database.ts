@@ -1,7 +1,7 @@
 // A Postgres database: it runs statements by name, tries a statement again if it had to give way to another one, and
 // explains errors.
 
-import { gaveWay } from "./errors.ts";
+import { checkUrl, gaveWay } from "./errors.ts";
 import { inTransaction } from "./postgres-migrations.ts";
 import { connect, hearErrors, openPool, query } from "./pool.ts";
 import type { PostgresClient, PostgresPool, PostgresStatement } from "./pool.ts";
@@ -22,6 +22,7 @@ export class PostgresDatabase<Name extends string> {
     texts: Readonly<Record<Name, string>>,
     prepare: boolean,
   ) {
+    if (typeof connection === "string") checkUrl(connection);
     this.#given = connection;
     this.#texts = texts;
     const all = Object.entries<string>(texts);

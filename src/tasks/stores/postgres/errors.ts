@@ -23,9 +23,31 @@ export class UnstorableTextError extends Error {
   }
 }
 
+/** A pooler gives each transaction another connection, and prepared statements belong to one connection. */
+class PooledStatementError extends Error {
+  constructor(cause: unknown) {
+    super(
+      `Postgres refused a prepared statement: ${messageOf(cause)}. ` +
+        "This happens behind a pooler such as PgBouncer in transaction mode. Pass postgresStore(url, { prepare: false }).",
+      { cause },
+    );
+    this.name = "PooledStatementError";
+  }
+}
+
 /** Whether Postgres can keep the text. Half of a surrogate pair would become U+FFFD, so that two ids could become one. */
 export function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
+}
+
+/** Throws if the address cannot be used. `pg` takes one host, and says only "Invalid URL" if there are several. */
+export function checkUrl(url: string): void {
+  const [, hosts = ""] = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
+  if (!hosts.includes(",")) return;
+  throw new TypeError(
+    `The address of Postgres names several hosts (${hosts}), and the driver pg connects to one. ` +
+      "Pass an address that always leads to the primary, such as the one of your provider's or cluster's load balancer, or a pool of your own that chooses the host.",
+  );
 }
 
 /** Throws if Postgres cannot keep the text. */
@@ -38,6 +60,7 @@ export function storable(text: string): string {
 export function explained(error: unknown): unknown {
   const state = sqlState(error);
   if (state === undefined) return new StoreUnavailableError(error);
+  if (state === "42P05" || state === "26000") return new PooledStatementError(error);
   if (state === "22021" || state === "22P05") return new UnstorableTextError(error);
   // To Postgres, text with half of a surrogate pair is not valid JSON.
   if (state === "22P02" && /json/.test(messageOf(error))) return new UnstorableTextError(error);
