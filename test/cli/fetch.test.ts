@@ -32,7 +32,9 @@ test("prompt: names what is wrong on the command line", async () => {
     expect(code).toBe(2);
     return stderr;
   };
-  expect(await said()).toContain("No prompt was given.");
+  expect(await said()).toContain(
+    `No prompt was given. To see the prompts of the server, run: parley list ${url}\n`,
+  );
   expect(await said("reveiw")).toContain(`has no prompt "reveiw". Did you mean "review"?`);
   expect(await said("review")).toContain("The prompt needs file. Add file=…");
   expect(await said("review", "fil=a")).toContain(`has no argument "fil". Did you mean "file"?`);

@@ -7,7 +7,7 @@ import { UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { finish, withSession } from "../call/finish.ts";
 import { toolsOf } from "../server/catalog.ts";
-import { parseTarget } from "../server/target.ts";
+import { howToList, parseTarget } from "../server/target.ts";
 import { plainLine } from "../screen/plain.ts";
 import { checkReplay, checkTampering } from "../call/checks.ts";
 import { callOptions } from "../call/session.ts";
@@ -79,7 +79,9 @@ Exit codes
     const target = parseTarget(hasTarget ? positionals[0] : undefined, command);
     const [tool, ...given] = hasTarget ? positionals.slice(1) : positionals;
     if (tool === undefined)
-      throw new UsageError("No tool was given. Run parley list to see the tools of a server.");
+      throw new UsageError(
+        `No tool was given. To see the tools of the server, run: ${howToList(positionals[0], command)}`,
+      );
     const base =
       values.args === undefined ? undefined : readJsonObject(values.args, "the arguments");
     return withSession(target, values, io, async (session) => {

@@ -10,7 +10,7 @@ import type { Command } from "../command.ts";
 import { plainLine } from "../screen/plain.ts";
 import { accessHelp } from "../server/access.ts";
 import { promptsOf } from "../server/catalog.ts";
-import { parseTarget } from "../server/target.ts";
+import { howToList, parseTarget } from "../server/target.ts";
 
 /** `parley prompt` */
 export const prompt: Command = {
@@ -50,7 +50,9 @@ Exit codes
     const target = parseTarget(hasTarget ? positionals[0] : undefined, command);
     const [name, ...words] = hasTarget ? positionals.slice(1) : positionals;
     if (name === undefined) {
-      throw new UsageError("No prompt was given. Run parley list to see the prompts of a server.");
+      throw new UsageError(
+        `No prompt was given. To see the prompts of the server, run: ${howToList(positionals[0], command)}`,
+      );
     }
     const given = Object.fromEntries(words.map(argument));
     return fetchAndPrint(

@@ -8,7 +8,7 @@ import type { Command } from "../command.ts";
 import { size } from "../screen/amounts.ts";
 import { plain, plainLine } from "../screen/plain.ts";
 import { accessHelp } from "../server/access.ts";
-import { parseTarget } from "../server/target.ts";
+import { howToList, parseTarget } from "../server/target.ts";
 
 /** `parley read` */
 export const read: Command = {
@@ -49,7 +49,9 @@ Exit codes
     const target = parseTarget(hasTarget ? positionals[0] : undefined, command);
     const [uri, ...others] = hasTarget ? positionals.slice(1) : positionals;
     if (uri === undefined || others.length > 0) {
-      throw new UsageError("Pass one URI. Run parley list to see the resources of a server.");
+      throw new UsageError(
+        `Pass one URI. To see the resources of the server, run: ${howToList(positionals[0], command)}`,
+      );
     }
     return fetchAndPrint(
       target,

@@ -75,6 +75,12 @@ export function nameOf(target: Target): string {
   }
 }
 
+/** The command that lists what a target offers, for a person who has not named anything of it. */
+export function howToList(typed: string | undefined, command: readonly string[]): string {
+  const target = command.length > 0 ? `-- ${command.join(" ")}` : (typed ?? "<target>");
+  return `parley list ${/\s/.test(target) && command.length === 0 ? `"${target}"` : target}`;
+}
+
 /** How to start the server. Throws if this machine does not have it. */
 export function runnable(
   target: Exclude<Target, { kind: "url" }>,
