@@ -66,6 +66,8 @@ const observer: TaskObserver = {
   leaseLost: () => void (leasesLost += 1),
   couldNotRun: (_, error) => console.warn("  a task could not be run:", error),
   moved: wrong("moved"),
+  cancelled: () => {},
+  expired: () => {},
   blocked: () => {},
   limitReached: wrong("limitReached"),
   gaveUp: wrong("given up"),

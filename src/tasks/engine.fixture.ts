@@ -93,6 +93,8 @@ export class Engine {
     const observer: TaskObserver = {
       created: tell("created"),
       finished: tell("finished"),
+      cancelled: tell("cancelled"),
+      expired: (count) => void this.told.push({ event: "expired", error: count }),
       leaseLost: tell("leaseLost"),
       couldNotRun: tell("couldNotRun"),
       moved: tell("moved"),

@@ -639,6 +639,21 @@ describe("workers", () => {
     );
   });
 
+  test("report a cancelled task once, and expired ones when they sweep", async () => {
+    let now = 1_000_000;
+    const engine = engineOn(new MemoryStore({ now: () => now }), {});
+    const [one] = await Promise.all([engine.create("tool"), engine.create("tool")]);
+    await engine.runtime.cancel(one.id);
+    await engine.runtime.cancel(one.id);
+    now += 8 * 24 * 3_600_000;
+    await engine.start({ sweepMs: 5 });
+    const told = () => engine.told.filter(({ event }) => /cancelled|expired/.test(event));
+    await expect.poll(told).toEqual([
+      { event: "cancelled", error: undefined },
+      { event: "expired", error: 1 },
+    ]);
+  });
+
   describe("a body that blocks the event loop past its lease", () => {
     const leaseMs = 200;
     const block = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * leaseMs);

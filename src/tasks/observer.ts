@@ -9,6 +9,9 @@ export type CallerLimit = "tasksPerPrincipal" | "storedBytesPerPrincipal";
 export interface TaskObserver {
   readonly created: (task: TaskRecord) => void;
   readonly finished: (task: TaskRecord, status: "completed" | "failed") => void;
+  readonly cancelled: (task: TaskRecord) => void;
+  /** A sweep ended this many live tasks, because their time was up. */
+  readonly expired: (count: number) => void;
   /** A worker was too slow or was paused, so another worker has its task or may have it. */
   readonly leaseLost: (task: TaskRecord) => void;
   /** The event loop was blocked, or the process was paused, for so long that leases were at risk. */

@@ -186,8 +186,12 @@ export class TaskRuntime {
   /** Cancels a task that is live. Resolves to undefined if there is no such task. */
   async cancel(id: string): Promise<TaskSnapshot | undefined> {
     await this.ready();
-    const { store, sealer, limits } = this.#options;
+    const { store, sealer, limits, observer } = this.#options;
+    const before = await store.read(id);
     const task = await store.cancel(id, limits.keepMs);
+    // Of several cancellations, one ends the task.
+    const isNews = before !== undefined && isLive(before) && task?.revision !== before.revision;
+    if (task?.status === "cancelled" && isNews) observer.cancelled(task);
     return task && snapshotOf(sealer, task);
   }
 

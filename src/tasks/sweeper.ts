@@ -6,7 +6,7 @@ const batch = 500;
 
 /** Sweeps the store at intervals. */
 export class Sweeper {
-  readonly #deps: Pick<ExecutionDeps, "store" | "limits" | "clock">;
+  readonly #deps: Pick<ExecutionDeps, "store" | "limits" | "clock" | "observer">;
   readonly #intervalMs: number;
   readonly #onFailure: (error: unknown) => void;
   #isOn = false;
@@ -14,7 +14,7 @@ export class Sweeper {
   #cancelTimer: (() => void) | undefined;
 
   constructor(
-    deps: Pick<ExecutionDeps, "store" | "limits" | "clock">,
+    deps: Pick<ExecutionDeps, "store" | "limits" | "clock" | "observer">,
     intervalMs: number,
     onFailure: (error: unknown) => void,
   ) {
@@ -45,10 +45,12 @@ export class Sweeper {
   }
 
   async #sweepAll(): Promise<void> {
-    const { store, limits } = this.#deps;
+    const { store, limits, observer } = this.#deps;
     try {
       for (let isMore = true; isMore && this.#isOn;) {
-        ({ isMore } = await store.sweep(batch, limits.keepMs, limits.unreadMs));
+        const swept = await store.sweep(batch, limits.keepMs, limits.unreadMs);
+        if (swept.expired > 0) observer.expired(swept.expired);
+        ({ isMore } = swept);
       }
     } catch (error) {
       this.#onFailure(error);

@@ -92,7 +92,12 @@ export interface Telemetry {
   ) => RoundTrace;
   /** A token was refused, so there is no round. */
   readonly refused: (definition: Definition, reason: string) => void;
-  readonly task: (event: "created" | "completed" | "failed" | "lease_lost", tool: string) => void;
+  readonly task: (
+    event: "created" | "completed" | "failed" | "cancelled" | "lease_lost",
+    tool: string,
+  ) => void;
+  /** The sweep that ends tasks whose time is up does not say of which tool they are. */
+  readonly expired: (count: number) => void;
   readonly storeFailed: (store: string) => void;
   /** Reads the gauges each time metrics are collected. Returns the function that ends this. */
   readonly gauges: (read: () => Promise<Readonly<Record<Gauge, number>> | undefined>) => () => void;
@@ -116,6 +121,7 @@ const noTelemetry: Telemetry = {
   begin: () => silent,
   refused: () => {},
   task: () => {},
+  expired: () => {},
   storeFailed: () => {},
   gauges: () => () => {},
 };
@@ -134,13 +140,14 @@ export function telemetry(): Telemetry {
     description: "Rounds a finished call took",
   });
   const tasks = meter.createCounter("parley.tasks", {
-    description: "Tasks created, completed, failed, and leases lost",
+    description: "Tasks created, completed, failed, cancelled, expired, and leases lost",
   });
   const storeErrors = meter.createCounter("parley.store.errors", {
     description: "Failures of the task store",
   });
   return {
     task: (event, tool) => tasks.add(1, { event, "parley.handler": tool }),
+    expired: (count) => tasks.add(count, { event: "expired" }),
     storeFailed: (store) => storeErrors.add(1, { store }),
     gauges: (read) => observe(meter, read),
     refused: (definition, reason) => refusals.add(1, { ...labels(definition).attributes, reason }),

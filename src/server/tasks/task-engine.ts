@@ -121,6 +121,8 @@ export class Work {
         if (worker === undefined && !hasDrained) void this.#lookForWorker(id);
       },
       finished: ({ tool }, status) => telemetry.task(status, tool),
+      cancelled: ({ tool }) => telemetry.task("cancelled", tool),
+      expired: (count) => telemetry.expired(count),
       leaseLost: ({ id, tool }) => {
         this.#leaseLosses += 1;
         telemetry.task("lease_lost", tool);
