@@ -217,6 +217,7 @@ test("each entry exports exactly these names", async () => {
     "crashTest",
     "declined",
     "play",
+    "timedOut",
   ]);
   expect(Object.keys(await import("mcp-parley/client")).toSorted()).toEqual([
     "CallError",

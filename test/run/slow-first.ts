@@ -9,6 +9,7 @@ const slowest = [
   "test/chaos/chaos.test.ts",
   "test/attack/attack.test.ts",
   "test/bench/bench.test.ts",
+  "test/attack/attack.test.ts",
   "test/cli/demo.test.ts",
   "test/cli/init.test.ts",
   "test/conformance-client/client.test.ts",

@@ -248,14 +248,17 @@ describe("hostile inputResponses", () => {
   });
 
   test.each([
-    ["an open question", "one", -32602],
-    ["an unknown key", "nobodys", undefined],
-  ])("ten thousand levels for %s do no harm [S95] [G10] [D23]", async (_, key, code) => {
+    [240, "an open question", "one", -32602],
+    [240, "an unknown key", "nobodys", undefined],
+    // A request that is nested so deeply is refused whole.
+    [10_000, "an open question", "one", -32000],
+    [10_000, "an unknown key", "nobodys", -32000],
+  ])("%i levels for %s do no harm [S95] [G10] [D23]", async (levels, _, key, code) => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
     // Written by hand, because JSON.stringify would overflow the stack.
-    const nested = `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`;
+    const nested = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     const own = { capabilities: follows };
     const message = envelope("tasks/update", { taskId: task, inputResponses: "HERE" }, own);
     const body = JSON.stringify(message).replace('"HERE"', `{"${key}":${nested}}`);
