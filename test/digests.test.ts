@@ -15,7 +15,8 @@ vi.mock("node:crypto", async (original) => {
     if (typeof args[1] === "string") digested.push(args[1]);
     return crypto.hash(...args);
   };
-  return { ...crypto, hash };
+  const mocked = { ...crypto, hash };
+  return { ...mocked, default: mocked };
 });
 
 const nested = { list: [{ deep: "needle" }], ["__proto__x"]: { a: 1 } };

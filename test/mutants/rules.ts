@@ -563,7 +563,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R7",
     what: "a token may expire before its questions",
     file: "src/server/round/suspend.ts",
-    find: "Math.max(environment.now() + limits.tokenTtlMs, longestWait + 60_000)",
+    find: "Math.max(environment.now() + limits.tokenTtlMs, longestWait + lateAnswerMs)",
     put: "environment.now() + limits.tokenTtlMs",
   },
   {

@@ -76,7 +76,8 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["append", "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]'", ["tasks_pkey"]],
     ["finish", "'task-1', 1, 'completed', 'r', null, 0", ["tasks_pkey"]],
     ["renew", "'w', array['task-1', 'task-2'], array[1, 1], 1000", ["tasks_pkey"]],
-    ["revisions", "array['task-1', 'task-2']", ["tasks_pkey"]],
+    ["revisions", "array['task-1', 'task-2'], null", ["tasks_pkey"]],
+    ["revisions", "array['task-1', 'task-2'], 'principal-7'", ["tasks_pkey"]],
     ["readByCall", "'call-1'", ["tasks_call_id_key"]],
   ])("%s", async (name, values, indexes) => {
     expect(await scans(name, values, mode)).toEqual(indexes);
