@@ -160,7 +160,7 @@ export declare type BadField<T> = T extends object ? {
 
 /** The options of `ctx.checkpoint`. */
 export declare interface CheckpointOptions {
-    /** How long the round must have taken for a checkpoint to end it, in milliseconds. Default: 0. */
+    /** How long a round must have been running before a checkpoint ends it, in milliseconds. Default: 0. */
     readonly afterMs?: number | undefined;
 }
 

@@ -103,7 +103,7 @@ Examples
 Run parley <command> --help for its options and examples.
 
 Exit codes
-  0 done, 1 failed or cancelled, 2 wrong usage, 6 an answer is needed,
+  0 done, 1 failed or cancelled, 2 usage error, 6 an answer is needed,
   7 timed out, 130 interrupted
 `;
 

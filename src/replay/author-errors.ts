@@ -97,7 +97,7 @@ export function nested(inner: NamedOperation, step: string): ParleyError {
       return new ParleyError(
         "step_in_step",
         `${capital(title(inner))} is used ${where}. A step is recorded as a whole, so everything inside it would run again with it.\n` +
-          "Write them one after the other.",
+          "Move it out of the step, to before or after it.",
       );
   }
 }

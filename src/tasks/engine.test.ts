@@ -634,7 +634,7 @@ describe("workers", () => {
     const { error } = await engine.over(id);
     expect(error).toMatchObject({ data: { reason: "task_stuck" } });
     expect(error?.message).toBe(
-      "The task was given up after 3 attempts without progress. The last cause was: worker doomed disappeared without a message: " +
+      "The task was given up after 3 attempts without progress. The last cause was: worker doomed disappeared without notice: " +
         "its process ended, or a step blocked its event loop for longer than the lease of 10 s.",
     );
   });

@@ -73,7 +73,7 @@ export class ProcessWork {
     return this.#draining ?? Promise.resolve();
   }
 
-  /** Notes a round that the store records while it runs. It may go on after its client has hung up. */
+  /** Registers a running round whose entries go to the store. It may go on after its client has hung up. */
   addRound(drain: Stop, running: Promise<unknown>): void {
     const forget = () => void this.#rounds.delete(drain);
     this.#rounds.set(drain, running);

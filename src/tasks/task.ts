@@ -53,10 +53,10 @@ export interface TaskRecord {
   readonly result: Sealed | undefined;
   /**
    * Set once the contents of the task are deleted. "expired": the task was still live when its time was up.
-   * "removed": the task had ended before.
+   * "removed": the task had already ended.
    */
   readonly rest: "expired" | "removed" | undefined;
-  /** Whether no client has read the task yet. Its id may be lost, because the response that named it was. */
+  /** Whether no client has read the task yet. If so, its id may be lost, because the response that carried it may not have arrived. */
   readonly isUnread: boolean;
   /** When the task was created. */
   readonly createdAt: number;

@@ -362,7 +362,7 @@ describe("an address that other machines can reach", () => {
 
   test("is warned of once if the app has no auth", async () => {
     expect(await warnings({}, "0.0.0.0")).toEqual([
-      "app.listen on 0.0.0.0 without auth: everyone who can reach this address can call every tool, and all of them count as one caller. Pass parley({ auth, principal }), or let something in front of the app verify callers.",
+      "app.listen on 0.0.0.0 without auth: anyone who can reach this address can call every tool, and all of them count as one caller. Pass parley({ auth, principal }), or let something in front of the app verify callers.",
     ]);
   });
 

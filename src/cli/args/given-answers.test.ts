@@ -24,7 +24,7 @@ describe("answers given beforehand", () => {
       action: "decline",
     });
     expect(() => new GivenAnswers(undefined, ["size=5"]).for(one)).toThrow(`"size" must be text`);
-    expect(() => new GivenAnswers(undefined, ["size"])).toThrow("--answer takes key=json");
+    expect(() => new GivenAnswers(undefined, ["size"])).toThrow("--answer takes key=value");
   });
 
   test("pages and models", () => {

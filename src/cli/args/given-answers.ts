@@ -12,7 +12,7 @@ export class GivenAnswers {
   readonly #byKey: Map<string, unknown>;
   readonly #used = new Set<string>();
 
-  /** `words` are `key=json`. A value that is not JSON is text. */
+  /** `words` are `key=value`. A value that is not JSON is text. */
   constructor(file: string | undefined, words: readonly string[]) {
     this.#byKey = new Map([
       ...Object.entries(file === undefined ? {} : readJsonObject(file, "the answers")),
@@ -82,7 +82,7 @@ export function saidByPerson(text: string): CreateMessageResult {
 
 function entry(word: string): [string, unknown] {
   const [, key, text = ""] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
-  if (key === undefined) throw new UsageError(`--answer takes key=json, not "${word}".`);
+  if (key === undefined) throw new UsageError(`--answer takes key=value, not "${word}".`);
   try {
     return [key, JSON.parse(text)];
   } catch {

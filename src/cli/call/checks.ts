@@ -25,7 +25,7 @@ export async function checkTampering(
   const state = await firstRound(session, tool, args);
   const { requestState } = state;
   if (requestState === undefined)
-    throw new Error("The server sends no state to its client, so there is nothing to change.");
+    throw new Error("The server sent no requestState, so there is nothing to tamper with.");
   const findings: CheckResult[] = [];
   for (const [where, changed] of changes(requestState)) {
     const seen = await next(session.connection, { ...state, requestState: changed });

@@ -62,7 +62,7 @@ class Drive {
   readonly #totals: Totals;
   readonly #timeline: Timeline;
   readonly #over = new AbortController();
-  /** By key: aborts when the server withdraws the question. */
+  /** One for each question, by key. It aborts when the server withdraws that question. */
   readonly #withdrawn = new Map<string, AbortController>();
   readonly #stopped: Promise<Ending>;
   #stop: (ending: Ending) => void = () => {};

@@ -41,7 +41,7 @@ one, and tags=a,b becomes a list.
 Answers can be given in advance. At a terminal, you are asked the other
 questions. Without a terminal, they are printed with a reference to resume the
 call, and the exit code is 6.
-  --answer key=json        one answer; can be repeated
+  --answer key=value       one answer, as JSON or text; can be repeated
   --answers FILE           a JSON object: {"key": content}, or
                            {"key": {"action": "decline"}}
   --no-input               never ask, even at a terminal
@@ -53,7 +53,7 @@ call, and the exit code is 6.
 Connection
 ${accessHelp}
 Checks of your own server
-  --tamper                 change the sealed state, which the server must refuse
+  --tamper                 send a changed state, which the server must refuse
   --replay                 send the same round twice and compare the responses
 
 Examples
@@ -69,7 +69,7 @@ JSON (--json)
   --tamper, --replay: {"parley": 1, "check", "isFine", "verdict", "findings"}
 
 Exit codes
-  0 done, 1 failed or cancelled, 2 wrong usage or an answer that does not fit,
+  0 done, 1 failed or cancelled, 2 usage error or an answer that does not fit,
   6 an answer is needed, 7 timed out, 130 interrupted
 `,
   run: async (args, io) => {

@@ -33,7 +33,7 @@ Examples
   npx mcp-parley dev server.ts --watch prices.csv
 
 Exit codes
-  1 failed, 2 wrong usage, 130 interrupted with Ctrl-C
+  1 failed, 2 usage error, 130 interrupted with Ctrl-C
 `,
   run: async (args, io) => {
     const { values, positionals } = parseOptions("dev", args, {

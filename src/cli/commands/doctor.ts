@@ -63,7 +63,7 @@ Examples
   parley doctor --store "$DATABASE_URL" --json
 
 Exit codes
-  0 nothing is wrong, 1 something is wrong, 2 wrong usage
+  0 nothing is wrong, 1 something is wrong, 2 usage error
 `,
   run: async (args, io) => {
     const { values, positionals } = parseOptions("doctor", args, {

@@ -16,7 +16,7 @@ export const init: Command = {
 Usage
   parley init [folder]
 
-The default is the current folder. Files that exist are never changed. Nothing
+The default is the current folder. Existing files are never changed. Nothing
 is installed: the command prints the next steps.
 
 Files
@@ -31,7 +31,7 @@ Examples
   npx mcp-parley init
 
 Exit codes
-  0 done, 1 failed, 2 wrong usage
+  0 done, 1 failed, 2 usage error
 `,
   run: (args, io) => {
     const { positionals } = parseOptions("init", args, {});

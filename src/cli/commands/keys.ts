@@ -33,7 +33,7 @@ Examples
   npx mcp-parley keys rotate 2026-12
 
 Exit codes
-  0 done, 1 failed, 2 wrong usage
+  0 done, 1 failed, 2 usage error
 `,
   run: (args, io) => {
     const { values, positionals } = parseOptions("keys", args, {

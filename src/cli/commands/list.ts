@@ -40,7 +40,7 @@ JSON (--json)
    "resourceTemplates"}, as the server sent them
 
 Exit codes
-  0 done, 1 failed, 2 wrong usage, 7 timed out
+  0 done, 1 failed, 2 usage error, 7 timed out
 `,
   run: async (args, io) => {
     const words = splitAtDashes(args);

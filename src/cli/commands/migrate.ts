@@ -31,7 +31,7 @@ Examples
   parley migrate tasks.db --print | sqlite3 -bail tasks.db
 
 Exit codes
-  0 done, 1 failed, 2 wrong usage
+  0 done, 1 failed, 2 usage error
 `,
   run: async (args, { out }) => {
     const { values, positionals } = parseOptions("migrate", args, {

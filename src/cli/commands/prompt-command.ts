@@ -26,7 +26,7 @@ the prompts of a server.
 Answers can be given in advance. At a terminal, you are asked the other
 questions. Without a terminal, the first open question is printed, and the exit
 code is 6.
-  --answer key=json        one answer; can be repeated
+  --answer key=value       one answer, as JSON or text; can be repeated
   --answers FILE           a JSON object of answers
   --no-input               never ask, even at a terminal
 
@@ -40,7 +40,7 @@ JSON (--json)
    "questions"?, "error"?: {"code", "message", "rpc"?}}
 
 Exit codes
-  0 done, 1 failed, 2 wrong usage, 6 an answer is needed, 7 timed out,
+  0 done, 1 failed, 2 usage error, 6 an answer is needed, 7 timed out,
   130 interrupted
 `,
   run: (args, io) => {

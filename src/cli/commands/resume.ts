@@ -42,7 +42,7 @@ starts no program and does not receive PARLEY_TOKEN, unless you add --trust or
 name the server.
 
 Options
-  --answer key=json        one answer; can be repeated
+  --answer key=value       one answer, as JSON or text; can be repeated
   --answers FILE           a JSON object of answers
   --server TARGET          where the server is now, if it has moved
   --trust                  trust the server of a call that you did not start
@@ -68,7 +68,7 @@ JSON (--json)
    "taskId"?, "ref"}]}
 
 Exit codes
-  0 done, 1 failed or cancelled, 2 wrong usage or an answer that does not fit,
+  0 done, 1 failed or cancelled, 2 usage error or an answer that does not fit,
   6 an answer is needed, 7 timed out, 130 interrupted
 `,
   run: async (args, io) => {

@@ -32,7 +32,7 @@ export const tasks: Command = {
 Usage
   parley tasks ls                               tasks started from this folder
   parley tasks get|watch|cancel <target> <task>
-  parley tasks answer <target> <task> --answer key=json …
+  parley tasks answer <target> <task> --answer key=value …
   parley tasks ls --store <store>               all tasks of a store
   parley tasks get|cancel <task> --store <store>
 
@@ -42,7 +42,7 @@ see all tasks, look into the store. For a call in the journal, its id can stand
 in for <target> <task>.
 
 Options
-  --answer key=json        one answer; can be repeated
+  --answer key=value       one answer, as JSON or text; can be repeated
   --answers FILE           a JSON object of answers
   --store STORE            postgres://… or a SQLite file
   --schema NAME            Postgres: the schema of its tables (default: parley)
@@ -65,7 +65,7 @@ JSON (--json)
   "expiresAt", …}
 
 Exit codes
-  0 done, 1 failed or not cancelled, 2 wrong usage or an answer that does not
+  0 done, 1 failed or not cancelled, 2 usage error or an answer that does not
   fit, 6 an answer is needed, 7 timed out, 130 interrupted
 `,
   run: async (args, io) => {

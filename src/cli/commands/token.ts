@@ -44,7 +44,7 @@ Examples
   PARLEY_KEYS=… parley token inspect v1.2026-11.Xk3… --values
 
 Exit codes
-  0 the token is valid, 1 it does not open or has expired, 2 wrong usage
+  0 the token is valid, 1 it does not open or has expired, 2 usage error
 `,
   run: async (args, io) => {
     const { values, positionals } = parseOptions("token", args, {

@@ -36,7 +36,7 @@ Examples
   npx mcp-parley worker dist/app.js --concurrency 4
 
 Exit codes
-  0 stopped by SIGTERM, 1 failed, 2 wrong usage, 130 interrupted with Ctrl-C
+  0 stopped by SIGTERM, 1 failed, 2 usage error, 130 interrupted with Ctrl-C
 `,
   endsProcess: true,
   run: async (args, io) => {

@@ -62,7 +62,7 @@ export function watchTask(
 export async function answerTask(session: Session, taskId: string, { out }: Io): Promise<ExitCode> {
   const { connection, isJson } = session;
   const { given } = session.driver;
-  if (given.isEmpty) throw new UsageError("tasks answer: pass an answer with --answer key=json.");
+  if (given.isEmpty) throw new UsageError("tasks answer: pass an answer with --answer key=value.");
   const open = questionsOf(await taskRequest(connection, "tasks/get", { taskId }));
   const answers = open.flatMap((question) => {
     const one = given.for(question);

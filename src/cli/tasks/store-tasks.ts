@@ -30,7 +30,7 @@ export async function tasksInStore(
 ): Promise<ExitCode> {
   if (verb === "watch" || verb === "answer") {
     throw new UsageError(
-      `tasks ${verb} needs the server, because questions and answers are sealed in the store.`,
+      `tasks ${verb} needs the server, because questions and answers are sealed in the store. Pass the URL of the server instead of --store.`,
     );
   }
   const most = Number(limit);

@@ -243,7 +243,7 @@ export type ElicitOutcome<T> =
 
 /** The options of `ctx.checkpoint`. */
 export interface CheckpointOptions {
-  /** How long the round must have taken for a checkpoint to end it, in milliseconds. Default: 0. */
+  /** How long a round must have been running before a checkpoint ends it, in milliseconds. Default: 0. */
   readonly afterMs?: number | undefined;
 }
 

@@ -83,7 +83,7 @@ function problem(copy: Json, issues: readonly StandardSchemaV1.Issue[]): string 
   const type = isBlock ? memberOf(kind, "type") : undefined;
   const place = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`));
   if (typeof type === "string" && !blockTypes.includes(type)) {
-    return `a content block of the type ${JSON.stringify(type.slice(0, 80))} at result${place.join("")}. Use one of ${blockTypes.join(", ")}.`;
+    return `a content block of type ${JSON.stringify(type.slice(0, 80))} at result${place.join("")}. Use one of ${blockTypes.join(", ")}.`;
   }
   return `a result that is not valid at result${place.join("")}: ${reasonOf(issues)}.`;
 }

@@ -59,7 +59,7 @@ export function strangerWarning(warn: (message: string) => void): (host: string)
     if (isGiven) return;
     isGiven = true;
     warn(
-      `app.listen on ${host} without auth: everyone who can reach this address can call every tool, and all of them count as one caller. Pass parley({ auth, principal }), or let something in front of the app verify callers.`,
+      `app.listen on ${host} without auth: anyone who can reach this address can call every tool, and all of them count as one caller. Pass parley({ auth, principal }), or let something in front of the app verify callers.`,
     );
   };
 }

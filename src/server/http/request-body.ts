@@ -1,5 +1,6 @@
-// Reads the bodies of requests, on every way in over HTTP. Nothing else does: here are the limits on how large a body is,
-// in how many chunks it comes, how much JSON it is, and how much all unfinished bodies hold together.
+// Reads the bodies of requests, on every way in over HTTP. Here are the limits on how large a body is, in how many chunks
+// it comes, how much JSON it is, and how much all unfinished bodies hold together. Only a body that the host's own
+// middleware has parsed does not pass through here; the limits of that middleware apply to it.
 
 import type { IncomingMessage } from "node:http";
 import { isJsonContentType } from "@modelcontextprotocol/server";

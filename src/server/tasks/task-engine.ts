@@ -43,7 +43,7 @@ export class Work {
   constructor(store: Store, core: Core, registrations: Iterable<Registration>) {
     if (!isTaskStore(store)) {
       throw new TypeError(
-        "parley({ store }) takes a store that sqliteStore(), postgresStore() or memoryStore() returned.",
+        "parley({ store }) takes a task store: what sqliteStore(), postgresStore() or memoryStore() returned, or a store of your own that has all their operations.",
       );
     }
     this.store = store;

@@ -43,7 +43,7 @@ export class BlockedLoop {
   causeOf(task: string, worker: string): string {
     const known = this.#causes.get(task);
     if (known !== undefined) return known;
-    return `worker ${worker} disappeared without a message: its process ended, or a step blocked its event loop for longer than the lease of ${seconds(this.#leaseMs)} s`;
+    return `worker ${worker} disappeared without notice: its process ended, or a step blocked its event loop for longer than the lease of ${seconds(this.#leaseMs)} s`;
   }
 }
 
