@@ -24,6 +24,8 @@ export interface Core {
   readonly tasks: TaskRuntime | undefined;
   /** Undefined if the app has no store. */
   readonly store: TaskStore | undefined;
+  /** Logs that the store failed a request. In an outage, it logs once and not for each request. */
+  readonly storeFailed: (error: unknown, fields?: Record<string, unknown>) => void;
 }
 
 /** Seals what the task engine stores. The server's name is part of each place, so another server on the same store cannot open it. */

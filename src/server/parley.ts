@@ -104,6 +104,7 @@ class ParleyApp implements App {
       get store() {
         return work()?.store;
       },
+      storeFailed: (error, fields) => work()?.outages.failed(error, fields),
     };
     this.#routes = new RouteCache({
       core: this.#core,
@@ -281,6 +282,7 @@ class ParleyApp implements App {
     await Promise.all(listeners.map((listener) => listener.close(async () => streamsEnd)));
     await streamsEnd;
     await this.#stdio?.close();
+    this.#work?.outages.close();
     this.#removeSignalHandlers?.();
     this.#removeSignalHandlers = undefined;
     if (this.#ownStore === undefined) return;

@@ -21,7 +21,7 @@ import { patience } from "../patience.ts";
 import { freshDatabase } from "../postgres/database.ts";
 import { deferred } from "../wire/deferred.ts";
 import { callTool, envelope, messagesIn, post, textIn } from "../wire/post.ts";
-import { begun as taskBegun, call, until } from "../wire/task-calls.ts";
+import { ask, begun as taskBegun, call, until } from "../wire/task-calls.ts";
 import { keepingLogger } from "../wire/till.ts";
 import { desk } from "./desk.ts";
 
@@ -188,7 +188,7 @@ describe("a store that cannot be reached", () => {
     await shut();
     const address = new URL(url);
     address.host = `127.0.0.1:${port}`;
-    return { url: address.href, open: () => open(port) };
+    return { url: address.href, open: () => open(port), shut };
   }
 
   function baker(store: Store) {
@@ -208,7 +208,7 @@ describe("a store that cannot be reached", () => {
 
   test("does not keep the app from serving: it is not ready, keeps trying, and runs tasks when the store is there", async () => {
     const { url: address, open } = await database();
-    const { app, logged } = baker(postgresStore(address));
+    const { app, logged } = baker(postgresStore(address, { leaseMs: 1_500 }));
     const { url } = await listening(app);
     expect(textIn(await callTool(url, "hello"))).toBe("hello");
     const ready = async () => (await fetch(new URL("/readyz", url))).status;
@@ -220,11 +220,49 @@ describe("a store that cannot be reached", () => {
     const task = await vi.waitFor(() => taskBegun(url, "bake"), patience);
     await until(url, task, "completed");
     await vi.waitFor(async () => expect(await ready()).toBe(200), patience);
-    const lines = logged.filter(({ message }) => message.includes("store"));
-    expect(lines.filter(({ message }) => message.includes("keeps trying"))).toHaveLength(1);
-    expect(lines.filter(({ message }) => message.includes("works again"))).toHaveLength(1);
-    // The failed call has a line of its own.
-    expect(lines.filter(({ level }) => level === "error").length).toBeLessThanOrEqual(3);
+    const storeLines = () =>
+      logged.filter(({ level, message }) => level !== "debug" && message.includes("task store"));
+    await vi.waitFor(() => expect(storeLines()).toHaveLength(3), patience);
+    expect(storeLines().map(({ level, message }) => `${level}: ${message}`)).toEqual([
+      expect.stringMatching(/^error: The task store failed: ./),
+      expect.stringMatching(/^warn: The task store cannot be reached yet.*keeps trying\.$/),
+      expect.stringMatching(
+        /^info: The task store works again\. It was failing for \d+ seconds?\.$/,
+      ),
+    ]);
+  });
+
+  test("is logged once, and once when it works again, however many requests and workers meet it", async () => {
+    const { url: address, open, shut } = await database();
+    await open();
+    const { app, logged } = baker(postgresStore(address, { leaseMs: 1_500 }));
+    const { url } = await listening(app);
+    const done = await taskBegun(url, "bake");
+    await until(url, done, "completed");
+    await shut();
+    for (let number = 0; number < 20; number += 1) {
+      const [refused, unread] = await Promise.all([call(url, "bake"), ask(url, "tasks/get", done)]);
+      for (const { error } of [refused, unread])
+        expect(error).toMatchObject({ data: { reason: "store_unavailable" } });
+    }
+    await open();
+    await until(url, await vi.waitFor(() => taskBegun(url, "bake"), patience), "completed");
+    const storeLines = () =>
+      logged.filter(({ level, message }) => level !== "debug" && message.includes("store"));
+    await vi.waitFor(() => expect(storeLines()).toHaveLength(2), patience);
+    // The worker fails, too.
+    expect((await app.health()).tasks?.storeErrors).toBeGreaterThan(0);
+    expect(storeLines()).toEqual([
+      expect.objectContaining({
+        level: "error",
+        message: expect.stringMatching(/^The task store failed: ./),
+      }),
+      expect.objectContaining({
+        level: "info",
+        message: expect.stringMatching(/^The task store works again\./),
+      }),
+    ]);
+    expect(Number(storeLines()[1]?.fields?.["failures"])).toBeGreaterThan(40);
   });
 
   test("does not keep app.work from starting either, and the app can close meanwhile", async () => {

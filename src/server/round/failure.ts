@@ -33,9 +33,7 @@ export function failureResponse(core: Core, definition: Definition, error: unkno
     return { kind: "error", code, message, ...dataOf(core, definition, error), cause: error };
   }
   if (error instanceof StoreTrouble) {
-    core.logger.error(`The task store failed: ${errorText(error.cause)}`, {
-      handler: definition.name,
-    });
+    core.storeFailed(error.cause, { handler: definition.name });
     return {
       kind: "error",
       code: internalError,

@@ -22,7 +22,7 @@ import type { Recording } from "./call-carrier.ts";
 import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
-import { fromStore, storeTrouble } from "../tasks/store-needed.ts";
+import { fromStore, storeTrouble, StoreTrouble } from "../tasks/store-needed.ts";
 
 type RunRound = (call: Call, request: RoundRequest, recording: Recording) => Promise<RoundResponse>;
 
@@ -75,7 +75,7 @@ const lostRound = new Error("The lease of a round was lost again and again.");
  * and then waits for this run instead of starting another.
  */
 function hangUp(
-  { logger }: Core,
+  core: Core,
   { stop }: RoundRequest,
   running: Promise<unknown>,
 ): Promise<RoundResponse> {
@@ -85,7 +85,10 @@ function hangUp(
       stop: (reason: StopReason) => {
         if (reason !== "Disconnected") return;
         resolve({ kind: "none" });
-        running.catch((error: unknown) => logger.error(`A round failed: ${errorText(error)}`));
+        running.catch((error: unknown) => {
+          if (error instanceof StoreTrouble) core.storeFailed(error.cause);
+          else core.logger.error(`A round failed: ${errorText(error)}`);
+        });
       },
     };
     if (stop.reason !== undefined) return listener.stop(stop.reason);

@@ -16,7 +16,6 @@ import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import { TokenError } from "../../token/errors.ts";
 import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
-import { errorText } from "../../util/error-text.ts";
 import { isObject } from "../../util/objects.ts";
 import { checkKeys } from "../round/failure.ts";
 import { storeTrouble } from "./store-needed.ts";
@@ -163,8 +162,8 @@ const refused = ({ code: reason, message }: ParleyError): TaskResponse => ({
 type TaskErrorResponse = Extract<TaskResponse, { kind: "error" }>;
 
 /** The response when the store fails. The store's own message goes to the log only. */
-export function unreachable({ logger }: Core, method: string, error: unknown): TaskErrorResponse {
-  logger.error(`The task store failed: ${errorText(error)}`, { method });
+export function unreachable(core: Core, method: string, error: unknown): TaskErrorResponse {
+  core.storeFailed(error, { method });
   return {
     kind: "error",
     code: internalError,

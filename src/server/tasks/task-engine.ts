@@ -14,6 +14,7 @@ import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import { checkKeys } from "../round/failure.ts";
 import type { Registration } from "../define/registry.ts";
+import { OutageLog } from "./outage-log.ts";
 import { shortId } from "./short-id.ts";
 import { programOf } from "./tool-program.ts";
 
@@ -31,12 +32,13 @@ const leastSilenceMs = 30_000;
 export class Work {
   readonly store: TaskStore;
   readonly runtime: TaskRuntime;
+  /** Every failure of the store goes here, so that an outage is logged once and not by each operation. */
+  readonly outages: OutageLog;
   readonly #core: Core;
   readonly #registrations: Iterable<Registration>;
   readonly #programs = new Map<string, Program>();
   #leaseLosses = 0;
   #storeErrors = 0;
-  #isDown = false;
   readonly #refusedAt = new Map<CallerLimit, number>();
   #lookedForWorkerAt = Number.NEGATIVE_INFINITY;
 
@@ -49,6 +51,14 @@ export class Work {
     this.store = store;
     this.#core = core;
     this.#registrations = registrations;
+    const { logger, environment } = core;
+    this.outages = new OutageLog({
+      logger,
+      environment,
+      probe: () => this.runtime.figures(),
+      // In this time a worker has used the store several times.
+      quietMs: store.leaseMs,
+    });
     this.runtime = new TaskRuntime({
       store,
       sealer: sealerOf(core),
@@ -127,7 +137,9 @@ export class Work {
         this.#leaseLosses += 1;
         telemetry.task("lease_lost", tool);
         logger.warn(
-          "A task's lease was lost because this process was too slow or paused. Another worker continues the task.",
+          this.outages.isDown
+            ? "A task's lease was lost because the task store cannot be reached. A worker continues the task when it can."
+            : "A task's lease was lost because this process was too slow or paused. Another worker continues the task.",
           { task: shortId(id), handler: tool },
         );
       },
@@ -156,15 +168,10 @@ export class Work {
       storeFailed: (error) => {
         this.#storeErrors += 1;
         telemetry.storeFailed(this.store["~store"]);
-        // Logged once, not with each retry.
-        if (!this.#isDown) logger.error(`The task store failed: ${errorText(error)}`);
-        this.#isDown = true;
+        this.outages.failed(error);
       },
-      storeBack: () => {
-        if (!this.#isDown) return;
-        this.#isDown = false;
-        logger.info("The task store works again.");
-      },
+      // Another operation may still fail, so the log finds out by itself when an outage is over.
+      storeBack: () => {},
     };
   }
 
