@@ -89,6 +89,21 @@ test("many at once do not exceed the limit, and ask the store once", async () =>
   expect(asked).toEqual(["ann"]);
 });
 
+test("many at once share what is left, and what they need together makes ended tasks go", async () => {
+  const store = new MemoryStore();
+  await store.spill("first", "x".repeat(30 * kib), 1e9, "ann");
+  await ended(store, "old", 15 * kib);
+  const { asked, keep } = sharesOn(store);
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 50 }, (_, n) => keep("ann", `s${n}`, 5 * kib)),
+  );
+  // 64 KiB hold the first one and six of 5.5 KiB.
+  expect(outcomes.filter(({ status }) => status === "fulfilled").length).toBe(6);
+  expect(new Set(asked)).toEqual(new Set(["ann"]));
+  expect((await store.usage("ann")).bytes).toBeLessThanOrEqual(64 * kib);
+  expect((await store.read("old"))?.rest).toBe("removed");
+});
+
 test("ended tasks make room, the oldest first", async () => {
   let now = 1_000;
   const store = new MemoryStore({ now: () => now });

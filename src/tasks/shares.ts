@@ -12,11 +12,13 @@ import type { StoreUsage, TaskStore } from "./store.ts";
 interface Share {
   /** What the store had when it was last asked. */
   known: StoreUsage;
-  /** What this process has written since then. */
+  /** What this process has admitted since then. */
   bytes: number;
   records: number;
+  /** What those who wait for the store's answer want, in bytes. */
+  wanted: number;
   /** The question to the store that is under way. Those who come meanwhile wait for it, too. */
-  asking: Promise<StoreUsage> | undefined;
+  asking: Promise<void> | undefined;
   /** When the last such question ended. */
   askedAt: number;
 }
@@ -64,12 +66,15 @@ export class StorageShares {
   ): Promise<void> | undefined {
     const share = this.#shareOf(principal);
     const more = bytes + records * recordBytes;
+    const { storedBytes, endedTasks } = this.#limits;
+    const isSure =
+      share.bytes + more <= storedBytes * part && share.records + records <= endedTasks * part;
+    if (!isSure || !hasRoom(share, more, most)) {
+      return this.#takeKnowing(share, principal, more, records, what, most);
+    }
     share.bytes += more;
     share.records += records;
-    const { storedBytes, endedTasks } = this.#limits;
-    const isUnsure = share.bytes > storedBytes * part || share.records > endedTasks * part;
-    if (!isUnsure && share.known.bytes + share.bytes <= most) return undefined;
-    return this.#takeKnowing(share, principal, more, records, what, most);
+    return undefined;
   }
 
   async #takeKnowing(
@@ -83,32 +88,41 @@ export class StorageShares {
     // A caller that keeps trying does not keep the store busy with counting.
     const isRecent = performance.now() - share.askedAt < askGapMs;
     if (!isRecent || share.known.bytes + more <= most) {
-      share.asking ??= this.#ask(share, principal, more);
-      share.known = await share.asking;
-      share.bytes = more;
-      share.records = records;
+      share.wanted += more;
+      share.asking ??= this.#ask(share, principal);
+      await share.asking.finally(() => {
+        share.wanted -= more;
+      });
     }
-    if (share.known.bytes + more <= most) return;
-    share.bytes -= more;
+    // Those who waited for the same answer come here one after the other, and each leaves less to the next.
+    if (hasRoom(share, more, most)) {
+      share.bytes += more;
+      share.records += records;
+      return;
+    }
     const { storedBytes } = this.#limits;
     this.#observer.limitReached(principal, "storedBytesPerPrincipal", storedBytes);
-    throw tooMuchStored(what, share.known.bytes, storedBytes);
+    throw tooMuchStored(what, share.known.bytes + share.bytes, storedBytes);
   }
 
-  /** What the store keeps for a caller, after ended tasks have made room for more. */
-  async #ask(share: Share, principal: string, more: number): Promise<StoreUsage> {
+  /** Asks the store what it keeps for a caller, after ended tasks have made room for what is wanted. */
+  async #ask(share: Share, principal: string): Promise<void> {
     const { storedBytes, endedTasks, keepMs } = this.#limits;
+    const { bytes, records } = share;
     try {
       let usage = await this.#store.usage(principal);
       for (let batch = 0; batch < mostBatches; batch += 1) {
-        const isTooLarge = usage.bytes + more > storedBytes;
+        const isTooLarge = usage.bytes + share.wanted > storedBytes;
         const tooMany = Math.max(usage.ended - endedTasks, isTooLarge ? usage.ended / 8 : 0);
         if (tooMany <= 0) break;
         const count = Math.min(removedAtOnce, Math.ceil(tooMany));
         if ((await this.#store.removeEnded(principal, count, keepMs)) === 0) break;
         usage = await this.#store.usage(principal);
       }
-      return usage;
+      share.known = usage;
+      // What was admitted meanwhile may not be in the store yet.
+      share.bytes -= bytes;
+      share.records -= records;
     } finally {
       share.asking = undefined;
       share.askedAt = performance.now();
@@ -124,6 +138,7 @@ export class StorageShares {
       known: { live: 0, ended: 0, bytes: 0 },
       bytes: 0,
       records: 0,
+      wanted: 0,
       asking: undefined,
       askedAt: -askGapMs,
     };
@@ -131,3 +146,6 @@ export class StorageShares {
     return share;
   }
 }
+
+const hasRoom = ({ known, bytes }: Share, more: number, most: number): boolean =>
+  known.bytes + bytes + more <= most;
