@@ -50,7 +50,7 @@ export class TaskStreams {
     }
     const stream = isTaskListen(listen)
       ? await this.#joined(listen, principal, body, place, signal)
-      : counted(body, place);
+      : counted(body, place, signal);
     return new Response(stream, { headers, status });
   }
 
@@ -137,20 +137,23 @@ async function refused(
   return Response.json({ jsonrpc: "2.0", id, error }, { status });
 }
 
-/** The same stream. It calls back when it is over, or when nobody reads it any more. */
-function counted(served: ReadableStream<Uint8Array>, over: () => void): ReadableStream<Uint8Array> {
+/** The same stream. It calls back when it is over, breaks off, or has lost its client. */
+function counted(
+  served: ReadableStream<Uint8Array>,
+  over: () => void,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
   const reader = served.getReader();
+  reader.closed.then(over, over);
+  if (signal?.aborted === true) over();
+  signal?.addEventListener("abort", over, { once: true });
   return new ReadableStream({
     pull: async (controller) => {
       const { done, value } = await reader.read();
-      if (!done) return controller.enqueue(value);
-      over();
-      controller.close();
+      if (done) controller.close();
+      else controller.enqueue(value);
     },
-    cancel: (reason) => {
-      over();
-      return reader.cancel(reason);
-    },
+    cancel: (reason) => reader.cancel(reason),
   });
 }
 
