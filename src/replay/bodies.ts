@@ -93,6 +93,7 @@ export class Bodies {
     const late = this.#carrier.late?.take(key);
     if (late !== undefined) return late;
     this.#running += 1;
+    let failure: unknown;
     const attempts = {
       key,
       body,
@@ -103,6 +104,9 @@ export class Bodies {
       inside: (call: () => unknown) =>
         within === undefined ? this.#inside(key, call) : within(() => this.#inside(key, call)),
       pause: (ms: number) => this.#pause(key, ms),
+      onError: (error: unknown) => {
+        failure = error;
+      },
     };
     try {
       const outcome = runBody(attempts);
@@ -110,7 +114,9 @@ export class Bodies {
       this.#carrier.onBody?.(outcome.then(ended, ended), key);
       outcome.then(
         (entry) => {
-          if (this.#isRecorded(entry)) this.#onFinished(operation, entry);
+          if (!this.#isRecorded(entry)) return;
+          if (entry.kind === "threw") this.#carrier.onStepError?.(key, failure);
+          this.#onFinished(operation, entry);
         },
         (error: unknown) => this.#failed(operation, error),
       );

@@ -31,6 +31,8 @@ export interface Thrown {
   readonly message: string;
   readonly code?: string | number;
   readonly data?: Json;
+  /** Nobody chose the text: the language or the system threw the error. */
+  readonly isUnintended?: true;
 }
 
 /** A question or timer that was open when the last run ended. */
@@ -132,6 +134,7 @@ function thrown(value: unknown): Thrown {
     message,
     ...(typeof code === "string" || typeof code === "number" ? { code } : {}),
     ...(data === undefined ? {} : { data: json(data) }),
+    ...("isUnintended" in value && value.isUnintended === true ? { isUnintended: true } : {}),
   };
 }
 

@@ -2,12 +2,13 @@
 
 import { StepError, UnansweredError } from "../errors.ts";
 import { copyJson } from "../util/json.ts";
+import { markUnintended } from "../util/unintended.ts";
 import * as authorErrors from "./author-errors.ts";
 import type { NamedOperation } from "./author-errors.ts";
 import type { InboxEvent } from "./inbox.ts";
 import type { BackgroundOptions, Body, QuestionSpec, StepOptions } from "./operations.ts";
 import type { Open } from "./outcome.ts";
-import type { Entry } from "./journal.ts";
+import type { Entry, Thrown } from "./journal.ts";
 
 /** An operation of one run, from its request until its entry is delivered. */
 export type Operation =
@@ -193,7 +194,7 @@ export function settleWith({ key, resolve, reject }: Operation, entry: Entry): v
     case "step":
       return resolve(entry.value === undefined ? undefined : copyJson(entry.value));
     case "threw":
-      return reject(new StepError(key, entry.error));
+      return reject(stepError(key, entry.error));
     case "timer":
     case "background":
     case "checkpoint":
@@ -202,4 +203,9 @@ export function settleWith({ key, resolve, reject }: Operation, entry: Entry): v
     case "changed":
       throw new Error(`Entry "${key}" (${entry.kind}) does not settle an operation.`);
   }
+}
+
+function stepError(key: string, thrown: Thrown): StepError {
+  const error = new StepError(key, thrown);
+  return thrown.isUnintended === true ? markUnintended(error) : error;
 }

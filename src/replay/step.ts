@@ -4,6 +4,7 @@ import type { Body, StepInfo, StepOptions } from "./operations.ts";
 import type { Entry, Thrown } from "./journal.ts";
 import { toJson } from "../util/json.ts";
 import { isThenable } from "../util/promises.ts";
+import { isUnintended } from "../util/unintended.ts";
 
 /** A body and what is needed to call it. */
 export interface Attempts {
@@ -15,6 +16,8 @@ export interface Attempts {
   /** Calls the body in a way that detects operations of `ctx` inside it. */
   readonly inside: (call: () => unknown) => unknown;
   readonly pause: (ms: number) => Promise<void>;
+  /** Called with the error of the last attempt, of which the entry has only a part. */
+  readonly onError: (error: unknown) => void;
 }
 
 /**
@@ -39,7 +42,10 @@ async function withRetries(attempts: Attempts, first: PromiseLike<unknown>): Pro
     try {
       value = await (attempt === 1 ? first : callBody(attempts, attempt));
     } catch (error) {
-      if (attempt > retries) return { kind: "threw", key, error: thrown(error) };
+      if (attempt > retries) {
+        attempts.onError(error);
+        return { kind: "threw", key, error: thrown(error) };
+      }
       await attempts.pause((options?.backoffMs ?? 0) * 2 ** (attempt - 1));
       continue;
     }
@@ -92,6 +98,7 @@ function ofError(error: Error): Thrown {
       ? { code }
       : {}),
     ...keptData(data),
+    ...(isUnintended(error) ? { isUnintended: true as const } : {}),
   };
 }
 

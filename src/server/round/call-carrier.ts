@@ -14,6 +14,9 @@ import type { Definition } from "../define/definition.ts";
 import { hintAtIdling } from "../dev/author-hints.ts";
 import { bodyNesting, isNestingFree } from "../dev/body-nesting.ts";
 import { callerPlace } from "../dev/caller-place.ts";
+import { shortId } from "../tasks/short-id.ts";
+import { fieldsOf, logStepError } from "./failure.ts";
+import type { FailedCall } from "./failure.ts";
 
 /** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
 export type Recording = Pick<
@@ -120,7 +123,20 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   report(mistake: unknown): void {
     const code = mistake instanceof ParleyError ? { code: mistake.code } : {};
-    this.core.logger.error(errorText(mistake), { handler: this.name, ...code });
+    this.core.logger.error(errorText(mistake), { ...this.logFields(), ...code });
+  }
+
+  onStepError(key: string, error: unknown): void {
+    logStepError(this.core, this.definition, this.#logged(), key, error);
+  }
+
+  /** The members of every line of the log about this call. */
+  protected logFields(): Record<string, unknown> {
+    return fieldsOf(this.definition, this.#logged());
+  }
+
+  #logged(): FailedCall {
+    return { id: () => this.callId, task: this.task && shortId(this.task.id) };
   }
 
   // ---------------------------------------------------------------- for `ctx`

@@ -7,6 +7,7 @@ import { internalError, missingClientCapability } from "../../protocol/error-cod
 import { errorText } from "../../util/error-text.ts";
 import { toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
+import { isUnintended } from "../../util/unintended.ts";
 import { Unsupported } from "../context/unsupported.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
@@ -16,8 +17,20 @@ import type { RoundResponse } from "./request.ts";
 /** What to do when a token or a record does not open because its key is unknown. */
 export const checkKeys = "Check that PARLEY_KEYS is the same on every instance.";
 
+/** The call that failed, as the log names it. */
+export interface FailedCall {
+  readonly id: () => string;
+  /** The task that it has become, shortened as in the rest of the log. */
+  readonly task?: string | undefined;
+}
+
 /** Turns what a handler threw into a response, and logs what the operator should know. */
-export function failureResponse(core: Core, definition: Definition, error: unknown): RoundResponse {
+export function failureResponse(
+  core: Core,
+  definition: Definition,
+  error: unknown,
+  call?: FailedCall,
+): RoundResponse {
   if (error instanceof Unsupported) {
     return {
       kind: "error",
@@ -30,10 +43,11 @@ export function failureResponse(core: Core, definition: Definition, error: unkno
   // The author chose a protocol error over a result with `isError`.
   if (error instanceof ProtocolError) {
     const { code, message } = error;
-    return { kind: "error", code, message, ...dataOf(core, definition, error), cause: error };
+    const data = dataOf(core, definition, error, call);
+    return { kind: "error", code, message, ...data, cause: error };
   }
   if (error instanceof StoreTrouble) {
-    core.storeFailed(error.cause, { handler: definition.name });
+    core.storeFailed(error.cause, fieldsOf(definition, call));
     return {
       kind: "error",
       code: internalError,
@@ -43,37 +57,104 @@ export function failureResponse(core: Core, definition: Definition, error: unkno
     };
   }
   if (error instanceof UnansweredError) return failedResult(definition, error.message);
-  if (error instanceof ParleyError) return authorError(core, definition, error);
-  const where = error instanceof StepError ? ` in step "${error.key}"` : "";
-  core.logger.error(`"${definition.name}" failed${where}: ${errorText(error)}`, {
-    handler: definition.name,
-    ...(error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {}),
+  if (error instanceof ParleyError) return authorError(core, definition, error, call);
+  return thrownError(core, definition, error, call);
+}
+
+/**
+ * An author chose the text of `new Error("…")` for the client. Nobody chose that of a TypeError or of a failed connection,
+ * and it may hold anything. In production the client therefore gets only the id under which the log has it.
+ */
+function thrownError(
+  core: Core,
+  definition: Definition,
+  error: unknown,
+  call: FailedCall | undefined,
+): RoundResponse {
+  const { name } = definition;
+  const isStep = error instanceof StepError;
+  // A request that failed before it became a call gets an id here, so that the client can name it.
+  const id = call?.id() ?? core.environment.newId();
+  core.logger.error(
+    `"${name}" failed${isStep ? ` in step "${error.key}"` : ""}: ${errorText(error)}`,
+    {
+      ...fieldsOf(definition, { id: () => id, task: call?.task }),
+      // That of a step was logged when its body threw.
+      ...(isStep ? {} : stackOf(error)),
+    },
+  );
+  const isHidden = !core.environment.isDevelopment && isUnintended(error);
+  return failedResult(
+    definition,
+    isHidden
+      ? `"${name}" failed. The server's log has the details for call ${id}.`
+      : errorText(error),
+  );
+}
+
+/** Logs that a step failed, with the stack of what its body threw. The handler may still catch it, so this is a warning. */
+export function logStepError(
+  core: Core,
+  definition: Definition,
+  call: FailedCall,
+  key: string,
+  error: unknown,
+): void {
+  core.logger.warn(`Step "${key}" of "${definition.name}" failed: ${errorText(error)}`, {
+    ...fieldsOf(definition, call),
+    step: key,
+    ...stackOf(error),
   });
-  return failedResult(definition, errorText(error));
+}
+
+/** The members of a line of the log about a call. */
+export function fieldsOf(
+  { name }: Definition,
+  call: FailedCall | undefined,
+): Record<string, unknown> {
+  return {
+    handler: name,
+    ...(call === undefined ? {} : { call: call.id() }),
+    ...(call?.task === undefined ? {} : { task: call.task }),
+  };
+}
+
+function stackOf(error: unknown): { readonly stack?: string } {
+  try {
+    return error instanceof Error && typeof error.stack === "string" ? { stack: error.stack } : {};
+  } catch {
+    return {};
+  }
 }
 
 /** The author's data as it is, unless JSON cannot hold it. Then the error is sent without it. */
 function dataOf(
   { logger }: Core,
-  { name }: Definition,
+  definition: Definition,
   { data }: ProtocolError,
+  call: FailedCall | undefined,
 ): { readonly data?: Json } {
   try {
     const json = toJson(data, "data");
     return json === undefined ? {} : { data: json };
   } catch (error) {
     logger.error(
-      `"${name}" threw a ProtocolError whose data cannot be sent: it has ${errorText(error)}, which JSON cannot hold.`,
-      { handler: name },
+      `"${definition.name}" threw a ProtocolError whose data cannot be sent: it has ${errorText(error)}, which JSON cannot hold.`,
+      fieldsOf(definition, call),
     );
     return {};
   }
 }
 
 /** A mistake in the handler or the set-up. In development the client gets the whole message, because the author is likely to read it there. */
-function authorError(core: Core, definition: Definition, error: ParleyError): RoundResponse {
+function authorError(
+  core: Core,
+  definition: Definition,
+  error: ParleyError,
+  call: FailedCall | undefined,
+): RoundResponse {
   const { code } = error;
-  core.logger.error(error.message, { handler: definition.name, code });
+  core.logger.error(error.message, { ...fieldsOf(definition, call), code });
   return {
     kind: "error",
     code: internalError,

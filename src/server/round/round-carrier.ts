@@ -100,9 +100,10 @@ export class RoundCarrier extends CallCarrier {
   }
 
   override onSchemaError(key: string, error: unknown): void {
-    this.core.logger.error(`The schema of question "${key}" threw: ${errorText(error)}`, {
-      handler: this.#request.target,
-    });
+    this.core.logger.error(
+      `The schema of question "${key}" threw: ${errorText(error)}`,
+      this.logFields(),
+    );
   }
 
   override answers(): InputResponses {

@@ -38,6 +38,7 @@ export async function serveRound(
   definition: Definition,
   request: RoundRequest,
 ): Promise<RoundResponse> {
+  let call: Call | undefined;
   try {
     if (definition.task === "required" && !canFollowTasks(request.capabilities)) {
       return needsTasks(definition);
@@ -55,15 +56,18 @@ export async function serveRound(
       throw noStore(`Tool "${definition.name}"`);
     }
     const opening = openCall(core, definition, request, parsed.input);
-    const call = opening instanceof Promise ? await opening : opening;
+    call = opening instanceof Promise ? await opening : opening;
+    const opened = call;
     const trace = core.telemetry.begin(definition, call.round, call.firstSpan, request.facts);
     call.firstSpan = trace.first;
     const input = inputForHandler(parsed.input);
-    const response = await trace.within(() => runOrRepeat(core, definition, call, request, input));
+    const response = await trace.within(() =>
+      runOrRepeat(core, definition, opened, request, input),
+    );
     trace.end(response);
     return response;
   } catch (error) {
-    return refusal(core, definition, error);
+    return refusal(core, definition, error, call);
   }
 }
 
@@ -99,7 +103,7 @@ function runOrRepeat(
         runCall(core, definition, resumed, stoppable, input, recording),
       ),
     )
-    .catch((error: unknown) => refusal(core, definition, error));
+    .catch((error: unknown) => refusal(core, definition, error, call));
 }
 
 function runCall(
@@ -128,7 +132,7 @@ function runCall(
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
   return running
     .then((outcome) => responseTo(core, definition, call, request, runtime, outcome))
-    .catch((error: unknown) => failureResponse(core, definition, error));
+    .catch((error: unknown) => failureResponse(core, definition, error, call));
 }
 
 function responseTo(
@@ -145,7 +149,7 @@ function responseTo(
         ? suspendByHand(core, definition, call, outcome.value, outcome.entries)
         : completed(core, definition, call, request, outcome);
     case "failed":
-      return failureResponse(core, definition, outcome.error);
+      return failureResponse(core, definition, outcome.error, call);
     case "waiting":
       if (runtime === undefined || !waitsForOthers(outcome)) {
         return suspend(core, definition, call, outcome);
@@ -205,7 +209,12 @@ function refusalHint(reason: TokenError["reason"]): string {
 }
 
 /** To the client all refused tokens look alike. The log has the reason. */
-function refusal(core: Core, definition: Definition, error: unknown): RoundResponse {
+function refusal(
+  core: Core,
+  definition: Definition,
+  error: unknown,
+  call: Call | undefined,
+): RoundResponse {
   if (error instanceof TokenError) {
     const { reason } = error;
     core.logger.warn(`A requestState was refused.${refusalHint(reason)}`, {
@@ -223,5 +232,5 @@ function refusal(core: Core, definition: Definition, error: unknown): RoundRespo
   if (error instanceof MalformedAnswers || error instanceof BadArguments) {
     return badParams(error.message);
   }
-  return failureResponse(core, definition, error);
+  return failureResponse(core, definition, error, call);
 }

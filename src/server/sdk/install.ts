@@ -29,6 +29,7 @@ import { serveLegacyRounds } from "./legacy-rounds.ts";
 import { unmetRequirement } from "../round/requirements.ts";
 import { serveRound } from "../round/round.ts";
 import type { RoundResponse, RoundRequest } from "../round/request.ts";
+import { logged } from "./author-callbacks.ts";
 import { passThrough } from "./pass-through.ts";
 import { ResponseOverrides } from "./response-overrides.ts";
 import type { TaskWish } from "./response-overrides.ts";
@@ -106,7 +107,7 @@ export function install(server: McpServer, installation: Installation): void {
         break;
       }
       case "resource":
-        installResource(server, registration, serve(registration.definition));
+        installResource(server, installation.core, registration, serve(registration.definition));
         break;
     }
   }
@@ -126,8 +127,16 @@ type Respond = <R>(
   args: unknown,
 ) => Promise<R | InputRequiredResult>;
 
-function installResource(server: McpServer, resource: RegisteredResource, respond: Respond): void {
-  const { name, uri, isTemplate, config } = resource;
+/** Returns the values that begin with what is typed so far. */
+type Complete = (value: string) => string[] | Promise<string[]>;
+
+function installResource(
+  server: McpServer,
+  core: Core,
+  resource: RegisteredResource,
+  respond: Respond,
+): void {
+  const { name, uri, isTemplate, config, definition } = resource;
   const { list, complete, ...rest } = config;
   if (!isTemplate) {
     server.registerResource(name, uri, defined(rest), (url, ctx) =>
@@ -136,8 +145,17 @@ function installResource(server: McpServer, resource: RegisteredResource, respon
     return;
   }
   const template = new ResourceTemplate(new LinearTemplate(uri), {
-    list: list && (async () => ({ resources: [...(await list())] })),
-    ...(complete === undefined ? {} : { complete: defined(complete) }),
+    list: list && logged(core, definition, async () => ({ resources: [...(await list())] })),
+    ...(complete === undefined
+      ? {}
+      : {
+          complete: Object.fromEntries(
+            Object.entries<Complete>(defined(complete)).map(([variable, values]) => [
+              variable,
+              logged(core, definition, values),
+            ]),
+          ),
+        }),
   });
   server.registerResource(name, template, defined(rest), (url, _variables, ctx) =>
     respond<ReadResourceResult>(ctx, url.href, {}),

@@ -12,7 +12,6 @@ import type { CallFacts, StepObserver } from "../context/handler-context.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import type { Logger } from "../ops/logger.ts";
-import { shortId } from "./short-id.ts";
 
 /** What a task keeps of the call it was, for each of its runs. */
 export interface TaskInput {
@@ -92,17 +91,14 @@ export class TaskCarrier extends CallCarrier {
 
   /** No request is open that could carry a log message, and a status is not for what only the log should have. */
   override log(...[level, data]: Parameters<CallFacts["log"]>): void {
-    this.core.logger[logLevels[level] ?? "info"](logText(data), {
-      handler: this.name,
-      call: this.callId,
-      task: shortId(this.#task.id),
-    });
+    this.core.logger[logLevels[level] ?? "info"](logText(data), this.logFields());
   }
 
   override onSchemaError(key: string, error: unknown): void {
-    this.core.logger.warn(`The value for "${key}" was ignored: ${errorText(error)}`, {
-      handler: this.name,
-    });
+    this.core.logger.warn(
+      `The value for "${key}" was ignored: ${errorText(error)}`,
+      this.logFields(),
+    );
   }
 
   override answers(): InputResponses {

@@ -12,6 +12,8 @@ import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { digestOfInput } from "../round/call.ts";
 import { failureResponse } from "../round/failure.ts";
+import type { FailedCall } from "../round/failure.ts";
+import { shortId } from "./short-id.ts";
 import { TaskCarrier } from "./task-carrier.ts";
 import type { TaskInput } from "./task-carrier.ts";
 
@@ -23,7 +25,8 @@ export function programOf(
 ): Program {
   return {
     prepare: (task) => prepare(core, definition, task, stepObserver),
-    ending: (outcome) => endingOf(core, definition, outcome),
+    ending: (outcome, { id, callId }) =>
+      endingOf(core, definition, outcome, { id: () => callId, task: shortId(id) }),
   };
 }
 
@@ -66,11 +69,16 @@ function inputChanged(name: string): ParleyError {
   );
 }
 
-async function endingOf(core: Core, definition: Definition, outcome: Ended): Promise<Ending> {
+async function endingOf(
+  core: Core,
+  definition: Definition,
+  outcome: Ended,
+  call: FailedCall,
+): Promise<Ending> {
   const response =
     outcome.kind === "failed"
-      ? failureResponse(core, definition, outcome.error)
-      : await resultOf(core, definition, outcome.value);
+      ? failureResponse(core, definition, outcome.error, call)
+      : await resultOf(core, definition, outcome.value, call);
   if (response.kind === "complete") {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire is JSON
     return { status: "completed", result: response.result as unknown as Json };
@@ -91,6 +99,7 @@ async function resultOf(
   core: Core,
   definition: Definition,
   returned: unknown,
+  call: FailedCall,
 ): Promise<ReturnType<typeof failureResponse>> {
   try {
     if (isInputRequired(returned)) {
@@ -101,6 +110,6 @@ async function resultOf(
     }
     return { kind: "complete", result: await definition.toResult(returned, definition.name) };
   } catch (error) {
-    return failureResponse(core, definition, error);
+    return failureResponse(core, definition, error, call);
   }
 }

@@ -1,0 +1,46 @@
+// Tells an error that somebody wrote for a reader from one that the language or the system threw. The text of the latter may
+// hold paths, addresses, queries or secrets, and nobody chose to show them.
+
+const languageErrors = new Set([
+  "TypeError",
+  "ReferenceError",
+  "RangeError",
+  "SyntaxError",
+  "URIError",
+  "EvalError",
+]);
+
+/** Errors that stand for an unintended one, because JSON has kept nothing of it but its text. */
+const marked = new WeakSet<Error>();
+
+/** Notes that this error repeats the text of an unintended one. */
+export function markUnintended<E extends Error>(error: E): E {
+  marked.add(error);
+  return error;
+}
+
+/** Whether nobody chose the text of this error. What a program's own classes say was chosen. It never throws. */
+export function isUnintended(error: unknown): error is Error {
+  try {
+    return error instanceof Error && (marked.has(error) || isOfTheSystem(error, 0));
+  } catch {
+    // A getter or a proxy threw, and nobody chose that.
+    return true;
+  }
+}
+
+function isOfTheSystem(error: object, depth: number): boolean {
+  if ("errno" in error && "syscall" in error) return true;
+  const { name, code, errors } = membersOf(error);
+  if (name === "AssertionError" || code === "ERR_ASSERTION") return true;
+  if (Array.isArray(errors) && depth < 8) {
+    return errors.some((one) => Object(one) === one && isOfTheSystem(one, depth + 1));
+  }
+  // A subclass is a choice, even if it has not changed its name. By its name, because a test runner may use several realms.
+  const { constructor } = error;
+  return languageErrors.has(String(name)) && languageErrors.has(constructor.name);
+}
+
+function membersOf(error: object): { name?: unknown; code?: unknown; errors?: unknown } {
+  return error;
+}
