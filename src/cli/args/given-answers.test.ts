@@ -27,6 +27,21 @@ describe("answers given beforehand", () => {
     expect(() => new GivenAnswers(undefined, ["size"])).toThrow("--answer takes key=value");
   });
 
+  test("a question without a field takes yes and no", () => {
+    const sure = form({});
+    for (const [word, action] of [
+      ["yes", "accept"],
+      ["true", "accept"],
+      ["no", "decline"],
+      ["false", "decline"],
+    ]) {
+      expect(new GivenAnswers(undefined, [`size=${word}`]).for(sure)).toMatchObject({ action });
+    }
+    expect(() => new GivenAnswers(undefined, ["size=maybe"]).for(sure)).toThrow(
+      '"size" must be yes or no (question "size").',
+    );
+  });
+
   test("pages and models", () => {
     const page = {
       kind: "url",
@@ -37,7 +52,11 @@ describe("answers given beforehand", () => {
       isPunycode: false,
     } as const;
     expect(new GivenAnswers(undefined, ["k=true"]).for(page)).toEqual({ action: "accept" });
+    expect(new GivenAnswers(undefined, ["k=yes"]).for(page)).toEqual({ action: "accept" });
     expect(new GivenAnswers(undefined, ["k=no"]).for(page)).toEqual({ action: "decline" });
+    expect(() => new GivenAnswers(undefined, ["k=done"]).for(page)).toThrow(
+      '"k" must be yes or no (question "k").',
+    );
     const params = { messages: [], maxTokens: 1 };
     const model = { kind: "sampling" as const, key: "k", params };
     expect(new GivenAnswers(undefined, ["k=hi"]).for(model)).toMatchObject({

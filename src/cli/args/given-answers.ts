@@ -3,6 +3,7 @@
 import type { CreateMessageResult, InputResponse } from "@modelcontextprotocol/client";
 import { answerTo } from "../../client/check-answer.ts";
 import { isObject, own } from "../../util/objects.ts";
+import { CallError } from "../../client/index.ts";
 import type { OpenQuestion } from "../../client/index.ts";
 import { UsageError } from "../command.ts";
 import { readJsonObject } from "./command-line.ts";
@@ -55,19 +56,26 @@ function shaped(question: OpenQuestion, given: unknown): unknown {
       const names = Object.keys(question.schema.properties);
       const [only] = names;
       // A question of `ctx.confirm` has no field. To accept it means yes.
-      if (only === undefined && typeof given === "boolean") {
-        return { action: given ? "accept" : "decline" };
-      }
+      if (only === undefined && !isObject(given)) return yesOrNo(question, given);
       const isContent = isObject(given) || only === undefined || names.length > 1;
       return { action: "accept", content: isContent ? given : { [only]: given } };
     }
     case "url":
-      return { action: given === true ? "accept" : "decline" };
+      return yesOrNo(question, given);
     case "sampling":
       return typeof given === "string" ? saidByPerson(given) : given;
     case "roots":
       return given;
   }
+}
+
+function yesOrNo(question: OpenQuestion, given: unknown): unknown {
+  if (given === true || given === "yes") return { action: "accept" };
+  if (given === false || given === "no") return { action: "decline" };
+  const { key } = question;
+  throw new CallError("bad_answer", `"${key}" must be yes or no (question "${key}").`, {
+    question,
+  });
 }
 
 /** A person's reply in the place of a model. */

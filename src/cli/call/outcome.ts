@@ -114,6 +114,8 @@ export function questionText(question: OpenQuestion): string {
         const about = aboutField(name, field);
         return `    ${plainLine(name)}: ${expectedOf(field) ?? "JSON"}${optional}${about}\n`;
       });
+      // A question of `ctx.confirm` has no field.
+      if (fields.length === 0) fields.push(`    ${plainLine(question.key)}: yes or no\n`);
       return `${head} ${plain(question.message).trim()}\n${fields.join("")}`;
     }
     case "url":

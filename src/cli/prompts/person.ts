@@ -100,6 +100,7 @@ export function shownAnswer(question: OpenQuestion, answer: InputResponse): stri
     if (answer.action !== "accept") return answer.action === "decline" ? "declined" : "cancelled";
     if (question.kind !== "form") return "accepted";
     const values = Object.values(answer.content ?? {});
+    if (Object.keys(question.schema.properties).length === 0) return "yes";
     const shown = values.map((value) => (typeof value === "string" ? value : plainJson(value)));
     return plainLine(shown.join(", "), 60);
   }
