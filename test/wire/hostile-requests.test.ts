@@ -172,6 +172,19 @@ describe("limits.requestBytes", () => {
     }
   });
 
+  test("is compared with the announced length, before any of the body has arrived", async () => {
+    const { app, to } = await servedDesk({ limits: { requestBytes: 2_000 } });
+    const { socket, over } = socketTo(to);
+    socket.write(head(to, "content-length: 2001"));
+    expect(await over).toMatch(/^HTTP\/1\.1 413 /);
+    const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+    const headers = { "content-type": "application/json", "content-length": "2001" };
+    const init = { method: "POST", headers, body, duplex: "half" as const };
+    const request = new Request("http://127.0.0.1/mcp", init);
+    expect((await app.fetch(request)).status).toBe(413);
+    expect(request.bodyUsed).toBe(false);
+  });
+
   test("is checked while a body of unknown length arrives", async () => {
     const { to } = await servedDesk({ limits: { requestBytes: 2_000 } });
     const { socket, over } = socketTo(to);
