@@ -22,7 +22,7 @@ test("work-items: the official client, three processes and one key make each wri
   expect(stdout).toContain("written to 2 time(s), each write once: yes");
   const replicas = new Set(stdout.match(/request → replica \d/g));
   expect(replicas.size).toBe(3);
-}, 120_000);
+});
 
 test("hello-ask runs as it stands in the README, except for its port", async () => {
   const folder = join(here, "hello-ask/.run");
@@ -56,7 +56,7 @@ test("hello-ask runs as it stands in the README, except for its port", async () 
   await client.close();
   expect(content).toEqual([{ type: "text", text: "#4522 closed as Duplicate" }]);
   expect((await printed.next()).value).toBe("tracker: close 4522 Duplicate 4301");
-}, 120_000);
+});
 
 test("the README's transcript is what the command prints, apart from times and sizes", async () => {
   const readme = readFileSync(join(here, "../README.md"), "utf8");
@@ -78,7 +78,7 @@ test("the README's transcript is what the command prints, apart from times and s
       .replaceAll(/\d+(?:\.\d+)?(?= B\b)/g, "#")
       .replaceAll(/ +/g, " ");
   expect(plain(stderr + stdout)).toBe(plain(shown));
-}, 120_000);
+});
 
 test("deploy-approval: one person's agent asks, another person follows the link", async () => {
   const folder = mkdtempSync(join(tmpdir(), "deploy-approval-"));
@@ -103,4 +103,4 @@ test("deploy-approval: one person's agent asks, another person follows the link"
   expect((await fetch(`${url}/approve`, { method: "POST", headers, body })).status).toBe(200);
   expect(await client.follow(taskId)).toBe("shop 1.4.2 is deployed. bob approved it.");
   expect((await printed.next()).value).toBe("deploy shop 1.4.2");
-}, 120_000);
+});

@@ -15,7 +15,7 @@ import { plain } from "../../bench/http/workloads.ts";
 
 const main = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
 
-test("the report has the names that readers look for", { timeout: 300_000 }, async () => {
+test("the report has the names that readers look for", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-bench-test-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, "figures.json");
@@ -54,7 +54,7 @@ test("the report has the names that readers look for", { timeout: 300_000 }, asy
   );
 });
 
-test("a wrong or missing response ends the run", { timeout: 300_000 }, async () => {
+test("a wrong or missing response ends the run", async () => {
   const pace = { isQuick: true, sliceMs: 10_000, rounds: 1, warmUp: { count: 1, ms: 10 } };
   const bench = await Bench.open(pace, "test");
   onTestFinished(() => bench.close());

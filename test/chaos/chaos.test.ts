@@ -46,7 +46,7 @@ describe.each(["sqlite", "postgres"] as const)("replicas on %s", (store) => {
     expect(violations, `seed ${chosen.seed}`).toEqual([]);
     expect(deeds.kills + deeds.pauses).toBeGreaterThan(0);
     expect(counts.answersAcknowledged).toBeGreaterThan(30);
-  }, 120_000);
+  });
 });
 
 test.each(sabotages)(
@@ -86,4 +86,4 @@ test("no replica outlives a run that is killed, not even a stopped one", async (
   kill(pid);
   await expect.poll(() => left.filter(isAlive)).toEqual([]);
   await expect.poll(() => existsSync(folder)).toBe(false);
-}, 120_000);
+});

@@ -7,8 +7,6 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { deskUrl, emptyFolder, parley, read } from "./run.ts";
 
-const limit = { timeout: 120_000 };
-
 /** One that trusts whatever state comes back, and counts. */
 async function careless(): Promise<string> {
   let orders = 0;
@@ -40,7 +38,7 @@ async function careless(): Promise<string> {
 }
 
 describe("--tamper", () => {
-  test("a server that seals its state refuses a changed one", limit, async () => {
+  test("a server that seals its state refuses a changed one", async () => {
     const args = ["call", await deskUrl(), "rounds", "--answer", "first=Ada", "--tamper"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(stdout).toMatch(
@@ -49,14 +47,14 @@ describe("--tamper", () => {
     expect(code).toBe(0);
   });
 
-  test("reports a server that accepts a changed state", limit, async () => {
+  test("reports a server that accepts a changed state", async () => {
     const args = ["call", await careless(), "order", "--answer", "n=1", "--tamper", "--json"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(code).toBe(1);
     expect(read(stdout)).toMatchObject({ check: "tamper", isFine: false });
   });
 
-  test("says that there is nothing to change if the tool asks nothing", limit, async () => {
+  test("says that there is nothing to change if the tool asks nothing", async () => {
     const none = await parley(["call", await deskUrl(), "echo", "item=x", "--tamper"], {
       cwd: emptyFolder(),
     });
@@ -68,7 +66,7 @@ describe("--tamper", () => {
 });
 
 describe("--replay", () => {
-  test("reports that the same round has the same result twice", limit, async () => {
+  test("reports that the same round has the same result twice", async () => {
     const args = ["call", await deskUrl(), "rounds", "--answer", "first=Ada", "--replay"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(stdout).toMatch(
@@ -77,7 +75,7 @@ describe("--replay", () => {
     expect(code).toBe(0);
   });
 
-  test("reports a server that does the work twice", limit, async () => {
+  test("reports a server that does the work twice", async () => {
     const args = ["call", await careless(), "order", "--answer", "n=1", "--replay"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(stdout).toMatch(
@@ -88,26 +86,22 @@ describe("--replay", () => {
 });
 
 describe("--as", () => {
-  test(
-    "legacy: questions arrive in the session, and the call cannot be resumed",
-    limit,
-    async () => {
-      const url = await deskUrl();
-      const cwd = emptyFolder();
-      const done = await parley(
-        ["call", url, "text", "--as", "legacy", "--answer", "name=Ada", "--json"],
-        { cwd },
-      );
-      expect(read(done.stdout)).toMatchObject({ status: "done", server: { era: "2025-11-25" } });
-      const open = await parley(["call", url, "text", "--as", "legacy"], { cwd });
-      expect(open).toMatchObject({ code: 6 });
-      expect(open.stderr).toContain(
-        "The call cannot be resumed, because a 2025-11-25 session ends with its connection.",
-      );
-    },
-  );
+  test("legacy: questions arrive in the session, and the call cannot be resumed", async () => {
+    const url = await deskUrl();
+    const cwd = emptyFolder();
+    const done = await parley(
+      ["call", url, "text", "--as", "legacy", "--answer", "name=Ada", "--json"],
+      { cwd },
+    );
+    expect(read(done.stdout)).toMatchObject({ status: "done", server: { era: "2025-11-25" } });
+    const open = await parley(["call", url, "text", "--as", "legacy"], { cwd });
+    expect(open).toMatchObject({ code: 6 });
+    expect(open.stderr).toContain(
+      "The call cannot be resumed, because a 2025-11-25 session ends with its connection.",
+    );
+  });
 
-  test("no-elicitation: the server refuses a tool that has to ask", limit, async () => {
+  test("no-elicitation: the server refuses a tool that has to ask", async () => {
     const args = ["call", await deskUrl(), "text", "--as", "no-elicitation", "--json"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(code).toBe(1);
@@ -120,33 +114,27 @@ describe("--as", () => {
     });
   });
 
-  test("no-tasks: the server refuses a tool that can only be a task", limit, async () => {
+  test("no-tasks: the server refuses a tool that can only be a task", async () => {
     const args = ["call", await deskUrl(), "work", "--as", "no-tasks", "--json"];
     const { code, stdout } = await parley(args, { cwd: emptyFolder() });
     expect(code).toBe(1);
     expect(read(stdout)).toMatchObject({ status: "failed", error: { code: "capability_missing" } });
   });
 
-  test(
-    "modern: the server is spoken to in 2026-07-28, and an unknown kind is refused",
-    limit,
-    async () => {
-      const url = await deskUrl();
-      const cwd = emptyFolder();
-      const modern = await parley(["call", url, "echo", "item=x", "--as", "modern", "--json"], {
-        cwd,
-      });
-      expect(read(modern.stdout)).toMatchObject({ server: { era: "2026-07-28" } });
-      const odd = await parley(["call", url, "echo", "--as", "odd"], { cwd });
-      expect(odd).toMatchObject({ code: 2 });
-      expect(odd.stderr).toContain(
-        `--as takes modern, legacy, no-elicitation, no-tasks, not "odd".`,
-      );
-    },
-  );
+  test("modern: the server is spoken to in 2026-07-28, and an unknown kind is refused", async () => {
+    const url = await deskUrl();
+    const cwd = emptyFolder();
+    const modern = await parley(["call", url, "echo", "item=x", "--as", "modern", "--json"], {
+      cwd,
+    });
+    expect(read(modern.stdout)).toMatchObject({ server: { era: "2026-07-28" } });
+    const odd = await parley(["call", url, "echo", "--as", "odd"], { cwd });
+    expect(odd).toMatchObject({ code: 2 });
+    expect(odd.stderr).toContain(`--as takes modern, legacy, no-elicitation, no-tasks, not "odd".`);
+  });
 });
 
-test("the server gets the folders of --root", limit, async () => {
+test("the server gets the folders of --root", async () => {
   const url = await deskUrl();
   const cwd = emptyFolder();
   const { stdout } = await parley(["call", url, "roots", "--root", cwd], { cwd });

@@ -39,7 +39,7 @@ interface Ended {
 
 function run(args: readonly string[], env: Record<string, string>): Promise<Ended> {
   return new Promise((settle) => {
-    const options = { env: { ...process.env, ...env }, timeout: 110_000 };
+    const options = { env: { ...process.env, ...env }, timeout: 280_000 };
     const child = execFile(process.execPath, [...args], options, (_, stdout, stderr) =>
       settle({ code: child.exitCode ?? -1, stdout, stderr }),
     );
@@ -86,7 +86,7 @@ test("without a terminal a script answers, the story holds, and nothing is left"
   expect(`${stdout}${stderr}`.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(code).toBe(0);
   expect(leftIn(folder)).toEqual([]);
-}, 120_000);
+});
 
 // They wait more than they compute, so they run at the same time.
 test.concurrent.for([
@@ -123,7 +123,7 @@ test("a person answers at the terminal, and nothing overwrites the question", as
   await screen.shows(/web-1 runs as vm-1 in the private network, for \$70 a month\./);
   await screen.shows(/and created 1 VM\./);
   expect(await screen.ended).toBe(0);
-}, 120_000);
+});
 
 test("declining the price ends the demo without a verdict", async () => {
   const screen = onScreen();
@@ -132,7 +132,7 @@ test("declining the price ends the demo without a verdict", async () => {
   await screen.shows(/You declined, so the demo ends here\./);
   expect(await screen.ended).toBe(1);
   expect(screen.text()).not.toContain("What happened");
-}, 120_000);
+});
 
 test.each([
   ["while it asks", /● Yes/],
@@ -158,4 +158,4 @@ test("the replicas exit and remove their files if the demo is killed", async () 
   screen.kill("SIGKILL");
   await screen.ended;
   await expect.poll(() => leftIn(folder)).toEqual([]);
-}, 120_000);
+});

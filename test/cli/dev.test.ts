@@ -73,7 +73,7 @@ test("prints the URL, how to call the tools and what is watched; Ctrl-C stops th
   screen.press(keys.interrupt);
   expect(await screen.ended).toBe(130);
   await expect(fetch(url)).rejects.toThrow("fetch failed");
-}, 120_000);
+});
 
 test("a call continues after an edit of an imported file", async () => {
   const { screen, write, url } = await kitchen();
@@ -85,7 +85,7 @@ test("a call continues after an edit of an imported file", async () => {
   await call.answer("hungry", { action: "accept", content: {} });
   expect((await call.result()).text).toBe("cake and a coffee for 2");
   expect(screen.text()).not.toContain("Your edit");
-}, 120_000);
+});
 
 test("warns if an edit changes what a call in progress has done", async () => {
   const { screen, write, url } = await kitchen();
@@ -99,7 +99,7 @@ test("warns if an edit changes what a call in progress has done", async () => {
     /▲ Your edit changed what a call in progress has done\. Start that call again\./,
   );
   await screen.shows(/question\s+"dish" \(tool\.ts:7\)/);
-}, 120_000);
+});
 
 test("says that a question is asked again if an edit changes it during a call", async () => {
   const { screen, write, url } = await kitchen();
@@ -115,7 +115,7 @@ test("says that a question is asked again if an edit changes it during a call", 
   expect(await nextQuestion(asked)).toBe("Are you very hungry?");
   await call.answer("hungry", { action: "accept", content: {} });
   expect((await call.result()).text).toBe("cake for 2");
-}, 120_000);
+});
 
 /** What it asks next. */
 async function nextQuestion(events: AsyncIterator<CallEvent>): Promise<string | undefined> {
@@ -136,7 +136,7 @@ test("waits for the next change if the file does not run", async () => {
   write("tool.ts", tool.replace("bought", "bought it all"));
   await screen.shows(started(2));
   expect((await fetch(new URL("/healthz", url))).status).toBe(200);
-}, 120_000);
+});
 
 test("does not restart if a file is only touched, or is not one of its files", async () => {
   const { screen, write } = await kitchen();
@@ -146,14 +146,14 @@ test("does not restart if a file is only touched, or is not one of its files", a
   write("words.ts", words.replace("for", "4"));
   await screen.shows(started(2));
   expect(screen.text().match(/changed, reloading/g)).toHaveLength(1);
-}, 120_000);
+});
 
 test("refuses a server that uses standard input and output", async () => {
   const { screen } = await kitchen(`import { app } from "./tool.ts";\nawait app.stdio();\n`);
   await screen.shows(/server\.ts uses standard input and output/);
   await screen.shows(/app\.listen\(3000\)/);
   expect(await screen.ended).toBe(1);
-}, 120_000);
+});
 
 test("refuses a file that does not exist", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-dev-"));
@@ -162,4 +162,4 @@ test("refuses a file that does not exist", async () => {
   onTestFinished(() => screen.kill("SIGKILL"));
   await screen.shows(/The file nothing\.ts does not exist\./);
   expect(await screen.ended).toBe(2);
-}, 120_000);
+});

@@ -234,4 +234,4 @@ test("checks a Postgres store that is down, has no tables, or is up to date", as
   const down = await run(doctor, ["--store", "postgres://postgres@127.0.0.1:1/x"], env);
   expect(down.code).toBe(1);
   expect(down.out).toContain("✖ store");
-}, 120_000);
+});

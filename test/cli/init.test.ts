@@ -11,7 +11,7 @@ import { askRun } from "../run/shared.ts";
 import { parley as inProcess } from "./run.ts";
 
 const run = (command: string, args: readonly string[], cwd: string) =>
-  promisify(execFile)(command, [...args], { cwd, timeout: 150_000 });
+  promisify(execFile)(command, [...args], { cwd, timeout: 280_000 });
 
 const parley = (args: readonly string[], cwd: string) => inProcess(args, { cwd });
 
@@ -54,7 +54,7 @@ test("the new project installs, passes its test and its type check, and can be c
   ];
   const called = await run("npx", call, mine);
   expect(called.stdout).toContain("Booked table 4 for 2 at 20:00.");
-}, 240_000);
+});
 
 test("files that exist are never changed", async () => {
   const mine = join(folder, "Mine of old");
@@ -76,13 +76,13 @@ test("files that exist are never changed", async () => {
     "tsconfig.json",
   ]);
   expect((await parley(["init", "."], mine)).stderr).not.toContain("created");
-}, 120_000);
+});
 
 test("the name of the folder becomes the name of the package", async () => {
   await parley(["init", "My Ünusual server!"], folder);
   const text = readFileSync(join(folder, "My Ünusual server!", "package.json"), "utf8");
   expect(JSON.parse(text)).toMatchObject({ name: "my-nusual-server", private: true });
-}, 120_000);
+});
 
 test("says what is missing if only the package was installed", async () => {
   const mine = join(folder, "installed");

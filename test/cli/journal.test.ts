@@ -10,7 +10,6 @@ import { referenceTo, stateOf } from "../../src/client/reference.ts";
 import { referenceAt } from "../../src/cli/journal/reference.ts";
 import { deskUrl, emptyFolder, parley, start } from "./run.ts";
 
-const limit = { timeout: 120_000 };
 const folder = ".parley/calls";
 
 /** A call that waits for its first answer, in the journal of a folder. */
@@ -22,7 +21,7 @@ async function left(url: string, cwd = emptyFolder()) {
   return { cwd, path, id: file.slice(0, 8), state: stateOf(ref.join(".")) };
 }
 
-test("lists hundreds of calls, and forgets them by age or by id", limit, async () => {
+test("lists hundreds of calls, and forgets them by age or by id", async () => {
   const url = await deskUrl();
   const { cwd, id, state } = await left(url);
   const dayMs = 86_400_000;
@@ -48,7 +47,7 @@ test("lists hundreds of calls, and forgets them by age or by id", limit, async (
   }
 });
 
-test("shows a call from the future as just started", limit, async () => {
+test("shows a call from the future as just started", async () => {
   const url = await deskUrl();
   const { cwd, path, state } = await left(url);
   const ahead = { ...state, since: Date.now() + 3_600_000 };
@@ -56,7 +55,7 @@ test("shows a call from the future as just started", limit, async () => {
   expect((await parley(["resume"], { cwd })).stdout).toContain("asks name, 0 ms ago");
 });
 
-test("two processes cannot continue the same call at the same time", limit, async () => {
+test("two processes cannot continue the same call at the same time", async () => {
   const url = await deskUrl();
   const cwd = emptyFolder();
   const first = start(["call", url, "slow"], { cwd });
@@ -77,7 +76,7 @@ test("two processes cannot continue the same call at the same time", limit, asyn
   expect((await parley(again, { cwd })).code).toBe(7);
 });
 
-test("ignores a lock from before the machine was started", limit, async () => {
+test("ignores a lock from before the machine was started", async () => {
   const url = await deskUrl();
   const { cwd, path, id } = await left(url);
   const held = path.replace(/call$/, "held");
@@ -105,7 +104,7 @@ describe("a call that this person did not start here", () => {
     return { url, heard };
   }
 
-  test("does not receive PARLEY_TOKEN", limit, async () => {
+  test("does not receive PARLEY_TOKEN", async () => {
     const { url, heard } = await asking();
     const { cwd, id } = await left(url);
     const ref = (await parley(["resume", id, "--print"], { cwd })).stdout.trim();
@@ -135,7 +134,7 @@ describe("a call that this person did not start here", () => {
     expect(await told([id, "--trust"], cwd, other)).toBe(true);
   });
 
-  test("starts no program, by any command", limit, async () => {
+  test("starts no program, by any command", async () => {
     const { url } = await asking();
     const { cwd, path, id, state } = await left(url);
     const target = { kind: "command", command: "touch", args: ["ran"], cwd } as const;

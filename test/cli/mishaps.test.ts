@@ -13,15 +13,13 @@ import { keys as deskKeys, quiet } from "../interop/errands.ts";
 import { deskUrl, emptyFolder, parley, parleyProcess, read, start } from "./run.ts";
 import { deskFile } from "./where.ts";
 
-const limit = { timeout: 120_000 };
-
 async function sentence(args: readonly string[], cwd = emptyFolder()) {
   const { code, stdout, stderr } = await parley(args, { cwd });
   return { code, stdout, said: stderr.trim().split("\n").at(-1) };
 }
 
 describe("the server", () => {
-  test("is down", limit, async () => {
+  test("is down", async () => {
     expect(await sentence(["call", "http://127.0.0.1:47/mcp", "x"])).toEqual({
       code: 1,
       stdout: "",
@@ -31,7 +29,7 @@ describe("the server", () => {
     });
   });
 
-  test("is not an MCP server", limit, async () => {
+  test("is not an MCP server", async () => {
     const page = createServer((_, response) =>
       response.setHeader("Content-Type", "text/html").end("<p>Hello</p>"),
     );
@@ -46,7 +44,7 @@ describe("the server", () => {
     expect(read(stdout)).toMatchObject({ status: "failed", error: { code: "bad_response" } });
   });
 
-  test("goes down between two rounds: the call is kept", limit, async () => {
+  test("goes down between two rounds: the call is kept", async () => {
     const app = desk({ keys: deskKeys, logger: quiet });
     const { url } = await app.listen(0);
     const cwd = emptyFolder();
@@ -63,12 +61,12 @@ describe("the server", () => {
     expect(done).toMatchObject({ code: 0, stdout: "Hello, Ada\n" });
   });
 
-  test("takes too long", limit, async () => {
+  test("takes too long", async () => {
     const said = await sentence(["call", await deskUrl(), "slow", "--timeout", "300ms"]);
     expect(said).toMatchObject({ code: 7 });
   });
 
-  test("exits at once, or does not exist", limit, async () => {
+  test("exits at once, or does not exist", async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "broken.mjs"), `throw new Error("no such table");`);
     const { code, stderr } = await parley(["call", "broken.mjs", "x"], { cwd });
@@ -79,7 +77,7 @@ describe("the server", () => {
     expect(await sentence(["call", "missing.mjs", "x"], cwd)).toMatchObject({ code: 2 });
   });
 
-  test("is an ES module in a package that is not", limit, async () => {
+  test("is an ES module in a package that is not", async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "server.ts"), "await Promise.resolve();");
     const env = { NODE_PATH: join(import.meta.dirname, "../../node_modules") };
@@ -90,7 +88,7 @@ describe("the server", () => {
     );
   });
 
-  test("is already running on its port", limit, async () => {
+  test("is already running on its port", async () => {
     const { port } = new URL(await deskUrl());
     const cwd = emptyFolder();
     const taken = `import { createServer } from "node:http";
@@ -104,7 +102,7 @@ describe("the server", () => {
 });
 
 describe("the state of a call", () => {
-  test("is too old, or its key is gone", limit, async () => {
+  test("is too old, or its key is gone", async () => {
     const cwd = emptyFolder();
     const young = await deskUrl({ limits: { tokenTtlMs: 1 } });
     expect((await parley(["call", young, "text"], { cwd })).code).toBe(6);
@@ -137,7 +135,7 @@ describe("the state of a call", () => {
     expect(done).toMatchObject({ code: 0, stdout: "Hello, Ada\n" });
   });
 
-  test("is in the journal after a refusal, until it is forgotten", limit, async () => {
+  test("is in the journal after a refusal, until it is forgotten", async () => {
     const cwd = emptyFolder();
     const app = desk({ keys: deskKeys, logger: quiet });
     const { url } = await app.listen(0);
@@ -155,7 +153,7 @@ describe("the state of a call", () => {
     expect(readdirSync(join(cwd, ".parley/calls"))).toEqual([]);
   });
 
-  test("of a 2025-11-25 task is resumed by the hint that the call printed", limit, async () => {
+  test("of a 2025-11-25 task is resumed by the hint that the call printed", async () => {
     const cwd = emptyFolder();
     const url = await deskUrl();
     const called = await parley(["call", url, "work", "--as", "legacy"], { cwd });
@@ -167,7 +165,7 @@ describe("the state of a call", () => {
     expect(await parley(words, { cwd })).toMatchObject({ code: 0, stdout: "Sent to Ada\n" });
   });
 
-  test("is not a reference, or is incomplete", limit, async () => {
+  test("is not a reference, or is incomplete", async () => {
     const cwd = emptyFolder();
     const wrong = {
       "parley1.e30": "This is not a complete reference to a call. Copy all of it.",
@@ -199,7 +197,7 @@ describe("the journal", () => {
     return folder;
   }
 
-  test("is on a full disk: nothing is sent", limit, async ({ skip }) => {
+  test("is on a full disk: nothing is sent", async ({ skip }) => {
     const folder = smallDisk();
     if (folder === undefined) return skip("no disk can be made here");
     fill(folder, "a");
@@ -221,7 +219,7 @@ describe("the journal", () => {
     });
   });
 
-  test("is full when a call is resumed: the call is kept as it was", limit, async ({ skip }) => {
+  test("is full when a call is resumed: the call is kept as it was", async ({ skip }) => {
     const folder = smallDisk();
     if (folder === undefined) return skip("no disk can be made here");
     const cwd = emptyFolder();
@@ -252,7 +250,7 @@ describe("the journal", () => {
     return files;
   }
 
-  test("cannot be written to", limit, async () => {
+  test("cannot be written to", async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "file"), "");
     const said = await sentence(
@@ -284,7 +282,7 @@ describe("the server that was started stops", () => {
     }
   };
 
-  test.each(["SIGKILL", "SIGINT"] as const)("with the command, by %s", limit, async (signal) => {
+  test.each(["SIGKILL", "SIGINT"] as const)("with the command, by %s", async (signal) => {
     const cwd = emptyFolder();
     const env = { LISTEN: "1" };
     const child = start(["call", prints(cwd), "slow", "--verbose"], { cwd, env });

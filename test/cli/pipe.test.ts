@@ -10,7 +10,7 @@ import { deskUrl, emptyFolder, parley, parleyProcess, read } from "./run.ts";
 import { deskFile } from "./where.ts";
 
 describe("call, exit 6, resume in another process", () => {
-  test("rounds of a server file", { timeout: 120_000 }, async () => {
+  test("rounds of a server file", async () => {
     const cwd = emptyFolder();
     const called = await parley(["call", deskFile, "rounds"], { cwd });
     expect(called).toMatchObject({ code: 6 });
@@ -39,7 +39,7 @@ describe("call, exit 6, resume in another process", () => {
     expect(readdirSync(join(cwd, ".parley/calls"))).toEqual([]);
   });
 
-  test("a task, by its whole reference, from another folder", { timeout: 120_000 }, async () => {
+  test("a task, by its whole reference, from another folder", async () => {
     const cwd = emptyFolder();
     const called = read((await parley(["call", deskFile, "work", "--json"], { cwd })).stdout);
     expect(called).toMatchObject({
@@ -65,66 +65,62 @@ describe("call, exit 6, resume in another process", () => {
     });
   });
 
-  test(
-    "a call of a URL, with answers in a file; no header and no token is kept",
-    { timeout: 120_000 },
-    async () => {
-      const shop = app({ name: "there", version: "1.0.0", keys: appKeys, logger: quiet });
-      const seen: (string | null)[] = [];
-      shop.tool(
-        "buy",
-        { description: "Asks", inputSchema: z.object({ n: z.int() }) },
-        async ({ n }, ctx) => {
-          seen.push(ctx.request?.headers?.get("x-secret") ?? null);
-          const { size, colour } = await ctx.ask(
-            "what",
-            "What?",
-            z.object({ size: z.enum(["S", "L"]), colour: z.string() }),
-          );
-          return (await ctx.confirm("sure", "Sure?")) ? `${n} ${size} ${colour}` : "no";
-        },
-      );
-      const { url } = await shop.listen(0);
-      onTestFinished(() => shop.close());
-      const cwd = emptyFolder();
-      writeFileSync(
-        join(cwd, "answers.json"),
-        JSON.stringify({ what: { size: "L", colour: "red" }, sure: { action: "decline" } }),
-      );
-      const all = [
-        "call",
-        `${url}?key=hidden`,
-        "buy",
-        "n=3",
-        "--header",
-        "X-Secret: hush",
-        "--token",
-        "t0ken",
-      ];
-      const open = await parley(all, { cwd });
-      expect(open.code).toBe(6);
-      const [file = ""] = readdirSync(join(cwd, ".parley/calls"));
-      const path = join(cwd, ".parley/calls", file);
-      const kept = readFileSync(path, "utf8");
-      const [, where = "", , state = ""] = kept.split(".");
-      const clear =
-        Buffer.from(where, "base64url").toString() + Buffer.from(state, "base64url").toString();
-      expect(clear).toContain(new URL(url).host);
-      expect(clear).not.toMatch(/hush|t0ken|hidden/);
-      expect(statSync(path).mode & 0o777).toBe(0o600);
-      expect(readFileSync(join(cwd, ".parley/.gitignore"), "utf8")).toBe("*\n");
+  test("a call of a URL, with answers in a file; no header and no token is kept", async () => {
+    const shop = app({ name: "there", version: "1.0.0", keys: appKeys, logger: quiet });
+    const seen: (string | null)[] = [];
+    shop.tool(
+      "buy",
+      { description: "Asks", inputSchema: z.object({ n: z.int() }) },
+      async ({ n }, ctx) => {
+        seen.push(ctx.request?.headers?.get("x-secret") ?? null);
+        const { size, colour } = await ctx.ask(
+          "what",
+          "What?",
+          z.object({ size: z.enum(["S", "L"]), colour: z.string() }),
+        );
+        return (await ctx.confirm("sure", "Sure?")) ? `${n} ${size} ${colour}` : "no";
+      },
+    );
+    const { url } = await shop.listen(0);
+    onTestFinished(() => shop.close());
+    const cwd = emptyFolder();
+    writeFileSync(
+      join(cwd, "answers.json"),
+      JSON.stringify({ what: { size: "L", colour: "red" }, sure: { action: "decline" } }),
+    );
+    const all = [
+      "call",
+      `${url}?key=hidden`,
+      "buy",
+      "n=3",
+      "--header",
+      "X-Secret: hush",
+      "--token",
+      "t0ken",
+    ];
+    const open = await parley(all, { cwd });
+    expect(open.code).toBe(6);
+    const [file = ""] = readdirSync(join(cwd, ".parley/calls"));
+    const path = join(cwd, ".parley/calls", file);
+    const kept = readFileSync(path, "utf8");
+    const [, where = "", , state = ""] = kept.split(".");
+    const clear =
+      Buffer.from(where, "base64url").toString() + Buffer.from(state, "base64url").toString();
+    expect(clear).toContain(new URL(url).host);
+    expect(clear).not.toMatch(/hush|t0ken|hidden/);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(cwd, ".parley/.gitignore"), "utf8")).toBe("*\n");
 
-      const done = await parley([...all, "--answers", "answers.json", "--no-journal"], { cwd });
-      expect(done).toMatchObject({ code: 0, stdout: "no\n" });
-      expect(done.stderr).toContain("what: L, red (given)");
-      expect(done.stderr).toContain("sure: declined (given)");
-      expect(seen).toContain("hush");
-    },
-  );
+    const done = await parley([...all, "--answers", "answers.json", "--no-journal"], { cwd });
+    expect(done).toMatchObject({ code: 0, stdout: "no\n" });
+    expect(done.stderr).toContain("what: L, red (given)");
+    expect(done.stderr).toContain("sure: declined (given)");
+    expect(seen).toContain("hush");
+  });
 });
 
 describe("arguments", () => {
-  test("follow the tool's schema, and can come from a file", { timeout: 120_000 }, async () => {
+  test("follow the tool's schema, and can come from a file", async () => {
     const cwd = emptyFolder();
     const url = await deskUrl();
     writeFileSync(join(cwd, "args.json"), JSON.stringify({ item: "tea", seats: 9 }));
@@ -156,7 +152,7 @@ describe("arguments", () => {
     expect(stdout).toMatch(/^ {4}at: .* \(Time\)$/m);
   });
 
-  test("a wrong name is reported, with a suggestion", { timeout: 120_000 }, async () => {
+  test("a wrong name is reported, with a suggestion", async () => {
     const url = await deskUrl();
     const cwd = emptyFolder();
     const wrong: [string[], string][] = [
@@ -172,20 +168,16 @@ describe("arguments", () => {
 });
 
 describe("a server that is started here", () => {
-  test(
-    "may listen, and is recognised by its name after its port has changed",
-    { timeout: 120_000 },
-    async () => {
-      const cwd = emptyFolder();
-      const env = { LISTEN: "1" };
-      const called = await parley(["call", deskFile, "text", "--json"], { cwd, env });
-      expect(called.code).toBe(6);
-      const args = ["resume", String(read(called.stdout)["id"]), "--answer", "name=Ada"];
-      expect(await parley(args, { cwd, env })).toMatchObject({ code: 0, stdout: "Hello, Ada\n" });
-    },
-  );
+  test("may listen, and is recognised by its name after its port has changed", async () => {
+    const cwd = emptyFolder();
+    const env = { LISTEN: "1" };
+    const called = await parley(["call", deskFile, "text", "--json"], { cwd, env });
+    expect(called.code).toBe(6);
+    const args = ["resume", String(read(called.stdout)["id"]), "--answer", "name=Ada"];
+    expect(await parley(args, { cwd, env })).toMatchObject({ code: 0, stdout: "Hello, Ada\n" });
+  });
 
-  test("can be a command, after -- or in quotes", { timeout: 120_000 }, async () => {
+  test("can be a command, after -- or in quotes", async () => {
     const cwd = emptyFolder();
     const command = [process.execPath, deskFile];
     const after = await parley(["call", "echo", "item=x", "--", ...command], { cwd });
@@ -198,7 +190,7 @@ describe("a server that is started here", () => {
     );
   });
 
-  test("a failed call leaves nothing in the journal", { timeout: 120_000 }, async () => {
+  test("a failed call leaves nothing in the journal", async () => {
     const cwd = emptyFolder();
     const url = await deskUrl();
     const failed = await parley(["call", url, "fail", "--json"], { cwd });

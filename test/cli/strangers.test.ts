@@ -19,10 +19,9 @@ const everything = fileURLToPath(
   import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
 );
 const command = ["--", process.execPath, everything, "stdio"];
-const limit = { timeout: 120_000 };
 
 describe("the everything server (2025-11-25, over standard input and output)", () => {
-  test("lists and calls", limit, async () => {
+  test("lists and calls", async () => {
     const cwd = emptyFolder();
     const listed = await parley(["list", ...command], { cwd });
     expect(listed.stdout).toContain("2025-11-25");
@@ -31,7 +30,7 @@ describe("the everything server (2025-11-25, over standard input and output)", (
     expect(sum).toMatchObject({ code: 0, stdout: "The sum of 2 and 3 is 5.\n" });
   });
 
-  test("fills in a form with every kind of field", limit, async () => {
+  test("fills in a form with every kind of field", async () => {
     const screen = parleyOnScreen(["call", "trigger-elicitation-request", ...command], {
       cwd: emptyFolder(),
       env: { NO_COLOR: "1" },
@@ -86,7 +85,7 @@ describe("the SDK's example server behind OAuth", () => {
     return `http://localhost:${port}/mcp`;
   }
 
-  test("signs in once through the page that it prints, and remembers it", limit, async () => {
+  test("signs in once through the page that it prints, and remembers it", async () => {
     const url = await started();
     const cwd = emptyFolder();
     const env = { XDG_CONFIG_HOME: join(cwd, "config") };

@@ -31,7 +31,6 @@ const stores: Record<string, () => Promise<Stored>> = {
 
 test.each(Object.entries(stores))(
   "lists, shows, answers and watches a task through its server and in %s",
-  { timeout: 90_000 },
   async (_, open) => {
     const cwd = emptyFolder();
     const { store, target } = await open();
@@ -94,7 +93,6 @@ test.each(Object.entries(stores))(
 
 test.each(Object.entries(stores))(
   "cancels a task through its server or in %s, and forgets its call",
-  { timeout: 90_000 },
   async (_, open) => {
     const cwd = emptyFolder();
     const { store, target } = await open();
@@ -118,7 +116,7 @@ test.each(Object.entries(stores))(
   },
 );
 
-test("reports tasks, commands and stores that do not exist", { timeout: 120_000 }, async () => {
+test("reports tasks, commands and stores that do not exist", async () => {
   const cwd = emptyFolder();
   const url = await deskUrl();
   expect(await parley(["tasks", "get", url, "nope"], { cwd })).toMatchObject({

@@ -43,10 +43,8 @@ async function answer(screen: Screen, question: RegExp, ...typed: string[]): Pro
   screen.press(...typed);
 }
 
-const limit = { timeout: 120_000 };
-
 describe("answered by keys", () => {
-  test("text", limit, async () => {
+  test("text", async () => {
     const screen = await calling("text");
     await answer(screen, /◆ {2}Who are you\?/, "Ada", enter);
     expect(await screen.ended).toBe(0);
@@ -55,7 +53,7 @@ describe("answered by keys", () => {
     );
   });
 
-  test("a server in development reports its steps at the end", limit, async () => {
+  test("a server in development reports its steps at the end", async () => {
     const screen = await calling("rounds");
     await answer(screen, /◆ {2}First\?/, "Ada", enter);
     await answer(screen, /◆ {2}Second\?/, "2", enter);
@@ -63,7 +61,7 @@ describe("answered by keys", () => {
     expect(screen.text()).toMatch(/steps note \(ran 0, replayed 1\)\nAda 2$/);
   });
 
-  test("formats, a default and an optional field", limit, async () => {
+  test("formats, a default and an optional field", async () => {
     const screen = await calling("formats");
     await answer(screen, /◆ {2}Mail/, "ada", enter);
     await answer(screen, /Expected an email address\./, "@example.com", enter);
@@ -83,7 +81,7 @@ describe("answered by keys", () => {
     );
   });
 
-  test("numbers within bounds", limit, async () => {
+  test("numbers within bounds", async () => {
     const screen = await calling("numbers");
     await answer(screen, /◆ {2}Seats\n│ {2}a whole number from 1 to 9/, "0", enter);
     await answer(screen, /Expected a whole number from 1 to 9\./, keys.backspace, "3", enter);
@@ -92,7 +90,7 @@ describe("answered by keys", () => {
     expect(screen.text()).toContain(`{"action":"accept","content":{"seats":3,"weight":2.5}}`);
   });
 
-  test("one choice, several choices, yes or no", limit, async () => {
+  test("one choice, several choices, yes or no", async () => {
     const screen = await calling("choices");
     await answer(screen, /◆ {2}Size\n│ {2}○ S\n│ {2}● M/, enter);
     await answer(
@@ -117,7 +115,7 @@ describe("answered by keys", () => {
     );
   });
 
-  test("a page: the host is shown with a warning, and nothing is opened", limit, async () => {
+  test("a page: the host is shown with a warning, and nothing is opened", async () => {
     const screen = await calling("page");
     await answer(
       screen,
@@ -128,14 +126,14 @@ describe("answered by keys", () => {
     expect(screen.text()).toMatch(/signed in$/);
   });
 
-  test("an answer in place of the model", limit, async () => {
+  test("an answer in place of the model", async () => {
     const screen = await calling("model");
     await answer(screen, /user: A motto, please[^]*Your answer for the model/, "Onwards", enter);
     expect(await screen.ended).toBe(0);
     expect(screen.text()).toMatch(/Onwards$/);
   });
 
-  test("a task that asks", limit, async () => {
+  test("a task that asks", async () => {
     const screen = await calling("work");
     await answer(screen, /① .*task \S+[^]*asks name[^]*◆ {2}For whom\?/, "Ada", enter);
     expect(await screen.ended).toBe(0);
@@ -144,7 +142,7 @@ describe("answered by keys", () => {
 });
 
 describe("not answered", () => {
-  test("declined", limit, async () => {
+  test("declined", async () => {
     const screen = await calling("confirm");
     await answer(screen, /◆ {2}Are you sure\?\n.*● Yes\n.*○ No\n(?!.*○)/, escape);
     await answer(screen, /◆ {2}Leave this question\?/, down, enter);
@@ -152,7 +150,7 @@ describe("not answered", () => {
     expect(screen.text()).toMatch(/↳ you .* declined\n[^]*no$/);
   });
 
-  test("cancelled", limit, async () => {
+  test("cancelled", async () => {
     const screen = await calling("text");
     await answer(screen, /◆ {2}Who are you\?/, "A", escape);
     await answer(screen, /◆ {2}Leave this question\?/, down, down, enter);
@@ -162,7 +160,7 @@ describe("not answered", () => {
     );
   });
 
-  test("Ctrl-D opens the menu, and Go back returns to the question", limit, async () => {
+  test("Ctrl-D opens the menu, and Go back returns to the question", async () => {
     const screen = await calling("text");
     await answer(screen, /◆ {2}Who are you\?/, end);
     await answer(screen, /◆ {2}Leave this question\?/, enter);
@@ -171,7 +169,7 @@ describe("not answered", () => {
     expect(screen.text()).toMatch(/Hello, Bo$/);
   });
 
-  test("declining to answer for the model ends the call", limit, async () => {
+  test("declining to answer for the model ends the call", async () => {
     const screen = await calling("model");
     await answer(screen, /Your answer for the model/, escape);
     await answer(screen, /◆ {2}Leave this question\?/, down, enter);
@@ -179,19 +177,15 @@ describe("not answered", () => {
     expect(screen.text()).toMatch(/You did not answer for the model, so the call was cancelled\.$/);
   });
 
-  test(
-    "a question that times out is removed from the screen, and the next one is asked",
-    limit,
-    async () => {
-      const screen = await calling("late");
-      await answer(screen, /◆ {2}Quick, who\?/, "Ad");
-      await answer(screen, /The server withdrew this question\.[^]*◆ {2}Go on without\?/, enter);
-      expect(await screen.ended).toBe(0);
-      expect(screen.text()).toMatch(/without$/);
-    },
-  );
+  test("a question that times out is removed from the screen, and the next one is asked", async () => {
+    const screen = await calling("late");
+    await answer(screen, /◆ {2}Quick, who\?/, "Ad");
+    await answer(screen, /The server withdrew this question\.[^]*◆ {2}Go on without\?/, enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(/without$/);
+  });
 
-  test("interrupted at a question, and resumed", limit, async () => {
+  test("interrupted at a question, and resumed", async () => {
     const url = await deskUrl();
     const cwd = emptyFolder();
     const screen = shown(["call", url, "rounds"], { cwd });
@@ -205,7 +199,7 @@ describe("not answered", () => {
     expect(again.text()).toMatch(/Ada 2$/);
   });
 
-  test("interrupted while the server works", limit, async () => {
+  test("interrupted while the server works", async () => {
     const screen = await calling("slow");
     await screen.shows(/^slow/);
     screen.press(interrupt);
@@ -215,20 +209,20 @@ describe("not answered", () => {
 });
 
 describe("the screen", () => {
-  test("progress is a bar that changes in place", limit, async () => {
+  test("progress is a bar that changes in place", async () => {
     const screen = await calling("count");
     expect(await screen.ended).toBe(0);
     expect(screen.text()).toMatch(/^count\n {3}▇{15}▁{5} 3\/4 sending\n① .*done\n/);
   });
 
-  test("progress of a task is read from its status", limit, async () => {
+  test("progress of a task is read from its status", async () => {
     const screen = await calling("work");
     await screen.shows(/① .*task \S+\n {3}working ▇{5}▁{15} packing \(1\/4\)\n② .*asks name/);
     await answer(screen, /For whom\?/, "Ada", enter);
     expect(await screen.ended).toBe(0);
   });
 
-  test("text of a server cannot overwrite it", limit, async () => {
+  test("text of a server cannot overwrite it", async () => {
     const screen = await calling("hostile");
     await answer(screen, /◆ {2}red evil/, "x", enter);
     expect(await screen.ended).toBe(0);
@@ -236,7 +230,7 @@ describe("the screen", () => {
     expect(screen.raw()).not.toContain("\u001B[2J");
   });
 
-  test("uses colours unless NO_COLOR is set", limit, async () => {
+  test("uses colours unless NO_COLOR is set", async () => {
     const colour = await calling("confirm", { env: {} });
     await answer(colour, /Are you sure/, enter);
     await colour.ended;
@@ -251,7 +245,7 @@ describe("the screen", () => {
     );
   });
 
-  test("no line is wider than the terminal", limit, async () => {
+  test("no line is wider than the terminal", async () => {
     const screen = await calling("work", { columns: 40 });
     await answer(screen, /For whom\?/, "Ada", enter);
     expect(await screen.ended).toBe(0);
@@ -264,7 +258,7 @@ describe("the screen", () => {
     expect(screen.text()).toMatch(/working ▇{3}▁{7} packing \(1\/4\)\n② /);
   });
 
-  test("text beside a prompt is broken between words", limit, async () => {
+  test("text beside a prompt is broken between words", async () => {
     const screen = await calling("page", { columns: 40 });
     await answer(
       screen,
@@ -275,7 +269,7 @@ describe("the screen", () => {
   });
 });
 
-test("each help text has usage, examples and exit codes, within 80 columns", limit, async () => {
+test("each help text has usage, examples and exit codes, within 80 columns", async () => {
   const { stdout: all } = await parley(["--help"], { cwd: emptyFolder() });
   const [, list = ""] = /\nCommands\n([^]*?)\n\n/.exec(all) ?? [];
   const commands = [...list.matchAll(/^ {2}(\w+) /gm)].map(([, command = ""]) => command);

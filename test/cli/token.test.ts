@@ -138,4 +138,4 @@ test("reads a token from standard input", async () => {
   const options = { cwd: emptyFolder(), env, stdin: `${state}\n` };
   const { stdout } = await parleyProcess(["token", "inspect", "-"], options);
   expect(stdout).toContain("tools/call buy");
-}, 120_000);
+});

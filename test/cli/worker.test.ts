@@ -80,7 +80,7 @@ test("runs tasks that were created elsewhere, and releases them at once when it 
   expect(said).toContain("Stopped. Other workers can take over the tasks.");
   // Its lease would have been a minute.
   expect((await app.health()).tasks).toMatchObject({ held: 0, live: 1 });
-}, 120_000);
+});
 
 const refusal = "app.ts serves requests, so it runs tasks by itself.";
 
@@ -96,7 +96,7 @@ test("exits without claiming a task if the file listens, even if its port is tak
   expect(ran.stderr).toContain(refusal);
   expect((await app.health()).tasks).toMatchObject({ held: 0, live: 1 });
   expect(readdirSync(folder)).not.toContain("done.txt");
-}, 120_000);
+});
 
 test.each([
   [

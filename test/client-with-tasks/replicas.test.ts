@@ -12,7 +12,7 @@ import { scriptOf } from "../programs.ts";
 import { deferred } from "../wire/deferred.ts";
 import { plainClient, textOf } from "./plain-client.ts";
 
-test("callTool() returns its result when a replica is killed", { timeout: 120_000 }, async () => {
+test("callTool() returns its result when a replica is killed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-with-tasks-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const creating = deferred<number>();

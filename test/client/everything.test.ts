@@ -47,7 +47,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
   beforeAll(async () => {
     connection = await connect(await ways[way](), people);
     ends.push(() => connection.close());
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const end of ends.splice(0).toReversed()) await end();
   });
@@ -123,7 +123,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     expect(await failure(connection.read("demo://nothing"))).toMatchObject({ code: "refused" });
   });
 
-  test("a task asks in the middle", { timeout: 120_000 }, async () => {
+  test("a task asks in the middle", async () => {
     const args = { topic: "python", ambiguous: true };
     const call = connection.start("simulate-research-query", args);
     const types: string[] = [];
@@ -137,7 +137,7 @@ describe.each(["stdio", "http"] as const)("over %s", (way) => {
     expect((await call.result()).text).toContain("python (snake)");
   });
 
-  test("of two tasks at once, one can be cancelled", { timeout: 120_000 }, async () => {
+  test("of two tasks at once, one can be cancelled", async () => {
     const kept = connection.call("simulate-research-query", { topic: "rust" });
     const dropped = connection.start("simulate-research-query", { topic: "go" });
     for await (const { type } of dropped) if (type === "task") break;

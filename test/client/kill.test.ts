@@ -77,7 +77,7 @@ const asks = ({ ledger }: Story, key: string) =>
   ledger.filter((line) => line === `asked ${key}`).length;
 const wasAnswered = ({ left }: Story, key: string) => left.includes(`answered ${key}`);
 
-describe("a call of three questions", { timeout: 120_000 }, () => {
+describe("a call of three questions", () => {
   test.each([
     [1, "asked a"],
     [2, "answered a"],
@@ -98,7 +98,7 @@ describe("a call of three questions", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a task of two questions", { timeout: 120_000 }, () => {
+describe("a task of two questions", () => {
   test.each([
     [1, "task"],
     [2, "asked a"],

@@ -50,14 +50,10 @@ async function drive(connection: Connection, n: number): Promise<string> {
 test.each([
   ["HTTP", overHttp],
   ["stdio", overStdio],
-])(
-  "many calls at once over %s each get their own answers by events",
-  { timeout: 120_000 },
-  async (_, way) => {
-    const connection = await way({ elicit: "events" });
-    expect(await Promise.all(calls.map((n) => drive(connection, n)))).toEqual(expected);
-  },
-);
+])("many calls at once over %s each get their own answers by events", async (_, way) => {
+  const connection = await way({ elicit: "events" });
+  expect(await Promise.all(calls.map((n) => drive(connection, n)))).toEqual(expected);
+});
 
 test.each([
   ["HTTP", "2026-07-28", overHttp],
@@ -66,7 +62,6 @@ test.each([
   ["stdio", "2025-11-25", overStdio],
 ] as const)(
   "many calls at once over %s, %s, each get their own answers by a handler",
-  { timeout: 120_000 },
   async (_, era, way) => {
     const connection = await way({
       era,

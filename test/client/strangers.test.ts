@@ -78,7 +78,7 @@ describe("the example server of SDK v1, 2025-11-25", () => {
     content: { name: "Ada", email: "ada@example.com" },
   });
 
-  test("pushed questions work, and so do tasks that ask", { timeout: 120_000 }, async () => {
+  test("pushed questions work, and so do tasks that ask", async () => {
     const connection = opened(await connect(await started(), { elicit: contact }));
     expect(connection.era).toBe("2025-11-25");
     expect((await connection.call("greet", { name: "Ada" })).text).toBe("Hello, Ada!");

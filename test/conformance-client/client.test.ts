@@ -42,7 +42,7 @@ const named = [
 
 const suite = once(installedSuite);
 
-describe("the client", { timeout: 300_000 }, () => {
+describe("the client", () => {
   const runs = new Map(
     revisions.map(({ revision }) => [
       revision,

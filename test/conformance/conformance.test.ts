@@ -50,48 +50,44 @@ const named = [
 const suite = once(installedSuite);
 
 // All ways run at once, because a run waits more than it computes.
-describe.concurrent.each(["direct", "over the SDK", "attached"] as const)(
-  "served %s",
-  { timeout: 300_000 },
-  (way) => {
-    const listening = once(() => ways[way](0, memoryStore()));
-    const runs = new Map(
-      revisions.map(({ revision }) => [
-        revision,
-        once(async () => runSuite(await suite(), (await listening()).url, revision)),
-      ]),
-    );
+describe.concurrent.each(["direct", "over the SDK", "attached"] as const)("served %s", (way) => {
+  const listening = once(() => ways[way](0, memoryStore()));
+  const runs = new Map(
+    revisions.map(({ revision }) => [
+      revision,
+      once(async () => runSuite(await suite(), (await listening()).url, revision)),
+    ]),
+  );
 
-    afterAll(async () => (await listening()).close());
+  afterAll(async () => (await listening()).close());
 
-    test.each(named)("%s: %s, in %i checks", async (revision, scenario, minimum) => {
+  test.each(named)("%s: %s, in %i checks", async (revision, scenario, minimum) => {
+    const run = await runs.get(revision)?.();
+    const checks = run?.scenarios.get(scenario) ?? [];
+    expect(complaints(checks)).toEqual([]);
+    expect(passed(checks)).toBeGreaterThanOrEqual(minimum);
+  });
+
+  test.each(revisions)(
+    "$revision: every requirement is met, in $scenarios scenarios and $checks checks",
+    async ({ revision, scenarios, checks: minimum }) => {
       const run = await runs.get(revision)?.();
-      const checks = run?.scenarios.get(scenario) ?? [];
-      expect(complaints(checks)).toEqual([]);
-      expect(passed(checks)).toBeGreaterThanOrEqual(minimum);
-    });
-
-    test.each(revisions)(
-      "$revision: every requirement is met, in $scenarios scenarios and $checks checks",
-      async ({ revision, scenarios, checks: minimum }) => {
-        const run = await runs.get(revision)?.();
-        const required = requiredScenarios(await suite(), revision);
-        expect(required).toHaveLength(scenarios);
-        const found = required.map((scenario) => ({
-          scenario,
-          checks: run?.scenarios.get(scenario) ?? [],
-        }));
-        const wrong = found.flatMap(({ scenario, checks }) => {
-          const said = checks.length === 0 ? ["it made no check"] : complaints(checks);
-          return said.map((complaint) => `${scenario}: ${complaint}`);
-        });
-        expect(wrong).toEqual([]);
-        expect(passed(found.flatMap(({ checks }) => checks))).toBeGreaterThanOrEqual(minimum);
-        expect(run?.exitCode).toBe(0);
-      },
-    );
-  },
-);
+      const required = requiredScenarios(await suite(), revision);
+      expect(required).toHaveLength(scenarios);
+      const found = required.map((scenario) => ({
+        scenario,
+        checks: run?.scenarios.get(scenario) ?? [],
+      }));
+      const wrong = found.flatMap(({ scenario, checks }) => {
+        const said = checks.length === 0 ? ["it made no check"] : complaints(checks);
+        return said.map((complaint) => `${scenario}: ${complaint}`);
+      });
+      expect(wrong).toEqual([]);
+      expect(passed(found.flatMap(({ checks }) => checks))).toBeGreaterThanOrEqual(minimum);
+      expect(run?.exitCode).toBe(0);
+    },
+  );
+});
 
 // How many checks each scenario makes if it passes. The suite always skips `tasks-status-notifications`.
 const taskScenarios = [
@@ -112,7 +108,7 @@ describe.concurrent.each([
   ["attached", "sqlite"],
   ["direct", "postgres"],
   ["attached", "postgres"],
-] as const)("tasks, served %s, on %s", { timeout: 300_000 }, (way, kind) => {
+] as const)("tasks, served %s, on %s", (way, kind) => {
   const place = once(() => places[kind]());
   const listening = once(async () => ways[way](0, (await place()).store));
   const run = once(async () => runPending(await suite(), (await listening()).url));

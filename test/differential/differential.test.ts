@@ -208,7 +208,7 @@ const broken: readonly Request[] = [
   task("update", { taskId: "nobody's", inputResponses: {} }),
 ];
 
-describe("broken, unusual or hostile requests", { timeout: 120_000 }, () => {
+describe("broken, unusual or hostile requests", () => {
   test.each(broken)(
     "$name $params.arguments is treated alike, broken in every way",
     async (request) => {

@@ -28,7 +28,7 @@ export function describeCrashPoints(name: string, open: () => Promise<Opened>): 
     let opened: Opened | undefined;
     beforeAll(async () => {
       opened = await open();
-    }, 120_000);
+    });
     afterAll(async () => {
       await buried();
       await opened?.close();

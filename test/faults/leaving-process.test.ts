@@ -28,7 +28,6 @@ async function placeOf(kind: Place["kind"]): Promise<Place> {
 
 test.for(["sqlite", "postgres"] as const)(
   "a replica that is told to end records what its running bodies return (%s)",
-  { timeout: 120_000 },
   async (kind) => {
     const orders: LeavingOrders = { place: await placeOf(kind), keys: newKey("test") };
     const replica = new ReplicaProcess("leaving-process.ts", orders);

@@ -88,7 +88,7 @@ test("kill -9 of Postgres under load, once briefly and once for longer than a le
   }
   for (const error of people.flatMap(({ refusals }) => refusals))
     expect(error).toEqual(unreachable);
-}, 120_000);
+});
 
 test("the outcome of a body that ends while Postgres is away is kept until it is back", async () => {
   const postgres = await startPostgres();
@@ -126,7 +126,7 @@ test("the outcome of a body that ends while Postgres is away is kept until it is
   await postgres.restart();
   expect(await engine.over(id)).toMatchObject({ status: "completed", result: "kept" });
   expect(bodies).toBe(1);
-}, 120_000);
+});
 
 const unreachable = expect.objectContaining({
   name: "StoreUnavailableError",

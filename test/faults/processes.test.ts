@@ -32,7 +32,6 @@ async function placeOf(kind: Place["kind"]): Promise<Place> {
 
 test.for(["sqlite", "postgres"] as const)(
   "when processes kill themselves, another continues (%s)",
-  { timeout: 120_000 },
   async (kind) => {
     const place = await placeOf(kind);
     const store = openStore(place);

@@ -24,11 +24,11 @@ interface Opened {
 }
 
 export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened>): void {
-  describe(`replicas on ${kind}`, { timeout: 90_000 }, () => {
+  describe(`replicas on ${kind}`, () => {
     let opened: Opened | undefined;
     beforeAll(async () => {
       opened = await open();
-    }, 120_000);
+    });
     afterAll(() => opened?.close());
 
     /**

@@ -42,7 +42,7 @@ test("a worker whose connections have fallen silent continues over new ones", as
   expect(await engine.until(id, ({ status }) => status === "completed")).toMatchObject({
     result: "held again",
   });
-}, 120_000);
+});
 
 /** A pool like the one that the store makes, except that it waits less for a response. */
 async function impatient(url: string): Promise<pg.Pool> {

@@ -13,7 +13,7 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
   beforeAll(async () => {
     people = new People();
     client = await open(people);
-  }, 120_000);
+  });
   afterAll(() => client?.close());
   beforeEach(async () => {
     people.shown.length = 0;

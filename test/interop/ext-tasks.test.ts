@@ -122,7 +122,7 @@ describe.each([
     received = ext.received;
     await ext.close();
     await close();
-  }, 120_000);
+  });
 
   test.each(tools)("$name completes [S80] [S85] [S88]", ({ name, kind = "task", ends }) => {
     const { seen, ...came } = runs.get(name)!;

@@ -104,7 +104,7 @@ describe.each([
   beforeAll(async () => {
     ({ open, close } = await serve());
     v1 = await connected(open());
-  }, 120_000);
+  });
   afterAll(async () => {
     await v1.client.close();
     await close();

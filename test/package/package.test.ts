@@ -137,7 +137,7 @@ test("a server installs little more than the official SDK, and the command comes
   );
   expect(called).toBe("Hello, Ada!\n");
   expect(npx("parley", "list", "--", process.execPath, "server.mjs")).toContain("greet");
-}, 180_000);
+});
 
 const licensesFile = "dist/THIRD-PARTY-LICENSES.txt";
 
@@ -193,7 +193,7 @@ test("a consumer compiles with library checks on, and runs", () => {
   const target = ["--target", "es2023", "--module", "nodenext", "--types", "node"];
   run(bin("tsc"), [...options, ...target, "consumer.ts"], folder);
   expect(run("node", ["consumer.js"], folder)).toBe("consumer ok\n");
-}, 120_000);
+});
 
 test("it can be required from CommonJS", () => {
   const code = 'console.log(Object.keys(require("mcp-parley")).sort().join(" "))';
@@ -258,7 +258,7 @@ test("a store whose driver is not installed says what to install", () => {
 test("publint and attw report nothing", () => {
   run(bin("publint"), ["run", "--strict", tarball]);
   run(bin("attw"), [tarball, "--profile", "esm-only"]);
-}, 120_000);
+});
 
 test("it depends on the official SDK and nothing else", () => {
   const { dependencies, peerDependencies, peerDependenciesMeta } = manifest();

@@ -15,7 +15,7 @@ let schemas = 0;
 
 beforeAll(async () => {
   postgres = await freshDatabase();
-}, 120_000);
+});
 afterAll(() => postgres.stop());
 
 interface Replicas {

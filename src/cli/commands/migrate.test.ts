@@ -36,7 +36,7 @@ test("makes the tables of a file, again without harm", async () => {
   const store = new SqliteStore({ path: file });
   expect((await store.figures()).live).toBe(0);
   await store.close();
-}, 120_000);
+});
 
 test("makes the tables of Postgres; what --print prints makes the same ones", async () => {
   const { url, stop } = await freshDatabase();
@@ -58,7 +58,7 @@ test("makes the tables of Postgres; what --print prints makes the same ones", as
   expect((await printed.figures()).live).toBe(0);
   // It is safe to apply it again.
   await client.query(sql);
-}, 120_000);
+});
 
 test("says what is wrong, in one sentence", async () => {
   expect(await parley("migrate")).toMatchObject({ code: 2 });
@@ -70,4 +70,4 @@ test("says what is wrong, in one sentence", async () => {
   expect(refused.stderr.trim().split("\n")).toHaveLength(1);
   expect((await parley("nonsense")).stderr).toContain(`unknown command "nonsense"`);
   expect((await parley("migrate", "--help")).stdout).toContain("--print");
-}, 120_000);
+});
