@@ -245,6 +245,30 @@ export declare function renewed(task: TaskRecord, ref: ClaimRef, leaseMs: number
 /** Sets the status message. Returns undefined when the claim is lost. */
 export declare function reported(task: TaskRecord, ref: ClaimRef, statusMessage: Sealed, now: number): TaskRecord | undefined;
 
+/** Which tasks an operator can put back in the queue. */
+export declare interface Requeue {
+    /** A failed task counts as given up if more claims than this, in a row, made no progress. */
+    readonly stuckAfter: number;
+    /** How long the task has at least, in milliseconds, even if its own time ends sooner. */
+    readonly keepMs: number;
+}
+
+/**
+ * Makes a task due at once, as if it had never been tried in vain. Its log stays, so what is recorded is not done again.
+ * That is for a task that was given up after `stuckAfter` claims without progress, and for a live one that should run and
+ * does not: it is due, the lease of its worker is over, or it waits for its next try. Such a task has at least `keepMs`
+ * milliseconds left. Returns undefined for any other task.
+ */
+export declare function requeued(task: TaskRecord, { stuckAfter, keepMs }: Requeue, now: number): TaskRecord | undefined;
+
+/** What `requeue` did. */
+export declare interface RequeueResult {
+    /** The task afterwards. */
+    readonly task: TaskRecord;
+    /** Whether it was put back in the queue. */
+    readonly isRequeued: boolean;
+}
+
 /** A round that a replica wants to run. */
 export declare interface RoundClaimRequest {
     /** The caller. Empty when there is no authentication. */
@@ -487,6 +511,11 @@ export declare interface TaskStore extends Store {
      * does. Resolves to how many it deleted.
      */
     readonly removeEnded: (principal: string, limit: number, keepMs: number) => Promise<number>;
+    /**
+     * Makes a task due at once that was given up, or that should run and does not, and leaves any other as it is. Resolves
+     * to undefined when there is no such task.
+     */
+    readonly requeue: (id: string, which: Requeue) => Promise<RequeueResult | undefined>;
     /** Counts the tasks in each state. */
     readonly figures: () => Promise<StoreFigures>;
     /** Keeps a state of this caller that is too large for its token, for `ttlMs` milliseconds. The same id replaces it. */

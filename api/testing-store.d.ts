@@ -222,6 +222,22 @@ export declare interface RenewalResult {
     readonly now: number;
 }
 
+/** Which tasks an operator can put back in the queue. */
+export declare interface Requeue {
+    /** A failed task counts as given up if more claims than this, in a row, made no progress. */
+    readonly stuckAfter: number;
+    /** How long the task has at least, in milliseconds, even if its own time ends sooner. */
+    readonly keepMs: number;
+}
+
+/** What `requeue` did. */
+export declare interface RequeueResult {
+    /** The task afterwards. */
+    readonly task: TaskRecord;
+    /** Whether it was put back in the queue. */
+    readonly isRequeued: boolean;
+}
+
 /** A round that a replica wants to run. */
 export declare interface RoundClaimRequest {
     /** The caller. Empty when there is no authentication. */
@@ -464,6 +480,11 @@ export declare interface TaskStore extends Store {
      * does. Resolves to how many it deleted.
      */
     readonly removeEnded: (principal: string, limit: number, keepMs: number) => Promise<number>;
+    /**
+     * Makes a task due at once that was given up, or that should run and does not, and leaves any other as it is. Resolves
+     * to undefined when there is no such task.
+     */
+    readonly requeue: (id: string, which: Requeue) => Promise<RequeueResult | undefined>;
     /** Counts the tasks in each state. */
     readonly figures: () => Promise<StoreFigures>;
     /** Keeps a state of this caller that is too large for its token, for `ttlMs` milliseconds. The same id replaces it. */

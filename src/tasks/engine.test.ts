@@ -613,6 +613,45 @@ describe("workers", () => {
     expect((await engine.over(quick.id)).result).toBe("ok");
   });
 
+  test("a task that was given up continues after a requeue, and what is recorded is not done again", async () => {
+    const store = new MemoryStore();
+    let isBroken = true;
+    const ran: string[] = [];
+    const engine = engineOn(
+      store,
+      {
+        tool: async (_input, ops) => {
+          const made = await ops.step("make", () => ran.push("make"));
+          const size = await ask(ops, "size");
+          const sent = await ops.step("send", () => {
+            ran.push("send");
+            return isBroken ? new Promise<never>(() => {}) : "sent";
+          });
+          return `${made} ${size} ${String(sent)}`;
+        },
+      },
+      { limits: { fruitlessClaims: 1, drainMs: 0 } },
+    );
+    await engine.start({ pollMs: 10 });
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "size");
+    await engine.answer(id, { size: "L" });
+    await expect.poll(() => ran).toEqual(["make", "send"]);
+    // Its process is stopped in the middle of the step, and the next one dies.
+    await engine.close();
+    expect(
+      (await store.claim({ worker: "doomed", tools: ["tool"], most: 1, leaseMs: 1 })).claimed,
+    ).toHaveLength(1);
+    await engine.start({ pollMs: 10 });
+    expect((await engine.over(id)).error).toMatchObject({ data: { reason: "task_stuck" } });
+    isBroken = false;
+    const which = { stuckAfter: 1, keepMs: 1_000 };
+    expect(await store.requeue(id, which)).toMatchObject({ isRequeued: true });
+    expect((await engine.over(id)).result).toBe("1 L sent");
+    expect(ran).toEqual(["make", "send", "send"]);
+    expect(await store.requeue(id, which)).toMatchObject({ isRequeued: false });
+  });
+
   test("a task that makes no progress, claim after claim, fails with the last cause", async () => {
     const engine = engineOn(
       new MemoryStore(),

@@ -20,6 +20,7 @@ export {
   removed,
   renewed,
   reported,
+  requeued,
   wasAppended,
 } from "./moves.ts";
 export type {
@@ -30,6 +31,7 @@ export type {
   ClaimResult,
   CreateResult,
   RenewalResult,
+  RequeueResult,
   RoundClaimRequest,
   RoundClaimResult,
   Store,
@@ -48,6 +50,7 @@ export type {
   LogAppend,
   NewTask,
   Release,
+  Requeue,
   Sealed,
   Status,
   TaskRecord,

@@ -10,6 +10,7 @@ import type {
   LogAppend,
   NewTask,
   Release,
+  Requeue,
   Sealed,
   Status,
   TaskRecord,
@@ -102,6 +103,38 @@ export function noted(task: TaskRecord): TaskRecord | undefined {
 export function cancelled(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
   if (!isLive(task)) return undefined;
   return { ...over(task, now, keepMs), status: "cancelled", epoch: task.epoch + 1 };
+}
+
+/**
+ * Makes a task due at once, as if it had never been tried in vain. Its log stays, so what is recorded is not done again.
+ * That is for a task that was given up after `stuckAfter` claims without progress, and for a live one that should run and
+ * does not: it is due, the lease of its worker is over, or it waits for its next try. Such a task has at least `keepMs`
+ * milliseconds left. Returns undefined for any other task.
+ */
+export function requeued(
+  task: TaskRecord,
+  { stuckAfter, keepMs }: Requeue,
+  now: number,
+): TaskRecord | undefined {
+  const { worker, dueAt, fruitless, cause } = task;
+  const wasGivenUp = task.status === "failed" && task.rest === undefined && fruitless > stuckAfter;
+  const isOverdue = dueAt !== undefined && dueAt <= now;
+  const isToBeTried =
+    worker === undefined && dueAt !== undefined && (fruitless > 0 || cause !== undefined);
+  if (!wasGivenUp && !(isLive(task) && (isOverdue || isToBeTried))) return undefined;
+  return {
+    ...task,
+    ...(wasGivenUp
+      ? { ...seen(task, now), status: "working", result: undefined, statusMessage: undefined }
+      : {}),
+    // A worker that is not gone after all must not write any more.
+    epoch: task.epoch + 1,
+    worker: undefined,
+    dueAt: now,
+    fruitless: 0,
+    cause: undefined,
+    expiresAt: Math.max(task.expiresAt, now + keepMs),
+  };
 }
 
 // ---------------------------------------------------------------- moves of a worker

@@ -9,6 +9,7 @@ import type {
   LogAppend,
   NewTask,
   Release,
+  Requeue,
   Sealed,
   TaskRecord,
   Waiting,
@@ -113,6 +114,11 @@ export interface TaskStore extends Store {
 
   // ---- for operators
 
+  /**
+   * Makes a task due at once that was given up, or that should run and does not, and leaves any other as it is. Resolves
+   * to undefined when there is no such task.
+   */
+  readonly requeue: (id: string, which: Requeue) => Promise<RequeueResult | undefined>;
   /** Counts the tasks in each state. */
   readonly figures: () => Promise<StoreFigures>;
 
@@ -153,6 +159,14 @@ export interface AnswerResult {
   readonly task: TaskRecord;
   /** The wire keys that this call was the first to answer. */
   readonly accepted: readonly string[];
+}
+
+/** What `requeue` did. */
+export interface RequeueResult {
+  /** The task afterwards. */
+  readonly task: TaskRecord;
+  /** Whether it was put back in the queue. */
+  readonly isRequeued: boolean;
 }
 
 /** Which tasks `list` returns. */

@@ -184,6 +184,14 @@ export interface Release {
   readonly cause: Sealed | undefined;
 }
 
+/** Which tasks an operator can put back in the queue. */
+export interface Requeue {
+  /** A failed task counts as given up if more claims than this, in a row, made no progress. */
+  readonly stuckAfter: number;
+  /** How long the task has at least, in milliseconds, even if its own time ends sooner. */
+  readonly keepMs: number;
+}
+
 /** How a task ends. */
 export interface Finish {
   /** Whether the task completed or failed. */

@@ -105,6 +105,12 @@ export class MemoryStore implements TaskStore {
     return next === undefined ? task : this.#put(next);
   };
 
+  readonly requeue: TaskStore["requeue"] = async (id, which) => {
+    const task = this.#tasks.get(id);
+    const next = task && moves.requeued(task, which, this.#now());
+    return task && { task: next ? this.#put(next) : task, isRequeued: next !== undefined };
+  };
+
   readonly noteRead: TaskStore["noteRead"] = async (ids) => {
     for (const id of ids) {
       const task = this.#tasks.get(id);

@@ -222,6 +222,12 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   { weight: 1, arbitrary: text.chain((is) => under((store, ref) => store.report(ref, is), held)) },
   { weight: 1, arbitrary: finish },
   { weight: 1, arbitrary: given(id, (store, one) => store.cancel(one, 100)) },
+  {
+    weight: 1,
+    arbitrary: given(fc.record({ id, stuckAfter: oneOf(0, 0, 1), keepMs: span }), (store, one) =>
+      store.requeue(one.id, one),
+    ),
+  },
   { weight: 1, arbitrary: given(span, (store, keepMs) => store.sweep(1_000, keepMs)) },
   { weight: 1, arbitrary: given(span, (store, unreadMs) => store.sweep(1_000, 100, unreadMs)) },
   { weight: 1, arbitrary: given(id, (store, one) => store.noteRead([one])) },

@@ -1,4 +1,4 @@
-// What anyone may do with a task besides answering it: create, read, list and cancel it.
+// What anyone may do with a task besides answering it: create, read, list, cancel and requeue it.
 
 import { describe, expect, test } from "vitest";
 import type { TaskRecord } from "../../tasks/task.ts";
@@ -16,6 +16,7 @@ import {
   park,
   question,
   read,
+  timer,
   ttlMs,
   waiting,
 } from "./opened.ts";
@@ -207,6 +208,98 @@ export function describeTasks(opened: () => OpenedStore): void {
       const ref = await create(store, "a");
       const task = await store.cancel(ref.id, keepMs);
       expect(await store.cancel(ref.id, 2 * ttlMs)).toEqual(task);
+    });
+  });
+
+  describe("requeue", () => {
+    const which = { stuckAfter: 1, keepMs };
+    const failed = { status: "failed", result: "r", statusMessage: "m", keepMs: 1 } as const;
+    const inVain = { afterMs: 0, isFruitless: true, cause: "c" };
+
+    test("continues a task that was given up, from its log", async () => {
+      const { store, advance } = opened();
+      const first = await hold(store, "a", { log: ["one"], ttlMs: 1_000 });
+      await store.release(first, inVain);
+      const [second] = (await claimAll(store)).claimed;
+      await store.finish(second!.task, failed);
+      const before = await read(store, first);
+      await advance(900);
+      const now = await nowOf(store);
+      const task = {
+        ...before,
+        status: "working",
+        revision: before.revision + 1,
+        updatedAt: now,
+        epoch: before.epoch + 1,
+        dueAt: now,
+        fruitless: 0,
+        cause: undefined,
+        result: undefined,
+        statusMessage: undefined,
+        expiresAt: now + keepMs,
+      };
+      expect(await store.requeue(first.id, which)).toEqual({ task, isRequeued: true });
+      expect(await read(store, first)).toEqual(task);
+      const { claimed } = await claimAll(store);
+      expect(claimed.map(({ task: { id }, log }) => ({ id, log }))).toEqual([
+        { id: first.id, log: ["one"] },
+      ]);
+    });
+
+    test("takes a task from a worker whose lease is over, and from no other", async () => {
+      const { store, advance } = opened();
+      const ref = await hold(store, "a");
+      await store.publish(ref, waiting([question("k")]));
+      const before = await read(store, ref);
+      expect(await store.requeue(ref.id, which)).toEqual({ task: before, isRequeued: false });
+      await advance(leaseMs);
+      const now = await nowOf(store);
+      const task = {
+        ...before,
+        epoch: before.epoch + 1,
+        worker: undefined,
+        dueAt: now,
+        fruitless: 0,
+        expiresAt: Math.max(before.expiresAt, now + keepMs),
+      };
+      expect(await store.requeue(ref.id, which)).toEqual({ task, isRequeued: true });
+      expect(await store.report(ref, "late")).toBe(false);
+      expect(await read(store, ref)).toEqual(task);
+    });
+
+    test("does not wait for the next try of a task", async () => {
+      const { store } = opened();
+      const ref = await hold(store, "a");
+      await store.release(ref, { ...inVain, afterMs: 60_000 });
+      expect((await claimAll(store)).claimed).toEqual([]);
+      expect(await store.requeue(ref.id, which)).toMatchObject({
+        task: { fruitless: 0, cause: undefined },
+        isRequeued: true,
+      });
+      expect(idsOf((await claimAll(store)).claimed.map(({ task }) => task))).toEqual([ref.id]);
+    });
+
+    test("leaves alone what has ended or waits for something", async () => {
+      const { store, advance } = opened();
+      const completed = await hold(store, "a");
+      await store.finish(completed, { ...failed, status: "completed" });
+      const cancelled = await hold(store, "b");
+      await store.cancel(cancelled.id, keepMs);
+      const failing = await hold(store, "c");
+      await store.finish(failing, failed);
+      const asking = await park(store, "d", [question("k")]);
+      const sleeping = await park(store, "e", [timer("t", (await nowOf(store)) + 500)]);
+      const expired = await hold(store, "f", { ttlMs: 1 });
+      await advance(10);
+      await store.sweep(10, keepMs);
+      for (const ref of [completed, cancelled, failing, asking, sleeping, expired]) {
+        const task = await read(store, ref);
+        // Only the number of attempts without progress tells a task that was given up from one that failed by itself.
+        const always = { stuckAfter: ref === failing ? 1 : 0, keepMs };
+        expect(await store.requeue(ref.id, always)).toEqual({ task, isRequeued: false });
+        expect(await read(store, ref)).toEqual(task);
+      }
+      expect(await store.requeue("nobody", which)).toBeUndefined();
     });
   });
 

@@ -6,7 +6,7 @@ import { insertList, isLive, nowIn, record } from "./fragments.ts";
 /** The names of these statements. */
 export type ClientStatement =
   | ("create" | "read" | "readByCall" | "readLog" | "listOwn" | "listAll" | "answer" | "cancel")
-  | ("revisions" | "noteRead");
+  | ("requeue" | "revisions" | "noteRead");
 
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function clientStatements(schema: string): Readonly<Record<ClientStatement, string>> {
@@ -190,6 +190,30 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
       status_message = null,
       expires_at = greatest(task.expires_at, ${now} + $2::bigint)
     where task.id = $1 and ${isLive("task")}
+    returning ${record("task")}`,
+
+    // Safe: one row, one update.
+    requeue: `
+    update ${schema}.tasks as task set
+      status = case when ${isLive("task")} then task.status else 'working' end,
+      revision = case when ${isLive("task")} then task.revision else task.revision + 1 end,
+      updated_at = case when ${isLive("task")} then task.updated_at else ${now} end,
+      result = null,
+      status_message = case when ${isLive("task")} then task.status_message end,
+      epoch = task.epoch + 1,
+      worker = null,
+      due_at = ${now},
+      fruitless = 0,
+      cause = null,
+      expires_at = greatest(task.expires_at, ${now} + $3::bigint)
+    where task.id = $1 and (
+      (task.status = 'failed' and task.rest is null and task.fruitless > $2)
+      or (${isLive("task")} and (
+        task.due_at <= ${now}
+        or (task.worker is null and task.due_at is not null
+          and (task.fruitless > 0 or task.cause is not null))
+      ))
+    )
     returning ${record("task")}`,
 
     // Safe: one row, one update, for each of them.

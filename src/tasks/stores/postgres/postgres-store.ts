@@ -147,6 +147,16 @@ export class PostgresStore implements TaskStore {
     return task;
   };
 
+  readonly requeue: TaskStore["requeue"] = async (id, { stuckAfter, keepMs }) => {
+    const requeued = await this.#one("requeue", id, stuckAfter, whole(keepMs));
+    if (requeued === undefined) {
+      const task = await this.read(id);
+      return task && { task, isRequeued: false };
+    }
+    this.#hints.changed([id], true);
+    return { task: requeued, isRequeued: true };
+  };
+
   readonly revisions: TaskStore["revisions"] = async (ids, principal) => {
     if (!isStorable(principal ?? "")) return new Map();
     const rows = await this.#run<Pick<TaskRow, "id" | "revision">>("revisions", [
@@ -314,7 +324,7 @@ export class PostgresStore implements TaskStore {
   }
 
   async #one(
-    name: "read" | "readByCall" | "cancel",
+    name: "read" | "readByCall" | "cancel" | "requeue",
     id: string,
     ...more: readonly unknown[]
   ): Promise<TaskRecord | undefined> {

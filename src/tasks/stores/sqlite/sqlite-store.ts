@@ -119,6 +119,15 @@ export class SqliteStore implements TaskStore {
       return next;
     });
 
+  readonly requeue: TaskStore["requeue"] = (id, which) =>
+    this.#write(({ tasks }, changed) => {
+      const task = tasks.byId(id);
+      const next = task && moves.requeued(task, which, this.#now());
+      if (next === undefined) return task && { task, isRequeued: false };
+      tasks.update(changed(next));
+      return { task: next, isRequeued: true };
+    });
+
   readonly noteRead: TaskStore["noteRead"] = (ids) =>
     this.#write(({ tasks }) => tasks.noteRead(ids));
 
