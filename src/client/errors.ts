@@ -136,10 +136,20 @@ export function refusal(error: RpcError, cause?: unknown): CallError {
     return new CallError("state_refused", text, rpc);
   }
   if (code === missingClientCapability) {
-    const needed = JSON.stringify(own(data, "requiredCapabilities") ?? {}).slice(0, 500);
-    const text = `The server needs a client with ${needed}. Pass connect() a handler for it.`;
+    const needed = own(data, "requiredCapabilities") ?? {};
+    const said = message.slice(0, 2_000).replace(/\.?\s*$/, ".");
+    const text = `The server needs a client with ${JSON.stringify(needed).slice(0, 500)}: ${said} ${remedy(needed)}`;
     return new CallError("capability_missing", text, rpc);
   }
   const text = `The server refused the request: ${message.slice(0, 2_000)} (${code})`;
   return new CallError("refused", text, rpc);
+}
+
+/** The option of connect() that declares the missing capability. */
+function remedy(needed: unknown): string {
+  if (own(needed, "elicitation") !== undefined) return "Pass connect() an `elicit` handler.";
+  if (own(needed, "sampling") !== undefined) return "Pass connect() a `sample` handler.";
+  if (own(needed, "roots") !== undefined) return "Pass connect() the option `roots`.";
+  if (own(needed, "extensions") !== undefined) return "Leave out `tasks: false` in connect().";
+  return "Pass connect() a handler for it.";
 }

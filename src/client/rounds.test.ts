@@ -80,7 +80,9 @@ describe("without handlers", () => {
     const connection = await served();
     const error = await failure(connection.call("sign_in"));
     expect(error).toMatchObject({ name: "CallError", code: "capability_missing" });
-    expect(error.message).toContain("elicitation");
+    expect(error.message).toContain('{"elicitation":{"url":{}}}');
+    expect(error.message).toContain('"sign_in" cannot ask question "page"');
+    expect(error.message).toMatch(/\. Pass connect\(\) an `elicit` handler\.$/);
   });
 
   test('"events" without start() fails closed, and the error contains the question [G20]', async () => {
