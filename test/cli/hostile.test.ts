@@ -324,6 +324,26 @@ describe("signing in", () => {
     });
   });
 
+  test("at an address that is down: the error names it, and not the server", limit, async () => {
+    const gone = createServer();
+    await new Promise<void>((resolve) => void gone.listen(0, "127.0.0.1", resolve));
+    const issuer = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
+    await new Promise((resolve) => void gone.close(resolve));
+    const url = await leadingTo(() => issuer, "unused");
+    const cwd = emptyFolder();
+    const env = { XDG_CONFIG_HOME: join(cwd, "config") };
+    const { code, stdout } = await parley(["call", url, "t", "--login", "--json"], { cwd, env });
+    expect(code).toBe(1);
+    expect(read(stdout)).toMatchObject({
+      error: {
+        code: "server_down",
+        message: expect.stringMatching(
+          `^The server sends you to ${issuer} to sign in, and that address cannot be reached \\(.*ECONNREFUSED.*\\)\\. Check your network,`,
+        ),
+      },
+    });
+  });
+
   test.each([
     ["a file instead of a page", (origin: string) => origin, "file:///etc/passwd"],
     ["a page without encryption", (origin: string) => origin, "http://evil.example/in"],

@@ -91,7 +91,9 @@ describe("the SDK's example server behind OAuth", () => {
     const env = { XDG_CONFIG_HOME: join(cwd, "config") };
     const stranger = await parley(["call", url, "greet", "name=Ada"], { cwd, env });
     expect(stranger).toMatchObject({ code: 1 });
-    expect(stranger.stderr).toBe("The server requires you to sign in. Pass --token or --login.\n");
+    expect(stranger.stderr).toBe(
+      "The server requires you to sign in: it received no token, or one that it does not accept. Pass --token or --login.\n",
+    );
 
     const child = start(["call", url, "greet", "name=Ada", "--login"], { cwd, env });
     child.stdin.end();

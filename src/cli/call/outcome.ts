@@ -200,8 +200,9 @@ function explained(thrown: unknown): Error {
   const cause = error.cause;
   const isUnknown = cause instanceof SdkHttpError && cause.status === 401;
   if (!isUnknown && !(error instanceof UnauthorizedError)) return inCommandWords(error);
+  const why = "it received no token, or one that it does not accept";
   const advice = "Pass --token or --login.";
-  return new CallError("refused", `The server requires you to sign in. ${advice}`);
+  return new CallError("refused", `The server requires you to sign in: ${why}. ${advice}`);
 }
 
 function exitOf(outcome: Outcome): ExitCode {

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { Server } from "node:http";
 import { auth, UnauthorizedError } from "@modelcontextprotocol/client";
 import type {
+  FetchLike,
   OAuthClientInformationContext,
   OAuthClientProvider,
   OAuthDiscoveryState,
@@ -39,7 +40,7 @@ export async function signedIn(
   const door = await Door.open(kept.read().redirectUrl);
   try {
     const authProvider = new Provider(server, kept, door, printer);
-    const fetchFn = safeFetch(server);
+    const fetchFn = authProvider.noting(safeFetch(server));
     const withAccess = { ...options, authProvider, fetch: fetchFn };
     try {
       return await connectTo(target, withAccess);
@@ -66,6 +67,8 @@ class Provider implements OAuthClientProvider {
   readonly #door: Door;
   readonly #printer: Printer;
   #verifier = "";
+  /** The origin that could not be reached last. */
+  #unreachable: string | undefined;
   #discovery: OAuthDiscoveryState | undefined;
 
   constructor(server: URL, kept: SignIns, door: Door, printer: Printer) {
@@ -131,8 +134,27 @@ class Provider implements OAuthClientProvider {
 
   readonly discoveryState = (): OAuthDiscoveryState | undefined => this.#discovery;
 
+  /** Notes which address fails, because the SDK's error is the same for the server and for its authorization server. */
+  noting(fetchFn: FetchLike): FetchLike {
+    return async (url, init) => {
+      this.#unreachable = new URL(url).origin;
+      const response = await fetchFn(url, init);
+      this.#unreachable = undefined;
+      return response;
+    };
+  }
+
   /** The SDK tries addresses that it guesses if a server says nothing about OAuth, and its error names those. */
   explained(error: unknown): unknown {
+    const isDown = error instanceof CallError && error.code === "server_down";
+    if (isDown && ![undefined, this.#server.origin].includes(this.#unreachable)) {
+      const [, why = "no response"] = /\((.*)\)/.exec(error.message) ?? [];
+      return new CallError(
+        "server_down",
+        `The server sends you to ${plainLine(this.#unreachable ?? "")} to sign in, and that address cannot be reached (${why}). Check your network, or ask the operator of the server.`,
+        { cause: error },
+      );
+    }
     const { resourceMetadata, authorizationServerMetadata } = this.#discovery ?? {};
     const isSilent = resourceMetadata === undefined && authorizationServerMetadata === undefined;
     if (this.#discovery === undefined || !isSilent) return error;
