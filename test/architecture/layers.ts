@@ -8,7 +8,7 @@ export interface Layer {
 }
 
 export const layers: Readonly<Record<string, Layer>> = {
-  util: { holds: "JSON, timers, object guards, error texts", mayImport: [] },
+  util: { holds: "JSON, timers, object guards, error texts, OpenTelemetry's API", mayImport: [] },
   protocol: {
     holds: "shapes of messages on the wire, and guards for incoming ones",
     mayImport: ["util"],

@@ -50,6 +50,8 @@ export interface CallFacts {
   /** Called for each `background()`, replayed or not. */
   readonly onBackground: () => void;
   readonly stepObserver: StepObserver | undefined;
+  /** Runs the body of a step in a span of its own. Undefined if nothing is traced. */
+  readonly stepTrace: StepObserver["runBody"] | undefined;
 }
 
 /** Lets the test kit see steps, and run their bodies in its own way. */
@@ -123,12 +125,14 @@ export class HandlerContext implements TaskContext {
 
   get step(): Context["step"] {
     return <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions) => {
-      const { stepObserver } = this.#facts;
+      const { stepObserver, stepTrace } = this.#facts;
       stepObserver?.onStep(key);
-      const run =
+      const observed =
         stepObserver === undefined
           ? body
           : (step: StepInfo) => stepObserver.runBody(key, step, body);
+      const run =
+        stepTrace === undefined ? observed : (step: StepInfo) => stepTrace(key, step, observed);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine puts it through JSON
       return this.#operations.step(key, run, options) as Promise<Stored<T>>;
     };

@@ -144,6 +144,12 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   abstract get principal(): string | undefined;
   abstract get request(): CallFacts["request"];
   abstract get stepObserver(): CallFacts["stepObserver"];
+
+  get stepTrace(): CallFacts["stepTrace"] {
+    const { step: trace } = this.core.telemetry;
+    return trace && ((...step) => trace(this.definition, this, ...step));
+  }
+
   abstract get mayBecomeTask(): boolean;
   abstract get task(): CallFacts["task"];
   abstract onBackground(): void;

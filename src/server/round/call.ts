@@ -21,7 +21,7 @@ import type { LowLevelState } from "../context/low-level.ts";
 import type { RoundRequest } from "./request.ts";
 import { unpackState } from "./state.ts";
 import type { CallState, OpenWait, PackedState } from "./state.ts";
-import type { SpanContext } from "../ops/telemetry.ts";
+import type { SpanContext } from "../../util/open-telemetry.ts";
 
 /** What a round needs to know of its call. */
 export interface Call {

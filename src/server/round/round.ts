@@ -58,7 +58,7 @@ export async function serveRound(
     const opening = openCall(core, definition, request, parsed.input);
     call = opening instanceof Promise ? await opening : opening;
     const opened = call;
-    const trace = core.telemetry.begin(definition, call.round, call.firstSpan, request.facts);
+    const trace = core.telemetry.begin(definition, call, request.facts);
     call.firstSpan = trace.first;
     const input = inputForHandler(parsed.input);
     const response = await trace.within(() =>

@@ -6,7 +6,7 @@ import type { Entry, Out, PackedEntry } from "../../replay/journal.ts";
 import type { Ability } from "../../protocol/capabilities.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
-import type { SpanContext } from "../ops/telemetry.ts";
+import type { SpanContext } from "../../util/open-telemetry.ts";
 
 /** The state of a call after a round. */
 export interface CallState {
