@@ -5,8 +5,10 @@ import { join } from "node:path";
 import type { Store } from "mcp-parley";
 import { postgresStore } from "mcp-parley/postgres";
 import { sqliteStore } from "mcp-parley/sqlite";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../postgres/database.ts";
+import { defaultTaskLimits } from "../../src/tasks/limits.ts";
+import { SqliteStore } from "../../src/tasks/stores/sqlite/sqlite-store.ts";
 import { deskUrl, emptyFolder, parley, read } from "./run.ts";
 
 interface Stored {
@@ -141,4 +143,124 @@ test("reports tasks, commands and stores that do not exist", async () => {
   expect(await said("ls", "--store", "text.db")).toBe(
     "text.db is not a readable SQLite store: file is not a database.\n",
   );
+});
+
+describe("in a store whose workers are gone", () => {
+  /** A store in a file, with a clock that is behind by this much, so that what happens in it is long ago. */
+  async function longAgo(msAgo: number) {
+    const target = join(emptyFolder(), "tasks.db");
+    const store = new SqliteStore({ path: target, now: () => Date.now() - msAgo });
+    await store.migrate();
+    onTestFinished(() => store.close());
+    const create = async (id: string, tool: string, claimedBy?: string) => {
+      const lease = claimedBy === undefined ? undefined : { worker: claimedBy, leaseMs: 10_000 };
+      const task = { id, callId: `call-${id}`, tool, principal: "", input: "i", ttlMs: 3_600_000 };
+      await store.create({ ...task, log: ["one"], inbox: [], claimedBy: lease }, 100);
+      return { id, epoch: lease === undefined ? 0 : 1 };
+    };
+    const run = (...args: string[]) =>
+      parley(["tasks", ...args, "--store", target], { cwd: emptyFolder() });
+    return { store, create, run };
+  }
+
+  test("counts orphaned tasks, and requeues or cancels them when it is sure", async () => {
+    const { store, create, run } = await longAgo(600_000);
+    await create("due-1", "bake");
+    await create("due-2", "bake");
+    await create("held", "fry", "gone");
+    const asking = await create("asking", "bake", "w");
+    const wait = {
+      kind: "question",
+      key: "size",
+      wire: "size",
+      digest: "d",
+      request: "r",
+    } as const;
+    await store.park(asking, { waits: [wait], asked: { size: 1 }, taken: [] });
+    const before = await Promise.all(["due-1", "held", "asking"].map((id) => store.read(id)));
+
+    const preview = await run("cancel", "--orphaned");
+    expect(preview).toMatchObject({ code: 0 });
+    expect(preview.stdout).toBe(
+      "3 tasks are orphaned: due for more than 30 s, and no worker has taken them up.\n" +
+        "  2  bake\n  1  fry\n" +
+        "Nothing was changed. Run the command again with --yes to cancel them.\n",
+    );
+    expect(await Promise.all(["due-1", "held", "asking"].map((id) => store.read(id)))).toEqual(
+      before,
+    );
+    expect((await run("ls")).stdout).toMatch(/^held .*due for \d+ min .*, no worker takes it up$/m);
+    expect(read((await run("requeue", "--orphaned", "--json")).stdout)).toMatchObject({
+      orphaned: 3,
+      byTool: { bake: 2, fry: 1 },
+      requeued: 0,
+    });
+
+    expect((await run("requeue", "--orphaned", "--yes")).stdout).toBe("3 tasks requeued.\n");
+    expect(await store.read("held")).toMatchObject({ worker: undefined, fruitless: 0, epoch: 2 });
+    expect((await run("cancel", "--orphaned", "--yes")).stdout).toBe(
+      "The store has no orphaned tasks.\n",
+    );
+    await create("due-3", "fry");
+    expect(read((await run("cancel", "--orphaned", "--yes", "--json")).stdout)).toMatchObject({
+      orphaned: 1,
+      cancelled: 1,
+    });
+    expect(await store.read("due-3")).toMatchObject({ status: "cancelled" });
+    expect(await store.read("asking")).toEqual(before[2]);
+  });
+
+  test("requeues a task that was given up, and says why it refuses another", async () => {
+    const { store, create, run } = await longAgo(0);
+    const { fruitlessClaims, keepMs } = defaultTaskLimits;
+    let stuck = await create("stuck", "bake", "w");
+    for (let claims = 0; claims < fruitlessClaims; claims += 1) {
+      await store.release(stuck, { afterMs: 0, isFruitless: true, cause: "c" });
+      const wanted = { worker: "w", tools: ["bake"], most: 1, leaseMs: 10_000 };
+      stuck = (await store.claim(wanted)).claimed[0]!.task;
+    }
+    const end = { result: "r", statusMessage: undefined, keepMs };
+    await store.finish(stuck, { status: "failed", ...end });
+    expect(await run("requeue", "stuck")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^stuck {2}bake {2}working {2}/),
+    });
+    expect(await store.read("stuck")).toMatchObject({ status: "working", fruitless: 0 });
+    expect(await store.readLog("stuck")).toEqual(["one"]);
+
+    await store.finish(await create("failed", "bake", "w"), { status: "failed", ...end });
+    await store.finish(await create("completed", "bake", "w"), { status: "completed", ...end });
+    await store.cancel((await create("cancelled", "bake")).id, keepMs);
+    await create("held", "bake", "w");
+    const refusals = {
+      failed:
+        "The task failed with an error of its own, so it is not run again. Call the tool again.",
+      completed: "The task is completed, so it is not run again.",
+      cancelled: "The task is cancelled, so it is not run again.",
+      held: expect.stringMatching(
+        /^Worker w holds the task, for another \d.* when this time is over\.$/,
+      ),
+      nobody: "The store has no such task.",
+    };
+    for (const [id, message] of Object.entries(refusals)) {
+      const { code, stderr } = await run("requeue", id);
+      expect({ code, message: stderr.trim() }).toEqual({ code: 1, message });
+    }
+  });
+
+  test("does nothing to all tasks by mistake", async () => {
+    const { run } = await longAgo(0);
+    expect(await run("requeue")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("tasks requeue: pass the id of a task."),
+    });
+    expect(await run("cancel", "task", "--orphaned")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("pass the id of a task or --orphaned, not both."),
+    });
+    const { stderr } = await parley(["tasks", "requeue", "task"], { cwd: emptyFolder() });
+    expect(stderr).toContain(
+      "tasks requeue needs --store, because the protocol has no such request.",
+    );
+  });
 });

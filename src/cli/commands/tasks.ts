@@ -20,26 +20,38 @@ const options = {
   store: { type: "string" },
   schema: { type: "string" },
   limit: { type: "string" },
+  orphaned: { type: "boolean" },
+  yes: { type: "boolean" },
   trust: { type: "boolean" },
 } as const;
 
-const verbs = ["ls", "get", "watch", "answer", "cancel"] as const;
+const verbs = ["ls", "get", "watch", "answer", "cancel", "requeue"] as const;
 
 /** `parley tasks` */
 export const tasks: Command = {
-  help: `Shows tasks, and watches, answers or cancels one.
+  help: `Shows tasks, and watches, answers, cancels or requeues them.
 
 Usage
   parley tasks ls                               tasks started from this folder
   parley tasks get|watch|cancel <target> <task>
   parley tasks answer <target> <task> --answer key=value …
   parley tasks ls --store <store>               all tasks of a store
-  parley tasks get|cancel <task> --store <store>
+  parley tasks get|cancel|requeue <task> --store <store>
+  parley tasks cancel|requeue --orphaned --store <store> [--yes]
 
 A task is a call that continues without its client. The protocol has no request
 that lists tasks, so ls shows the tasks that were started from this folder. To
 see all tasks, look into the store. For a call in the journal, its id can stand
 in for <target> <task>.
+
+requeue makes a task run again that was given up after too many attempts without
+progress, or that should run and does not: the lease of its worker is over, or
+it waits for its next attempt. What is recorded is not done again. A task that
+has completed, was cancelled, or failed with an error of its own is refused.
+
+An orphaned task has been due for more than 30 s, and no worker has taken it up:
+no worker runs, or none has its tool. --orphaned counts these tasks and changes
+nothing. Add --yes to cancel or requeue them.
 
 Options
   --answer key=value       one answer, as JSON or text; can be repeated
@@ -47,6 +59,8 @@ Options
   --store STORE            postgres://… or a SQLite file
   --schema NAME            Postgres: the schema of its tables (default: parley)
   --limit N                ls --store: the most tasks to list (default: 100)
+  --orphaned               cancel, requeue: all orphaned tasks of the store
+  --yes                    with --orphaned: do it, instead of counting them
   --journal DIR            where unfinished calls are kept (default:
                            .parley/calls)
   --trust                  trust the server of a call that you did not start
@@ -57,16 +71,20 @@ Examples
   parley tasks watch http://127.0.0.1:3000/mcp 8f1c0f64a2c94c1d9a3b7be04c55d7e2
   parley tasks answer 3f2a9c1b --answer size=Large
   parley tasks ls --store "$DATABASE_URL"
+  parley tasks requeue 8f1c0f64a2c94c1d9a3b7be04c55d7e2 --store "$DATABASE_URL"
+  parley tasks cancel --orphaned --store "$DATABASE_URL" --yes
 
 JSON (--json)
   {"parley": 1, "tasks": […]} or {"parley": 1, "task": {…}}
   A task of a store: {"id", "callId", "tool", "owner", "status", "waitsFor",
-  "worker", "claims", "fruitlessClaims", "ageMs", "createdAt", "updatedAt",
-  "expiresAt", …}
+  "worker", "claims", "fruitlessClaims", "isOrphaned", "ageMs", "createdAt",
+  "updatedAt", "expiresAt", …}
+  --orphaned: {"parley": 1, "orphaned": 3, "byTool": {…}, "cancelled": 0,
+  "tasks": […]}; with --yes "cancelled" or "requeued" counts what was done
 
 Exit codes
-  0 done, 1 failed or not cancelled, 2 usage error or an answer that does not
-  fit, 6 an answer is needed, 7 timed out, 130 interrupted
+  0 done, 1 failed, not cancelled or not requeued, 2 usage error or an answer
+  that does not fit, 6 an answer is needed, 7 timed out, 130 interrupted
 `,
   run: async (args, io) => {
     const { own, command } = splitAtDashes(args);
@@ -91,6 +109,11 @@ Exit codes
     if (store !== undefined) {
       const code = await tasksInStore(verb, rest[0], { ...values, store }, io);
       return forgetIfCancelled(code, rest[0]);
+    }
+    if (verb === "requeue" || values.orphaned === true) {
+      throw new UsageError(
+        `tasks ${verb}${verb === "requeue" ? "" : " --orphaned"} needs --store, because the protocol has no such request.`,
+      );
     }
     if (verb === "ls") return listTaskCalls(await unfinished(folderIn(values), mark), io, isJson);
     const { target, taskId, isTrusted } = await named(rest, command, {

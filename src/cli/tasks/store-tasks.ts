@@ -1,9 +1,8 @@
-// Lists, shows or cancels tasks in their store, without their server. What people answered is sealed there and stays so.
+// Lists, shows, cancels or requeues tasks in their store, without their server. What people answered is sealed there and stays so.
 
 import { CallError } from "../../client/index.ts";
-import { defaultTaskLimits } from "../../tasks/limits.ts";
 import type { TaskStore } from "../../tasks/store.ts";
-import type { TaskRecord } from "../../tasks/task.ts";
+import type { TaskRecord, Wait } from "../../tasks/task.ts";
 import { tellFailure } from "../call/outcome.ts";
 import { exit, UsageError } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
@@ -12,6 +11,7 @@ import { PostgresStore } from "../../tasks/stores/postgres/postgres-store.ts";
 import { SqliteStore } from "../../tasks/stores/sqlite/sqlite-store.ts";
 import { table } from "../screen/table.ts";
 import { counted, duration } from "../screen/amounts.ts";
+import { actOnOrphans, everyTask, isOrphaned, requeueable } from "./orphans.ts";
 import { howToMigrate, isPostgres, missingMigrations } from "./migrations.ts";
 
 interface StoreValues {
@@ -19,15 +19,19 @@ interface StoreValues {
   readonly schema?: string | undefined;
   readonly limit?: string | undefined;
   readonly json?: boolean | undefined;
+  readonly orphaned?: boolean | undefined;
+  readonly yes?: boolean | undefined;
 }
 
 /** Runs `parley tasks <verb> --store`. */
 export async function tasksInStore(
   verb: string,
   taskId: string | undefined,
-  { store: target, schema, limit = "100", json: isJson = false }: StoreValues,
+  values: StoreValues,
   io: Io,
 ): Promise<ExitCode> {
+  const { store: target, schema, limit = "100", json: isJson = false } = values;
+  const { orphaned: isForOrphans = false, yes: isSure = false } = values;
   if (verb === "watch" || verb === "answer") {
     throw new UsageError(
       `tasks ${verb} needs the server, because questions and answers are sealed in the store. Pass the URL of the server instead of --store.`,
@@ -36,11 +40,20 @@ export async function tasksInStore(
   const most = Number(limit);
   if (!Number.isInteger(most) || most < 1)
     throw new UsageError("--limit takes a whole number of at least 1.");
-  if (verb !== "ls" && taskId === undefined)
+  if (isForOrphans && verb !== "cancel" && verb !== "requeue")
+    throw new UsageError("--orphaned is for tasks cancel and tasks requeue.");
+  if (isForOrphans && taskId !== undefined)
+    throw new UsageError(`tasks ${verb}: pass the id of a task or --orphaned, not both.`);
+  if (isSure && !isForOrphans) throw new UsageError("--yes is for --orphaned.");
+  if (verb !== "ls" && !isForOrphans && taskId === undefined)
     throw new UsageError(`tasks ${verb}: pass the id of a task.`);
   try {
     return await withStore(target, schema, (store) => {
+      if (isForOrphans) {
+        return actOnOrphans(verb === "cancel" ? verb : "requeue", store, io, { isSure, isJson });
+      }
       if (taskId === undefined || verb === "ls") return list(store, most, io, isJson);
+      if (verb === "requeue") return requeue(store, taskId, io, isJson);
       return verb === "cancel" ? cancel(store, taskId, io, isJson) : get(store, taskId, io, isJson);
     });
   } catch (error) {
@@ -64,9 +77,39 @@ async function get(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
 }
 
 async function cancel(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
-  const task = await store.cancel(taskId, defaultTaskLimits.keepMs);
+  const task = await store.cancel(taskId, requeueable.keepMs);
   await show(task, store, io, isJson);
   return task?.status === "cancelled" ? exit.done : exit.failed;
+}
+
+async function requeue(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
+  const done = await store.requeue(taskId, requeueable);
+  if (done?.isRequeued === false) {
+    const { now } = await store.figures();
+    throw new CallError("refused", whyNotRequeued(done.task, now));
+  }
+  await show(done?.task, store, io, isJson);
+  return exit.done;
+}
+
+function whyNotRequeued({ status, rest, worker, dueAt, waits }: TaskRecord, now: number): string {
+  if (rest !== undefined)
+    return "The task is over and its contents are deleted. Call the tool again.";
+  if (status === "failed") {
+    return "The task failed with an error of its own, so it is not run again. Call the tool again.";
+  }
+  if (status === "completed" || status === "cancelled") {
+    return `The task is ${status}, so it is not run again.`;
+  }
+  if (worker !== undefined) {
+    const left = duration(Math.max(0, (dueAt ?? now) - now));
+    return (
+      `Worker ${plainLine(worker, 60)} holds the task, for another ${left}. ` +
+      "If that worker is gone, another one takes the task up when this time is over."
+    );
+  }
+  const waiting = waits.map(waitName).join(", ");
+  return `The task is not stuck. It waits for ${waiting}, and continues by itself.`;
 }
 
 async function show(task: TaskRecord | undefined, store: TaskStore, { out }: Io, isJson: boolean) {
@@ -102,19 +145,14 @@ export function storeAt(target: string, schema: string | undefined): TaskStore {
     : new SqliteStore({ path: target });
 }
 
-const pageSize = 100;
-
 /** The tasks of a store, newest first. */
 async function listTasks(store: TaskStore, most: number): Promise<readonly TaskRecord[]> {
   const found: TaskRecord[] = [];
-  for (;;) {
-    const last = found.at(-1);
-    const after = last && { createdAt: last.createdAt, id: last.id };
-    const limit = Math.min(pageSize, most - found.length);
-    const page = limit > 0 ? await store.list({ principal: undefined, after, limit }) : [];
-    found.push(...page);
-    if (page.length < pageSize) return found;
+  for await (const task of everyTask(store)) {
+    found.push(task);
+    if (found.length >= most) break;
   }
+  return found;
 }
 
 /** A task for programs, without anything sealed. */
@@ -134,6 +172,7 @@ function taskJson(task: TaskRecord, now: number): Readonly<Record<string, unknow
     worker: worker ?? null,
     claims: epoch,
     fruitlessClaims: fruitless,
+    isOrphaned: isOrphaned(task, now),
     logLength: task.logLength,
     logBytes: task.logBytes,
     ageMs: now - task.createdAt,
@@ -143,15 +182,19 @@ function taskJson(task: TaskRecord, now: number): Readonly<Record<string, unknow
   };
 }
 
+const waitName = ({ kind, key }: Wait): string =>
+  kind === "timer" ? "a timer" : plainLine(key, 30);
+
 const header = ["TASK", "TOOL", "STATUS", "AGE", "OWNER", "STATE"];
 
 const taskLine = (task: TaskRecord, now: number): string =>
   taskFacts(task, now).join("  ").trimEnd();
 
 function taskFacts(task: TaskRecord, now: number): readonly string[] {
-  const { id, tool, principal, status, waits, fruitless } = task;
-  const waiting = waits.map(({ kind, key }) => (kind === "timer" ? "a timer" : plainLine(key, 30)));
+  const { id, tool, principal, status, waits, fruitless, dueAt = now } = task;
+  const waiting = waits.map(waitName);
   const state = [
+    ...(isOrphaned(task, now) ? [`due for ${duration(now - dueAt)}, no worker takes it up`] : []),
     ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
     ...(fruitless > 1 ? [`${fruitless} attempts without progress`] : []),
   ];
