@@ -12,18 +12,21 @@ afterEach(async () => {
   for (const close of open.splice(0).toReversed()) await close();
 });
 
+// A busy machine may take longer to serve them all than a client waits by default.
+const limits = { silenceMs: 280_000 };
+
 async function overHttp(options: ConnectOptions): Promise<Connection> {
   const app = many();
   const { url } = await app.listen(0);
   open.push(() => app.close());
-  const connection = await connect(url, options);
+  const connection = await connect(url, { ...options, limits });
   open.push(() => connection.close());
   return connection;
 }
 
 async function overStdio(options: ConnectOptions): Promise<Connection> {
   const file = fileURLToPath(new URL("many-server.ts", import.meta.url));
-  const connection = await connect(stdioPlace(file), options);
+  const connection = await connect(stdioPlace(file), { ...options, limits });
   open.push(() => connection.close());
   return connection;
 }

@@ -83,27 +83,30 @@ export async function listen(
   const pending = new PendingResponses(closeIdle);
   const readiness = readinessOf(health);
   const publishes = metadata?.(() => url);
-  const server = createServer({ requestTimeout: requestMs }, (req, res) => {
-    fresh.delete(req.socket);
-    closeWithConnection(res, req.socket);
-    if (staysOpen(req)) res.on("close", closeIdle);
-    else pending.add(res);
-    const pathname = req.url === path ? path : pathOf(req);
-    if (pathname !== path) {
-      forgetBody(req);
-      if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
-      if (pathname === "/readyz") return void readiness(res);
-      if (publishes?.(pathname, req, res) === true) return undefined;
-      return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
-    }
-    if (!isAllowed(req, res)) return forgetBody(req);
-    handle(req, res).catch((error: unknown) => {
-      logger.error(`The request could not be served: ${errorText(error)}`);
-      if (!res.headersSent) res.writeHead(500);
-      res.end();
-    });
-    return undefined;
-  });
+  const server = createServer(
+    { requestTimeout: requestMs, keepAliveTimeout: idleMs },
+    (req, res) => {
+      fresh.delete(req.socket);
+      closeWithConnection(res, req.socket);
+      if (staysOpen(req)) res.on("close", closeIdle);
+      else pending.add(res);
+      const pathname = req.url === path ? path : pathOf(req);
+      if (pathname !== path) {
+        forgetBody(req);
+        if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
+        if (pathname === "/readyz") return void readiness(res);
+        if (publishes?.(pathname, req, res) === true) return undefined;
+        return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
+      }
+      if (!isAllowed(req, res)) return forgetBody(req);
+      handle(req, res).catch((error: unknown) => {
+        logger.error(`The request could not be served: ${errorText(error)}`);
+        if (!res.headersSent) res.writeHead(500);
+        res.end();
+      });
+      return undefined;
+    },
+  );
   const fresh = new Set<Socket>();
   server.on("connection", (socket) => {
     fresh.add(socket);
@@ -150,6 +153,12 @@ const readinessMs = 2_000;
 
 /** How long a request may take to arrive whole. Node checks it every half minute. */
 const requestMs = 120_000;
+
+/**
+ * How long an idle connection is kept. Common load balancers keep theirs for 60 seconds. If the server closed first, a request
+ * that is already on its way would be lost.
+ */
+const idleMs = 75_000;
 
 /** Subscriptions of 2026-07-28 and the streams of sessions end with the app, not by themselves. */
 const staysOpen = ({ method, headers }: IncomingMessage): boolean =>
