@@ -627,7 +627,7 @@ describe("workers", () => {
             ran.push("send");
             return isBroken ? new Promise<never>(() => {}) : "sent";
           });
-          return `${made} ${size} ${String(sent)}`;
+          return [made, size, sent].join(" ");
         },
       },
       { limits: { fruitlessClaims: 1, drainMs: 0 } },
