@@ -74,8 +74,22 @@ export declare interface App {
      * `fetch`, `node` and `handle`. Over stdio and `attach`, use the SDK server's own methods.
      */
     readonly notify: ServerNotifier;
-    /** Runs tasks in this process. `listen` and `stdio` do so by themselves; `fetch`, `node` and `attach` do not. */
+    /**
+     * Runs tasks in this process. `listen` and `stdio` do so by themselves; `fetch`, `node` and `attach` do not. If the process
+     * runs tasks already, this returns the same worker, so that you can stop it.
+     *
+     * @example
+     * ```ts
+     * const worker = await app.work();
+     * await worker.stop(); // the app goes on serving
+     * ```
+     */
     readonly work: (options?: WorkOptions) => Promise<{
+        /**
+         * Stops running tasks in this process, as SIGTERM does, and releases them to other workers. The app goes on serving.
+         * `app.work()` starts a worker again.
+         */
+        readonly stop: () => Promise<void>;
         /** Does the same as `app.close()`. */
         readonly close: () => Promise<void>;
     }>;

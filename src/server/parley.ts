@@ -239,7 +239,7 @@ class ParleyApp implements App {
     this.#keys("app.work", false);
     await work.start(options);
     this.#closeBeforeExit();
-    return { close: this.close };
+    return { stop: () => work.runtime.drain(), close: this.close };
   };
 
   readonly health: App["health"] = () => healthOf(this.#core, this.#work);

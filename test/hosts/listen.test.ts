@@ -7,7 +7,7 @@ import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parley } from "mcp-parley";
+import { memoryStore, parley } from "mcp-parley";
 import type { App, Logger } from "mcp-parley";
 import { postgresStore } from "mcp-parley/postgres";
 import { sqliteStore } from "mcp-parley/sqlite";
@@ -155,6 +155,39 @@ describe("where it listens", () => {
     const app = parley({ name: "keyless", version: "1.0.0" });
     await expect(app.listen(0)).rejects.toMatchObject({ code: "no_keys" });
   });
+});
+
+test("the worker of an app can be stopped and started again while the app serves", async () => {
+  const store = memoryStore();
+  const app = parley({ name: "baker", version: "1.0.0", keys, logger: quiet, store });
+  const started = deferred();
+  const heat = deferred<string>();
+  let bodies = 0;
+  app.tool("bake", { task: "required" }, async (ctx) => {
+    await ctx.background();
+    return ctx.step("heat", () => {
+      bodies += 1;
+      started.resolve();
+      return heat.promise;
+    });
+  });
+  app.tool("hello", {}, () => "hello");
+  const { url } = await listening(app);
+  const running = await taskBegun(url, "bake");
+  await started.promise;
+  const stopped = (await app.work()).stop();
+  heat.resolve("hot");
+  await stopped;
+  // The outcome of the body is recorded, and no worker holds a task.
+  expect(await app.health()).toMatchObject({ tasks: { held: 0 } });
+  expect(textIn(await callTool(url, "hello"))).toBe("hello");
+  const waiting = await taskBegun(url, "bake");
+  expect((await ask(url, "tasks/get", waiting)).result).toMatchObject({ status: "working" });
+  expect(bodies).toBe(1);
+  await app.work();
+  await until(url, running, "completed");
+  await until(url, waiting, "completed");
+  expect(bodies).toBe(2);
 });
 
 describe("a store that cannot be reached", () => {
