@@ -4,7 +4,11 @@
 /** A body may come in this many chunks of any size. */
 const freeChunks = 1_024;
 /** Above that, its chunks must have this many bytes on average. */
-const fewestPerChunk = 64;
+const fewestPerChunk = 256;
+
+/** Whether a body comes in so many small chunks that reading it costs far more than sending it. */
+export const isCrumbled = (chunks: number, bytes: number): boolean =>
+  chunks > freeChunks + bytes / fewestPerChunk;
 
 /** Collects the chunks of one body. */
 export class CollectedBytes {
@@ -23,9 +27,8 @@ export class CollectedBytes {
     return this.#bytes?.length ?? 0;
   }
 
-  /** Whether the body comes in so many small chunks that reading it costs far more than sending it. */
   get isCrumbled(): boolean {
-    return this.#chunks > freeChunks + this.#length / fewestPerChunk;
+    return isCrumbled(this.#chunks, this.#length);
   }
 
   add(chunk: Uint8Array): void {

@@ -8,6 +8,7 @@ import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { errorText } from "../../util/error-text.ts";
 import type { Health } from "../ops/health.ts";
 import type { Logger } from "../ops/logger.ts";
+import { skipCrumbs } from "./crumbled-bodies.ts";
 import { PendingResponses } from "./in-flight.ts";
 import type { NodeHandler } from "./node.ts";
 import { closeWithConnection } from "./pipelined.ts";
@@ -87,6 +88,7 @@ export async function listen(
     { requestTimeout: requestMs, keepAliveTimeout: idleMs },
     (req, res) => {
       fresh.delete(req.socket);
+      skipCrumbs(req);
       closeWithConnection(res, req.socket);
       if (staysOpen(req)) res.on("close", closeIdle);
       else pending.add(res);

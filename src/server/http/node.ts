@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "./node-adapter.ts";
 import type { AuthInfo } from "@modelcontextprotocol/server";
+import { skipCrumbs } from "./crumbled-bodies.ts";
 import type { Body } from "./request-body.ts";
 import { forgetBody, turnAway } from "./turn-away.ts";
 import { refusedBody } from "./web.ts";
@@ -31,6 +32,7 @@ export type FastLane = (
 /** Serves every request. Uses `req.auth` and `req.body` where middleware has set them. */
 export function nodeHandler(serving: Serving, fast?: FastLane): NodeHandler {
   return async (req, res) => {
+    skipCrumbs(req);
     const verifying = serving.caller(req.headers.authorization, req.auth);
     const caller = verifying instanceof Promise ? await verifying : verifying;
     if (caller instanceof Response) return turnAway(req, res, caller);
