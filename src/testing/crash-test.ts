@@ -85,6 +85,7 @@ export async function crashTest<H extends Playable>(
   const expected = await model.finish();
   const repeats: Repeat[] = [];
   const problems: Problem[] = [];
+  let advice = "";
   const mishaps = [...allMishaps(model.rounds), ...taskCrashes(model.taskRuns)];
   for (const mishap of mishaps) {
     const playthrough = await start();
@@ -93,6 +94,7 @@ export async function crashTest<H extends Playable>(
       if (result !== undefined && !isDeepStrictEqual(result, expected)) {
         const what = `the call ended differently: ${JSON.stringify(result)}`;
         problems.push({ when: mishap.when, what });
+        advice = differing(expected);
       }
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
@@ -105,7 +107,9 @@ export async function crashTest<H extends Playable>(
   for (const repeat of repeats) {
     if (!isFine(repeat)) problems.push({ when: repeat.when, what: inWords(repeat) });
   }
-  if (problems.length > 0) throw new CrashTestError(definition.name, mishaps.length, problems);
+  if (problems.length > 0) {
+    throw new CrashTestError(definition.name, mishaps.length, problems, advice);
+  }
   return { plays: mishaps.length + 1, repeats: repeats.filter(({ key }) => key === "same") };
 }
 
@@ -117,16 +121,22 @@ interface Problem {
 
 /** What `crashTest` rejects with. The message lists every problem. */
 class CrashTestError extends Error {
-  constructor(name: string, plays: number, problems: readonly Problem[]) {
+  constructor(name: string, plays: number, problems: readonly Problem[], advice: string) {
     // One mishap can repeat several steps.
     const mishaps = new Set(problems.map(({ when }) => when));
     super(
       `"${name}" does not survive ${mishaps.size} of ${plays} mishaps:\n` +
-        problems.map(({ when, what }) => `  ${when}: ${what}`).join("\n"),
+        problems.map(({ when, what }) => `  ${when}: ${what}`).join("\n") +
+        advice,
     );
     this.name = "CrashTestError";
   }
 }
+
+const differing = (expected: unknown) =>
+  `\nWithout a mishap, it ended with ${JSON.stringify(expected)}.\n` +
+  "Each play is a call of its own, so a result that has a time, a random number, a count of what ran before, ctx.callId or " +
+  "an idempotency key differs. Leave these out of the result, or use `reset` to restore what the handler counts.";
 
 function inWords({ step, times, key }: Repeat): string {
   return key === "new"
