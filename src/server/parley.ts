@@ -93,7 +93,7 @@ class ParleyApp implements App {
     const work = () => this.#work;
     this.#core = {
       name: options.name,
-      keyring: () => this.#keys("app.fetch, app.node or app.attach", false),
+      keyring: () => this.#keys("app.fetch, app.node, app.attach or app.deliver", false),
       limits: checkedLimits(options.limits ?? {}),
       logger: options.logger === undefined ? stderrLogger : safeLogger(options.logger),
       environment: nodeEnvironment,
@@ -144,7 +144,7 @@ class ParleyApp implements App {
     const { host = "127.0.0.1" } = options;
     const isLocal = isLoopback(host);
     this.#keys(
-      isLocal ? "app.listen" : `app.listen on ${host}, which other machines can reach,`,
+      isLocal ? "app.listen" : `app.listen on ${host}, which other machines can reach`,
       isLocal,
     );
     if (!isLocal && this.#options.auth === undefined) this.#warnOfStrangers(host);

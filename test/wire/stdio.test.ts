@@ -157,7 +157,7 @@ describe("its keys", () => {
     const production = { ...env, NODE_ENV: "production" };
     const { says, exit } = started(keyless, { cwd: folder(), env: production });
     await says(/There is no key to seal state with\. Set PARLEY_KEYS/);
-    await says(/This is app\.stdio with NODE_ENV production\.$/);
+    await says(/A key is generated only in development, and NODE_ENV is production\.$/);
     expect(await exit).toBe(1);
   });
 });

@@ -49,13 +49,15 @@ test("without keys, the error says how to make one and why none was generated", 
     code: "no_keys",
     message:
       "There is no key to seal state with. Set PARLEY_KEYS to the same value on every instance, or pass parley({ keys }). To make a key, run npx mcp-parley keys new.\n" +
-      "A key is generated only in development on this machine. This is app.fetch with NODE_ENV unset.",
+      "A key is generated only in development, by app.listen on a loopback address and by app.stdio. This is app.fetch.",
   });
 });
 
 test("in production no key is generated on this machine either", () => {
   vi.stubEnv("NODE_ENV", "production");
-  expect(() => resolveKeys(local)).toThrow("This is app.listen with NODE_ENV production");
+  expect(() => resolveKeys(local)).toThrow(
+    /\nA key is generated only in development, and NODE_ENV is production\.$/,
+  );
   expect(existsSync(join(folder, ".parley"))).toBe(false);
 });
 

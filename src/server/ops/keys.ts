@@ -31,7 +31,7 @@ export function resolveKeys({
   throw new ParleyError(
     "no_keys",
     "There is no key to seal state with. Set PARLEY_KEYS to the same value on every instance, or pass parley({ keys }). To make a key, run npx mcp-parley keys new.\n" +
-      `A key is generated only in development on this machine. This is ${way} with NODE_ENV ${environment ?? "unset"}.`,
+      `A key is generated only in development, ${environment === "production" ? "and NODE_ENV is production" : `by app.listen on a loopback address and by app.stdio. This is ${way}`}.`,
   );
 }
 
