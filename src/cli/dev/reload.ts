@@ -6,7 +6,7 @@ import { connect } from "../../client/index.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Members } from "../../util/objects.ts";
 import { plainText } from "../screen/plain.ts";
-import { duration } from "../screen/amounts.ts";
+import { counted, duration } from "../screen/amounts.ts";
 import { commandFor } from "../server/server-file.ts";
 import { ServerProcess } from "../server/process.ts";
 import { signs, style } from "../screen/style.ts";
@@ -115,7 +115,7 @@ export class Reloader {
       );
     }
     const { length } = filesOf(this.#options.file);
-    const others = length === 1 ? "" : ` and ${length - 1} imports`;
+    const others = length === 1 ? "" : ` and ${counted(length - 1, "import")}`;
     say(style.dim(`Watching ${this.#name}${others}. Calls survive a reload. Ctrl-C stops.\n`));
   };
 
