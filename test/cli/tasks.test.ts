@@ -112,6 +112,10 @@ test.each(Object.entries(stores))(
     expect((await parley(["resume"], { cwd })).stdout).toBe(
       "No unfinished calls in this folder.\n",
     );
+    const alone = await parley(["tasks", "get", second], { cwd });
+    expect(alone.stderr).toContain(
+      `No unfinished call ${second} in .parley/calls. If it is a task, pass its server first: parley tasks get <target> ${second}\n`,
+    );
     const watched = await parley(["tasks", "watch", url, second, "--json"], { cwd });
     expect(watched.code).toBe(1);
     expect(read(watched.stdout)).toMatchObject({ error: { code: "task_cancelled" } });

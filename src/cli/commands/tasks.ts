@@ -117,6 +117,7 @@ Exit codes
     }
     if (verb === "ls") return listTaskCalls(await unfinished(folderIn(values), mark), io, isJson);
     const { target, taskId, isTrusted } = await named(rest, command, {
+      verb,
       folder: folderIn(values),
       own: mark,
       isTrusted: values.trust === true,
@@ -150,7 +151,12 @@ function idsLast(words: readonly string[]): readonly string[] {
 async function named(
   words: readonly string[],
   command: readonly string[],
-  kept: { readonly folder: string; readonly own: OwnMark; readonly isTrusted: boolean },
+  kept: {
+    readonly verb: string;
+    readonly folder: string;
+    readonly own: OwnMark;
+    readonly isTrusted: boolean;
+  },
 ): Promise<{ readonly target: Target; readonly taskId: string; readonly isTrusted: boolean }> {
   const [first, second] = words;
   if (first !== undefined && second !== undefined) {
@@ -160,7 +166,8 @@ async function named(
   if (command.length > 0) {
     return { target: parseTarget(undefined, command), taskId: first, isTrusted: true };
   }
-  const call = await findCall(kept.folder, first, kept.own);
+  const advice = `If it is a task, pass its server first: parley tasks ${kept.verb} <target> ${first}`;
+  const call = await findCall(kept.folder, first, kept.own, advice);
   const { taskId } = call.state;
   if (taskId === undefined) throw new UsageError(`The call ${first} is not a task.`);
   const isTrusted = call.isOwn || kept.isTrusted;

@@ -160,8 +160,13 @@ export async function unfinished(folder: string, own: OwnMark): Promise<readonly
   return kept.toSorted((a, b) => a.state.since - b.state.since);
 }
 
-/** Finds a call by its id, or by the beginning of it if that is unique. */
-export async function findCall(folder: string, id: string, own: OwnMark): Promise<Kept> {
+/** Finds a call by its id, or by the beginning of it if that is unique. `advice` says what to do if there is none. */
+export async function findCall(
+  folder: string,
+  id: string,
+  own: OwnMark,
+  advice = "Run parley resume to list them.",
+): Promise<Kept> {
   if (!/^[\da-f-]{3,36}$/.test(id)) {
     throw new UsageError(`"${plainLine(id, 40)}" is not the id or the reference of a call.`);
   }
@@ -169,7 +174,7 @@ export async function findCall(folder: string, id: string, own: OwnMark): Promis
   const found = calls.filter(({ state }) => state.id.startsWith(id));
   const [only, ...others] = found;
   if (only === undefined) {
-    throw new UsageError(`No unfinished call ${id} in ${folder}. Run parley resume to list them.`);
+    throw new UsageError(`No unfinished call ${id} in ${folder}. ${advice}`);
   }
   if (others.length > 0) {
     const ids = found.map(({ state }) => shortId(state)).join(", ");
