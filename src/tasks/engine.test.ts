@@ -36,6 +36,28 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
 }
 
 describe("a task", () => {
+  test("is not failed by a store that cannot count for a moment, and no step runs again", async () => {
+    const store = new MemoryStore();
+    const ran: string[] = [];
+    const asked: string[] = [];
+    const shaky: TaskStore = Object.assign(Object.create(store) as MemoryStore, {
+      usage: async (principal: string) => {
+        asked.push(principal);
+        throw new Error("The store cannot be reached");
+      },
+    });
+    const tool: Handlers[string] = async (_input, ops) => {
+      const text = await ops.step("large", () => (ran.push("large"), "x".repeat(50_000)));
+      return typeof text === "string" ? text.length : text;
+    };
+    const engine = engineOn(shaky, { tool }, { limits: { storedBytes: 1_000_000 } });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    expect(await engine.over(id)).toMatchObject({ status: "completed", result: 50_000 });
+    expect(ran).toEqual(["large"]);
+    expect(asked).not.toEqual([]);
+  });
+
   test("runs steps, asks, sleeps and ends", async () => {
     const ran: string[] = [];
     const engine = engineOn(new MemoryStore(), {

@@ -140,3 +140,13 @@ test("a running task may record until its caller has twice as much", async () =>
     "The record cannot be stored, because this caller already has",
   );
 });
+
+test("if the store cannot be asked, what is new is refused, and what runs may go on", async () => {
+  const store = new MemoryStore();
+  const away = Object.assign(Object.create(store) as MemoryStore, {
+    usage: () => Promise.reject(new Error("away")),
+  });
+  const { shares } = sharesOn(away);
+  await expect(shares.admit("ann", 10 * kib, "The task")).rejects.toThrow("away");
+  await shares.grow("ann", 10 * kib, "The record");
+});

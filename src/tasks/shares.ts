@@ -3,6 +3,7 @@
 // To ask the store before every write would double the cost of a write. So each process counts what it has written for a
 // caller, and asks the store only after another part of the share. Together, replicas may exceed a share by that part each.
 
+import { ParleyError } from "../errors.ts";
 import { tooMuchStored } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
 import type { TaskObserver } from "./observer.ts";
@@ -52,9 +53,15 @@ export class StorageShares {
     return this.#take(principal, bytes, 1, what, this.#limits.storedBytes);
   }
 
-  /** Makes room for what a call of this caller records while it runs. */
+  /**
+   * Makes room for what a call of this caller records while it runs. If the store cannot be asked, the record is not
+   * refused: it is written as soon as the store is back, and a call must not fail because of an outage.
+   */
   grow(principal: string, bytes: number, what: string): Promise<void> | undefined {
-    return this.#take(principal, bytes, 0, what, this.#limits.storedBytes * growth);
+    const room = this.#take(principal, bytes, 0, what, this.#limits.storedBytes * growth);
+    return room?.catch((error: unknown) => {
+      if (error instanceof ParleyError) throw error;
+    });
   }
 
   #take(
