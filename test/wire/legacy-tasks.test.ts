@@ -127,6 +127,21 @@ test("a call that is a task where it may not be, or is none where it must be, is
   expect(here.called).toEqual([]);
 });
 
+test("a call as a task proves that the client supports tasks, and nothing else", async () => {
+  const here = await ovenHere();
+  here.app.tool("strict", { task: "optional", requires: ["task"] }, () => "done");
+  here.app.tool("stricter", { task: "optional", requires: ["task", "sampling"] }, () => "done");
+  const session = await opened(here);
+  const { result } = await session.request("tools/call", call("strict"));
+  expect(result).toMatchObject({ task: { status: "working" } });
+  const { error } = await session.request("tools/call", call("stricter"));
+  expect(error).toEqual({
+    code: -32602,
+    message:
+      'Tool "stricter" needs a client that supports sampling, and this one does not. Nothing has run.',
+  });
+});
+
 describe("the messages", () => {
   test("capabilities name tasks in the old form, and tools say whether they may be one [E2.3]", async () => {
     const { initialized, request } = await opened(await ovenHere());

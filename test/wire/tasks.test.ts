@@ -405,6 +405,21 @@ describe("a task", () => {
     ]);
   });
 
+  test("what it logs does not replace its progress, and stays off the wire", async () => {
+    const { app, to } = await ovenHere();
+    app.tool("whisper", { task: "required" }, async (ctx) => {
+      await ctx.background();
+      ctx.progress(1, 2, "baking");
+      ctx.log("debug", "the password");
+      return ctx.ask("name", "Name?");
+    });
+    const task = taskIdIn(await call(to, "whisper"));
+    // What was reported is written before a task waits.
+    expect(await until(to, task, "input_required")).toMatchObject({
+      statusMessage: "baking (1/2)",
+    });
+  });
+
   test("accepts any value to log, as a round does [S105]", async () => {
     const { app, to } = await ovenHere();
     app.tool("mumble", { task: "required" }, async (ctx) => {

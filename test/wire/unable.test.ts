@@ -123,6 +123,13 @@ describe("a wait that needs a task", () => {
     expect(textIn(await callTool(app, "strict", {}, { capabilities: follows }))).toBe("asked");
   });
 
+  test("learns of forms and pages that it lacks together", async () => {
+    const { app } = made();
+    app.tool("both", { requires: ["form", "url"] }, () => "ran");
+    const { error } = await callTool(app, "both", {}, none);
+    expect(error?.data).toEqual({ requiredCapabilities: { elicitation: { form: {}, url: {} } } });
+  });
+
   test("is refused in 2025-11-25 as a result that says so", async () => {
     const { app, ran } = quoting();
     const { url } = await app.listen(0);

@@ -545,6 +545,17 @@ describe("once", () => {
     expect(ran).toEqual(["first", "pay", "pay"]);
   });
 
+  test("a round that its client has cancelled before it is claimed runs nothing, and can be sent again", async () => {
+    const a = replica(new MemoryStore());
+    const second = await leg(a);
+    const stop = new Stop();
+    stop.stop("Cancelled");
+    expect((await call(a, "pay", { ...second, stop })).kind).toBe("none");
+    expect(ran).toEqual([]);
+    expect((await call(a, "pay", second)).kind).toBe("input_required");
+    expect(ran).toEqual(["first", "pay"]);
+  });
+
   test("a process that was paused past its lease before a step claims the round again", async () => {
     const store = new MemoryStore();
     const a = replica(store);
