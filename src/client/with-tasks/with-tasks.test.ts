@@ -11,6 +11,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { TaskLeftError, withTasks } from "../index.ts";
 import type { WithTasksOptions } from "../index.ts";
+import { LegacyByDefault } from "./no-effect.ts";
 import {
   asks,
   completed,
@@ -954,4 +955,14 @@ describe("everything else", () => {
     expect(JSON.stringify(server.heard)).not.toContain(extension);
     expect(server.of("tasks/get")).toHaveLength(0);
   });
+});
+
+test("a client that asked the server for its version first is not told that withTasks has no effect", () => {
+  const noted = new LegacyByDefault();
+  const request = (id: number, method: string) => ({ jsonrpc: "2.0" as const, id, method });
+  noted.sent(request(1, "server/discover"));
+  noted.sent(request(2, "initialize"));
+  noted.sent(request(3, "tools/call"));
+  const refused = { jsonrpc: "2.0" as const, id: 3, error: { code: -32601, message: "No" } };
+  expect(noted.received(refused)).toEqual(refused);
 });

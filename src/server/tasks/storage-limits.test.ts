@@ -144,3 +144,18 @@ test("recorded rounds count for their caller, and are refused at its limit", asy
   expect(responses.at(-1)).toContain('The round of \\"pay\\" cannot be stored');
   expect((await store.usage("ann")).bytes).toBeLessThan(6_000);
 });
+
+test("what a round records is refused when its caller has twice as much in the store", async () => {
+  const { app, call } = opened({ storedBytesPerPrincipal: 10_000 });
+  const hoard = app.tool("hoard", { once: true }, async (ctx) => {
+    const bytes = Number(await ctx.ask("bytes", "How many?"));
+    return `${(await ctx.step("data", () => "x".repeat(bytes))).length}`;
+  });
+  const recording = async (bytes: string) => {
+    const requestState = stateIn(await call(hoard, "ann"));
+    const inputResponses = { bytes: accept({ bytes }) };
+    return JSON.stringify(await call(hoard, "ann", { requestState, inputResponses }));
+  };
+  expect(await recording("50000")).toContain('The record of \\"hoard\\" cannot be stored');
+  expect(await recording("50")).toContain('"50"');
+});

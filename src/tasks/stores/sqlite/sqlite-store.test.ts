@@ -62,6 +62,16 @@ test("a sweep deletes rows from all tables of the file, including logs", async (
   expect(tables.map(rows)).toEqual([0, 0, 0, 0, 0, 0]);
 });
 
+test("a sweep that has deleted as many states as it may says that there are more", async () => {
+  let time = 1_000;
+  const store = new SqliteStore({ path: newPath(), now: () => time });
+  onTestFinished(() => store.close());
+  for (let n = 0; n < 21; n += 1) await store.spill(`s${n}`, "state", ttlMs, "ann");
+  time += ttlMs;
+  expect(await store.sweep(1, keepMs)).toMatchObject({ spills: 20, isMore: true });
+  expect(await store.sweep(1, keepMs)).toMatchObject({ spills: 1, isMore: false });
+});
+
 test("a sweep deletes a few megabytes at a time, so that it blocks for milliseconds, and says that there is more", async () => {
   let time = 1_000;
   const store = new SqliteStore({ path: newPath(), now: () => time });
