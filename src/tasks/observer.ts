@@ -8,8 +8,11 @@ export type CallerLimit = "tasksPerPrincipal" | "storedBytesPerPrincipal";
 /** Receives the events of the task engine. */
 export interface TaskObserver {
   readonly created: (task: TaskRecord) => void;
-  readonly finished: (task: TaskRecord, status: "completed" | "failed") => void;
+  /** `ms` is how long the task has lived. */
+  readonly finished: (task: TaskRecord, status: "completed" | "failed", ms: number) => void;
   readonly cancelled: (task: TaskRecord) => void;
+  /** An answer or a delivery was accepted, this many milliseconds after the task asked for it. */
+  readonly answered?: (task: Pick<TaskRecord, "tool">, waitedMs: number) => void;
   /** A sweep ended this many live tasks, because their time was up. */
   readonly expired: (count: number) => void;
   /** A worker was too slow or was paused, so another worker has its task or may have it. */

@@ -37,6 +37,8 @@ export interface Prepared {
   ) => Carrier;
   /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */
   readonly shown: (open: Open) => Shown;
+  /** Called with the run and the writing of its end, for a trace. */
+  readonly around?: (<T extends Outcome<unknown>>(run: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 type Shown = { readonly kind: "question"; readonly request: Json } | { readonly kind: "external" };

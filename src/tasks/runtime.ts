@@ -165,10 +165,13 @@ export class TaskRuntime {
 
   /** The same for a task that has just been read. A wire key is used once, so what was read cannot be out of date. */
   async answer(
-    task: Pick<TaskSnapshot, "id" | "callId" | "tool" | "principal" | "questionKeys">,
+    task: Pick<
+      TaskSnapshot,
+      "id" | "callId" | "tool" | "principal" | "questionKeys" | "updatedAt"
+    >,
     answers: ReadonlyMap<string, Json>,
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
-    const { store, sealer } = this.#options;
+    const { store, sealer, observer } = this.#options;
     const { id, callId, tool, principal = "", questionKeys: keys } = task;
     // In the order in which the questions were asked.
     const given = [...keys].flatMap(([wire, asked]) => {
@@ -180,6 +183,9 @@ export class TaskRuntime {
     const bytes = bytesOf(given.map(({ value }) => value));
     await this.shares.grow(principal, bytes, `The answer to "${tool}"`);
     const answered = await store.answer(id, given);
+    if (answered !== undefined && answered.accepted.length > 0) {
+      observer.answered?.(task, answered.task.updatedAt - task.updatedAt);
+    }
     return answered && { accepted: answered.accepted };
   }
 
@@ -198,7 +204,7 @@ export class TaskRuntime {
   /** Answers a question that is not for the caller to answer. The first answer wins. */
   async deliver(callId: string, key: string, digest: string, value: Json): Promise<Delivery> {
     await this.ready();
-    const { store, sealer } = this.#options;
+    const { store, sealer, observer } = this.#options;
     let task = await store.readByCall(callId);
     // Tries again if the question was asked, or asked anew, between the read and the answer.
     for (let tries = 0; tries < 10; tries += 1) {
@@ -215,7 +221,10 @@ export class TaskRuntime {
       const arrived = answered?.task.inbox.find(({ id }) => answered.accepted.includes(id));
       // The answer came after the time limit, which wins (R7). The sender must not think that it was delivered.
       if (arrived?.dueAt !== undefined && arrived.dueAt <= arrived.at) return "gone";
-      if (arrived !== undefined) return "delivered";
+      if (arrived !== undefined) {
+        if (wait !== undefined) observer.answered?.(task, arrived.at - task.updatedAt);
+        return "delivered";
+      }
       task = answered?.task;
       // The question has an answer that is not checked yet. It is asked again only if that answer is not valid.
       if (task !== undefined && isLive(task) && externalWait(task, key) === undefined) break;

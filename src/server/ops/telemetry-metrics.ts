@@ -40,6 +40,7 @@ const gauges: Record<Gauge, GaugeOptions> = {
 const nothing = () => {};
 
 const noMetrics: Metrics = {
+  isMeasuring: false,
   round: () => nothing,
   step: () => undefined,
   task: nothing,
@@ -51,6 +52,7 @@ const noMetrics: Metrics = {
 };
 
 interface Metrics {
+  readonly isMeasuring: boolean;
   /** Returns the function to call when the round ends. */
   readonly round: (definition: Definition, round: number) => (response: RoundResponse) => void;
   readonly step: (
@@ -109,6 +111,7 @@ function metricsOf(meter: Meter): Metrics {
     "days",
   );
   return {
+    isMeasuring: true,
     round: (definition, round) => {
       const { own, outcomes, convention } = labels(definition);
       const startedAt = performance.now();

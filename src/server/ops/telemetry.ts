@@ -34,6 +34,8 @@ type StepTrace = (
 
 /** What the server measures. */
 export interface Telemetry {
+  /** Whether metrics are collected. */
+  readonly isMeasuring: boolean;
   readonly begin: (
     definition: Definition,
     call: TracedCall,
@@ -65,6 +67,7 @@ const silent: RoundTrace = {
 };
 
 const noTelemetry: Telemetry = {
+  isMeasuring: false,
   begin: () => silent,
   run: () => undefined,
   step: undefined,
@@ -83,6 +86,7 @@ export function telemetry(): Telemetry {
   const metrics = measuring(api);
   const spans = tracing(api);
   return {
+    isMeasuring: metrics.isMeasuring,
     task: metrics.task,
     expired: metrics.expired,
     waited: metrics.waited,

@@ -43,6 +43,8 @@ export interface Call {
   readonly inputDigest: () => string | undefined;
   /** The span of the call's first round. `serveRound` sets it once the round is traced. */
   firstSpan: SpanContext | undefined;
+  /** The span of this round. `serveRound` sets it, too. */
+  span: SpanContext | undefined;
 }
 
 /** Throws TokenError for a `requestState` that was not made for this request, and BadArguments for arguments that cannot be digested. */
@@ -86,6 +88,9 @@ async function laterRound(
       ? claims.state.value
       : await fetchSpilled(core, claims.callId, claims.state.pointer);
   const state = readState(packed);
+  if (state.askedAt !== undefined) {
+    core.telemetry.waited(definition.name, environment.now() - state.askedAt);
+  }
   noteClockSkew(core, claims.expiresAt, state.out);
   const inputDigest = isSameJson(input, request.arguments)
     ? shortened(argumentsDigest)
@@ -104,6 +109,7 @@ async function laterRound(
     lowLevel: state.lowLevel,
     inputDigest: () => inputDigest,
     firstSpan: state.firstSpan,
+    span: undefined,
   };
 }
 
@@ -152,6 +158,7 @@ function unlessBad<T>(digested: () => T): T {
 class FirstRound implements Call {
   readonly answers: ReadonlyMap<string, object>;
   firstSpan: SpanContext | undefined;
+  span: SpanContext | undefined;
   readonly #core: Core;
   readonly #definition: Definition;
   readonly #request: RoundRequest;

@@ -6,6 +6,7 @@ import type { Outcome } from "../../replay/outcome.ts";
 import type { Json } from "../../util/json.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
 import { canFollowTasks } from "../../protocol/capabilities.ts";
+import { spanIn, traceparentOf } from "../../protocol/trace-context.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
@@ -13,6 +14,10 @@ import { external } from "../context/questions.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore } from "../tasks/store-needed.ts";
 import type { TaskInput } from "../tasks/task-carrier.ts";
+
+/** A call that asks for a task at once has no round. */
+type PromotedCall = Pick<Call, "id" | "tokenExpiresAt" | "abilities" | "inputDigest"> &
+  Partial<Pick<Call, "firstSpan" | "span">>;
 
 type SuspendedOutcome = Extract<Outcome<unknown>, { kind: "waiting" | "detached" }>;
 
@@ -34,7 +39,7 @@ export function waitsForOthers({ open }: SuspendedOutcome): boolean {
 export async function promote(
   runtime: TaskRuntime,
   definition: Definition,
-  call: Pick<Call, "id" | "tokenExpiresAt" | "abilities" | "inputDigest">,
+  call: PromotedCall,
   request: RoundRequest,
   { entries, unused }: SuspendedOutcome,
   { ttlMs }: BackgroundOptions,
@@ -44,6 +49,7 @@ export async function promote(
     arguments: (request.arguments ?? {}) as Json,
     abilities: call.abilities,
     inputDigest: call.inputDigest(),
+    ...traceOf(call, request),
   };
   const task = await fromStore(
     runtime.create({
@@ -63,4 +69,14 @@ export async function promote(
     return { kind: "none" };
   }
   return { kind: "task", task };
+}
+
+/** Without a span of its own, a task continues the sender's trace. */
+function traceOf(
+  { firstSpan, span }: PromotedCall,
+  { facts }: RoundRequest,
+): Pick<TaskInput, "trace"> {
+  const created = span ?? spanIn(facts.meta["traceparent"]);
+  if (created === undefined) return {};
+  return { trace: [traceparentOf(firstSpan ?? created), traceparentOf(created)] };
 }

@@ -60,6 +60,7 @@ export async function serveRound(
     const opened = call;
     const trace = core.telemetry.begin(definition, call, request.facts);
     call.firstSpan = trace.first;
+    call.span = trace.own;
     const input = inputForHandler(parsed.input);
     const response = await trace.within(() =>
       runOrRepeat(core, definition, opened, request, input),

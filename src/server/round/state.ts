@@ -21,6 +21,8 @@ export interface CallState {
   readonly inputDigest: string | undefined;
   /** The span of the call's first round. Later rounds link to it. */
   readonly firstSpan: SpanContext | undefined;
+  /** When the questions were asked, in milliseconds since 1970. Kept only for metrics, and only if they are collected. */
+  readonly askedAt: number | undefined;
 }
 
 /** An open question or timer. */
@@ -38,11 +40,12 @@ export interface PackedState {
   readonly l?: LowLevelState;
   readonly i?: string;
   readonly t?: readonly [traceId: string, spanId: string, flags: number];
+  readonly w?: number;
 }
 
 /** The state as the token holds it. */
 export function packState(state: CallState): PackedState {
-  const { entries, out, abilities, unused, lowLevel, inputDigest, firstSpan } = state;
+  const { entries, out, abilities, unused, lowLevel, inputDigest, firstSpan, askedAt } = state;
   const kept = unused.flatMap((event) =>
     event.kind === "answer" && event.digest !== undefined
       ? [[event.key, event.digest, event.value] as const]
@@ -60,12 +63,13 @@ export function packState(state: CallState): PackedState {
     ...(firstSpan === undefined
       ? {}
       : { t: [firstSpan.traceId, firstSpan.spanId, firstSpan.traceFlags] }),
+    ...(askedAt === undefined ? {} : { w: askedAt }),
   };
 }
 
 /** Throws a TypeError for a state in a form that this version does not write. */
 export function unpackState(packed: PackedState): CallState {
-  const { e, o, a, u = [], l = noLowLevelState, i, t } = packed;
+  const { e, o, a, u = [], l = noLowLevelState, i, t, w } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
     throw new TypeError("This version has not written this state.");
   }
@@ -77,6 +81,7 @@ export function unpackState(packed: PackedState): CallState {
     lowLevel: l,
     inputDigest: i,
     firstSpan: t && { traceId: t[0], spanId: t[1], traceFlags: t[2] },
+    askedAt: w,
   };
 }
 

@@ -87,6 +87,8 @@ async function inputRequiredResponse(
     lowLevel: own.lowLevel,
     inputDigest: call.inputDigest(),
     firstSpan: call.firstSpan,
+    askedAt:
+      core.telemetry.isMeasuring && inputRequests.length > 0 ? core.environment.now() : undefined,
   };
   const requestState = await sealState(core, definition, call, state);
   hintAtSize(core, definition, call.round, own.entries);

@@ -18,6 +18,8 @@ export interface TaskInput {
   readonly arguments: Json;
   readonly abilities: readonly Ability[];
   readonly inputDigest?: string | undefined;
+  /** The `traceparent` of the call's first round and of the round that created the task, if they were traced. */
+  readonly trace?: readonly [first: string, created: string] | undefined;
 }
 
 export class TaskCarrier extends CallCarrier {

@@ -130,8 +130,10 @@ export class Work {
         const { worker, hasDrained } = this.runtime.process;
         if (worker === undefined && !hasDrained) void this.#lookForWorker(id);
       },
-      finished: ({ tool }, status) => telemetry.task(status, tool),
-      cancelled: ({ tool }) => telemetry.task("cancelled", tool),
+      finished: ({ tool }, status, ms) => telemetry.task(status, tool, ms),
+      cancelled: ({ tool, createdAt, updatedAt }) =>
+        telemetry.task("cancelled", tool, updatedAt - createdAt),
+      answered: ({ tool }, waitedMs) => telemetry.waited(tool, waitedMs),
       expired: (count) => telemetry.expired(count),
       leaseLost: ({ id, tool }) => {
         this.#leaseLosses += 1;

@@ -16,6 +16,8 @@ import type { FailedCall } from "../round/failure.ts";
 import { shortId } from "./short-id.ts";
 import { TaskCarrier } from "./task-carrier.ts";
 import type { TaskInput } from "./task-carrier.ts";
+import type { RunTrace, TaskOrigin } from "../ops/telemetry-spans.ts";
+import { spanIn } from "../../protocol/trace-context.ts";
 
 /** The program of a tool that may become a task. The test kit passes an observer. */
 export function programOf(
@@ -23,10 +25,23 @@ export function programOf(
   definition: Definition,
   stepObserver?: StepObserver,
 ): Program {
+  /** The traces of the runs that are under way. */
+  const traces = new WeakMap<TaskFacts, RunTrace>();
   return {
-    prepare: (task) => prepare(core, definition, task, stepObserver),
-    ending: (outcome, { id, callId }) =>
-      endingOf(core, definition, outcome, { id: () => callId, task: shortId(id) }),
+    prepare: async (task) => {
+      const prepared = await prepare(core, definition, task, stepObserver);
+      const { id, callId } = task;
+      const trace = core.telemetry.run(definition, { id, callId, origin: originOf(task) });
+      if (trace === undefined) return prepared;
+      traces.set(task, trace);
+      return { ...prepared, around: trace.around };
+    },
+    ending: async (outcome, task) => {
+      const call = { id: () => task.callId, task: shortId(task.id) };
+      const ending = await endingOf(core, definition, outcome, call);
+      traces.get(task)?.ends(ending);
+      return ending;
+    },
   };
 }
 
@@ -59,6 +74,12 @@ async function prepare(
 function inputOf({ input }: TaskFacts): TaskInput {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was sealed by us, so it is what `promote` wrote
   return input as unknown as TaskInput;
+}
+
+/** Undefined if the call was not traced, or if an older version created the task. */
+function originOf(task: TaskFacts): TaskOrigin | undefined {
+  const [first, created] = inputOf(task).trace?.map(spanIn) ?? [];
+  return first && created && { first, created };
 }
 
 function inputChanged(name: string): ParleyError {

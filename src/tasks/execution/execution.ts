@@ -3,7 +3,7 @@
 // Everything that the run records goes to the store, under the fence of the claim, before it has any effect outside. If
 // something goes wrong here, the task stays as the store has it, and the next claim continues from there.
 
-import type { Open } from "../../replay/outcome.ts";
+import type { Open, Outcome } from "../../replay/outcome.ts";
 import { run } from "../../replay/run.ts";
 import { Stop } from "../../replay/stop.ts";
 import type { StopReason } from "../../replay/stop.ts";
@@ -174,11 +174,25 @@ export class Execution {
     } catch (error) {
       return this.#end({ kind: "failed", error, entries: journal.entries }, facts);
     }
-    const outcome = await this.#play(journal, prepared);
+    const settle = async () => {
+      const outcome = await this.#play(journal, prepared);
+      await this.#settle(outcome, journal, prepared, facts);
+      return outcome;
+    };
+    await (prepared.around === undefined ? settle() : prepared.around(settle));
+  }
+
+  /** Writes down how the run ended. */
+  #settle(
+    outcome: Outcome<unknown>,
+    journal: TaskJournal,
+    prepared: Prepared,
+    facts: TaskFacts,
+  ): Promise<void> | undefined {
     switch (outcome.kind) {
       case "done":
       case "failed":
-        if (outcome.kind === "failed" && outcome.error instanceof AbandonedError) return;
+        if (outcome.kind === "failed" && outcome.error instanceof AbandonedError) return undefined;
         if (outcome.kind === "failed" && outcome.error instanceof UnwrittenError)
           throw outcome.error;
         return this.#end(outcome, facts);
@@ -284,7 +298,7 @@ export class Execution {
   }
 
   async #finish(ending: Ending): Promise<void> {
-    const { store, sealer, limits, observer } = this.#deps;
+    const { store, sealer, limits, observer, clock } = this.#deps;
     const { task } = this.#claimed;
     const { callId } = task;
     const isDone = ending.status === "completed";
@@ -297,7 +311,7 @@ export class Execution {
       keepMs: limits.keepMs,
     };
     await this.#claim.persist(() => store.finish(this.ref, finish));
-    observer.finished(task, ending.status);
+    observer.finished(task, ending.status, clock.now() - task.createdAt);
   }
 
   async #stopped(reason: StopReason): Promise<void> {
