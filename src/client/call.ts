@@ -6,6 +6,8 @@ import type { Era } from "../protocol/versions.ts";
 import { errorText } from "../util/error-text.ts";
 import type { Members } from "../util/objects.ts";
 import type { ActiveCall, CallServices } from "./active-call.ts";
+import { callTrace } from "./call-trace.ts";
+import type { CallTrace } from "./call-trace.ts";
 import { CallQuestions } from "./call-questions.ts";
 import { CallError, withPlace } from "./errors.ts";
 import { EventQueue } from "./events.ts";
@@ -63,6 +65,7 @@ export interface OngoingOptions {
 
 export class OngoingCall implements Call, AskableCall {
   readonly #services: CallServices;
+  readonly #trace: CallTrace | undefined;
   readonly #options: OngoingOptions;
   readonly #events = new EventQueue<CallEvent>();
   readonly #stop = new AbortController();
@@ -82,8 +85,10 @@ export class OngoingCall implements Call, AskableCall {
   #isFinal = false;
 
   constructor(services: CallServices, state: CallState, options: OngoingOptions) {
-    this.#services = services;
-    this.#state = state;
+    const trace = callTrace(state, () => this.#state);
+    this.#trace = trace;
+    this.#services = trace === undefined ? services : trace.traced(services);
+    this.#state = trace === undefined ? state : withTrace(state, trace);
     this.#options = options;
     this.#time = new ServerTime(options.timeoutMs, (error) => this.fail(error));
     const hooks = { record: this.#record, hold: this.#time.hold, fail: this.fail };
@@ -174,12 +179,14 @@ export class OngoingCall implements Call, AskableCall {
     try {
       const result = await this.#finish();
       this.#end();
+      this.#trace?.end(this.#state, result);
       this.#events.push({ type: "done", result: callResult(result) });
       this.#events.end(() => this.#forget().catch(() => {}));
       return result;
     } catch (error) {
       this.#end();
       const reported = await this.#reported(error);
+      this.#trace?.fail(this.#state, reported);
       this.#events.fail(reported);
       throw reported;
     }
@@ -333,6 +340,10 @@ export class OngoingCall implements Call, AskableCall {
     this.#options.onEnd();
   }
 }
+
+/** A resumed call keeps the span that it began with. */
+const withTrace = (state: CallState, { traceparent }: CallTrace): CallState =>
+  state.traceparent === undefined ? { ...state, traceparent } : state;
 
 /** The same error, with the reference of its call as `ref`. */
 function withReference(error: unknown, ref: string): unknown {

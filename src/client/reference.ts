@@ -42,6 +42,8 @@ export interface CallState {
   readonly era?: Era | undefined;
   /** When a question, an answer or a task was last added, in milliseconds since 1970. Older references do not say. */
   readonly changedAt?: number | undefined;
+  /** The span of the call in the process that started it, if it was traced. */
+  readonly traceparent?: string | undefined;
   /** The result of a call that is done, until the application takes it. */
   readonly result?: Members | undefined;
 }
@@ -84,13 +86,14 @@ function read(text: string): CallState | undefined {
 function checked(raw: unknown): CallState | undefined {
   if (!isObject(raw)) return undefined;
   const { id, target, since, name, args, rounds, stateRounds, requestState, taskId, result } = raw;
-  const { questions, answers, isLegacy, expiresAt, changedAt } = raw;
+  const { questions, answers, isLegacy, expiresAt, changedAt, traceparent } = raw;
   const method = methods.find((one) => one === raw["method"]);
   if (typeof id !== "string" || !/^[\w-]{1,64}$/.test(id)) return undefined;
   if (typeof target !== "string" || typeof name !== "string" || method === undefined)
     return undefined;
   if (!isCount(since) || !isCount(rounds) || !isCount(stateRounds)) return undefined;
   if (!isObject(questions) || !isObject(answers)) return undefined;
+  if (!isTextOrNone(traceparent)) return undefined;
   if (!isTextOrNone(requestState) || !isTextOrNone(taskId)) return undefined;
   if (!isObjectOrNone(args) || !isObjectOrNone(result)) return undefined;
   if (!isCountOrNone(expiresAt) || !isCountOrNone(changedAt)) return undefined;
@@ -111,6 +114,7 @@ function checked(raw: unknown): CallState | undefined {
     isLegacy: isLegacy === true,
     era: eras.find((one) => one === raw["era"]),
     changedAt,
+    traceparent,
     result,
   };
 }

@@ -128,6 +128,7 @@ export class RequestChannel implements ResponseObserver {
   #message(id: string, method: string, params: Members, options: RequestOptions): JSONRPCMessage {
     const _meta = {
       ...(options.meta ?? this.#meta),
+      ...options.trace,
       ...(options.onProgress && { progressToken: id }),
     };
     return { jsonrpc: "2.0", id, method, params: withMeta(params, _meta) };
