@@ -165,10 +165,7 @@ export class TaskRuntime {
 
   /** The same for a task that has just been read. A wire key is used once, so what was read cannot be out of date. */
   async answer(
-    task: Pick<
-      TaskSnapshot,
-      "id" | "callId" | "tool" | "principal" | "questionKeys" | "updatedAt"
-    >,
+    task: Pick<TaskSnapshot, "id" | "callId" | "tool" | "principal" | "questionKeys" | "updatedAt">,
     answers: ReadonlyMap<string, Json>,
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
     const { store, sealer, observer } = this.#options;
