@@ -204,8 +204,8 @@ export declare interface CommonOptions {
     readonly limits?: Partial<Limits> | undefined;
     /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */
     readonly drafts?: Drafts | undefined;
-    /** Where the server writes its log. Default: standard error. */
-    readonly logger?: Logger | undefined;
+    /** Where the server writes its log. "json": one object a line, on standard error. Default: text on standard error. */
+    readonly logger?: Logger | "json" | undefined;
 }
 
 /** The options of `ctx.confirm`. */
@@ -648,7 +648,7 @@ export declare interface ListenOptions {
     readonly fast?: boolean | undefined;
 }
 
-/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits as it is. */
+/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits as it is, and "json" is built in. */
 export declare interface Logger {
     /** Details for finding a fault. The default logger drops them. */
     readonly debug: LogLine;

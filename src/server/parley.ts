@@ -27,7 +27,7 @@ import { nodeEnvironment } from "./ops/environment.ts";
 import { healthOf } from "./ops/health.ts";
 import { resolveKeys } from "./ops/keys.ts";
 import { checkMayServe } from "./ops/only-works.ts";
-import { safeLogger, stderrLogger } from "./ops/logger.ts";
+import { loggerFor } from "./ops/logger.ts";
 import { closeOnSignal } from "./ops/signals.ts";
 import { StartCheck } from "./ops/start-check.ts";
 import { telemetry } from "./ops/telemetry.ts";
@@ -95,7 +95,7 @@ class ParleyApp implements App {
       name: options.name,
       keyring: () => this.#keys("app.fetch, app.node, app.attach or app.deliver", false),
       limits: checkedLimits(options.limits ?? {}),
-      logger: options.logger === undefined ? stderrLogger : safeLogger(options.logger),
+      logger: loggerFor(options.logger),
       environment: nodeEnvironment,
       telemetry: telemetry(),
       get tasks() {

@@ -185,7 +185,12 @@ describe("with a session", () => {
       expect(lines.map(({ level }) => level)).toEqual(Array(5).fill("warn"));
       expect(lines[0]).toMatchObject({
         message: expect.stringContaining("Not here") as string,
-        fields: { handler: "reasons", question: "name", reason },
+        fields: {
+          handler: "reasons",
+          call: expect.stringMatching(/^[\da-f]{32}$/) as string,
+          question: "name",
+          reason,
+        },
       });
     });
 

@@ -22,7 +22,8 @@ async function opened() {
   const ran: string[] = [];
   const tickets: unknown[] = [];
   const logged: string[] = [];
-  const log = (message: string) => void logged.push(message);
+  const log = (message: string, fields?: Record<string, unknown>) =>
+    void logged.push(`${message} ${JSON.stringify(fields)}`);
   const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
   const store = sqliteStore(path);
   const app = goldenApp(path, keys, { store, ran, tickets, logger });
@@ -84,6 +85,7 @@ describe("a task that is given to another caller", () => {
     expect(await taskAs(app, "eve", "tasks/cancel", adas)).toMatchObject(gone);
     expect(logged[0]).toContain(refused);
     expect(logged[0]).toContain(byOthers);
+    expect(logged[0]).toMatch(/"call":"[\da-f]{32}","task":"[\da-f]{6}…"/);
     await failsInStore(adas);
     expect(await taskAs(app, "eve", "tasks/get", adas)).toMatchObject(gone);
     expect(ran).toEqual([]);

@@ -7,21 +7,28 @@ import type { Definition } from "../define/definition.ts";
 
 const givenTopics = new WeakMap<Definition, Set<string>>();
 
-function hint(core: Core, definition: Definition, topic: string, message: () => string): void {
+function hint(
+  core: Core,
+  definition: Definition,
+  call: string,
+  topic: string,
+  message: () => string,
+): void {
   if (!core.environment.isDevelopment) return;
   const topics = givenTopics.get(definition) ?? new Set();
   if (topics.has(topic)) return;
   givenTopics.set(definition, topics.add(topic));
   // `parley dev` recognises the topic.
   const [name] = topic.split(" ");
-  core.logger.warn(message(), { handler: definition.name, hint: name });
+  core.logger.warn(message(), { handler: definition.name, call, hint: name });
 }
 
 /** The handler awaits something that is not an operation of `ctx`. That is legal, but it is repeated in every round. */
-export function hintAtIdling(core: Core, definition: Definition): void {
+export function hintAtIdling(core: Core, definition: Definition, call: string): void {
   hint(
     core,
     definition,
+    call,
     "idle",
     () =>
       `"${definition.name}" awaits something that is not an operation of ctx. It runs again in every round. Put it in a ctx.step.`,
@@ -32,6 +39,7 @@ export function hintAtIdling(core: Core, definition: Definition): void {
 export function hintAtChange(
   core: Core,
   definition: Definition,
+  call: string,
   before: readonly Entry[],
   entries: readonly Entry[],
 ): void {
@@ -42,6 +50,7 @@ export function hintAtChange(
     hint(
       core,
       definition,
+      call,
       `changed ${key}`,
       () =>
         `Question "${key}" of "${definition.name}" has changed since it was asked, so it is asked again. ` +
@@ -58,6 +67,7 @@ const manyRounds = 8;
 export function hintAtSize(
   core: Core,
   definition: Definition,
+  call: string,
   round: number,
   entries: readonly Entry[],
 ): void {
@@ -66,6 +76,7 @@ export function hintAtSize(
     hint(
       core,
       definition,
+      call,
       "rounds",
       () =>
         `"${definition.name}" asks for the ${round}th time in one call. The official client gives up after 10 rounds, and after 8 in a 2025-11-25 session. Ask several questions at once with Promise.all.`,
@@ -78,6 +89,7 @@ export function hintAtSize(
     hint(
       core,
       definition,
+      call,
       "size",
       () =>
         `"${definition.name}" keeps ${kib(total)} between rounds, most of it in ${largest.title} (${kib(largest.bytes)}). It travels twice in each round. Return ids instead of contents.`,

@@ -2,7 +2,7 @@
 
 import { escapeControls, escapeLines } from "./escaped.ts";
 
-/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits as it is. */
+/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits as it is, and "json" is built in. */
 export interface Logger {
   /** Details for finding a fault. The default logger drops them. */
   readonly debug: LogLine;
@@ -30,17 +30,56 @@ function write(level: string, message: string, fields?: Record<string, unknown>)
   process.stderr.write(`parley ${level}: ${escapeLines(message)}${rest}\n`);
 }
 
+/**
+ * The logger of `logger: "json"`: one object a line, on standard error. Its own members come first, so that a field of the
+ * same name cannot replace them.
+ */
+export const jsonLogger: Logger = {
+  debug: () => {},
+  info: (message, fields) => writeObject("info", message, fields),
+  warn: (message, fields) => writeObject("warn", message, fields),
+  error: (message, fields) => writeObject("error", message, fields),
+};
+
+function writeObject(level: string, message: string, fields: Record<string, unknown> = {}): void {
+  const { call, task } = fields;
+  const own = { at: new Date().toISOString(), level, message, call, task };
+  let line: string;
+  try {
+    line = JSON.stringify({ ...own, ...fields, ...own });
+  } catch {
+    line = JSON.stringify({ ...own, call: text(call), task: text(task), fields: notJson });
+  }
+  // JSON escapes line feeds already. In a string, the rest may be written as escapes too.
+  process.stderr.write(`${escapeControls(line)}\n`);
+}
+
+const notJson = "The fields are not JSON.";
+const text = (id: unknown) => (typeof id === "string" ? id : undefined);
+
+/** The logger for what was passed to `parley({ logger })`. */
+export function loggerFor(given: Logger | "json" | undefined): Logger {
+  if (given === undefined) return stderrLogger;
+  if (given === "json") return jsonLogger;
+  if (typeof given === "string") {
+    throw new TypeError(
+      `logger: ${JSON.stringify(given)} is not known. Pass "json", or an object with debug, info, warn and error.`,
+    );
+  }
+  return safeLogger(given);
+}
+
 function jsonOf(fields: Record<string, unknown>): string {
   try {
     return JSON.stringify(fields);
   } catch {
     // A line of the log must not fail what it is about.
-    return '"The fields are not JSON."';
+    return JSON.stringify(notJson);
   }
 }
 
 /** The author's logger with the same messages, because it may be `console`, which escapes nothing. */
-export function safeLogger(logger: Logger): Logger {
+function safeLogger(logger: Logger): Logger {
   return {
     debug: (message, fields) => logger.debug(escapeLines(message), fields),
     info: (message, fields) => logger.info(escapeLines(message), fields),

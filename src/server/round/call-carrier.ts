@@ -112,7 +112,7 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   get onIdle(): Carrier["onIdle"] {
     if (!this.core.environment.isDevelopment) return undefined;
-    return () => hintAtIdling(this.core, this.definition);
+    return () => hintAtIdling(this.core, this.definition, this.callId);
   }
 
   /** Does what `AsyncLocalStorage.snapshot()` does. Node 20 makes an accessor for each of those, which costs more. */

@@ -91,7 +91,7 @@ async function laterRound(
   if (state.askedAt !== undefined) {
     core.telemetry.waited(definition.name, environment.now() - state.askedAt);
   }
-  noteClockSkew(core, claims.expiresAt, state.out);
+  noteClockSkew(core, claims.callId, claims.expiresAt, state.out);
   const inputDigest = isSameJson(input, request.arguments)
     ? shortened(argumentsDigest)
     : digestOfInput(input);

@@ -18,7 +18,12 @@ export const expiredHint =
 const loggedAt = new WeakMap<Core, number>();
 
 /** Logs, at most once a minute, that a token comes from the future. `expiresAt` and `out` are what it says. */
-export function noteClockSkew(core: Core, expiresAt: number, out: readonly OpenWait[]): void {
+export function noteClockSkew(
+  core: Core,
+  call: string,
+  expiresAt: number,
+  out: readonly OpenWait[],
+): void {
   const { environment, limits, logger } = core;
   const now = environment.now();
   const aheadMs = expiresAt - limits.tokenTtlMs - now;
@@ -30,6 +35,6 @@ export function noteClockSkew(core: Core, expiresAt: number, out: readonly OpenW
   logger.warn(
     `A requestState was sealed ${Math.round(aheadMs / 1_000)} s in the future by this server's clock. ` +
       "The clocks of your replicas differ, or limits.tokenTtlMs does. Each replica judges by its own clock whether a requestState has expired, so synchronize the clocks.",
-    { aheadMs: Math.round(aheadMs) },
+    { call, aheadMs: Math.round(aheadMs) },
   );
 }

@@ -50,7 +50,7 @@ export async function runOnce(
         const drain = new Stop();
         const running = runClaimed(core, store, call, request, run, claim, drain);
         core.tasks?.process.addRound(drain, running);
-        const response = await Promise.race([running, hangUp(core, request, running)]);
+        const response = await Promise.race([running, hangUp(core, call, request, running)]);
         // Another request may have the round by now, so its response counts. If none has, this one claims the round again.
         if (response !== "lost") return response;
         if (core.environment.now() > patience) throw storeTrouble(lostRound);
@@ -76,6 +76,7 @@ const lostRound = new Error("The lease of a round was lost again and again.");
  */
 function hangUp(
   core: Core,
+  call: Call,
   { stop }: RoundRequest,
   running: Promise<unknown>,
 ): Promise<RoundResponse> {
@@ -86,8 +87,9 @@ function hangUp(
         if (reason !== "Disconnected") return;
         resolve({ kind: "none" });
         running.catch((error: unknown) => {
-          if (error instanceof StoreTrouble) core.storeFailed(error.cause);
-          else core.logger.error(`A round failed: ${errorText(error)}`);
+          const about = { call: call.id() };
+          if (error instanceof StoreTrouble) core.storeFailed(error.cause, about);
+          else core.logger.error(`A round failed: ${errorText(error)}`, about);
         });
       },
     };

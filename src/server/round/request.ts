@@ -38,7 +38,12 @@ interface Notify {
 /** How a round ends. */
 export type RoundResponse =
   | { readonly kind: "complete"; readonly result: WireResult }
-  | { readonly kind: "input_required"; readonly result: InputRequired }
+  | {
+      readonly kind: "input_required";
+      readonly result: InputRequired;
+      /** The id of the call, for the log. */
+      readonly call?: string | undefined;
+    }
   /** The call has become a task. */
   | { readonly kind: "task"; readonly task: TaskSnapshot }
   | {

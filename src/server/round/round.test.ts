@@ -284,7 +284,7 @@ describe("a token", () => {
         message:
           "A requestState was sealed 60 s in the future by this server's clock. " +
           "The clocks of your replicas differ, or limits.tokenTtlMs does. Each replica judges by its own clock whether a requestState has expired, so synchronize the clocks.",
-        fields: { aheadMs: 60_000 },
+        fields: { call: expect.any(String) as string, aheadMs: 60_000 },
       },
     ]);
     await serve(one, legs[1]);

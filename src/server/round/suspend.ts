@@ -31,7 +31,7 @@ export function suspend(
   call: Call,
   { entries, open, unused }: WaitingOutcome,
 ): Promise<RoundResponse> {
-  hintAtChange(core, definition, call.journal.entries, entries);
+  hintAtChange(core, definition, call.id(), call.journal.entries, entries);
   const now = core.environment.now();
   const out = open.map((wait) => openWait(wait, call.journal.out, now));
   const state = { entries, out, unused, lowLevel: call.lowLevel };
@@ -91,10 +91,11 @@ async function inputRequiredResponse(
       core.telemetry.isMeasuring && inputRequests.length > 0 ? core.environment.now() : undefined,
   };
   const requestState = await sealState(core, definition, call, state);
-  hintAtSize(core, definition, call.round, own.entries);
+  hintAtSize(core, definition, call.id(), call.round, own.entries);
   const resultType = "input_required";
   return {
     kind: resultType,
+    call: call.id(),
     result:
       inputRequests.length === 0
         ? { resultType, requestState }

@@ -8,12 +8,16 @@ import { unanswered } from "../../protocol/answers.ts";
 import { invalidParams, invalidRequest, methodNotFound } from "../../protocol/error-codes.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Core } from "../core.ts";
+import { shortId } from "../tasks/short-id.ts";
 import { members } from "./task-subscriptions/subscriptions.ts";
 
 /** A question that goes to the client. */
 export interface LegacyQuestion {
   /** The name of the tool, prompt or resource that asks. */
   readonly handler: string;
+  /** The ids of the call and of its task, for the log. */
+  readonly call?: string | undefined;
+  readonly task?: string | undefined;
   readonly key: string;
   /** The input request, as 2026-07-28 writes it. */
   readonly request: unknown;
@@ -45,7 +49,7 @@ export async function askClient(
 
 function noAnswer(
   { logger }: Core,
-  { handler, key }: LegacyQuestion,
+  { handler, call, task, key }: LegacyQuestion,
   error: unknown,
 ): UnansweredReason {
   const reason = reasonOf(error);
@@ -54,7 +58,13 @@ function noAnswer(
     reason === "timed_out"
       ? "The client did not answer a question in time, so it stays unanswered."
       : `The client answered a question with an error, so it stays unanswered: ${text}`;
-  logger.warn(message, { handler, question: key, reason });
+  logger.warn(message, {
+    handler,
+    ...(call === undefined ? {} : { call }),
+    ...(task === undefined ? {} : { task: shortId(task) }),
+    question: key,
+    reason,
+  });
   return reason;
 }
 

@@ -25,7 +25,8 @@ export async function serveLegacyRounds(
   let response = first;
   while (response.kind === "input_required") {
     const { inputRequests = {}, requestState } = response.result;
-    const inputResponses = await answersTo(core, definition, Object.entries(inputRequests), ctx);
+    const questions = Object.entries(inputRequests);
+    const inputResponses = await answersTo(core, definition, response.call, questions, ctx);
     response = await serveRound(core, definition, { ...request, requestState, inputResponses });
   }
   return response;
@@ -34,6 +35,7 @@ export async function serveLegacyRounds(
 async function answersTo(
   core: Core,
   { name: handler }: Definition,
+  call: string | undefined,
   questions: readonly (readonly [string, unknown])[],
   ctx: ServerContext,
 ): Promise<object> {
@@ -45,7 +47,7 @@ async function answersTo(
   }
   const timeoutMs = Math.min(answerMs, Math.ceil(limits.tokenTtlMs * 0.9));
   const answers = questions.map(async ([key, request]) => {
-    const question = { handler, key, request, signal, timeoutMs, isRenewable: true };
+    const question = { handler, call, key, request, signal, timeoutMs, isRenewable: true };
     return [key, await askClient(core, ctx, question)] as const;
   });
   return Object.fromEntries(await Promise.all(answers));

@@ -24,6 +24,7 @@ import type { Definition } from "../define/definition.ts";
 import { promote } from "../round/promote.ts";
 import type { RoundRequest } from "../round/request.ts";
 import { applyAnswers, ownTask } from "../tasks/requests.ts";
+import { shortId } from "../tasks/short-id.ts";
 import { detailedTask } from "../tasks/wire.ts";
 import { askClient } from "./legacy-questions.ts";
 import type { TaskWish } from "./response-overrides.ts";
@@ -106,10 +107,11 @@ export class LegacyTasks {
   }
 
   /** Notifies the client of every change, until the task or the session is over. */
-  #follow({ id, revision }: TaskSnapshot): void {
+  #follow({ id, callId, revision }: TaskSnapshot): void {
     void this.#notifyChanges(id, revision).catch((error: unknown) =>
       this.#core.logger.debug(
         `Status notifications for a 2025-11-25 task stopped: ${errorText(error)}`,
+        { call: callId, task: shortId(id) },
       ),
     );
   }
@@ -214,7 +216,7 @@ export class LegacyTasks {
 
   /** Asks on the stream of `tasks/result`. The answer goes where `tasks/update` would put it. */
   async #ask(
-    { id: taskId, tool, questions, questionKeys }: TaskSnapshot,
+    { id: taskId, callId, tool, questions, questionKeys }: TaskSnapshot,
     wire: string,
     ctx: ServerContext,
     fetch: number,
@@ -229,6 +231,8 @@ export class LegacyTasks {
     try {
       const answer = await askClient(this.#core, ctx, {
         handler: tool,
+        call: callId,
+        task: taskId,
         key: questionKeys.get(wire)?.key ?? wire,
         request: questions.get(wire),
         meta: { [RELATED_TASK_META_KEY]: { taskId } },
@@ -242,6 +246,7 @@ export class LegacyTasks {
       // The client has disconnected. The question stays open for the next `tasks/result`.
       this.#core.logger.debug(
         `A question of a 2025-11-25 task was not answered: ${errorText(error)}`,
+        { handler: tool, call: callId, task: shortId(taskId) },
       );
     } finally {
       if (this.#sent.get(name) === question) this.#sent.delete(name);

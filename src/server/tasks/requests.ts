@@ -18,6 +18,7 @@ import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts"
 import type { Core } from "../core.ts";
 import { isObject } from "../../util/objects.ts";
 import { checkKeys } from "../round/failure.ts";
+import { shortId } from "./short-id.ts";
 import { storeTrouble } from "./store-needed.ts";
 import { detailedTask } from "./wire.ts";
 
@@ -49,7 +50,7 @@ export async function serveTask(core: Core, request: TaskRequest): Promise<TaskR
     return await respond(core, request);
   } catch (error) {
     if (error instanceof ParleyError) return refused(error);
-    return unreachable(core, request.method, error);
+    return unreachable(core, request.method, error, request.taskId);
   }
 }
 
@@ -75,18 +76,21 @@ export async function ownTask(
   principal: string | undefined,
 ): Promise<TaskSnapshot | undefined> {
   if (!isTaskId(id)) return undefined;
-  const task = await core.tasks?.get(id).catch((error: unknown) => unopened(core, error));
+  const task = await core.tasks?.get(id).catch((error: unknown) => unopened(core, error, id));
   return task !== undefined && task.principal === principal ? task : undefined;
 }
 
 /** The task belongs to another server on the same store, or its key is gone. The client gets the same response as for an unknown task. */
-export function unopened({ logger }: Core, error: unknown): undefined {
+export function unopened({ logger }: Core, error: unknown, id?: string): undefined {
   // The runtime has logged it.
   if (error instanceof MovedRecordError) return undefined;
   if (!(error instanceof TokenError)) throw error;
   const { reason } = error;
   const hint = reason === "unknown_key" ? ` ${checkKeys}` : "";
-  logger.warn(`A task could not be opened.${hint}`, { reason });
+  logger.warn(`A task could not be opened.${hint}`, {
+    ...(id === undefined ? {} : { task: shortId(id) }),
+    reason,
+  });
 }
 
 /** Whether this can be the id of a task at all. */
@@ -162,8 +166,13 @@ const refused = ({ code: reason, message }: ParleyError): TaskResponse => ({
 type TaskErrorResponse = Extract<TaskResponse, { kind: "error" }>;
 
 /** The response when the store fails. The store's own message goes to the log only. */
-export function unreachable(core: Core, method: string, error: unknown): TaskErrorResponse {
-  core.storeFailed(error, { method });
+export function unreachable(
+  core: Core,
+  method: string,
+  error: unknown,
+  id?: unknown,
+): TaskErrorResponse {
+  core.storeFailed(error, { method, ...(isTaskId(id) ? { task: shortId(id) } : {}) });
   return {
     kind: "error",
     code: internalError,

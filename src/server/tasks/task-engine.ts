@@ -8,6 +8,7 @@ import type { Program } from "../../tasks/program.ts";
 import { TaskRuntime } from "../../tasks/runtime.ts";
 import type { Store, TaskStore } from "../../tasks/store.ts";
 import type { CallerLimit, TaskObserver } from "../../tasks/observer.ts";
+import type { TaskRecord } from "../../tasks/task.ts";
 import { TokenError } from "../../token/errors.ts";
 import { errorText } from "../../util/error-text.ts";
 import { sealerOf } from "../core.ts";
@@ -125,24 +126,24 @@ export class Work {
   #observer(): TaskObserver {
     const { logger, telemetry } = this.#core;
     return {
-      created: ({ id, tool }) => {
-        telemetry.task("created", tool);
+      created: (task) => {
+        telemetry.task("created", task.tool);
         const { worker, hasDrained } = this.runtime.process;
-        if (worker === undefined && !hasDrained) void this.#lookForWorker(id);
+        if (worker === undefined && !hasDrained) void this.#lookForWorker(task);
       },
       finished: ({ tool }, status, ms) => telemetry.task(status, tool, ms),
       cancelled: ({ tool, createdAt, updatedAt }) =>
         telemetry.task("cancelled", tool, updatedAt - createdAt),
       answered: ({ tool }, waitedMs) => telemetry.waited(tool, waitedMs),
       expired: (count) => telemetry.expired(count),
-      leaseLost: ({ id, tool }) => {
+      leaseLost: (task) => {
         this.#leaseLosses += 1;
-        telemetry.task("lease_lost", tool);
+        telemetry.task("lease_lost", task.tool);
         logger.warn(
           this.outages.isDown
             ? "A task's lease was lost because the task store cannot be reached. A worker continues the task when it can."
             : "A task's lease was lost because this process was too slow or paused. Another worker continues the task.",
-          { task: shortId(id), handler: tool },
+          fieldsOf(task),
         );
       },
       blocked: (what) =>
@@ -150,21 +151,20 @@ export class Work {
           `${what.charAt(0).toUpperCase()}${what.slice(1)}. Meanwhile no lease was renewed and no request was served. ` +
             "Do long computations in a worker thread, or give way to other work with await.",
         ),
-      couldNotRun: ({ id, tool, fruitless }, error) =>
+      couldNotRun: (task, error) =>
         logger.error(`A task could not be run here: ${causeText(error)}`, {
-          task: shortId(id),
-          handler: tool,
-          attempt: fruitless,
+          ...fieldsOf(task),
+          attempt: task.fruitless,
         }),
-      moved: ({ id, tool }, error) =>
-        logger.error(`A task was refused. ${error.message}. Find out who can write to it.`, {
-          task: shortId(id),
-          handler: tool,
-        }),
-      gaveUp: ({ id, tool }, cause) =>
+      moved: (task, error) =>
+        logger.error(
+          `A task was refused. ${error.message}. Find out who can write to it.`,
+          fieldsOf(task),
+        ),
+      gaveUp: (task, cause) =>
         logger.error(
           `A task was given up, because it was started several times without progress. The last cause: ${cause}`,
-          { task: shortId(id), handler: tool },
+          fieldsOf(task),
         ),
       limitReached: (principal, limit, value) => this.#limitReached(principal, limit, value),
       storeFailed: (error) => {
@@ -192,7 +192,7 @@ export class Work {
   }
 
   /** Logs an error if no worker runs the new task. With `app.fetch` that is the most common mistake. */
-  async #lookForWorker(id: string): Promise<void> {
+  async #lookForWorker(task: TaskRecord): Promise<void> {
     const { environment, logger } = this.#core;
     const now = environment.now();
     if (now - this.#lookedForWorkerAt < this.silenceMs) return;
@@ -201,13 +201,20 @@ export class Work {
       const figures = await this.runtime.figures();
       const { workerSeenAt = 0 } = figures;
       if (figures.now - workerSeenAt <= this.silenceMs) return;
-      const problem = noWorker(id, this.silenceMs);
-      logger.error(problem.message, { code: problem.code });
+      const problem = noWorker(task.id, this.silenceMs);
+      logger.error(problem.message, { ...fieldsOf(task), code: problem.code });
     } catch (error) {
       logger.debug(`The store could not say whether there is a worker: ${errorText(error)}`);
     }
   }
 }
+
+/** The members of a line of the log about a task. */
+const fieldsOf = ({ id, callId, tool }: TaskRecord) => ({
+  handler: tool,
+  call: callId,
+  task: shortId(id),
+});
 
 function noWorker(id: string, silenceMs: number): ParleyError {
   return new ParleyError(
