@@ -304,8 +304,13 @@ export declare interface Context {
      * client. Does nothing while the run replays what has happened already.
      */
     readonly log: (level: LoggingLevel, data: unknown) => void;
-    /** Whether this client supports this. The result is the same in every round of a call. */
-    readonly can: (what: "form" | "url" | "sampling" | "roots" | "task") => boolean;
+    /** Whether this client supports this. An extension is named by its id. The result is the same in every round of a call. */
+    readonly can: (what: RequiredAbility | ExtensionId) => boolean;
+    /**
+     * The protocol version of the first request. It stays the same in every round and in the task. A call that began under
+     * version 0.1.0 of Parley says "2026-07-28". Clients of versions before 2025-11-25 count as those of 2025-11-25.
+     */
+    readonly era: Era;
     /** The user who is calling, or undefined without credentials. It is the same string in each round, and in the task. */
     readonly principal: string | undefined;
     /** The id of this call: 32 hexadecimal digits, the same in each round and in the task. */
@@ -371,6 +376,12 @@ export declare interface ElicitUrlParams {
     /** The page, at an http or https URL. */
     readonly url: string;
 }
+
+/** The protocol version that a call is made in. Written out, because this type is public and the constants are not. */
+export declare type Era = "2026-07-28" | "2026-06-XX" | "2025-11-25";
+
+/** The id of an extension: a prefix and a name, such as "io.example/ext". */
+export declare type ExtensionId = `${string}/${string}`;
 
 /** The value of one field. */
 export declare type FieldValue<F> = F extends Readonly<Record<"enum", readonly (infer E)[]>> ? E : F extends Readonly<Record<"oneOf", readonly Readonly<Record<"const", infer E>>[]>> ? E : F extends Readonly<Record<"items", infer I>> ? ItemValue<I>[] : F extends Readonly<Record<"type", "string">> ? string : F extends Readonly<Record<"type", "number" | "integer">> ? number : F extends Readonly<Record<"type", "boolean">> ? boolean : never;
@@ -1132,7 +1143,7 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
      * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
      * declare. Default: nothing.
      */
-    readonly requires?: readonly RequiredAbility[] | undefined;
+    readonly requires?: readonly (RequiredAbility | ExtensionId)[] | undefined;
 }
 
 /** What the handler of a tool without `task` in its config gets as `ctx`. The members that need `task` are typed so that the compiler says what to add. */

@@ -67,6 +67,12 @@ export declare interface CrashTestReport {
 /** In a script: the person declines the question. */
 export declare const declined: unique symbol;
 
+/** The protocol version that a call is made in. Written out, because this type is public and the constants are not. */
+export declare type Era = "2026-07-28" | "2026-06-XX" | "2025-11-25";
+
+/** The id of an extension: a prefix and a name, such as "io.example/ext". */
+export declare type ExtensionId = `${string}/${string}`;
+
 /** A field of a form, as on the wire. Where a question takes a schema, you can also pass a literal of this type. */
 export declare type FormField = {
     /** The label of the field. */
@@ -179,8 +185,10 @@ export declare type PlayArguments<H> = H extends Tool<infer In, infer _Out> ? In
 
 /** A client that can do only what it lists. */
 export declare interface PlayClient {
-    /** What the client can be asked, and "task" if it can follow tasks, in the words of `ctx.can`. */
-    readonly can: readonly RequiredAbility[];
+    /** What the client can be asked, "task" if it can follow tasks, and the ids of its extensions, in the words of `ctx.can`. */
+    readonly can: readonly (RequiredAbility | ExtensionId)[];
+    /** The protocol version that `ctx.era` shows. Default: "2026-07-28". */
+    readonly era?: Era | undefined;
 }
 
 /** The clients that have a name. */

@@ -16,7 +16,10 @@ export type { WorkOptions } from "./server/tasks/task-engine.ts";
 
 // Tools, prompts and resources
 export type { HandlerArgs } from "./server/define/arguments.ts";
-export type { HandleTypes, RequiredAbility, TaskMode } from "./server/define/definition.ts";
+export type { RequiredAbility } from "./server/define/abilities.ts";
+export type { HandleTypes, TaskMode } from "./server/define/definition.ts";
+export type { ExtensionId } from "./protocol/capabilities.ts";
+export type { Era } from "./protocol/versions.ts";
 export type { Prompt, PromptConfig, PromptHandler, PromptReturn } from "./server/define/prompt.ts";
 export type {
   ListedResource,

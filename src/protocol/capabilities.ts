@@ -16,10 +16,20 @@ export type Ability =
   | "roots"
   | "task";
 
-/** What a client with these capabilities can do. */
-export function abilitiesOf(capabilities: ClientCapabilities): readonly Ability[] {
-  const { elicitation, sampling, roots } = capabilities;
-  const abilities: Ability[] = [];
+/** The id of an extension: a prefix and a name, such as "io.example/ext". */
+export type ExtensionId = `${string}/${string}`;
+
+/** Whether this can be the id of an extension. */
+export const isExtensionId = (id: string): id is ExtensionId => /^[^/\s]+\/[^/\s]+$/.test(id);
+
+/** They travel in every token, and a client chooses them. */
+const mostExtensions = 32;
+const longestExtensionId = 128;
+
+/** What a client with these capabilities can do, and the extensions that it has declared. */
+export function abilitiesOf(capabilities: ClientCapabilities): readonly (Ability | ExtensionId)[] {
+  const { elicitation, sampling, roots, extensions } = capabilities;
+  const abilities: (Ability | ExtensionId)[] = [];
   // `elicitation: {}` declares forms only.
   if (
     elicitation !== undefined &&
@@ -33,13 +43,25 @@ export function abilitiesOf(capabilities: ClientCapabilities): readonly Ability[
   if (sampling?.context !== undefined) abilities.push("sampling.context");
   if (roots !== undefined) abilities.push("roots");
   if (canFollowTasks(capabilities)) abilities.push("task");
+  if (extensions !== undefined) abilities.push(...declaredIn(extensions));
   return abilities;
 }
 
-/** Whether the client can follow a task. Any object declares it, because its settings may grow. */
+/** Except tasks, which have a word of their own. */
+function declaredIn(extensions: object): readonly ExtensionId[] {
+  return Object.entries(extensions)
+    .flatMap(([id, settings]) => (isExtensionId(id) && isDeclared(settings) ? [id] : []))
+    .filter((id) => id !== tasksExtension && id.length <= longestExtensionId)
+    .slice(0, mostExtensions);
+}
+
+/** Any object declares an extension, because its settings may grow. */
+const isDeclared = (settings: unknown): boolean =>
+  typeof settings === "object" && settings !== null && !Array.isArray(settings);
+
+/** Whether the client can follow a task. */
 export function canFollowTasks({ extensions }: ClientCapabilities): boolean {
-  const declared: unknown = extensions?.[tasksExtension];
-  return typeof declared === "object" && declared !== null && !Array.isArray(declared);
+  return isDeclared(extensions?.[tasksExtension]);
 }
 
 /** What a client has to be able to do to answer this request. */
@@ -57,7 +79,7 @@ export function capabilityNeededBy(request: InputRequest): Ability {
 }
 
 /** The capabilities that a client would have to declare for it. Error -32021 names them. */
-export function capabilitiesFor(ability: Ability): ClientCapabilities {
+export function capabilitiesFor(ability: Ability | ExtensionId): ClientCapabilities {
   switch (ability) {
     case "form":
       return { elicitation: { form: {} } };
@@ -73,5 +95,7 @@ export function capabilitiesFor(ability: Ability): ClientCapabilities {
       return { roots: {} };
     case "task":
       return { extensions: { [tasksExtension]: {} } };
+    default:
+      return { extensions: { [ability]: {} } };
   }
 }

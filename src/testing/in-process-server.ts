@@ -113,6 +113,7 @@ export class InProcessServer {
       requestState: input.requestState,
       inputResponses: input.inputResponses,
       capabilities: capabilitiesOf(this.#options.client ?? this.#options.as, this.#definition),
+      era: typeof this.#options.client === "object" ? this.#options.client.era : undefined,
       principal: this.#options.principal,
       facts: { meta: {} },
       stop,

@@ -11,7 +11,10 @@ export type { AskedQuestion, Script, ScriptedAnswer } from "./script.ts";
 
 // Types of `mcp-parley` that appear in the signatures above
 export type { FormField, FormFormat, FormJson, TitledChoice } from "../protocol/form.ts";
-export type { HandleTypes, RequiredAbility } from "../server/define/definition.ts";
+export type { RequiredAbility } from "../server/define/abilities.ts";
+export type { HandleTypes } from "../server/define/definition.ts";
+export type { ExtensionId } from "../protocol/capabilities.ts";
+export type { Era } from "../protocol/versions.ts";
 export type { Prompt } from "../server/define/prompt.ts";
 export type { Resource } from "../server/define/resource.ts";
 export type { Tool } from "../server/define/tool.ts";

@@ -2,12 +2,18 @@
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { tasksExtension } from "../protocol/task.ts";
-import type { Definition, RequiredAbility } from "../server/define/definition.ts";
+import { isExtensionId } from "../protocol/capabilities.ts";
+import type { ExtensionId } from "../protocol/capabilities.ts";
+import type { Era } from "../protocol/versions.ts";
+import type { RequiredAbility } from "../server/define/abilities.ts";
+import type { Definition } from "../server/define/definition.ts";
 
 /** A client that can do only what it lists. */
 export interface PlayClient {
-  /** What the client can be asked, and "task" if it can follow tasks, in the words of `ctx.can`. */
-  readonly can: readonly RequiredAbility[];
+  /** What the client can be asked, "task" if it can follow tasks, and the ids of its extensions, in the words of `ctx.can`. */
+  readonly can: readonly (RequiredAbility | ExtensionId)[];
+  /** The protocol version that `ctx.era` shows. Default: "2026-07-28". */
+  readonly era?: Era | undefined;
 }
 
 /** The clients that have a name. */
@@ -31,7 +37,7 @@ export function capabilitiesOf(
 ): ClientCapabilities {
   const chosen = client ?? (task === undefined ? "modern" : "task");
   // A test that is not type-checked can pass anything.
-  const can: readonly RequiredAbility[] | undefined =
+  const can: readonly (RequiredAbility | ExtensionId)[] | undefined =
     typeof chosen === "object" ? chosen.can : named[chosen];
   if (can === undefined) {
     throw new Error(
@@ -42,10 +48,12 @@ export function capabilitiesOf(
     ...(can.includes("form") && { form: {} }),
     ...(can.includes("url") && { url: {} }),
   };
+  const ids = can.includes("task") ? [tasksExtension, ...can] : can;
+  const extensions = Object.fromEntries(ids.filter(isExtensionId).map((id) => [id, {}]));
   return {
     ...(Object.keys(elicitation).length > 0 && { elicitation }),
     ...(can.includes("sampling") && { sampling: { tools: {}, context: {} } }),
     ...(can.includes("roots") && { roots: {} }),
-    ...(can.includes("task") && { extensions: { [tasksExtension]: {} } }),
+    ...(Object.keys(extensions).length > 0 && { extensions }),
   };
 }

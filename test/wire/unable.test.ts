@@ -150,7 +150,7 @@ describe("a wait that needs a task", () => {
   test("a word that no client offers is refused at registration", () => {
     const { app } = made();
     expect(() => app.tool("odd", { requires: ["forms" as "form"] }, () => "")).toThrow(
-      'Tool "odd" requires "forms", which is not known. Use form, url, sampling, roots, task.',
+      'Tool "odd" requires "forms", which is not known. Use form, url, sampling, roots, task, or the id of an extension, such as io.example/ext.',
     );
   });
 });

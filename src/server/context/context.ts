@@ -10,6 +10,9 @@ import type {
   LoggingLevel,
   Root,
 } from "@modelcontextprotocol/server";
+import type { ExtensionId } from "../../protocol/capabilities.ts";
+import type { Era } from "../../protocol/versions.ts";
+import type { RequiredAbility } from "../define/abilities.ts";
 import type { FormJson } from "../../protocol/form.ts";
 import type { BackgroundOptions, StepInfo, StepOptions } from "../../replay/operations.ts";
 import type { Question } from "../../replay/promises.ts";
@@ -134,8 +137,13 @@ export interface Context {
    * client. Does nothing while the run replays what has happened already.
    */
   readonly log: (level: LoggingLevel, data: unknown) => void;
-  /** Whether this client supports this. The result is the same in every round of a call. */
-  readonly can: (what: "form" | "url" | "sampling" | "roots" | "task") => boolean;
+  /** Whether this client supports this. An extension is named by its id. The result is the same in every round of a call. */
+  readonly can: (what: RequiredAbility | ExtensionId) => boolean;
+  /**
+   * The protocol version of the first request. It stays the same in every round and in the task. A call that began under
+   * version 0.1.0 of Parley says "2026-07-28". Clients of versions before 2025-11-25 count as those of 2025-11-25.
+   */
+  readonly era: Era;
   /** The user who is calling, or undefined without credentials. It is the same string in each round, and in the task. */
   readonly principal: string | undefined;
   /** The id of this call: 32 hexadecimal digits, the same in each round and in the task. */

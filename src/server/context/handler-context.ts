@@ -2,7 +2,10 @@
 
 import type { InputResponses, LoggingLevel } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
-import type { Ability } from "../../protocol/capabilities.ts";
+import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
+import { isExtensionId } from "../../protocol/capabilities.ts";
+import { tasksExtension } from "../../protocol/task.ts";
+import type { Era } from "../../protocol/versions.ts";
 import type { FormJson } from "../../protocol/form.ts";
 import type { QuestionSpec, Operations, StepInfo, StepOptions } from "../../replay/operations.ts";
 import { OperationPromise } from "../../replay/promises.ts";
@@ -13,6 +16,7 @@ import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
 import type { Form } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
+import { isRequirable, requirableWords } from "../define/abilities.ts";
 import type { Context, QuestionOptions, RequestFacts, TaskContext } from "./context.ts";
 import {
   externalQuestion,
@@ -29,10 +33,11 @@ export interface CallFacts {
   readonly name: string;
   readonly callId: string;
   readonly principal: string | undefined;
+  readonly era: Era;
   /** The request of this round. Undefined in a task. */
   readonly request: RequestFacts | undefined;
   readonly task: { readonly id: string } | undefined;
-  readonly can: (ability: Ability) => boolean;
+  readonly can: (ability: Ability | ExtensionId) => boolean;
   /** Seals a reference to one question of this call. */
   readonly ticket: (kind: Ticket["kind"], key: string, timeoutMs: number | undefined) => string;
   readonly wait: (ms: number) => Promise<void>;
@@ -198,11 +203,15 @@ export class HandlerContext implements TaskContext {
   }
 
   get can(): Context["can"] {
-    return (what) => this.#facts.can(what);
+    return (what) => this.#facts.can(offered(what));
   }
 
   get principal(): string | undefined {
     return this.#facts.principal;
+  }
+
+  get era(): Era {
+    return this.#facts.era;
   }
 
   get callId(): string {
@@ -290,6 +299,16 @@ export class HandlerContext implements TaskContext {
     }
     return true;
   }
+}
+
+/** What the author asks for, as the call keeps it. For JavaScript authors, who would take a misspelt word for a no. */
+function offered(what: string): Ability | ExtensionId {
+  if (what === tasksExtension) return "task";
+  if (isRequirable(what) || isExtensionId(what)) return what;
+  throw new ParleyError(
+    "bad_option",
+    `ctx.can(${JSON.stringify(what)}): unknown word. Use ${requirableWords}, or the id of an extension, such as io.example/ext.`,
+  );
 }
 
 /**

@@ -1,24 +1,14 @@
 // What the author has registered, as rounds see it. Tools, prompts and resources share one shape, so that a round need not
 // know which of them it serves.
 
+import type { ExtensionId } from "../../protocol/capabilities.ts";
 import type { HandlerContext } from "../context/handler-context.ts";
+import type { RequiredAbility } from "./abilities.ts";
 
 type DefinitionMethod = "tools/call" | "prompts/get" | "resources/read";
 
 /** Whether a tool may become a task. "optional": any client can call the tool. "required": only clients that can follow a task. */
 export type TaskMode = "optional" | "required";
-
-/** Something that a tool can require of its clients. The words are those of `ctx.can`. */
-export type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task";
-
-/** What each of them is called in messages. */
-export const abilityNames: Readonly<Record<RequiredAbility, string>> = {
-  form: "forms",
-  url: "pages",
-  sampling: "sampling",
-  roots: "roots",
-  task: "tasks",
-};
 
 /** The types that a handle carries for the test kit. */
 export interface HandleTypes<In, Out = unknown> {
@@ -37,7 +27,7 @@ export interface Definition {
   /** A round that is sent again gets the recorded response (R14). */
   readonly once?: boolean | undefined;
   /** What a client must be able to do. A call of any other client is refused before anything runs. */
-  readonly requires?: readonly RequiredAbility[] | undefined;
+  readonly requires?: readonly (RequiredAbility | ExtensionId)[] | undefined;
   /** Checks and parses the target and the arguments of a request. */
   readonly parse: (target: string, args: unknown) => Parsed | Promise<Parsed>;
   readonly invoke: (input: unknown, ctx: HandlerContext) => unknown;

@@ -11,14 +11,11 @@ import { callWith, checkSchema, parseArguments, checkHandler } from "./arguments
 import type { HandlerArgs } from "./arguments.ts";
 import { badResult, checkedResult, resultJson } from "./checked-result.ts";
 import type { Context, TaskContext } from "../context/context.ts";
-import { abilityNames } from "./definition.ts";
-import type {
-  Definition,
-  HandleTypes,
-  RequiredAbility,
-  TaskMode,
-  WireResult,
-} from "./definition.ts";
+import { isExtensionId } from "../../protocol/capabilities.ts";
+import type { ExtensionId } from "../../protocol/capabilities.ts";
+import { isRequirable, requirableWords } from "./abilities.ts";
+import type { RequiredAbility } from "./abilities.ts";
+import type { Definition, HandleTypes, TaskMode, WireResult } from "./definition.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { InputOf, Schema } from "../forms/schema.ts";
@@ -58,7 +55,7 @@ export interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode |
    * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
    * declare. Default: nothing.
    */
-  readonly requires?: readonly RequiredAbility[] | undefined;
+  readonly requires?: readonly (RequiredAbility | ExtensionId)[] | undefined;
 }
 
 /** What the handler of a tool without `task` in its config gets as `ctx`. The members that need `task` are typed so that the compiler says what to add. */
@@ -143,9 +140,9 @@ export function defineTool<
 
 /** For JavaScript authors. A word that no client offers would refuse every call. */
 function checkAbility(name: string, ability: string): void {
-  if (Object.hasOwn(abilityNames, ability)) return;
+  if (isRequirable(ability) || isExtensionId(ability)) return;
   throw new TypeError(
-    `Tool "${name}" requires "${ability}", which is not known. Use ${Object.keys(abilityNames).join(", ")}.`,
+    `Tool "${name}" requires "${ability}", which is not known. Use ${requirableWords}, or the id of an extension, such as io.example/ext.`,
   );
 }
 

@@ -3,7 +3,7 @@
 import { AsyncResource } from "node:async_hooks";
 import type { InputResponses } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
-import type { Ability } from "../../protocol/capabilities.ts";
+import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
 import type { Carrier } from "../../replay/carrier.ts";
 import { sealTicket } from "../../token/ticket.ts";
 import { errorText } from "../../util/error-text.ts";
@@ -142,6 +142,7 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   // ---------------------------------------------------------------- for `ctx`
 
   abstract get principal(): string | undefined;
+  abstract get era(): CallFacts["era"];
   abstract get request(): CallFacts["request"];
   abstract get stepObserver(): CallFacts["stepObserver"];
 
@@ -153,7 +154,7 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   abstract get mayBecomeTask(): boolean;
   abstract get task(): CallFacts["task"];
   abstract onBackground(): void;
-  abstract can(ability: Ability): boolean;
+  abstract can(ability: Ability | ExtensionId): boolean;
   abstract progress(...update: Parameters<CallFacts["progress"]>): void;
   abstract log(...line: Parameters<CallFacts["log"]>): void;
   abstract onSchemaError(key: string, error: unknown): void;

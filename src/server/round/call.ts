@@ -11,7 +11,9 @@ import type { Binding } from "../../token/claims.ts";
 import { TokenError } from "../../token/errors.ts";
 import { open } from "../../token/open.ts";
 import { abilitiesOf } from "../../protocol/capabilities.ts";
-import type { Ability } from "../../protocol/capabilities.ts";
+import { modernVersion } from "../../protocol/versions.ts";
+import type { Era } from "../../protocol/versions.ts";
+import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { noteClockSkew } from "./clock-skew.ts";
@@ -33,7 +35,9 @@ export interface Call {
   readonly tokenExpiresAt: number | undefined;
   /** What a token is bound to: this request of this caller to this server. Made on first use. */
   readonly binding: () => Binding;
-  readonly abilities: readonly Ability[];
+  readonly abilities: readonly (Ability | ExtensionId)[];
+  /** The protocol version of the first request. */
+  readonly era: Era;
   readonly journal: Pick<CallState, "entries" | "out">;
   readonly inbox: Inbox;
   /** The answers of this request, by key. */
@@ -103,6 +107,7 @@ async function laterRound(
     tokenExpiresAt: claims.expiresAt,
     binding: () => binding,
     abilities: state.abilities,
+    era: state.era,
     journal: state,
     inbox: new Inbox([...state.unused, ...events(state.out, answers, environment.now())]),
     answers,
@@ -222,8 +227,12 @@ class FirstRound implements Call {
     ));
   }
 
-  get abilities(): readonly Ability[] {
+  get abilities(): readonly (Ability | ExtensionId)[] {
     return abilitiesOf(this.#request.capabilities);
+  }
+
+  get era(): Era {
+    return this.#request.era ?? modernVersion;
   }
 
   get journal(): Call["journal"] {

@@ -7,6 +7,7 @@ import type { Json } from "../../util/json.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
 import { canFollowTasks } from "../../protocol/capabilities.ts";
 import { spanIn, traceparentOf } from "../../protocol/trace-context.ts";
+import { modernVersion } from "../../protocol/versions.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
@@ -16,7 +17,7 @@ import { fromStore } from "../tasks/store-needed.ts";
 import type { TaskInput } from "../tasks/task-carrier.ts";
 
 /** A call that asks for a task at once has no round. */
-type PromotedCall = Pick<Call, "id" | "tokenExpiresAt" | "abilities" | "inputDigest"> &
+type PromotedCall = Pick<Call, "id" | "tokenExpiresAt" | "abilities" | "era" | "inputDigest"> &
   Partial<Pick<Call, "firstSpan" | "span">>;
 
 type SuspendedOutcome = Extract<Outcome<unknown>, { kind: "waiting" | "detached" }>;
@@ -48,6 +49,7 @@ export async function promote(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments came from a request's JSON
     arguments: (request.arguments ?? {}) as Json,
     abilities: call.abilities,
+    ...(call.era === modernVersion ? {} : { era: call.era }),
     inputDigest: call.inputDigest(),
     ...traceOf(call, request),
   };

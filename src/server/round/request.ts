@@ -3,6 +3,7 @@
 
 import type { ClientCapabilities, LoggingLevel } from "@modelcontextprotocol/server";
 import type { InputRequired } from "../../protocol/input-required.ts";
+import type { Era } from "../../protocol/versions.ts";
 import type { Stop } from "../../replay/stop.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import type { RequestFacts } from "../context/context.ts";
@@ -18,6 +19,8 @@ export interface RoundRequest {
   readonly inputResponses?: unknown;
   /** What this request declares. Later requests of the same call may declare something else. */
   readonly capabilities: ClientCapabilities;
+  /** The protocol version of this request. Default: 2026-07-28. */
+  readonly era?: Era | undefined;
   /** The caller, from verified credentials. */
   readonly principal: string | undefined;
   /** How long the client asks a task to last, within the limits. A handler that sets `ttlMs` overrides it. */

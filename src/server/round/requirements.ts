@@ -3,8 +3,11 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { abilitiesOf, capabilitiesFor } from "../../protocol/capabilities.ts";
 import { missingClientCapability } from "../../protocol/error-codes.ts";
-import { abilityNames } from "../define/definition.ts";
-import type { Definition, RequiredAbility } from "../define/definition.ts";
+import type { ExtensionId } from "../../protocol/capabilities.ts";
+import { tasksExtension } from "../../protocol/task.ts";
+import { abilityNames, isRequirable } from "../define/abilities.ts";
+import type { RequiredAbility } from "../define/abilities.ts";
+import type { Definition } from "../define/definition.ts";
 import type { RoundResponse } from "./request.ts";
 
 /** The response to a client that lacks something. Undefined if it has everything. `also` is what this request proves. */
@@ -15,19 +18,30 @@ export function unmetRequirement(
 ): Extract<RoundResponse, { kind: "error" }> | undefined {
   if (requires.length === 0) return undefined;
   const able: readonly string[] = [...abilitiesOf(capabilities), ...also];
-  const missing = requires.filter((ability) => !able.includes(ability));
+  const missing = requires.filter(
+    (ability) => !able.includes(ability === tasksExtension ? "task" : ability),
+  );
   if (missing.length === 0) return undefined;
   return {
     kind: "error",
     code: missingClientCapability,
-    message: `Tool "${name}" needs a client that supports ${missing.map((ability) => abilityNames[ability]).join(" and ")}, and this one does not. Nothing has run.`,
+    message: `Tool "${name}" needs a client that supports ${missing.map(nameOf).join(" and ")}, and this one does not. Nothing has run.`,
     data: { requiredCapabilities: merged(missing) },
   };
 }
 
-/** Forms and pages are both members of `elicitation`. */
-function merged(missing: readonly RequiredAbility[]): ClientCapabilities {
+const nameOf = (ability: RequiredAbility | ExtensionId): string =>
+  isRequirable(ability) ? abilityNames[ability] : `the extension ${ability}`;
+
+/** Forms and pages are both members of `elicitation`, and all extensions are members of `extensions`. */
+function merged(missing: readonly (RequiredAbility | ExtensionId)[]): ClientCapabilities {
   const all = missing.map(capabilitiesFor);
   const elicitation = Object.assign({}, ...all.map((one) => one.elicitation));
-  return Object.assign({}, ...all, Object.keys(elicitation).length === 0 ? {} : { elicitation });
+  const extensions = Object.assign({}, ...all.map((one) => one.extensions));
+  return Object.assign(
+    {},
+    ...all,
+    Object.keys(elicitation).length === 0 ? {} : { elicitation },
+    Object.keys(extensions).length === 0 ? {} : { extensions },
+  );
 }

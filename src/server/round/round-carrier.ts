@@ -1,7 +1,8 @@
 // The carrier of a round: what the engine and `ctx` get from the request that is being served.
 
 import type { InputResponses } from "@modelcontextprotocol/server";
-import type { Ability } from "../../protocol/capabilities.ts";
+import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
+import type { Era } from "../../protocol/versions.ts";
 import type { Carrier } from "../../replay/carrier.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
@@ -67,6 +68,10 @@ export class RoundCarrier extends CallCarrier {
     return this.#request.principal;
   }
 
+  override get era(): Era {
+    return this.#call.era;
+  }
+
   override get request(): CallFacts["request"] {
     return this.#request.facts;
   }
@@ -87,7 +92,7 @@ export class RoundCarrier extends CallCarrier {
     this.#inline?.begin();
   }
 
-  override can(ability: Ability): boolean {
+  override can(ability: Ability | ExtensionId): boolean {
     return this.#call.abilities.includes(ability);
   }
 

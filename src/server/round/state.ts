@@ -3,7 +3,9 @@
 import type { InboxEvent } from "../../replay/inbox.ts";
 import { packEntry, unpackEntry } from "../../replay/journal.ts";
 import type { Entry, Out, PackedEntry } from "../../replay/journal.ts";
-import type { Ability } from "../../protocol/capabilities.ts";
+import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
+import { modernVersion } from "../../protocol/versions.ts";
+import type { Era } from "../../protocol/versions.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
 import type { SpanContext } from "../../util/open-telemetry.ts";
@@ -13,7 +15,9 @@ export interface CallState {
   readonly entries: readonly Entry[];
   /** The questions and timers that were open when the round ended. */
   readonly out: readonly OpenWait[];
-  readonly abilities: readonly Ability[];
+  readonly abilities: readonly (Ability | ExtensionId)[];
+  /** The protocol version of the call's first request. */
+  readonly era: Era;
   /** Answers that the handler has not asked for yet in this version of its code. */
   readonly unused: readonly InboxEvent[];
   readonly lowLevel: LowLevelState;
@@ -35,17 +39,19 @@ export interface OpenWait extends Out {
 export interface PackedState {
   readonly e: readonly PackedEntry[];
   readonly o: readonly (readonly [key: string, digest: string | null, dueAt?: number])[];
-  readonly a: readonly Ability[];
+  readonly a: readonly (Ability | ExtensionId)[];
   readonly u?: readonly (readonly [key: string, digest: string, value: unknown])[];
   readonly l?: LowLevelState;
   readonly i?: string;
+  /** Left out for 2026-07-28, and by version 0.1.0 for every protocol version. */
+  readonly v?: Era;
   readonly t?: readonly [traceId: string, spanId: string, flags: number];
   readonly w?: number;
 }
 
 /** The state as the token holds it. */
 export function packState(state: CallState): PackedState {
-  const { entries, out, abilities, unused, lowLevel, inputDigest, firstSpan, askedAt } = state;
+  const { entries, out, abilities, era, unused, lowLevel, inputDigest, firstSpan, askedAt } = state;
   const kept = unused.flatMap((event) =>
     event.kind === "answer" && event.digest !== undefined
       ? [[event.key, event.digest, event.value] as const]
@@ -60,6 +66,7 @@ export function packState(state: CallState): PackedState {
     ...(kept.length === 0 ? {} : { u: kept }),
     ...(lowLevel === noLowLevelState ? {} : { l: lowLevel }),
     ...(inputDigest === undefined ? {} : { i: inputDigest }),
+    ...(era === modernVersion ? {} : { v: era }),
     ...(firstSpan === undefined
       ? {}
       : { t: [firstSpan.traceId, firstSpan.spanId, firstSpan.traceFlags] }),
@@ -69,7 +76,7 @@ export function packState(state: CallState): PackedState {
 
 /** Throws a TypeError for a state in a form that this version does not write. */
 export function unpackState(packed: PackedState): CallState {
-  const { e, o, a, u = [], l = noLowLevelState, i, t, w } = packed;
+  const { e, o, a, u = [], l = noLowLevelState, i, v = modernVersion, t, w } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
     throw new TypeError("This version has not written this state.");
   }
@@ -77,6 +84,7 @@ export function unpackState(packed: PackedState): CallState {
     entries: e.map(unpackEntry),
     out: o.map(([key, digest, dueAt]) => ({ key, digest: digest ?? undefined, dueAt })),
     abilities: a,
+    era: v,
     unused: u.map(([key, digest, value]) => unpackUnused(key, digest, value)),
     lowLevel: l,
     inputDigest: i,

@@ -83,6 +83,7 @@ async function inputRequiredResponse(
     entries: own.entries,
     out: own.out,
     abilities: call.abilities,
+    era: call.era,
     unused: own.unused,
     lowLevel: own.lowLevel,
     inputDigest: call.inputDigest(),

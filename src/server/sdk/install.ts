@@ -16,6 +16,8 @@ import {
   methodNotFound,
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
+import { draftVersion, legacyVersion, modernVersion } from "../../protocol/versions.ts";
+import type { Era } from "../../protocol/versions.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { LinearTemplate } from "../define/linear-template.ts";
@@ -175,8 +177,13 @@ function serving(
 ): Respond {
   const { core, derivePrincipal, isDraft = false, served } = installation;
   return async <R>(ctx: ServerContext, target: string, args: unknown) => {
-    const { request, isModern, release } = roundRequest(server, ctx, target, args, derivePrincipal);
+    const {
+      request: sent,
+      isModern,
+      release,
+    } = roundRequest(server, ctx, target, args, derivePrincipal);
     try {
+      const request = { ...sent, era: eraOf(isModern, isDraft) };
       const wish = isModern && !isDraft ? undefined : responses.wishForTask(ctx.mcpReq.id);
       const isTaskCall = !isModern && (wish !== undefined || definition.task === "required");
       if (isTaskCall && legacyTasks !== undefined) {
@@ -209,6 +216,11 @@ function serving(
       release();
     }
   };
+}
+
+function eraOf(isModern: boolean, isDraft: boolean): Era {
+  if (isDraft) return draftVersion;
+  return isModern ? modernVersion : legacyVersion;
 }
 
 /** In 2025-11-25 the client says whether a call is a task, and it must do so exactly where the tool requires it. */

@@ -1,7 +1,9 @@
 // The carrier of a run in the background: the call as its task has kept it, without a request.
 
 import type { InputResponses, LoggingLevel } from "@modelcontextprotocol/server";
-import type { Ability } from "../../protocol/capabilities.ts";
+import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
+import { modernVersion } from "../../protocol/versions.ts";
+import type { Era } from "../../protocol/versions.ts";
 import type { Carrier } from "../../replay/carrier.ts";
 import type { TaskFacts } from "../../tasks/program.ts";
 import { errorText } from "../../util/error-text.ts";
@@ -16,7 +18,9 @@ import type { Logger } from "../ops/logger.ts";
 /** What a task keeps of the call it was, for each of its runs. */
 export interface TaskInput {
   readonly arguments: Json;
-  readonly abilities: readonly Ability[];
+  readonly abilities: readonly (Ability | ExtensionId)[];
+  /** Left out for 2026-07-28, and by version 0.1.0 for every protocol version. */
+  readonly era?: Era | undefined;
   readonly inputDigest?: string | undefined;
   /** The `traceparent` of the call's first round and of the round that created the task, if they were traced. */
   readonly trace?: readonly [first: string, created: string] | undefined;
@@ -24,19 +28,21 @@ export interface TaskInput {
 
 export class TaskCarrier extends CallCarrier {
   readonly #task: TaskFacts;
-  readonly #abilities: readonly Ability[];
+  readonly #abilities: readonly (Ability | ExtensionId)[];
+  override readonly era: Era;
   override readonly stepObserver: StepObserver | undefined;
 
   constructor(
     core: Core,
     definition: Definition,
     task: TaskFacts,
-    { abilities }: TaskInput,
+    { abilities, era = modernVersion }: TaskInput,
     stepObserver: StepObserver | undefined,
   ) {
     super(core, definition, noRecording);
     this.#task = task;
     this.#abilities = abilities;
+    this.era = era;
     this.stepObserver = stepObserver;
   }
 
@@ -82,7 +88,7 @@ export class TaskCarrier extends CallCarrier {
 
   override onBackground(): void {}
 
-  override can(ability: Ability): boolean {
+  override can(ability: Ability | ExtensionId): boolean {
     return this.#abilities.includes(ability);
   }
 
