@@ -1,5 +1,6 @@
 // A round from request to response: which tokens and which answers it accepts.
 
+import { inputRequired as sdkInputRequired } from "@modelcontextprotocol/server";
 import { type } from "arktype";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -92,6 +93,16 @@ const wizard = app.tool("wizard", {}, async (ctx) => {
     return inputRequired({ inputRequests: { age: text("Age?") }, state: { step: 2 } });
   return JSON.stringify(ctx.answers);
 });
+const thrower = app.tool("thrower", {}, async (ctx) => {
+  const ask = (key: string): unknown => {
+    if (ctx.answers[key] !== undefined) return ctx.answers[key];
+    const inputRequests = { [key]: text(`${key}?`) };
+    throw key === "name"
+      ? inputRequired({ inputRequests })
+      : sdkInputRequired({ inputRequests: { [key]: sdkInputRequired.listRoots() } });
+  };
+  return JSON.stringify([ask("name"), ask("age")]);
+});
 const mixed = app.tool("mixed", {}, async (ctx) => {
   await ctx.step("s", () => {});
   return inputRequired({ state: 1 });
@@ -178,6 +189,7 @@ const definitions = new Map(
     deployed,
     unsteady,
     wizard,
+    thrower,
     mixed,
     greedy,
     hidden,
@@ -550,6 +562,23 @@ describe("a handler that drives the rounds itself", () => {
       code: -32021,
       data: { requiredCapabilities: { elicitation: { form: {} } } },
     });
+  });
+
+  test("may throw what it could return, also what the SDK makes", async () => {
+    const capabilities = { elicitation: {}, roots: {} };
+    const throwing = { ...request, target: "thrower", capabilities };
+    const one = await asked(throwing);
+    expect(Object.keys(one.inputRequests ?? {})).toEqual(["name"]);
+    const { requestState } = one;
+    const two = await asked({ ...throwing, requestState, inputResponses: { name: said("Ada") } });
+    expect(two.inputRequests).toMatchObject({ age: { method: "roots/list" } });
+    const answer = await serve(instance(), {
+      ...throwing,
+      requestState: two.requestState,
+      inputResponses: { age: { roots: [] } },
+    });
+    expect(textOf(answer)).toBe(JSON.stringify([said("Ada"), { roots: [] }]));
+    expect(logged).toEqual([]);
   });
 
   test("cannot also use the high-level form", async () => {

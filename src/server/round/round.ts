@@ -150,6 +150,10 @@ function responseTo(
         ? suspendByHand(core, definition, call, outcome.value, outcome.entries)
         : completed(core, definition, call, request, outcome);
     case "failed":
+      // A helper deep inside a handler throws it, because it cannot return for the handler.
+      if (isInputRequired(outcome.error)) {
+        return suspendByHand(core, definition, call, outcome.error, outcome.entries);
+      }
       return failureResponse(core, definition, outcome.error, call);
     case "waiting":
       if (runtime === undefined || !waitsForOthers(outcome)) {

@@ -97,9 +97,9 @@ async function endingOf(
   call: FailedCall,
 ): Promise<Ending> {
   const response =
-    outcome.kind === "failed"
+    outcome.kind === "failed" && !isInputRequired(outcome.error)
       ? failureResponse(core, definition, outcome.error, call)
-      : await resultOf(core, definition, outcome.value, call);
+      : await resultOf(core, definition, valueOf(outcome), call);
   if (response.kind === "complete") {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire is JSON
     return { status: "completed", result: response.result as unknown as Json };
@@ -115,6 +115,10 @@ async function endingOf(
     error: { code, message, ...(data === undefined ? {} : { data: json }) },
   };
 }
+
+/** A thrown `inputRequired(…)` counts as a returned one. */
+const valueOf = (outcome: Ended): unknown =>
+  outcome.kind === "failed" ? outcome.error : outcome.value;
 
 async function resultOf(
   core: Core,
