@@ -16,9 +16,8 @@ import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { keys, quiet } from "../interop/errands.ts";
 
 const spans = new InMemorySpanExporter();
-trace.setGlobalTracerProvider(
-  new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
-);
+const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+trace.setGlobalTracerProvider(provider);
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 afterAll(() => {
   trace.disable();
@@ -62,6 +61,7 @@ function replica(store: Store, { enter, released } = gate()): App {
     return `${name} ${await ctx.confirm("sure", "Sure?")}`;
   });
   app.tool("refuse", {}, () => ({ content: [{ type: "text", text: "no" }], isError: true }));
+  app.tool("parent", {}, (ctx) => String(ctx.request?.meta["traceparent"]));
   open.push(() => app.close());
   return app;
 }
@@ -180,4 +180,21 @@ test("a call that fails sets the status of its span, and a resumed call links to
   await expect(resumed.result()).rejects.toMatchObject({ code: "cancelled" });
   const [, continued] = named("parley.call tools/call order");
   expect(continued && linked(continued)).toEqual([id(begun)]);
+});
+
+test("a request names the span of its round, and none if no SDK collects spans", async () => {
+  const { url } = await replica(memoryStore()).listen(0, { worker: false });
+  const server = await connect(url);
+  open.push(() => server.close());
+  const { text } = await server.call("parent");
+  const [round] = named("tools/call parent").filter(ofClient);
+  expect(text).toBe(`00-${round?.spanContext().traceId}-${id(round)}-01`);
+  spans.reset();
+  trace.disable();
+  try {
+    expect((await server.call("parent")).text).toBe("undefined");
+    expect(spans.getFinishedSpans()).toEqual([]);
+  } finally {
+    trace.setGlobalTracerProvider(provider);
+  }
 });

@@ -195,6 +195,8 @@ test("the metrics count rounds by outcome, and measure rounds and steps in secon
   expect(found.map(({ descriptor }) => descriptor.name)).toEqual(
     expect.arrayContaining(["parley.rounds", "parley.call.rounds"]),
   );
+  const waits = found.find(({ descriptor }) => descriptor.name === "parley.wait.duration");
+  expect(waits?.dataPoints.map(({ attributes }) => attributes["parley.handler"])).toEqual(["ask"]);
   for (const name of ["mcp.server.operation.duration", "parley.step.duration"]) {
     const metric = found.find(({ descriptor }) => descriptor.name === name);
     expect(metric?.descriptor.unit).toBe("s");
