@@ -24,7 +24,7 @@ export interface Span {
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-export interface SpanOptions {
+interface SpanOptions {
   readonly kind: number;
   readonly attributes: Attributes;
   readonly links?: readonly { readonly context: SpanContext }[];
@@ -83,7 +83,7 @@ export interface OpenTelemetry {
 export const spanKind = { internal: 0, server: 1, client: 2 } as const;
 
 /** The status of a span that failed, as the API numbers it. */
-export const errorStatus = 2;
+const errorStatus = 2;
 
 let found: { readonly api: OpenTelemetry | undefined } | undefined;
 
