@@ -227,8 +227,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "outcomes are recorded after the abort",
     file: bodies,
-    find: "          if (this.#isRecorded(entry)) this.#onFinished(operation, entry);",
-    put: "          if (this.#isRecorded(entry)) this.#onFinished(operation, entry);\n          else void this.#carrier.append?.(entry);",
+    find: "          if (!this.#isRecorded(entry)) return;",
+    put: "          if (!this.#isRecorded(entry)) return void this.#carrier.append?.(entry);",
   },
   {
     rule: "R9",
