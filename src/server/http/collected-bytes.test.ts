@@ -29,12 +29,12 @@ test("the first chunk stays as it came, and later ones do not write to it", () =
   expect(room.toString()).toBe("first, and what comes after it");
 });
 
-test("chunks are too small if there are more than 1,024 with fewer than 64 bytes on average", () => {
+test("chunks are too small if there are more than 1,024 with fewer than 256 bytes on average", () => {
   const collected = new CollectedBytes();
   for (let n = 0; n < 1_024; n += 1) collected.add(Buffer.from("x"));
   expect(collected.isCrumbled).toBe(false);
   for (let n = 0; n < 32; n += 1) collected.add(Buffer.from("x"));
   expect(collected.isCrumbled).toBe(true);
-  collected.add(Buffer.alloc(4_096));
+  collected.add(Buffer.alloc(16_384));
   expect(collected.isCrumbled).toBe(false);
 });
