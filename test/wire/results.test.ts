@@ -192,7 +192,7 @@ const malformed: Readonly<Record<string, readonly [returned: unknown, words: str
     },
     "a value that cannot be read",
   ],
-  unknown_block: [{ content: [text, { type: "hologram" }] }, 'the type "hologram"'],
+  unknown_block: [{ content: [text, { type: "hologram" }] }, 'of type "hologram"'],
   no_block: [{ content: ["text"] }, "result.content[0]"],
   no_text: [{ content: [{ type: "text" }] }, "result.content[0]"],
   odd_error: [{ content: [text], isError: "yes" }, "isError"],

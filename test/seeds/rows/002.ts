@@ -384,7 +384,10 @@ export const tutorial: readonly Row[] = [
     ["In a task, the result replaces messages.", by(at.mcpkit, silent)],
     [
       "Operators have real logging and OpenTelemetry.",
-      by(at.telemetry, "the metrics count rounds by outcome, and how many rounds a call took"),
+      by(
+        at.telemetry,
+        "the metrics count rounds by outcome, and measure rounds and steps in seconds",
+      ),
     ],
     ["Before the task, and in a plain call, both are still sent.", by(at.mcpkit, silent)],
     [
