@@ -296,7 +296,7 @@ export declare type Script = {
  */
 export declare type ScriptedAnswer = Json | CreateMessageResult | readonly Root[] | typeof declined | typeof cancelled | typeof timedOut | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
-/** In a script: nobody answers until the time limit of the question (`timeoutMs`) is over. */
+/** In a script: no answer comes until the time limit of the question (`timeoutMs`) is over. */
 export declare const timedOut: unique symbol;
 
 /** A choice with a value for the program and a title for people. */

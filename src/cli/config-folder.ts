@@ -1,4 +1,4 @@
-// The person's own folder for this command. Unlike the current folder, nobody else writes to it: not even a repository
+// The person's own folder for this command. Unlike the current folder, only this person writes to it: not even a repository
 // that was cloned.
 
 import { homedir } from "node:os";

@@ -3,6 +3,7 @@
 
 import { spanIn, traceMembers, traceparentOf } from "../protocol/trace-context.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
+import { conventionOf, toolError } from "../protocol/telemetry-conventions.ts";
 import {
   collectingMeter,
   collectsSpans,
@@ -15,6 +16,7 @@ import {
 import type { Attributes, Histogram, OpenTelemetry, Span } from "../util/open-telemetry.ts";
 import { own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
+import { shortId } from "../util/short-id.ts";
 import type { CallServices } from "./active-call.ts";
 import { CallError } from "./errors.ts";
 import type { CallState } from "./reference.ts";
@@ -56,7 +58,7 @@ export function callTrace(state: CallState, current: () => CallState): CallTrace
       }
       const attributes = {
         ...attributesOf(call),
-        ...conventionOf(call),
+        ...versionedConvention(call),
         "parley.round": call.rounds + call.stateRounds + 1,
       };
       const round = tracer.startSpan(titleOf(call), { kind: spanKind.client, attributes }, parent);
@@ -116,7 +118,7 @@ async function finished(
   } finally {
     round.end();
     const seconds = (performance.now() - startedAt) / 1_000;
-    const attributes = conventionOf(call);
+    const attributes = versionedConvention(call);
     histogram(api)?.record(
       seconds,
       type === undefined ? attributes : { ...attributes, "error.type": type },
@@ -134,9 +136,6 @@ function histogram(api: OpenTelemetry): Histogram | undefined {
   return roundTime;
 }
 
-/** The `error.type` of a tool that returned an error as its result. */
-const toolError = "tool_error";
-
 const errorTypeOf = (error: unknown): string => {
   if (error instanceof CallError) return error.code;
   return error instanceof Error ? error.name : "_OTHER";
@@ -147,18 +146,13 @@ const attributesOf = (call: CallState): Attributes => ({
   ...taskIn(call),
 });
 
-/** Only its beginning, because the whole id is half of what it takes to read the task. */
 const taskIn = ({ taskId }: CallState): Attributes =>
-  taskId === undefined ? {} : { "parley.task.id": `${taskId.slice(0, 6)}…` };
+  taskId === undefined ? {} : { "parley.task.id": shortId(taskId) };
 
-function conventionOf({ method, name, era }: CallState): Attributes {
-  const version: Attributes = era === undefined ? {} : { "mcp.protocol.version": era };
-  const common = { "mcp.method.name": method, ...version };
-  if (method === "tools/call") {
-    return { ...common, "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name };
-  }
-  return method === "prompts/get" ? { ...common, "gen_ai.prompt.name": name } : common;
-}
+const versionedConvention = ({ method, name, era }: CallState): Attributes => ({
+  ...conventionOf(method, name),
+  ...(era === undefined ? {} : { "mcp.protocol.version": era }),
+});
 
 /** The URI of a resource is not part of the name, because there can be very many. */
 const titleOf = ({ method, name }: CallState): string =>

@@ -68,7 +68,7 @@ export class EventQueue<E extends { readonly type: string; readonly ref?: string
     this.#takers.shift()?.();
   }
 
-  /** A reference can be megabytes long, so events that nobody has read yet share the newest one. It continues them all. */
+  /** A reference can be megabytes long, so events that are still unread share the newest one. It continues them all. */
   #refresh(ref: string): void {
     for (const [index, event] of this.#queue.entries()) {
       if (event.ref !== undefined) this.#queue[index] = { ...event, ref };

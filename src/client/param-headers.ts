@@ -38,7 +38,7 @@ export class ParamHeaders {
   }
 }
 
-/** A server can send lists without end, even if nobody asks for them. */
+/** A server can send lists without end, even if it was not asked for them. */
 const mostTools = 10_000;
 
 const token = /^[\w!#$%&'*+.^`|~-]+$/;

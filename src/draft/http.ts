@@ -3,6 +3,7 @@
 
 import type { DraftDialect, DraftTasks } from "../protocol/drafts.ts";
 import { invalidRequest, sessionNotFound } from "../protocol/error-codes.ts";
+import { refusedRequest } from "../protocol/rpc.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
 import { EventReader, eventStreamType, messageEvent } from "../protocol/sse.ts";
 import { draftVersion, modernVersion } from "../protocol/versions.ts";
@@ -70,9 +71,8 @@ function isMessage(body: unknown): body is Incoming {
 
 const onlyPost = { allow: "POST" };
 
-function refused(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
-}
+const refused = (status: number, code: number, message: string): Response =>
+  refusedRequest(status, { code, message });
 
 const bodyOf = (response: RpcResponse): Members =>
   response.kind === "result" ? { result: response.result } : { error: response.error };

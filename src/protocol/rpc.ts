@@ -21,3 +21,8 @@ export type RpcResponse =
       /** What the transport threw, if the error came with an HTTP error. */
       readonly cause?: unknown;
     };
+
+/** The HTTP response to a request that is refused before its id is known. */
+export function refusedRequest(status: number, { code, message }: RpcError): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+}

@@ -31,7 +31,7 @@ export interface Thrown {
   readonly message: string;
   readonly code?: string | number;
   readonly data?: Json;
-  /** Nobody chose the text: the language or the system threw the error. */
+  /** The author did not choose the text: the language or the system threw the error. */
   readonly isUnintended?: true;
 }
 

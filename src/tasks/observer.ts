@@ -21,7 +21,7 @@ export interface TaskObserver {
   readonly blocked: (what: string) => void;
   /** A record could not be opened, or a program could not start. Another attempt follows. */
   readonly couldNotRun: (task: TaskRecord, error: unknown) => void;
-  /** The row of a task is not what was sealed, so somebody changed the database. The task is not run, shown or answered. */
+  /** The row of a task is not what was sealed, so the database was changed by something else. The task is not run, shown or answered. */
   readonly moved: (task: TaskRecord, error: Error) => void;
   /** The task fails, because several claims in a row made no progress. */
   readonly gaveUp: (task: TaskRecord, cause: string) => void;

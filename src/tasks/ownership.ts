@@ -1,6 +1,6 @@
 // Whose task a record belongs to. The store keeps the id, the tool and the principal of a task in the clear, because it
 // searches by them, so the sealed input repeats them. Every other part of the task is sealed for its call, as the input
-// is. So whoever can write to the database cannot give a task to another caller, have another tool run with its
+// is. So a person who can write to the database cannot give a task to another caller, have another tool run with its
 // arguments, or put one task's contents into another: the input then says something else than its row.
 
 import type { Json } from "../util/json.ts";

@@ -1,4 +1,4 @@
-// The sweeper: now and then it ends tasks whose time is up, and deletes what nobody can read any more.
+// The sweeper: now and then it ends tasks whose time is up, and deletes what can no longer be read.
 
 import type { ExecutionDeps } from "./execution/dependencies.ts";
 

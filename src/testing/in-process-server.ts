@@ -122,7 +122,7 @@ export class InProcessServer {
     return { response, ...summary(executions, reached) };
   }
 
-  /** Nobody answers: moves the clock to where every time limit in this token is over, and the token still holds. */
+  /** Leaves the questions unanswered: moves the clock to where every time limit in this token is over, and the token still holds. */
   letTimePass(requestState: string): void {
     const reading = read("v1", requestState, this.#keyring);
     if (reading.kind === "refused") return;

@@ -36,7 +36,7 @@ export async function playTask(
 ): Promise<WireResult> {
   /** Why the last delivery was refused, by key. */
   const refusals = new Map<string, string>();
-  /** The questions that nobody answers in time. */
+  /** The questions that are not answered in time. */
   const silent = new Set<string>();
   const runOnce = async (run: number) => onRun?.(await server.runTask(id, crashIn?.(run)));
   for (let run = 1; run <= mostRuns;) {

@@ -172,7 +172,7 @@ function refuseRepetition(
 export class ScriptedAnswers {
   readonly #server: InProcessServer;
   readonly #script: Script;
-  /** The questions that nobody answered in time. */
+  /** The questions that were not answered in time. */
   readonly #silent = new Set<string>();
 
   constructor(server: InProcessServer, script: Script) {

@@ -9,7 +9,7 @@ import type { Json } from "../util/json.ts";
 export const declined: unique symbol = Symbol("declined");
 /** In a script: the person cancels the question without an answer. */
 export const cancelled: unique symbol = Symbol("cancelled");
-/** In a script: nobody answers until the time limit of the question (`timeoutMs`) is over. */
+/** In a script: no answer comes until the time limit of the question (`timeoutMs`) is over. */
 export const timedOut: unique symbol = Symbol("timedOut");
 
 /**

@@ -1,5 +1,5 @@
-// Tells an error that somebody wrote for a reader from one that the language or the system threw. The text of the latter may
-// hold paths, addresses, queries or secrets, and nobody chose to show them.
+// Tells an error that was written for a reader from one that the language or the system threw. The text of the latter may
+// hold paths, addresses, queries or secrets, and the author did not choose to show them.
 
 const languageErrors = new Set([
   "TypeError",
@@ -19,12 +19,12 @@ export function markUnintended<E extends Error>(error: E): E {
   return error;
 }
 
-/** Whether nobody chose the text of this error. What a program's own classes say was chosen. It never throws. */
+/** Whether the text of this error was not chosen by its author. What a program's own classes say was chosen. It never throws. */
 export function isUnintended(error: unknown): error is Error {
   try {
     return error instanceof Error && (marked.has(error) || isOfTheSystem(error, 0));
   } catch {
-    // A getter or a proxy threw, and nobody chose that.
+    // A getter or a proxy threw, which no author chose.
     return true;
   }
 }

@@ -23,6 +23,25 @@ export const fetchOptions = {
   "no-input": { type: "boolean" },
 } as const;
 
+/** What the help of these commands says about answers. */
+export const answersHelp = `Answers can be given in advance. At a terminal, you are asked the other
+questions. Without a terminal, the first open question is printed, and the exit
+code is 6.
+  --answer key=value       one answer, as JSON or text; can be repeated
+  --answers FILE           a JSON object of answers
+  --no-input               never ask, even at a terminal
+`;
+
+/** What their help says about their output. */
+export const outputHelp = `JSON (--json)
+  {"parley": 1, "status": "done" | "failed" | "inputNeeded", "result"?,
+   "questions"?, "error"?: {"code", "message", "rpc"?}}
+
+Exit codes
+  0 done, 1 failed, 2 usage error, 6 an answer is needed, 7 timed out,
+  130 interrupted
+`;
+
 /** The values of these options. */
 export interface FetchValues extends AccessValues {
   readonly answers?: string | undefined;
@@ -30,7 +49,7 @@ export interface FetchValues extends AccessValues {
   readonly "no-input"?: boolean | undefined;
 }
 
-/** A question has no answer, and nobody can be asked. */
+/** A question has no answer, and the command must not ask. */
 class AnswerNeeded extends Error {
   override readonly name = "AnswerNeeded";
 }

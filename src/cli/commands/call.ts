@@ -7,7 +7,7 @@ import { UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { finish, withSession } from "../call/finish.ts";
 import { toolsOf } from "../server/catalog.ts";
-import { howToList, parseTarget } from "../server/target.ts";
+import { howToList, targetAndWords } from "../server/target.ts";
 import { plainLine } from "../screen/plain.ts";
 import { checkReplay, checkTampering } from "../call/checks.ts";
 import { callOptions } from "../call/session.ts";
@@ -75,9 +75,8 @@ Exit codes
   run: async (args, io) => {
     const { own, command } = splitAtDashes(args);
     const { values, positionals } = parseOptions("call", own, options);
-    const hasTarget = command.length === 0;
-    const target = parseTarget(hasTarget ? positionals[0] : undefined, command);
-    const [tool, ...given] = hasTarget ? positionals.slice(1) : positionals;
+    const { target, others } = targetAndWords(positionals, command);
+    const [tool, ...given] = others;
     if (tool === undefined)
       throw new UsageError(
         `No tool was given. To see the tools of the server, run: ${howToList(positionals[0], command)}`,

@@ -3,14 +3,14 @@
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/client";
 import type { Connection } from "../../client/index.ts";
 import { didYouMean, parseOptions, splitAtDashes } from "../args/command-line.ts";
-import { fetchAndPrint, fetchOptions } from "../call/fetch.ts";
+import { answersHelp, fetchAndPrint, fetchOptions, outputHelp } from "../call/fetch.ts";
 import { blockText } from "../call/outcome.ts";
 import { UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { plainLine } from "../screen/plain.ts";
 import { accessHelp } from "../server/access.ts";
 import { promptsOf } from "../server/catalog.ts";
-import { howToList, parseTarget } from "../server/target.ts";
+import { howToList, targetAndWords } from "../server/target.ts";
 
 /** `parley prompt` */
 export const prompt: Command = {
@@ -23,32 +23,18 @@ Usage
 The target is a URL, a server file, or a command in quotes. parley list shows
 the prompts of a server.
 
-Answers can be given in advance. At a terminal, you are asked the other
-questions. Without a terminal, the first open question is printed, and the exit
-code is 6.
-  --answer key=value       one answer, as JSON or text; can be repeated
-  --answers FILE           a JSON object of answers
-  --no-input               never ask, even at a terminal
-
+${answersHelp}
 Connection
 ${accessHelp}
 Examples
   parley prompt http://127.0.0.1:3000/mcp review file=src/app.ts
 
-JSON (--json)
-  {"parley": 1, "status": "done" | "failed" | "inputNeeded", "result"?,
-   "questions"?, "error"?: {"code", "message", "rpc"?}}
-
-Exit codes
-  0 done, 1 failed, 2 usage error, 6 an answer is needed, 7 timed out,
-  130 interrupted
-`,
+${outputHelp}`,
   run: (args, io) => {
     const { own, command } = splitAtDashes(args);
     const { values, positionals } = parseOptions("prompt", own, fetchOptions);
-    const hasTarget = command.length === 0;
-    const target = parseTarget(hasTarget ? positionals[0] : undefined, command);
-    const [name, ...words] = hasTarget ? positionals.slice(1) : positionals;
+    const { target, others } = targetAndWords(positionals, command);
+    const [name, ...words] = others;
     if (name === undefined) {
       throw new UsageError(
         `No prompt was given. To see the prompts of the server, run: ${howToList(positionals[0], command)}`,

@@ -2,13 +2,13 @@
 
 import type { ReadResourceResult } from "@modelcontextprotocol/client";
 import { parseOptions, splitAtDashes } from "../args/command-line.ts";
-import { fetchAndPrint, fetchOptions } from "../call/fetch.ts";
+import { answersHelp, fetchAndPrint, fetchOptions, outputHelp } from "../call/fetch.ts";
 import { UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { size } from "../screen/amounts.ts";
 import { plain, plainLine } from "../screen/plain.ts";
 import { accessHelp } from "../server/access.ts";
-import { howToList, parseTarget } from "../server/target.ts";
+import { howToList, targetAndWords } from "../server/target.ts";
 
 /** `parley read` */
 export const read: Command = {
@@ -22,33 +22,19 @@ The target is a URL, a server file, or a command in quotes. parley list shows
 the resources of a server. Text is printed as it is. Of anything else, the type
 and the size are printed: --json prints all of it.
 
-Answers can be given in advance. At a terminal, you are asked the other
-questions. Without a terminal, the first open question is printed, and the exit
-code is 6.
-  --answer key=value       one answer, as JSON or text; can be repeated
-  --answers FILE           a JSON object of answers
-  --no-input               never ask, even at a terminal
-
+${answersHelp}
 Connection
 ${accessHelp}
 Examples
   parley read http://127.0.0.1:3000/mcp menu://today
 
-JSON (--json)
-  {"parley": 1, "status": "done" | "failed" | "inputNeeded", "result"?,
-   "questions"?, "error"?: {"code", "message", "rpc"?}}
-
-Exit codes
-  0 done, 1 failed, 2 usage error, 6 an answer is needed, 7 timed out,
-  130 interrupted
-`,
+${outputHelp}`,
   run: (args, io) => {
     const { own, command } = splitAtDashes(args);
     const { values, positionals } = parseOptions("read", own, fetchOptions);
-    const hasTarget = command.length === 0;
-    const target = parseTarget(hasTarget ? positionals[0] : undefined, command);
-    const [uri, ...others] = hasTarget ? positionals.slice(1) : positionals;
-    if (uri === undefined || others.length > 0) {
+    const { target, others } = targetAndWords(positionals, command);
+    const [uri, ...more] = others;
+    if (uri === undefined || more.length > 0) {
       throw new UsageError(
         `Pass one URI. To see the resources of the server, run: ${howToList(positionals[0], command)}`,
       );

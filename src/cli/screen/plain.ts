@@ -1,13 +1,11 @@
 // Makes the text of a server safe to print. It could move the cursor, overwrite our own output, or reverse text.
 
+import { controls, hidden } from "../../util/unsafe-characters.ts";
+
 // oxlint-disable no-control-regex -- these characters are what we look for
 /** Sequences for colours, the cursor, titles and links. Each pattern takes linear time, whatever a server sends. */
 const sequences =
   /(?:\u001B\[|\u009B)[0-?]{0,64}[ -/]{0,8}[@-~]|\u001B\][^\u0007\u001B]{0,4096}(?:\u0007|\u001B\\)/g;
-const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
-/** Characters that change the direction of the text or are invisible. The last range is tags that only programs read. */
-const hidden =
-  /[\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
 
 /** Removes control characters. Line breaks and tabs stay. */
 export function plain(text: string): string {

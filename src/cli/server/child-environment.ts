@@ -1,4 +1,4 @@
-// The environment of a server that is started here. The command of a server is often somebody else's program, so it gets
+// The environment of a server that is started here. The command of a server is often another person's program, so it gets
 // what every program needs, and nothing secret unless the person names it. A server file is run as `node` would run it.
 
 import { UsageError } from "../command.ts";

@@ -45,6 +45,17 @@ export function parseTarget(target: string | undefined, rest: readonly string[])
   );
 }
 
+/** The target and the other words: the first word is the target, unless a command follows `--`. */
+export function targetAndWords(
+  given: readonly string[],
+  rest: readonly string[],
+): { readonly target: Target; readonly others: readonly string[] } {
+  const [first, ...others] = given;
+  return rest.length > 0
+    ? { target: parseTarget(undefined, rest), others: given }
+    : { target: parseTarget(first, rest), others };
+}
+
 function checkedUrl(text: string): string {
   if (URL.canParse(text)) return text;
   throw new UsageError(`"${text}" is not a valid URL.`);

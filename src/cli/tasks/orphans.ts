@@ -18,7 +18,7 @@ export const requeueable = {
 /** How long a task may be due before it counts as orphaned. A worker looks for due tasks every second. */
 const graceMs = 30_000;
 
-/** Whether a task should have run for some time: nobody has claimed it, or the lease of its worker is over. */
+/** Whether a task should have run for some time: no worker has claimed it, or the lease of its worker is over. */
 export const isOrphaned = (task: TaskRecord, now: number): boolean =>
   isLive(task) && task.dueAt !== undefined && task.dueAt <= now - graceMs;
 

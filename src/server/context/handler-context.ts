@@ -176,7 +176,7 @@ export class HandlerContext implements TaskContext {
       const wait = this.#ask<OutputOf<typeof schema>>(key, () =>
         externalQuestion(this.#params("waitFor", key, { timeoutMs }), schema),
       );
-      // Nobody is notified of a question that fails at once, because this client cannot follow the task that would wait.
+      // `notify` is not called for a question that fails at once, because this client cannot follow the task that would wait.
       const notice = this.#operations.aside(key, () =>
         this.#facts.can("task")
           ? notify(this.#facts.ticket("external", key, timeoutMs))

@@ -18,6 +18,7 @@ import { ParleyError } from "../../errors.ts";
 import type { DraftDialect, DraftTasks } from "../../protocol/drafts.ts";
 import type { Core } from "../core.ts";
 import { parseError, serverError } from "../../protocol/error-codes.ts";
+import { refusedRequest } from "../../protocol/rpc.ts";
 import { errorText } from "../../util/error-text.ts";
 import { own } from "../../util/objects.ts";
 import type { Logger } from "../ops/logger.ts";
@@ -287,7 +288,7 @@ function withText({ url, method, headers, signal }: Request, body: string): Requ
 /** The response to a request whose body was not read, or not to its end. */
 export function refusedBody({ status, message }: Extract<Body, { kind: "refused" }>): Response {
   const code = status === 400 ? parseError : serverError;
-  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+  return refusedRequest(status, { code, message });
 }
 
 /** A 2025-11-25 client begins with `initialize`. It gets a session, without which it could not be asked anything. */

@@ -2,6 +2,7 @@
 // have one. Ours begin with `parley.`.
 
 import { ParleyError } from "../../errors.ts";
+import { conventionOf, toolError } from "../../protocol/telemetry-conventions.ts";
 import type { Attributes } from "../../util/open-telemetry.ts";
 import { own } from "../../util/objects.ts";
 import type { Definition } from "../define/definition.ts";
@@ -34,7 +35,7 @@ function made({ method, name }: Definition): Labels {
   const outcome = (kind: RoundResponse["kind"]) => ({ ...attributes, "parley.outcome": kind });
   return {
     title: `${method} ${name}`,
-    convention: { "mcp.method.name": method, ...named(method, name) },
+    convention: conventionOf(method, name),
     own: attributes,
     outcomes: {
       complete: outcome("complete"),
@@ -46,22 +47,12 @@ function made({ method, name }: Definition): Labels {
   };
 }
 
-function named(method: string, name: string): Attributes {
-  if (method === "tools/call") {
-    return { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name };
-  }
-  return method === "prompts/get" ? { "gen_ai.prompt.name": name } : {};
-}
-
 /** `error.type` of a round, as the conventions define it. Undefined if it did not fail. */
 export function errorTypeOfResponse(response: RoundResponse): string | undefined {
   if (response.kind === "error") return String(response.code);
   if (response.kind !== "complete") return undefined;
   return isToolError(response.result) ? toolError : undefined;
 }
-
-/** The `error.type` of a tool that returned an error as its result. */
-export const toolError = "tool_error";
 
 export const isToolError = (result: unknown): boolean => own(result, "isError") === true;
 

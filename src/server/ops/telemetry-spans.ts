@@ -9,14 +9,9 @@ import type { StepInfo } from "../../replay/operations.ts";
 import type { Ending } from "../../tasks/program.ts";
 import type { Definition } from "../define/definition.ts";
 import type { RoundResponse } from "../round/request.ts";
-import { shortId } from "../tasks/short-id.ts";
-import {
-  errorTypeOf,
-  errorTypeOfResponse,
-  isToolError,
-  labels,
-  toolError,
-} from "./telemetry-labels.ts";
+import { toolError } from "../../protocol/telemetry-conventions.ts";
+import { shortId } from "../../util/short-id.ts";
+import { errorTypeOf, errorTypeOfResponse, isToolError, labels } from "./telemetry-labels.ts";
 
 /** A call as a span of one of its rounds shows it. */
 export interface TracedCall {

@@ -14,7 +14,7 @@ import type { Definition } from "../define/definition.ts";
 import { hintAtIdling } from "../dev/author-hints.ts";
 import { bodyNesting, isNestingFree } from "../dev/body-nesting.ts";
 import { callerPlace } from "../dev/caller-place.ts";
-import { shortId } from "../tasks/short-id.ts";
+import { shortId } from "../../util/short-id.ts";
 import { fieldsOf, logStepError } from "./failure.ts";
 import type { FailedCall } from "./failure.ts";
 

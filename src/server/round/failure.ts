@@ -62,7 +62,7 @@ export function failureResponse(
 }
 
 /**
- * An author chose the text of `new Error("…")` for the client. Nobody chose that of a TypeError or of a failed connection,
+ * An author chose the text of `new Error("…")` for the client. The text of a TypeError or of a failed connection was not chosen,
  * and it may hold anything. In production the client therefore gets only the id under which the log has it.
  */
 function thrownError(

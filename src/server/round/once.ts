@@ -162,7 +162,7 @@ async function runClaimed(
     // A response that comes from a failing store does not count. The client can send the round again.
     if (round.trouble !== undefined) throw storeTrouble(round.trouble);
     if (response.kind === "none") {
-      // Whoever runs the round next must not start a body that is still running here.
+      // The process that runs the round next must not start a body that is still running here.
       await round.bodiesEnd();
       await fromStore(store.releaseRound(ref));
       return stop.reason === "LostLease" ? "lost" : response;

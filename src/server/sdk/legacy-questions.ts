@@ -8,7 +8,7 @@ import { unanswered } from "../../protocol/answers.ts";
 import { invalidParams, invalidRequest, methodNotFound } from "../../protocol/error-codes.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Core } from "../core.ts";
-import { shortId } from "../tasks/short-id.ts";
+import { shortId } from "../../util/short-id.ts";
 import { members } from "./task-subscriptions/subscriptions.ts";
 
 /** A question that goes to the client. */
@@ -70,7 +70,7 @@ function noAnswer(
 
 const longestText = 200;
 
-/** The client has gone, so there is nobody to answer. */
+/** The client has gone, so no answer can come. */
 const isLost = (error: unknown): boolean =>
   error instanceof SdkError && lost.some((code) => code === error.code);
 

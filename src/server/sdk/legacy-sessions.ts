@@ -6,6 +6,7 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { AuthInfo, McpServer, RequestId, Transport } from "@modelcontextprotocol/server";
 import { internalError, sessionNotFound } from "../../protocol/error-codes.ts";
+import { refusedRequest } from "../../protocol/rpc.ts";
 import { own } from "../../util/objects.ts";
 
 /** How many sessions there may be, for how long, and the environment they need. */
@@ -206,13 +207,9 @@ const tooMany = (most: number) =>
 const tooManyOfOne = (count: number) =>
   `This caller has ${count} sessions, which is the most at a time, and each has a request under way. End one with DELETE and its Mcp-Session-Id, or try again later.`;
 
-function refusal(status: number, message: string): Response {
-  const error = { code: internalError, message };
-  return Response.json({ jsonrpc: "2.0", error, id: null }, { status });
-}
+const refusal = (status: number, message: string): Response =>
+  refusedRequest(status, { code: internalError, message });
 
 /** The same response as for an id that never existed. */
-function notFound(): Response {
-  const error = { code: sessionNotFound, message: "Session not found" };
-  return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 404 });
-}
+const notFound = (): Response =>
+  refusedRequest(404, { code: sessionNotFound, message: "Session not found" });

@@ -24,7 +24,7 @@ import type { Definition } from "../define/definition.ts";
 import { promote } from "../round/promote.ts";
 import type { RoundRequest } from "../round/request.ts";
 import { applyAnswers, ownTask } from "../tasks/requests.ts";
-import { shortId } from "../tasks/short-id.ts";
+import { shortId } from "../../util/short-id.ts";
 import { detailedTask } from "../tasks/wire.ts";
 import { askClient } from "./legacy-questions.ts";
 import type { TaskWish } from "./response-overrides.ts";

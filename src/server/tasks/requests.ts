@@ -18,7 +18,7 @@ import { canFollowTasks, capabilitiesFor } from "../../protocol/capabilities.ts"
 import type { Core } from "../core.ts";
 import { isObject } from "../../util/objects.ts";
 import { checkKeys } from "../round/failure.ts";
-import { shortId } from "./short-id.ts";
+import { shortId } from "../../util/short-id.ts";
 import { storeTrouble } from "./store-needed.ts";
 import { detailedTask } from "./wire.ts";
 

@@ -16,7 +16,7 @@ import type { Core } from "../core.ts";
 import { checkKeys } from "../round/failure.ts";
 import type { Registration } from "../define/registry.ts";
 import { OutageLog } from "./outage-log.ts";
-import { shortId } from "./short-id.ts";
+import { shortId } from "../../util/short-id.ts";
 import { programOf } from "./tool-program.ts";
 
 /** The options of `app.work`. */

@@ -13,7 +13,7 @@ import type { Definition } from "../define/definition.ts";
 import { digestOfInput } from "../round/call.ts";
 import { failureResponse } from "../round/failure.ts";
 import type { FailedCall } from "../round/failure.ts";
-import { shortId } from "./short-id.ts";
+import { shortId } from "../../util/short-id.ts";
 import { TaskCarrier } from "./task-carrier.ts";
 import type { TaskInput } from "./task-carrier.ts";
 import type { RunTrace, TaskOrigin } from "../ops/telemetry-spans.ts";

@@ -67,7 +67,7 @@ export class PacedStream {
     this.#letGo();
   }
 
-  /** Drops what is written, which nobody reads. */
+  /** Drops what is written, because the client does not read it. */
   #breakOff(): void {
     this.#controller?.error(new Error("The client has stopped reading."));
     this.#controller = undefined;
