@@ -278,12 +278,15 @@ describe("a store that cannot be reached", () => {
       for (const { error } of [refused, unread])
         expect(error).toMatchObject({ data: { reason: "store_unavailable" } });
     }
+    // The worker meets the outage as well, in its own time.
+    const failures = () =>
+      logged.filter(({ message }) => message.startsWith("The task store failed"));
+    await vi.waitFor(() => expect(failures().length).toBeGreaterThan(40), patience);
     await open();
     await until(url, await vi.waitFor(() => taskBegun(url, "bake"), patience), "completed");
     const storeLines = () =>
       logged.filter(({ level, message }) => level !== "debug" && message.includes("store"));
     await vi.waitFor(() => expect(storeLines()).toHaveLength(2), patience);
-    // The worker fails, too.
     expect((await app.health()).tasks?.storeErrors).toBeGreaterThan(0);
     expect(storeLines()).toEqual([
       expect.objectContaining({
