@@ -32,6 +32,8 @@ async function overStdio(options: ConnectOptions): Promise<Connection> {
 }
 
 const calls = Array.from({ length: 200 }, (_, n) => n);
+/** Fewer, where the same calls go another way as well. */
+const fewerCalls = calls.slice(0, 60);
 const expected = calls.map((n) => `${n} ${n} ${n}`);
 const toolOf = (n: number) => (n % 2 === 0 ? "in_rounds" : "in_a_task");
 const numberIn = (question: OpenQuestion) =>
@@ -73,7 +75,7 @@ test.each([
         return { action: "accept", content: { [name]: numberIn(question) } };
       },
     });
-    const results = await Promise.all(calls.map((n) => connection.call(toolOf(n), { n })));
-    expect(results.map(({ text }) => text)).toEqual(expected);
+    const results = await Promise.all(fewerCalls.map((n) => connection.call(toolOf(n), { n })));
+    expect(results.map(({ text }) => text)).toEqual(expected.slice(0, fewerCalls.length));
   },
 );
