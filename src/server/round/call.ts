@@ -40,6 +40,8 @@ export interface Call {
   readonly era: Era;
   readonly journal: Pick<CallState, "entries" | "out">;
   readonly inbox: Inbox;
+  /** What the inbox held before the handler ran. */
+  readonly arrived: readonly InboxEvent[];
   /** The answers of this request, by key. */
   readonly answers: ReadonlyMap<string, object>;
   readonly lowLevel: LowLevelState;
@@ -100,6 +102,7 @@ async function laterRound(
     ? shortened(argumentsDigest)
     : digestOfInput(input);
   if (inputDigest !== state.inputDigest) throw inputChanged(definition.name);
+  const arrived = [...state.unused, ...events(state.out, answers, environment.now())];
   return {
     id: () => claims.callId,
     round: claims.round + 1,
@@ -109,7 +112,8 @@ async function laterRound(
     abilities: state.abilities,
     era: state.era,
     journal: state,
-    inbox: new Inbox([...state.unused, ...events(state.out, answers, environment.now())]),
+    inbox: new Inbox(arrived),
+    arrived,
     answers,
     lowLevel: state.lowLevel,
     inputDigest: () => inputDigest,
@@ -240,7 +244,11 @@ class FirstRound implements Call {
   }
 
   get inbox(): Inbox {
-    return (this.#inbox ??= new Inbox(events([], this.answers, 0)));
+    return (this.#inbox ??= new Inbox(this.arrived));
+  }
+
+  get arrived(): readonly InboxEvent[] {
+    return events([], this.answers, 0);
   }
 
   get lowLevel(): LowLevelState {

@@ -188,7 +188,6 @@ class ClaimedRound {
   readonly #ref: ClaimRef;
   readonly #stop: Stop;
   readonly #lease: Lease;
-  readonly #events: readonly InboxEvent[];
   readonly #bodies = new Set<Promise<void>>();
   #length: number;
 
@@ -200,7 +199,6 @@ class ClaimedRound {
     this.#length = length;
     this.#stop = stop;
     this.#lease = new Lease([() => performance.now(), Date.now], store.leaseMs);
-    this.#events = [...call.inbox.unused()];
   }
 
   /** The call with the entries that an earlier attempt at this round has recorded before it died. */
@@ -209,7 +207,7 @@ class ClaimedRound {
     const { journal } = call;
     const entries = readEntries(sealerOf(this.#core), this.#place(call.id()), log, journal.entries);
     // A fresh inbox, so that the answers are there again if the round is taken over and comes back.
-    const inbox = new Inbox(this.#events);
+    const inbox = new Inbox(call.arrived);
     // A spread copies all of it: a first round, whose members are on its prototype, never gets here.
     return { ...call, inbox, journal: { ...journal, entries } };
   }

@@ -70,7 +70,8 @@ function wordsOf(request: InputRequest): string {
   return inWords(params.message, params.mode === "form" ? params.requestedSchema : undefined);
 }
 
-async function inputRequiredResponse(
+/** Seals the state into a token, and asks these questions. */
+export async function inputRequiredResponse(
   core: Core,
   definition: Definition,
   call: Call,
