@@ -47,7 +47,13 @@ export declare interface Arrival {
     readonly dueAt?: number | undefined;
 }
 
-/** The size of records in characters. Sealed text is ASCII, so this is its size in bytes, too. */
+/**
+ * The task as it is at this time. A live task whose time is up has failed, even if its contents are still there for the
+ * next sweep to delete. Every operation of a store begins with this, except the sweep.
+ */
+export declare function asOf(task: TaskRecord, now: number): TaskRecord;
+
+/** The size of records in characters, which is that in bytes, too: sealed text is ASCII. */
 export declare function bytesOf(records: readonly Sealed[]): number;
 
 /** Cancels the task. Returns undefined when it had already ended. */
@@ -450,7 +456,8 @@ export declare interface TaskStore extends Store {
     readonly migrate: () => Promise<void>;
     /**
      * Creates a task, unless its call already has one or its principal already has `most` live tasks. The store may miss
-     * tasks that are created at the very same moment when it counts.
+     * tasks that are created at the very same moment when it counts, and count some that no sweep has passed since they
+     * expired.
      */
     readonly create: (task: NewTask, most: number) => Promise<CreateResult>;
     /** Reads a task by its id. */
@@ -459,7 +466,7 @@ export declare interface TaskStore extends Store {
     readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
     /** Reads the log of a task. It is empty when there is no such task. */
     readonly readLog: (id: string) => Promise<readonly Sealed[]>;
-    /** Lists tasks, newest first, without those whose contents are deleted. */
+    /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
     readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
     /**
      * Takes in answers. Resolves to undefined when there is no such task.
@@ -562,5 +569,8 @@ export declare interface Waiting {
 
 /** Whether this same append was already written, so that only its acknowledgement was lost. */
 export declare function wasAppended(task: TaskRecord, ref: ClaimRef, { at, records }: LogAppend): boolean;
+
+/** Whether this same end was already written. A task that expired has failed, but no worker has ended it. */
+export declare function wasFinished(task: TaskRecord, ref: ClaimRef, { status }: Finish): boolean;
 
 export { }

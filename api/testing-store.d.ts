@@ -419,7 +419,8 @@ export declare interface TaskStore extends Store {
     readonly migrate: () => Promise<void>;
     /**
      * Creates a task, unless its call already has one or its principal already has `most` live tasks. The store may miss
-     * tasks that are created at the very same moment when it counts.
+     * tasks that are created at the very same moment when it counts, and count some that no sweep has passed since they
+     * expired.
      */
     readonly create: (task: NewTask, most: number) => Promise<CreateResult>;
     /** Reads a task by its id. */
@@ -428,7 +429,7 @@ export declare interface TaskStore extends Store {
     readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
     /** Reads the log of a task. It is empty when there is no such task. */
     readonly readLog: (id: string) => Promise<readonly Sealed[]>;
-    /** Lists tasks, newest first, without those whose contents are deleted. */
+    /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
     readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
     /**
      * Takes in answers. Resolves to undefined when there is no such task.

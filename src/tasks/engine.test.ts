@@ -400,6 +400,50 @@ describe("limits", () => {
     await engine.create("tool", null, { principal: "ada" });
   });
 
+  test("a task whose time is up fails at that moment, without a sweep: no answer, delivery or body counts any more", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now, leaseMs: 300 });
+    const unswept: TaskStore = Object.assign(Object.create(store), {
+      sweep: async () => ({
+        expired: 0,
+        removed: 0,
+        forgotten: 0,
+        spills: 0,
+        rounds: 0,
+        isMore: false,
+      }),
+    });
+    const body = gate();
+    const stopped: unknown[] = [];
+    const handlers: Handlers = {
+      asking: async (_input, ops) => Promise.all([ask(ops, "a"), external(ops, "e")]),
+      working: (_input, ops) =>
+        ops.step("body", async ({ signal }) => {
+          signal.addEventListener("abort", () => stopped.push(signal.reason));
+          await body.opened;
+          return "late";
+        }),
+    };
+    const engine = engineOn(unswept, handlers, { limits: { drainMs: 0 } });
+    await engine.start({ pollMs: 10 });
+    const callId = "call";
+    const asking = await engine.create("asking", null, { ttlMs: 1_000, callId });
+    const working = await engine.create("working", null, { ttlMs: 1_000 });
+    await engine.asked(asking.id, "a");
+    now += 1_000;
+    expect(await engine.answer(asking.id, { a: "yes" })).toEqual({ accepted: [] });
+    expect(await engine.runtime.deliver(callId, "e", "external e", "yes")).toBe("gone");
+    expect(await engine.runtime.cancel(asking.id)).toMatchObject({ status: "failed" });
+    const expired = { status: "failed", error: { data: { reason: "task_expired" } } };
+    expect(await engine.over(asking.id)).toMatchObject(expired);
+    expect(await engine.over(working.id)).toMatchObject(expired);
+    await expect.poll(() => stopped).toMatchObject([{ reason: "Cancelled" }]);
+    body.open();
+    await engine.close();
+    expect(await store.readLog(working.id)).toEqual([]);
+    expect(engine.told.filter(({ event }) => event === "cancelled")).toEqual([]);
+  });
+
   test.each([0, -1, 1.5, Number.NaN, 10_001])("a lifetime of %s ms is refused", async (ttlMs) => {
     const engine = engineOn(
       new MemoryStore(),
@@ -455,7 +499,8 @@ describe("limits", () => {
     await engine.asked(id, "a");
     now += 1_001;
     expect((await engine.over(id)).error).toMatchObject({ data: { reason: "task_expired" } });
-    expect((await store.read(id))?.input).toBe("");
+    await expect.poll(() => engine.told).toContainEqual({ event: "expired", error: 1 });
+    expect(await store.readLog(id)).toEqual([]);
     now += 5_001;
     await expect.poll(() => store.read(id)).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 // The entry `mcp-parley/store`: what a task store does, for authors of stores. `mcp-parley/testing/store` has the tests
 // that a store must pass.
 
+export { asOf } from "./expiry.ts";
 export {
   answered,
   appended,
@@ -22,6 +23,7 @@ export {
   reported,
   requeued,
   wasAppended,
+  wasFinished,
 } from "./moves.ts";
 export type {
   AnswerResult,

@@ -263,6 +263,11 @@ export function reported(
   return holds(task, ref) ? { ...task, ...seen(task, now), statusMessage } : undefined;
 }
 
+/** Whether this same end was already written. A task that expired has failed, but no worker has ended it. */
+export function wasFinished(task: TaskRecord, ref: ClaimRef, { status }: Finish): boolean {
+  return task.epoch === ref.epoch && task.status === status && task.rest === undefined;
+}
+
 /** Ends the task. Returns undefined when the claim is lost. */
 export function finished(
   task: TaskRecord,
@@ -319,7 +324,8 @@ function atRest(task: TaskRecord, now: number, keepMs: number): TaskRecord {
   const wasLive = isLive(task);
   return {
     ...task,
-    ...(wasLive ? seen(task, now) : {}),
+    // A sweep passes some time after the task has expired.
+    ...(wasLive ? seen(task, Math.min(now, task.expiresAt)) : {}),
     status: wasLive ? "failed" : task.status,
     rest: wasLive ? "expired" : "removed",
     epoch: task.epoch + 1,
@@ -381,7 +387,7 @@ function statusOf(waits: readonly Wait[]): Status {
   return waits.some(({ kind }) => kind === "question") ? "input_required" : "working";
 }
 
-/** The size of records in characters. Sealed text is ASCII, so this is its size in bytes, too. */
+/** The size of records in characters, which is that in bytes, too: sealed text is ASCII. */
 export function bytesOf(records: readonly Sealed[]): number {
   return records.reduce((sum, record) => sum + record.length, 0);
 }

@@ -35,9 +35,12 @@ export interface TaskStore extends Store {
 
   // ---- for anyone
 
+  // A live task whose time is up counts as failed in all of these, as `asOf` shows it, whether or not a sweep has passed.
+
   /**
    * Creates a task, unless its call already has one or its principal already has `most` live tasks. The store may miss
-   * tasks that are created at the very same moment when it counts.
+   * tasks that are created at the very same moment when it counts, and count some that no sweep has passed since they
+   * expired.
    */
   readonly create: (task: NewTask, most: number) => Promise<CreateResult>;
   /** Reads a task by its id. */
@@ -46,7 +49,7 @@ export interface TaskStore extends Store {
   readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
   /** Reads the log of a task. It is empty when there is no such task. */
   readonly readLog: (id: string) => Promise<readonly Sealed[]>;
-  /** Lists tasks, newest first, without those whose contents are deleted. */
+  /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
   readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
   /**
    * Takes in answers. Resolves to undefined when there is no such task.

@@ -476,7 +476,10 @@ describe("a task", () => {
     await store.sweep(100, keepMs);
     expect((await ask(to, "tasks/get", task)).result).toMatchObject({ status: "input_required" });
     clock.now += 1;
-    await store.sweep(100, keepMs);
+    // No sweep has passed yet. An answer that comes now is acknowledged and changes nothing.
+    const crust = { action: "accept", content: { value: "thin" } };
+    const late = await ask(to, "tasks/update", task, { inputResponses: { crust } });
+    expect(late.error).toBeUndefined();
     expect((await ask(to, "tasks/get", task)).result).toStrictEqual({
       ...base,
       taskId: task,
@@ -489,7 +492,8 @@ describe("a task", () => {
       },
       _meta: serverInfo("oven"),
     });
-    // Nothing is left of its contents.
+    // After a sweep, nothing is left of its contents.
+    await store.sweep(100, keepMs);
     expect(await store.read(task)).toMatchObject({ input: "", waits: [], inbox: [], logLength: 0 });
     expect(await store.readLog(task)).toEqual([]);
     clock.now += keepMs;

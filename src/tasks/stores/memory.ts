@@ -4,13 +4,13 @@ import type {
   ClaimedTask,
   CreateResult,
   ChangeHint,
-  RoundClaimRequest,
-  RoundClaimResult,
   Store,
   SweepResult,
   TaskStore,
 } from "../store.ts";
+import { asOf } from "../expiry.ts";
 import * as moves from "../moves.ts";
+import { MemoryRounds } from "./memory-rounds.ts";
 import { recordBytes } from "../store.ts";
 import { isLive } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
@@ -29,18 +29,6 @@ export function memoryStore(): Store {
   return new MemoryStore();
 }
 
-interface MemoryRound {
-  readonly principal: string;
-  readonly callId: string;
-  readonly round: number;
-  readonly answers: string;
-  readonly epoch: number;
-  readonly leaseUntil: number;
-  readonly log: readonly Sealed[];
-  readonly response: Sealed | undefined;
-  readonly expiresAt: number;
-}
-
 const dayMs = 24 * 3_600_000;
 
 /** A task store in memory. It is also the model that other stores are compared with. */
@@ -55,12 +43,13 @@ export class MemoryStore implements TaskStore {
     string,
     { readonly principal: string; readonly state: Sealed; readonly expiresAt: number }
   >();
-  readonly #rounds = new Map<string, MemoryRound>();
+  readonly #rounds: MemoryRounds;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
 
   constructor(options: { readonly leaseMs?: number; readonly now?: () => number } = {}) {
     this.leaseMs = options.leaseMs ?? 10_000;
     this.#now = options.now ?? Date.now;
+    this.#rounds = new MemoryRounds(this.#now);
   }
 
   readonly close: TaskStore["close"] = async () => this.#listeners.clear();
@@ -77,12 +66,13 @@ export class MemoryStore implements TaskStore {
     return { kind: "created", task: this.#put(moves.created(task, this.#now())) };
   };
 
-  readonly read: TaskStore["read"] = async (id) => this.#tasks.get(id);
+  readonly read: TaskStore["read"] = async (id) => this.#task(id);
   readonly readByCall: TaskStore["readByCall"] = async (callId) => this.#byCall(callId);
   readonly readLog: TaskStore["readLog"] = async (id) => [...(this.#logs.get(id) ?? [])];
 
   readonly list: TaskStore["list"] = async ({ principal, after, limit }) =>
     [...this.#tasks.values()]
+      .map((task) => asOf(task, this.#now()))
       .filter(({ rest }) => rest === undefined)
       .filter((task) => principal === undefined || task.principal === principal)
       .toSorted(newestFirst)
@@ -90,7 +80,7 @@ export class MemoryStore implements TaskStore {
       .slice(0, limit);
 
   readonly answer: TaskStore["answer"] = async (id, answers) => {
-    const task = this.#tasks.get(id);
+    const task = this.#task(id);
     if (task === undefined) return undefined;
     const next = moves.answered(task, answers, this.#now());
     if (next === undefined) return { task, accepted: [] };
@@ -100,13 +90,13 @@ export class MemoryStore implements TaskStore {
   };
 
   readonly cancel: TaskStore["cancel"] = async (id, keepMs) => {
-    const task = this.#tasks.get(id);
+    const task = this.#task(id);
     const next = task && moves.cancelled(task, this.#now(), keepMs);
     return next === undefined ? task : this.#put(next);
   };
 
   readonly requeue: TaskStore["requeue"] = async (id, which) => {
-    const task = this.#tasks.get(id);
+    const task = this.#task(id);
     const next = task && moves.requeued(task, which, this.#now());
     return task && { task: next ? this.#put(next) : task, isRequeued: next !== undefined };
   };
@@ -122,7 +112,7 @@ export class MemoryStore implements TaskStore {
   readonly revisions: TaskStore["revisions"] = async (ids, principal) =>
     new Map(
       ids.flatMap((id) => {
-        const task = this.#tasks.get(id);
+        const task = this.#task(id);
         if (task === undefined) return [];
         const isTheirs = principal !== undefined && task.principal !== principal;
         const isGone = principal !== undefined && task.rest === "removed";
@@ -142,7 +132,7 @@ export class MemoryStore implements TaskStore {
     const claimed: ClaimedTask[] = [];
     const due = () =>
       this.#live()
-        .filter((task) => tools.includes(task.tool))
+        .filter((task) => tools.includes(task.tool) && task.expiresAt > now)
         .toSorted(earliestDue);
     for (const task of due().slice(0, most)) {
       const next = moves.claimed(task, worker, leaseMs, now);
@@ -157,7 +147,7 @@ export class MemoryStore implements TaskStore {
     const now = this.#now();
     this.#workers.set(worker, now);
     const held = refs.flatMap((ref) => {
-      const task = this.#tasks.get(ref.id);
+      const task = this.#task(ref.id);
       const next = task && moves.renewed(task, ref, leaseMs, now);
       if (next === undefined) return [];
       this.#put(next, "unseen");
@@ -167,7 +157,7 @@ export class MemoryStore implements TaskStore {
   };
 
   readonly append: TaskStore["append"] = async (ref, more) => {
-    const task = this.#tasks.get(ref.id);
+    const task = this.#task(ref.id);
     if (task !== undefined && moves.wasAppended(task, ref, more)) return true;
     const next = task && moves.appended(task, ref, more);
     if (next === undefined) return false;
@@ -189,8 +179,8 @@ export class MemoryStore implements TaskStore {
     this.#move(ref, (task) => moves.reported(task, ref, message, this.#now()));
 
   readonly finish: TaskStore["finish"] = async (ref, finish) => {
-    const task = this.#tasks.get(ref.id);
-    if (task?.epoch === ref.epoch && task.status === finish.status) return true;
+    const task = this.#task(ref.id);
+    if (task !== undefined && moves.wasFinished(task, ref, finish)) return true;
     return this.#move(ref, (held) => moves.finished(held, ref, finish, this.#now()));
   };
 
@@ -211,7 +201,7 @@ export class MemoryStore implements TaskStore {
       this.#put(task);
     }
     const spills = deleteExpired(this.#spills, now);
-    const rounds = deleteExpired(this.#rounds, now);
+    const rounds = this.#rounds.sweep();
     for (const [id, seenAt] of this.#workers) if (seenAt <= now - dayMs) this.#workers.delete(id);
     const swept = resting.slice(0, limit);
     return {
@@ -232,14 +222,12 @@ export class MemoryStore implements TaskStore {
       (task) => isOwn(task) && task.rest === undefined,
     );
     const spills = [...this.#spills.values()].filter(isOwn);
-    const rounds = [...this.#rounds.values()].filter(isOwn);
-    const sizes = [
-      ...tasks.map(taskBytes),
-      ...spills.map(({ state }) => state.length),
-      ...rounds.map(({ log, response = "" }) => moves.bytesOf(log) + response.length),
-    ];
+    const sizes = [...tasks.map(taskBytes), ...spills.map(({ state }) => state.length)];
     const live = tasks.filter(isLive).length;
-    const bytes = sizes.reduce((sum, size) => sum + size + recordBytes, 0);
+    const bytes = sizes.reduce(
+      (sum, size) => sum + size + recordBytes,
+      this.#rounds.bytes(principal),
+    );
     return { live, ended: tasks.length - live, bytes };
   };
 
@@ -289,53 +277,14 @@ export class MemoryStore implements TaskStore {
     return spill === undefined || spill.expiresAt <= this.#now() ? undefined : spill.state;
   };
 
-  readonly claimRound: TaskStore["claimRound"] = async (
-    claim: RoundClaimRequest,
-  ): Promise<RoundClaimResult> => {
-    const { principal, callId, round, answers, leaseMs, ttlMs } = claim;
-    const now = this.#now();
-    const before = this.#rounds.get(callId);
-    const isLater = before === undefined || before.round < round;
-    if (!isLater) {
-      if (before.round > round || before.answers !== answers) return { kind: "superseded" };
-      if (before.response !== undefined) return { kind: "ended", response: before.response };
-      if (before.leaseUntil > now) return { kind: "running" };
-    }
-    const epoch = (before?.epoch ?? 0) + 1;
-    const log = isLater ? [] : before.log;
-    const leaseUntil = now + leaseMs;
-    // The token of an earlier round may be valid for longer.
-    const expiresAt = Math.max(before?.expiresAt ?? 0, now + ttlMs);
-    const response = undefined;
-    this.#rounds.set(callId, {
-      principal,
-      callId,
-      round,
-      answers,
-      epoch,
-      leaseUntil,
-      log,
-      response,
-      expiresAt,
-    });
-    return { kind: "run", ref: { id: callId, epoch }, log };
-  };
-
+  readonly claimRound: TaskStore["claimRound"] = async (claim) => this.#rounds.claim(claim);
   readonly renewRound: TaskStore["renewRound"] = async (ref, leaseMs) =>
-    this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() + leaseMs }));
-
-  readonly appendToRound: TaskStore["appendToRound"] = async (ref, at, record) => {
-    const round = this.#rounds.get(ref.id);
-    if (round?.epoch === ref.epoch && round.log.length === at + 1) return true;
-    if (round?.log.length !== at) return false;
-    return this.#moveRound(ref, (held) => ({ ...held, log: [...held.log, record] }));
-  };
-
+    this.#rounds.renew(ref, leaseMs);
+  readonly appendToRound: TaskStore["appendToRound"] = async (ref, at, record) =>
+    this.#rounds.append(ref, at, record);
   readonly endRound: TaskStore["endRound"] = async (ref, response) =>
-    this.#moveRound(ref, (round) => ({ ...round, response }));
-
-  readonly releaseRound: TaskStore["releaseRound"] = async (ref) =>
-    this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() }));
+    this.#rounds.end(ref, response);
+  readonly releaseRound: TaskStore["releaseRound"] = async (ref) => this.#rounds.release(ref);
 
   // ---------------------------------------------------------------- helpers
 
@@ -344,21 +293,20 @@ export class MemoryStore implements TaskStore {
   }
 
   #byCall(callId: string): TaskRecord | undefined {
-    return [...this.#tasks.values()].find((task) => task.callId === callId);
+    const task = [...this.#tasks.values()].find((one) => one.callId === callId);
+    return task && asOf(task, this.#now());
+  }
+
+  #task(id: string): TaskRecord | undefined {
+    const task = this.#tasks.get(id);
+    return task && asOf(task, this.#now());
   }
 
   #move({ id }: ClaimRef, move: (task: TaskRecord) => TaskRecord | undefined): boolean {
-    const task = this.#tasks.get(id);
+    const task = this.#task(id);
     const next = task && move(task);
     if (next !== undefined) this.#put(next, "holder's");
     return next !== undefined;
-  }
-
-  #moveRound({ id, epoch }: ClaimRef, move: (round: MemoryRound) => MemoryRound): boolean {
-    const round = this.#rounds.get(id);
-    if (round?.epoch !== epoch || round.response !== undefined) return false;
-    this.#rounds.set(id, move(round));
-    return true;
   }
 
   #put(task: TaskRecord, change: "seen" | "holder's" | "unseen" = "seen"): TaskRecord {

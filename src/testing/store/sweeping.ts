@@ -5,7 +5,9 @@ import {
   answer,
   claimAll,
   create,
+  external,
   hold,
+  idsOf,
   keepMs,
   leaseMs,
   newTask,
@@ -46,6 +48,88 @@ const emptied = {
 
 /** Registers these tests. */
 export function describeSweeping(opened: () => OpenedStore): void {
+  describe("the time of a task, before a sweep", () => {
+    test("is up for everyone who reads the task", async () => {
+      const { store, advance } = opened();
+      const ref = await park(store, "a", [question("k")], { log: ["one"] });
+      const ended = await hold(store, "b");
+      await store.finish(ended, { ...completed, keepMs: 2 * ttlMs });
+      const before = await read(store, ref);
+      await advance(ttlMs - 1);
+      expect(await read(store, ref)).toEqual(before);
+      await advance(1);
+      const expired = await read(store, ref);
+      expect(expired).toEqual({
+        ...before,
+        ...emptied,
+        status: "failed",
+        rest: "expired",
+        epoch: before.epoch + 1,
+        revision: before.revision + 1,
+        updatedAt: before.expiresAt,
+      });
+      await advance(5);
+      expect(await read(store, ref)).toEqual(expired);
+      expect(await store.readByCall(before.callId)).toEqual(expired);
+      expect(await store.create(newTask("c", { callId: before.callId }), 9)).toEqual({
+        kind: "exists",
+        task: expired,
+      });
+      const { revision } = expired;
+      expect(await store.revisions([ref.id])).toEqual(new Map([[ref.id, revision]]));
+      expect(await store.revisions([ref.id], "ann")).toEqual(new Map([[ref.id, revision]]));
+      for (const principal of ["ann", undefined]) {
+        expect(idsOf(await store.list({ principal, after: undefined, limit: 9 }))).toEqual([
+          ended.id,
+        ]);
+      }
+      expect(await store.sweep(10, keepMs)).toEqual({ ...nothing, expired: 1 });
+      const expiresAt = (await nowOf(store)) + keepMs;
+      expect(await read(store, ref)).toEqual({ ...expired, expiresAt });
+    });
+
+    test("is up for an answer, a cancellation and an operator", async () => {
+      const { store, advance } = opened();
+      const ref = await park(store, "a", [question("k"), external("e")]);
+      const due = await create(store, "b");
+      await advance(ttlMs);
+      const task = await read(store, ref);
+      expect(task.status).toBe("failed");
+      const early = { wire: "~x", value: "x", early: { key: "x", digest: "d" } };
+      expect(await store.answer(ref.id, [answer("k"), answer("e"), early])).toEqual({
+        task,
+        accepted: [],
+      });
+      expect(await store.cancel(ref.id, keepMs)).toEqual(task);
+      expect(await store.requeue(due.id, { stuckAfter: 0, keepMs })).toEqual({
+        task: await read(store, due),
+        isRequeued: false,
+      });
+      expect(await store.sweep(10, keepMs)).toEqual({ ...nothing, expired: 2 });
+    });
+
+    test("is up for workers", async () => {
+      const { store, advance } = opened();
+      const ref = await hold(store, "a", { log: ["one"] });
+      await create(store, "b");
+      const later = await park(store, "c", [timer("t", 0)], { ttlMs: 2 * ttlMs });
+      await advance(ttlMs);
+      const { claimed, nextDueAt } = await claimAll(store);
+      expect(idsOf(claimed.map(({ task }) => task))).toEqual([later.id]);
+      expect(nextDueAt).toBe((await nowOf(store)) + leaseMs);
+      expect((await store.renew("w", [ref], leaseMs)).held).toEqual([]);
+      const more = { at: 1, records: ["two"], taken: [], returned: [] };
+      expect(await store.append(ref, more)).toBe(false);
+      expect(await store.publish(ref, waiting([]))).toBe(false);
+      expect(await store.park(ref, waiting([]))).toBe(false);
+      expect(await store.report(ref, "half")).toBe(false);
+      const release = { afterMs: 0, isFruitless: false, cause: undefined };
+      expect(await store.release(ref, release)).toBe(false);
+      expect(await store.finish(ref, completed)).toBe(false);
+      expect(await store.finish(ref, { ...completed, status: "failed" })).toBe(false);
+    });
+  });
+
   describe("sweep", () => {
     test("fails a task whose time is up, and deletes its contents", async () => {
       const { store, advance } = opened();

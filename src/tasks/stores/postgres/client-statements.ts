@@ -1,7 +1,7 @@
 // What anyone may do with a task in Postgres: create, read, list, answer and cancel it. statements.ts says what makes each
 // statement safe.
 
-import { insertList, isLive, nowIn, record } from "./fragments.ts";
+import { insertList, isLive, isLiveAt, nowIn, record } from "./fragments.ts";
 
 /** The names of these statements. */
 export type ClientStatement =
@@ -37,7 +37,8 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
 
   const list = (whose: string): string => `
     select ${record("task")} from ${schema}.tasks as task
-    where task.rest is null and ${whose} and (task.created_at, task.id) < ($2::bigint, $3)
+    where task.rest is null and ${whose}
+      and (task.expires_at > ${now} or not ${isLive("task")}) and (task.created_at, task.id) < ($2::bigint, $3)
     order by task.created_at desc, task.id desc
     limit $4`;
 
@@ -70,11 +71,11 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
 
     // Safe: reads one row.
     read: `
-    select ${record("task")} from ${schema}.tasks as task where task.id = $1`,
+    select ${record("task")}, ${now} as now from ${schema}.tasks as task where task.id = $1`,
 
     // Safe: reads one row.
     readByCall: `
-    select ${record("task")} from ${schema}.tasks as task where task.call_id = $1`,
+    select ${record("task")}, ${now} as now from ${schema}.tasks as task where task.call_id = $1`,
 
     // Safe: an append adds all of its records in one transaction.
     readLog: `
@@ -118,7 +119,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
           order by given.place desc
           limit 1
         ) as given
-      where ${isLive("task")} and wait.value ->> 'kind' <> 'timer'
+      where ${isLiveAt("task", now)} and wait.value ->> 'kind' <> 'timer'
     ),
     early as (
       select distinct on (given.early ->> 'key')
@@ -132,7 +133,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
           'at', ${now}
         ) as arrival
       from task, given
-      where ${isLive("task")}
+      where ${isLiveAt("task", now)}
         and given.early is not null
         and not task.asked ? (given.early ->> 'key')
       order by given.early ->> 'key', given.place
@@ -169,10 +170,10 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
       where target.id = task.id and accepted.inbox is not null
       returning target.*
     )
-    select ${record("answered")}, accepted.wires as accepted
+    select ${record("answered")}, ${now} as now, accepted.wires as accepted
     from answered, accepted
     union all
-    select ${record("task")}, '[]'
+    select ${record("task")}, ${now}, '[]'
     from task
     where not exists (select from answered)`,
 
@@ -189,7 +190,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
       inbox = '[]',
       status_message = null,
       expires_at = greatest(task.expires_at, ${now} + $2::bigint)
-    where task.id = $1 and ${isLive("task")}
+    where task.id = $1 and ${isLiveAt("task", now)}
     returning ${record("task")}`,
 
     // Safe: one row, one update.
@@ -208,7 +209,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
       expires_at = greatest(task.expires_at, ${now} + $3::bigint)
     where task.id = $1 and (
       (task.status = 'failed' and task.rest is null and task.fruitless > $2)
-      or (${isLive("task")} and (
+      or (${isLiveAt("task", now)} and (
         task.due_at <= ${now}
         or (task.worker is null and task.due_at is not null
           and (task.fruitless > 0 or task.cause is not null))
@@ -223,7 +224,11 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
 
     // Safe: only reads.
     revisions: `
-    select task.id, task.revision from ${schema}.tasks as task 
+    select
+      task.id,
+      task.revision
+        + case when ${isLive("task")} and task.expires_at <= ${now} then 1 else 0 end as revision
+    from ${schema}.tasks as task
     where task.id = any ($1::text[])
       and ($2::text is null or (task.principal = $2 and task.rest is distinct from 'removed'))`,
   };

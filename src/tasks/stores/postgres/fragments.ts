@@ -24,5 +24,10 @@ export const nowIn = (schema: string): string => `${schema}.parley_now()`;
 /** Whether a task has not ended. */
 export const isLive = (of: string): string => `${of}.status in ('working', 'input_required')`;
 
+/** Whether a task has not ended and its time is not up, as `asOf` in expiry.ts decides. */
+export const isLiveAt = (of: string, now: string): string =>
+  `${isLive(of)} and ${of}.expires_at > ${now}`;
+
 /** Whether a worker holds a task and may write, as `holds` in moves.ts decides. */
-export const isHeld = (of: string): string => `${isLive(of)} and ${of}.worker is not null`;
+export const isHeld = (of: string, now: string): string =>
+  `${isLiveAt(of, now)} and ${of}.worker is not null`;

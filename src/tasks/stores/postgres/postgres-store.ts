@@ -9,6 +9,7 @@ import type {
   RoundClaimResult,
   TaskStore,
 } from "../../store.ts";
+import { asOf } from "../../expiry.ts";
 import { bytesOf } from "../../moves.ts";
 import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
 import { parsed, recordOf, wide } from "../columns.ts";
@@ -104,8 +105,9 @@ export class PostgresStore implements TaskStore {
     throw new Error(`The id of the new task is already in use: ${task.id}`);
   };
 
-  readonly read: TaskStore["read"] = async (id) => this.#one("read", id);
-  readonly readByCall: TaskStore["readByCall"] = async (callId) => this.#one("readByCall", callId);
+  readonly read: TaskStore["read"] = async (id) => this.#current("read", id);
+  readonly readByCall: TaskStore["readByCall"] = async (callId) =>
+    this.#current("readByCall", callId);
 
   readonly readLog: TaskStore["readLog"] = async (id) => {
     if (!isStorable(id)) return [];
@@ -129,13 +131,11 @@ export class PostgresStore implements TaskStore {
     if (!isStorable(id)) return undefined;
     // Wire keys come from clients. A key that Postgres cannot keep was never asked.
     const possible = answers.filter(({ wire }) => isStorable(wire));
-    const [row] = await this.#run<TaskRow & { accepted: JsonColumn<readonly string[]> }>("answer", [
-      id,
-      JSON.stringify(possible),
-    ]);
+    type Row = TaskRow & { now: Wide; accepted: JsonColumn<readonly string[]> };
+    const [row] = await this.#run<Row>("answer", [id, JSON.stringify(possible)]);
     if (row === undefined) return undefined;
     const accepted = parsed(row.accepted);
-    const task = recordOf(row);
+    const task = asOf(recordOf(row), Number(row.now));
     if (accepted.length > 0) this.#hints.changed([id], task.worker === undefined);
     return { task, accepted };
   };
@@ -323,8 +323,15 @@ export class PostgresStore implements TaskStore {
     return this.#database.run<Row>(name, values);
   }
 
+  /** Reads a task as it is now. */
+  async #current(name: "read" | "readByCall", id: string): Promise<TaskRecord | undefined> {
+    if (!isStorable(id)) return undefined;
+    const [row] = await this.#run<TaskRow & { now: Wide }>(name, [id]);
+    return row === undefined ? undefined : asOf(recordOf(row), Number(row.now));
+  }
+
   async #one(
-    name: "read" | "readByCall" | "cancel" | "requeue",
+    name: "cancel" | "requeue",
     id: string,
     ...more: readonly unknown[]
   ): Promise<TaskRecord | undefined> {

@@ -79,7 +79,10 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
     )
     update ${schema}.tasks as task set
       revision = task.revision + case when ${isLive("task")} then 1 else 0 end,
-      updated_at = case when ${isLive("task")} then ${now} else task.updated_at end,
+      updated_at = case
+        when ${isLive("task")} then least(${now}, task.expires_at)
+        else task.updated_at
+      end,
       status = case when ${isLive("task")} then 'failed' else task.status end,
       rest = case when ${isLive("task")} then 'expired' else 'removed' end,
       epoch = task.epoch + 1,

@@ -1,6 +1,6 @@
 // What a worker does with a task in Postgres, under its claim. statements.ts says what makes each statement safe.
 
-import { isHeld, isLive, nowIn, record } from "./fragments.ts";
+import { isHeld, isLiveAt, nowIn, record } from "./fragments.ts";
 
 /** The names of these statements. */
 export type WorkerStatement =
@@ -22,7 +22,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
   const waiting = (more: string): string => `
     with task as (
       select task.* from ${schema}.tasks as task
-      where task.id = $1 and task.epoch = $2 and ${isHeld("task")}
+      where task.id = $1 and task.epoch = $2 and ${isHeld("task", now)}
       for update
     ),
     unread as (
@@ -67,7 +67,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     claim: `
     with wanted as materialized (
       select task.id, task.worker, task.due_at from ${schema}.tasks as task
-      where task.due_at <= ${now} and task.tool = any ($2::text[])
+      where task.due_at <= ${now} and task.expires_at > ${now} and task.tool = any ($2::text[])
       order by task.due_at, task.id
       limit $3
       for update skip locked
@@ -85,6 +85,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     other as (
       select task.due_at from ${schema}.tasks as task
       where task.due_at is not null
+        and task.expires_at > ${now}
         and task.tool = any ($2::text[])
         and task.id <> all (array(select wanted.id from wanted))
       order by task.due_at
@@ -118,7 +119,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       from ${schema}.tasks as task
         join unnest($2::text[], $3::integer[]) as ref (id, epoch)
           on ref.id = task.id and ref.epoch = task.epoch
-      where ${isHeld("task")}
+      where ${isHeld("task", now)}
       order by task.id
       for update of task
     ),
@@ -136,7 +137,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     append: `
     with task as (
       select task.* from ${schema}.tasks as task
-      where task.id = $1 and task.epoch = $2 and ${isLive("task")}
+      where task.id = $1 and task.epoch = $2 and ${isLiveAt("task", now)}
       for update
     ),
     unread as (
@@ -186,7 +187,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       due_at = ${now} + $3::bigint,
       fruitless = greatest(0, task.fruitless - case when $4::boolean then 0 else 1 end),
       cause = coalesce($5, task.cause)
-    where task.id = $1 and task.epoch = $2 and ${isHeld("task")}
+    where task.id = $1 and task.epoch = $2 and ${isHeld("task", now)}
     returning task.id, task.due_at <= ${now} as is_due`,
 
     // Safe: one row, one update.
@@ -195,7 +196,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       revision = task.revision + 1,
       updated_at = ${now},
       status_message = $3
-    where task.id = $1 and task.epoch = $2 and ${isHeld("task")}
+    where task.id = $1 and task.epoch = $2 and ${isHeld("task", now)}
     returning task.id`,
 
     // Safe: locked first, so an earlier attempt is seen, as with `append`.
@@ -218,12 +219,12 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         inbox = '[]',
         expires_at = greatest(task.expires_at, ${now} + $6::bigint)
       from task
-      where target.id = task.id and ${isHeld("task")}
+      where target.id = task.id and ${isHeld("task", now)}
       returning target.id
     )
     select
       exists (select from finished) as is_finished,
-      exists (select from task where task.status = $3) as was_finished`,
+      exists (select from task where task.status = $3 and task.rest is null) as was_finished`,
 
     // Safe: one row.
     leave: `

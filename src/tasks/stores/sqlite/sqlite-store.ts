@@ -8,6 +8,7 @@ import type {
   RoundClaimResult,
   TaskStore,
 } from "../../store.ts";
+import { asOf } from "../../expiry.ts";
 import * as moves from "../../moves.ts";
 import type { ClaimRef, TaskRecord } from "../../task.ts";
 import type { SqliteDatabase } from "./driver.ts";
@@ -81,7 +82,7 @@ export class SqliteStore implements TaskStore {
 
   readonly create: TaskStore["create"] = (task, most) =>
     this.#write(({ tasks }, changed): CreateResult => {
-      const existing = tasks.byCall(task.callId);
+      const existing = this.#asOfNow(tasks.byCall(task.callId));
       if (existing !== undefined) return { kind: "exists", task: existing };
       if (tasks.hasAsManyLive(task.principal, most)) return { kind: "too many" };
       const next = moves.created(task, this.#now());
@@ -90,17 +91,19 @@ export class SqliteStore implements TaskStore {
       return { kind: "created", task: changed(next) };
     });
 
-  readonly read: TaskStore["read"] = (id) => this.#read(({ tasks }) => tasks.byId(id));
+  readonly read: TaskStore["read"] = (id) =>
+    this.#read(({ tasks }) => this.#asOfNow(tasks.byId(id)));
   readonly readByCall: TaskStore["readByCall"] = (id) =>
-    this.#read(({ tasks }) => tasks.byCall(id));
+    this.#read(({ tasks }) => this.#asOfNow(tasks.byCall(id)));
   readonly readLog: TaskStore["readLog"] = (id) => this.#read(({ tasks }) => tasks.log(id));
-  readonly list: TaskStore["list"] = (page) => this.#read(({ tasks }) => tasks.list(page));
+  readonly list: TaskStore["list"] = (page) =>
+    this.#read(({ tasks }) => tasks.list(page, this.#now()));
   readonly revisions: TaskStore["revisions"] = (ids, principal) =>
-    this.#read(({ tasks }) => tasks.revisions(ids, principal));
+    this.#read(({ tasks }) => tasks.revisions(ids, principal, this.#now()));
 
   readonly answer: TaskStore["answer"] = (id, answers) =>
     this.#write(({ tasks }, changed) => {
-      const task = tasks.byId(id);
+      const task = this.#asOfNow(tasks.byId(id));
       if (task === undefined) return undefined;
       const next = moves.answered(task, answers, this.#now());
       if (next === undefined) return { task, accepted: [] };
@@ -112,7 +115,7 @@ export class SqliteStore implements TaskStore {
 
   readonly cancel: TaskStore["cancel"] = (id, keepMs) =>
     this.#write(({ tasks }, changed) => {
-      const task = tasks.byId(id);
+      const task = this.#asOfNow(tasks.byId(id));
       const next = task && moves.cancelled(task, this.#now(), keepMs);
       if (next === undefined) return task;
       tasks.update(changed(next));
@@ -121,7 +124,7 @@ export class SqliteStore implements TaskStore {
 
   readonly requeue: TaskStore["requeue"] = (id, which) =>
     this.#write(({ tasks }, changed) => {
-      const task = tasks.byId(id);
+      const task = this.#asOfNow(tasks.byId(id));
       const next = task && moves.requeued(task, which, this.#now());
       if (next === undefined) return task && { task, isRequeued: false };
       tasks.update(changed(next));
@@ -145,7 +148,7 @@ export class SqliteStore implements TaskStore {
     const idle = await this.#read(({ tasks }) => {
       const now = this.#now();
       if (most > 0 && tasks.due(tools, now, 1).length > 0) return undefined;
-      return { claimed: [], nextDueAt: tasks.nextDueAt(tools), now };
+      return { claimed: [], nextDueAt: tasks.nextDueAt(tools, now), now };
     });
     if (idle !== undefined) return idle;
     return this.#write(({ tasks }) => {
@@ -157,7 +160,7 @@ export class SqliteStore implements TaskStore {
         tasks.update(next);
         return [{ task: next, log: tasks.log(id), before: task?.worker }];
       });
-      return { claimed, nextDueAt: tasks.nextDueAt(tools), now };
+      return { claimed, nextDueAt: tasks.nextDueAt(tools, now), now };
     });
   };
 
@@ -166,7 +169,7 @@ export class SqliteStore implements TaskStore {
       const now = this.#now();
       workers.seen(worker, now);
       const held = refs.flatMap((ref) => {
-        const task = tasks.byId(ref.id);
+        const task = this.#asOfNow(tasks.byId(ref.id));
         const next = task && moves.renewed(task, ref, leaseMs, now);
         if (next === undefined) return [];
         tasks.renew(next);
@@ -177,7 +180,7 @@ export class SqliteStore implements TaskStore {
 
   readonly append: TaskStore["append"] = (ref, more) =>
     this.#write(({ tasks }) => {
-      const task = tasks.byId(ref.id);
+      const task = this.#asOfNow(tasks.byId(ref.id));
       if (task !== undefined && moves.wasAppended(task, ref, more)) return true;
       const next = task && moves.appended(task, ref, more);
       if (next === undefined) return false;
@@ -202,7 +205,7 @@ export class SqliteStore implements TaskStore {
     this.#move(
       ref,
       (task) => moves.finished(task, ref, finish, this.#now()),
-      (task) => task.epoch === ref.epoch && task.status === finish.status,
+      (task) => moves.wasFinished(task, ref, finish),
     );
 
   readonly leave: TaskStore["leave"] = (worker) =>
@@ -291,13 +294,17 @@ export class SqliteStore implements TaskStore {
 
   // ---------------------------------------------------------------- transactions
 
+  #asOfNow(task: TaskRecord | undefined): TaskRecord | undefined {
+    return task && asOf(task, this.#now());
+  }
+
   #move(
     { id }: ClaimRef,
     move: (task: TaskRecord) => TaskRecord | undefined,
     wasDone: (task: TaskRecord) => boolean = () => false,
   ): Promise<boolean> {
     return this.#write(({ tasks }, changed) => {
-      const task = tasks.byId(id);
+      const task = this.#asOfNow(tasks.byId(id));
       if (task === undefined) return false;
       if (wasDone(task)) return true;
       const next = move(task);

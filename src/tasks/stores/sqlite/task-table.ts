@@ -13,6 +13,11 @@ import type { Removable } from "./row-sizes.ts";
 /** The same words as in the partial index, because otherwise SQLite does not use it. */
 const isLive = "status in ('working', 'input_required')";
 
+/** Whether the time of a task is not up, or it has ended: what `asOf` in expiry.ts leaves as it is. */
+const isCurrent = `(expires_at > ? or not ${isLive})`;
+/** The revision that `asOf` in expiry.ts shows. */
+const revision = `revision + (expires_at <= ? and ${isLive}) as revision`;
+
 const columns = wholeTask.names;
 const page = "(created_at, id) < (?, ?) order by created_at desc, id desc limit ?";
 
@@ -44,14 +49,16 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   byCall: "select * from tasks where call_id = ?",
   /** Counts no further than the limit. */
   countLive: `select count(*) as live from (select 1 from tasks where principal = ? and ${isLive} limit ?)`,
-  list: `select * from tasks where rest is null and principal = ? and ${page}`,
-  listAll: `select * from tasks where rest is null and ${page}`,
-  revisions: "select id, revision from tasks where id in (select value from json_each(?))",
-  ownRevisions: `select id, revision from tasks
+  list: `select * from tasks where rest is null and principal = ? and ${isCurrent} and ${page}`,
+  listAll: `select * from tasks where rest is null and ${isCurrent} and ${page}`,
+  revisions: `select id, ${revision} from tasks where id in (select value from json_each(?))`,
+  ownRevisions: `select id, ${revision} from tasks
     where id in (select value from json_each(?)) and principal = ? and rest is not 'removed'`,
   /** For one tool at a time, so that the index gives the tasks in order and passes none of another tool. */
-  due: "select id, due_at from tasks where tool = ? and due_at <= ? order by due_at, id limit ?",
-  nextDue: "select min(due_at) as due_at from tasks where tool = ? and due_at is not null",
+  due: `select id, due_at from tasks
+    where tool = ?1 and due_at <= ?2 and expires_at > ?2 order by due_at, id limit ?3`,
+  nextDue: `select due_at from tasks
+    where tool = ? and due_at is not null and expires_at > ? order by due_at limit 1`,
   /** Writes one column, because a whole row has the contents of the task in it. */
   renew: "update tasks set due_at = ? where id = ?",
   noteRead: `update tasks set unread = 0
@@ -115,8 +122,11 @@ export class TaskTable {
   readonly hasAsManyLive = (principal: string, most: number): boolean =>
     numberOf(this.#do.countLive.all(principal, most)[0], "live") >= most;
 
-  readonly list = ({ principal, after, limit }: TaskPageRequest): readonly TaskRecord[] => {
-    const from = [after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? "", limit];
+  readonly list = (
+    { principal, after, limit }: TaskPageRequest,
+    now: number,
+  ): readonly TaskRecord[] => {
+    const from = [now, after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? "", limit];
     const rows =
       principal === undefined
         ? this.#do.listAll.all(...from)
@@ -126,12 +136,13 @@ export class TaskTable {
 
   readonly revisions = (
     ids: readonly string[],
-    principal?: string,
+    principal: string | undefined,
+    now: number,
   ): ReadonlyMap<string, number> => {
     const rows =
       principal === undefined
-        ? this.#do.revisions.all(JSON.stringify(ids))
-        : this.#do.ownRevisions.all(JSON.stringify(ids), principal);
+        ? this.#do.revisions.all(now, JSON.stringify(ids))
+        : this.#do.ownRevisions.all(now, JSON.stringify(ids), principal);
     return new Map(rows.map((row) => [String(row["id"]), numberOf(row, "revision")]));
   };
 
@@ -144,8 +155,8 @@ export class TaskTable {
       .slice(0, most)
       .map(({ id }) => id);
 
-  readonly nextDueAt = (tools: ReadonlySet<string>): number | undefined => {
-    const times = [...tools].map((tool) => timeOf(this.#do.nextDue.all(tool)[0], "due_at"));
+  readonly nextDueAt = (tools: ReadonlySet<string>, now: number): number | undefined => {
+    const times = [...tools].map((tool) => timeOf(this.#do.nextDue.all(tool, now)[0], "due_at"));
     const next = Math.min(...times.map((time) => time ?? Infinity));
     return next === Infinity ? undefined : next;
   };

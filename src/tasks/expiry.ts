@@ -1,0 +1,14 @@
+// The time of a task is up at a certain moment, and not when a sweep happens to pass.
+
+import { laidToRest } from "./moves.ts";
+import { isLive } from "./task.ts";
+import type { TaskRecord } from "./task.ts";
+
+/**
+ * The task as it is at this time. A live task whose time is up has failed, even if its contents are still there for the
+ * next sweep to delete. Every operation of a store begins with this, except the sweep.
+ */
+export function asOf(task: TaskRecord, now: number): TaskRecord {
+  const expired = isLive(task) && task.expiresAt <= now ? laidToRest(task, now, 0) : undefined;
+  return expired === undefined ? task : { ...expired, expiresAt: task.expiresAt };
+}
