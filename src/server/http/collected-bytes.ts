@@ -4,7 +4,7 @@
 /** A body may come in this many chunks of any size. */
 const freeChunks = 1_024;
 /** Above that, its chunks must have this many bytes on average. */
-const fewestPerChunk = 256;
+export const fewestPerChunk = 256;
 
 /** Whether a body comes in so many small chunks that reading it costs far more than sending it. */
 export const isCrumbled = (chunks: number, bytes: number): boolean =>

@@ -1,24 +1,36 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { skipCrumbs } from "./crumbled-bodies.ts";
+import { forgetCrumbs, isSkipped, skipCrumbs } from "./crumbled-bodies.ts";
+import { forgetBody } from "./turn-away.ts";
 
 interface Seen {
   chunks: number;
   text: string;
   hasEnded: boolean;
+  readonly isSkipped: () => boolean;
+  /** As the server does when it has responded. */
+  readonly refuse: () => void;
 }
 
 /** A server that reads every body, and what it has seen of each. */
-async function reader() {
+async function reader(onRequest: (req: IncomingMessage) => void = () => {}) {
   const seen: Seen[] = [];
   const server = createServer((req, res) => {
     skipCrumbs(req);
     // A host may call it again.
     skipCrumbs(req);
-    const body: Seen = { chunks: 0, text: "", hasEnded: false };
+    onRequest(req);
+    const body: Seen = {
+      chunks: 0,
+      text: "",
+      hasEnded: false,
+      isSkipped: () => isSkipped(req),
+      refuse: () => forgetBody(req),
+    };
     seen.push(body);
     req.on("data", (chunk: Buffer) => {
       body.chunks += 1;
@@ -53,19 +65,45 @@ test("a body in too many small chunks is skipped within its packet, and never en
   const { seen, send } = await reader();
   send(`${head}${crumbs(8_000)}${end}${head}5\r\nwhole\r\n${end}`);
   await expect.poll(() => seen[1]?.hasEnded).toBe(true);
-  expect(seen[0]?.chunks).toBeLessThan(1_100);
+  expect(seen[0]?.text.length).toBeLessThan(1_100);
+  expect(seen[0]?.isSkipped()).toBe(true);
   expect(seen[0]?.hasEnded).toBe(false);
+  expect(seen[1]?.isSkipped()).toBe(false);
   expect(seen[1]?.text).toBe("whole");
 });
 
-test("a connection that sends more of such a body is closed", async () => {
+test("a connection that sends more of such a body is closed when the request has been refused", async () => {
   const { seen, send } = await reader();
   const socket = send(`${head}${crumbs(8_000)}`);
-  await expect.poll(() => seen[0]?.chunks).toBeGreaterThan(1_000);
+  const closed = new Promise((resolve) => void socket.once("close", resolve));
+  await expect.poll(() => seen[0]?.isSkipped()).toBe(true);
   const more = setInterval(() => void (socket.writable && socket.write(crumbs(10))), 10);
   onTestFinished(() => clearInterval(more));
-  await once(socket, "close");
-  expect(seen[0]?.chunks).toBeLessThan(1_100);
+  seen[0]?.refuse();
+  await closed;
+  expect(seen[0]?.text.length).toBeLessThan(1_100);
+});
+
+test("small chunks are passed on together, and in order with large ones", async () => {
+  const { seen, send } = await reader();
+  const large = `200\r\n${"L".repeat(512)}\r\n`;
+  send(`${head}${crumbs(300)}${large}${large}${crumbs(300)}${end}`);
+  await expect.poll(() => seen[0]?.hasEnded).toBe(true);
+  const small = "x".repeat(300);
+  expect(seen[0]?.text).toBe(small + "L".repeat(1_024) + small);
+  // The operating system may divide the packet, but not into hundreds.
+  expect(seen[0]?.chunks).toBeLessThan(50);
+});
+
+test("of a body that nobody reads, few small chunks are received and none is passed on", async () => {
+  const { seen, send } = await reader(forgetCrumbs);
+  send(`${head}${crumbs(60)}${end}${head}${crumbs(8_000)}${end}${head}5\r\nabcde\r\n${end}`);
+  await expect.poll(() => seen[2]?.hasEnded).toBe(true);
+  expect(seen.map((body) => [body.text, body.isSkipped(), body.hasEnded])).toEqual([
+    ["", false, true],
+    ["", true, false],
+    ["", false, true],
+  ]);
 });
 
 test("other bodies are read whole, also with a parser that has skipped one", async () => {

@@ -2,64 +2,157 @@
 //
 // Node parses a whole packet at once, and a packet has room for eleven thousand chunks of one byte. Node makes a buffer of
 // each and passes it on, even if the request has been destroyed meanwhile. That costs as much as twenty calls, and no
-// public function ends it. So this file takes away the function that Node's parser would pass the chunks to, and the
-// parser then skips them. If another version of Node has a parser that is made differently, nothing happens here, and such
-// a body costs more but is refused all the same.
+// public function ends it. So this file takes the place of the function that Node's parser passes the chunks to. It passes
+// small chunks on together, and takes itself away when there are too many of them; the parser then skips the rest. If
+// another version of Node has a parser that is made differently, nothing happens here, and such a body costs more but is
+// refused all the same.
 
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { isCrumbled } from "./collected-bytes.ts";
+import { CollectedBytes, fewestPerChunk, isCrumbled } from "./collected-bytes.ts";
 
 /** Where Node's parser keeps its functions. */
 const bodyAt = 3;
 const endAt = 4;
 
+/** So many small chunks of a body that nobody reads are received, before the rest is skipped. */
+const mostForgotten = 64;
+
 type Callback = (this: unknown, ...values: unknown[]) => unknown;
 type Parser = Record<number, Callback | undefined>;
+
+const watched = new WeakMap<IncomingMessage, ChunkedBody>();
 
 /** Skips the rest of a body as soon as it is too crumbled. Call it at once when the request comes. */
 export function skipCrumbs(req: IncomingMessage): void {
   if (req.headers["transfer-encoding"] === undefined || req.complete) return;
-  const { socket } = req;
-  const parser = parserOf(socket);
+  const parser = parserOf(req.socket);
   const onBody = parser?.[bodyAt];
   const onEnd = parser?.[endAt];
   if (parser === undefined || onBody?.name !== "parserOnBody" || onEnd === undefined) return;
-  let chunks = 0;
-  let bytes = 0;
-  let isSkipped = false;
-  // Node uses the parser again for other connections.
-  const restore = () => {
-    parser[bodyAt] = onBody;
-    parser[endAt] = onEnd;
-    socket.off("close", restore);
+  watched.set(req, new ChunkedBody(req, parser, onBody, onEnd));
+}
+
+/** Whether a part of the body was skipped, so that it must be refused. */
+export const isSkipped = (req: IncomingMessage): boolean => watched.get(req)?.isSkipped === true;
+
+/** Call it when nobody will read the body. Its small chunks are then dropped where they arrive. */
+export const forgetCrumbs = (req: IncomingMessage): void => watched.get(req)?.forget();
+
+/** A body on its way from Node's parser to the request. */
+class ChunkedBody {
+  readonly #req: IncomingMessage;
+  readonly #socket: Socket;
+  readonly #parser: Parser;
+  readonly #onBody: Callback;
+  readonly #onEnd: Callback;
+  #chunks = 0;
+  #bytes = 0;
+  /** Small chunks that have not been passed on yet. */
+  #held: CollectedBytes | undefined;
+  #isSkipped = false;
+  #isForgotten = false;
+
+  constructor(req: IncomingMessage, parser: Parser, onBody: Callback, onEnd: Callback) {
+    this.#req = req;
+    this.#socket = req.socket;
+    this.#parser = parser;
+    this.#onBody = onBody;
+    this.#onEnd = onEnd;
+    parser[bodyAt] = this.#receive;
+    parser[endAt] = this.#end;
+    this.#socket.prependOnceListener("close", this.#restore);
+  }
+
+  get isSkipped(): boolean {
+    return this.#isSkipped;
+  }
+
+  forget(): void {
+    if (this.#isForgotten) return;
+    this.#isForgotten = true;
+    this.#held = undefined;
+    this.#chunks = 0;
+  }
+
+  readonly #receive = (chunk: unknown): void => {
+    if (!(chunk instanceof Uint8Array)) return;
+    this.#chunks += 1;
+    this.#bytes += chunk.length;
+    const isSmall = chunk.length < fewestPerChunk;
+    if (!isSmall) this.#passOn(chunk);
+    else if (!this.#isForgotten) this.#hold(chunk);
+    const isTooMuch = this.#isForgotten
+      ? isSmall && this.#chunks > mostForgotten
+      : isCrumbled(this.#chunks, this.#bytes);
+    if (isTooMuch || this.#req.destroyed) this.#skip();
   };
-  const cut = () => {
-    parser[bodyAt] = undefined;
-    socket.destroy();
-  };
-  parser[bodyAt] = function count(...values) {
-    const [chunk] = values;
-    chunks += 1;
-    bytes += chunk instanceof Uint8Array ? chunk.length : 0;
-    const passedOn = onBody.apply(this, values);
-    if (isCrumbled(chunks, bytes) || req.destroyed) {
-      isSkipped = true;
-      parser[bodyAt] = undefined;
-      // The rest of this packet is skipped. By the next one, the request has been refused.
-      setImmediate(() => {
-        if (parser[endAt] === end && parserOf(socket) === parser) parser[bodyAt] = cut;
-      });
+
+  #hold(chunk: Uint8Array): void {
+    if (this.#held === undefined) {
+      this.#held = new CollectedBytes();
+      // After the packet. Node runs what is due sooner after every chunk.
+      setImmediate(this.#passHeldOn);
     }
-    return passedOn;
+    this.#held.add(chunk);
+  }
+
+  readonly #passHeldOn = (): void => {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held === undefined || this.#req.destroyed || !this.#isCurrent()) return;
+    this.#onBody.call(this.#parser, Buffer.from(held.bytes()));
   };
-  const end: Callback = function end(...values) {
-    restore();
+
+  #passOn(chunk: Uint8Array): void {
+    this.#passHeldOn();
+    this.#onBody.call(this.#parser, chunk);
+  }
+
+  /**
+   * The rest of this packet is skipped. The next one is not read before something asks for more of the body, and by then
+   * the request has been refused.
+   */
+  #skip(): void {
+    this.#isSkipped = true;
+    this.#passHeldOn();
+    this.#parser[bodyAt] = undefined;
+    stopReading(this.#socket);
+    setImmediate(() => {
+      if (this.#isCurrent()) this.#parser[bodyAt] = this.#cut;
+    });
+  }
+
+  readonly #cut = (): void => {
+    this.#parser[bodyAt] = undefined;
+    this.#socket.destroy();
+  };
+
+  readonly #end = (...values: readonly unknown[]): unknown => {
+    this.#passHeldOn();
+    this.#restore();
     // What was read must not pass for the whole body, so the request never ends. Its refusal cuts the connection.
-    return isSkipped ? undefined : onEnd.apply(this, values);
+    return this.#isSkipped ? undefined : this.#onEnd.apply(this.#parser, [...values]);
   };
-  parser[endAt] = end;
-  socket.prependOnceListener("close", restore);
+
+  /** Whether the parser is still at this body. */
+  #isCurrent(): boolean {
+    return this.#parser[endAt] === this.#end && parserOf(this.#socket) === this.#parser;
+  }
+
+  /** Node uses the parser again for other connections. */
+  readonly #restore = (): void => {
+    this.#parser[bodyAt] = this.#onBody;
+    this.#parser[endAt] = this.#onEnd;
+    this.#socket.off("close", this.#restore);
+  };
+}
+
+/** As Node's parser does it when a body arrives faster than it is read. */
+function stopReading(socket: Socket): void {
+  const handle: unknown = Reflect.get(socket, "_handle");
+  const stop: unknown = typeof handle === "object" && handle && Reflect.get(handle, "readStop");
+  if (typeof stop === "function") Reflect.apply(stop, handle, []);
 }
 
 function parserOf(socket: Socket): Parser | undefined {

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { CollectedBytes } from "./collected-bytes.ts";
+import { isSkipped } from "./crumbled-bodies.ts";
 import { jsonIn, mostValuesIn, tooMuchJson } from "./json-budget.ts";
 import { UnfinishedBodies } from "./unfinished-bodies.ts";
 import type { Place, UnfinishedBody } from "./unfinished-bodies.ts";
@@ -42,6 +43,7 @@ export class RequestBodies {
     if (req.destroyed) return gone;
     const length = headers["content-length"];
     if (Number(length) > this.#mostBytes) return this.#tooLarge();
+    if (isSkipped(req)) return crumbled;
     return new Promise((resolve) => {
       const whole = length === undefined ? Number.NaN : Number(length);
       const arriving = new ArrivingBody(this, whole, (body) => {
@@ -49,7 +51,8 @@ export class RequestBodies {
         if (body.kind === "refused") req.pause();
         resolve(body);
       });
-      const onData = (chunk: Buffer) => arriving.add(chunk);
+      const onData = (chunk: Buffer) =>
+        isSkipped(req) ? arriving.settle(crumbled) : arriving.add(chunk);
       req.on("data", onData);
       req.on("end", () => arriving.end());
       req.on("close", () => arriving.settle(gone));
@@ -88,7 +91,7 @@ export class RequestBodies {
   /** Why a body that has arrived so far is refused. */
   problemWith(bytes: CollectedBytes): Body | undefined {
     if (bytes.length > this.#mostBytes) return this.#tooLarge();
-    if (bytes.isCrumbled) return tooMuch("must not come in so many small chunks");
+    if (bytes.isCrumbled) return crumbled;
     return undefined;
   }
 
@@ -112,6 +115,8 @@ const tooMuch = (problem: string): Body => ({
   status: 413,
   message: `Payload Too Large: Request body ${problem}`,
 });
+
+const crumbled: Body = tooMuch("must not come in so many small chunks");
 
 const unreadable: Body = {
   kind: "refused",

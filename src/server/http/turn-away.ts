@@ -2,6 +2,7 @@
 // body is too large. Node would read the rest of the body to its end, for minutes, to keep the connection.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { forgetCrumbs } from "./crumbled-bodies.ts";
 
 /** So much of a body is read and forgotten, so that the connection can be used again. */
 const mostBytes = 64 * 1024;
@@ -24,6 +25,7 @@ export async function turnAway(
 /** Call it when the response is being sent and the body has not been read. */
 export function forgetBody(req: IncomingMessage): void {
   if (req.complete) return void req.resume();
+  forgetCrumbs(req);
   let bytes = 0;
   let chunks = 0;
   const cut = () => void req.destroy();
