@@ -6,7 +6,10 @@ import { tenYearsMs } from "../util/timers.ts";
 
 /** How much a call or a task may use. Pass the ones to change to `parley({ limits })`. */
 export interface Limits {
-  /** The largest body of an HTTP request, in bytes. It may hold one JSON value for every 32 of them. Default: 4 MiB. */
+  /**
+   * The largest body of an HTTP request, in bytes. It may hold one JSON value for every 32 of them, and one name of a member
+   * for every 512. Default: 4 MiB.
+   */
   readonly requestBytes: number;
   /** How many rounds a call may take. Default: 50. */
   readonly rounds: number;

@@ -198,11 +198,23 @@ describe("JSON that costs more to parse than to send", () => {
   const having = (json: string) =>
     JSON.stringify(message).replace('"arguments":{}', `"arguments":{"a":${json}}`);
 
+  /** Members of an object, with numbered names and spaces where JSON allows them. */
+  const named = (count: number, first = 0) =>
+    Array.from({ length: count }, (_, at) => `"n${first + at}"\t\n :0`).join();
+  const objects = (count: number) =>
+    Array.from({ length: count }, (_, at) => `,{${named(100, 100 * at)}}`).join("");
+
   test.each([
     ["nested lists", `${"[".repeat(300)}${"]".repeat(300)}${" ".repeat(1_024)}`, "deeper than 256"],
     ["nested objects", `${'{"a":'.repeat(300)}0${"}".repeat(300)}`, "deeper than 256"],
     ["a list of lists", `[${"[],".repeat(140_000)}0]`, "more than 131072 JSON values"],
     ["a list of numbers", `[${"0,".repeat(140_000)}0]`, "more than 131072 JSON values"],
+    ["one object of many names", `{${named(9_000)}}`, "more than 8192 different names"],
+    [
+      "objects of many names",
+      `[{${named(100, 0)}}${objects(95)}]`,
+      "more than 8192 different names",
+    ],
   ])("is refused: %s", async (_, json, problem) => {
     const { app, to } = await servedDesk();
     for (const target of [to, app]) {
@@ -214,6 +226,9 @@ describe("JSON that costs more to parse than to send", () => {
   test.each([
     ["text full of brackets and quotes", JSON.stringify('["\\[{,'.repeat(100_000))],
     ["a list of 100,000 numbers", `[${"0,".repeat(100_000)}0]`],
+    ["30,000 members with the same names", `[${`{${named(100)}},`.repeat(300)}0]`],
+    ["an object of 8,000 names", `{${named(8_000)}}`],
+    ["10,000 texts that look like names", `["${'a\\":","'.repeat(10_000)}"]`],
   ])("is served: %s", async (_, json) => {
     const { app, to } = await servedDesk();
     for (const target of [to, app]) {

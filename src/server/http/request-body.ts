@@ -6,7 +6,8 @@ import type { IncomingMessage } from "node:http";
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { CollectedBytes } from "./collected-bytes.ts";
 import { isSkipped } from "./crumbled-bodies.ts";
-import { jsonIn, mostValuesIn, tooMuchJson } from "./json-budget.ts";
+import { budgetFor, jsonIn, tooMuchJson } from "./json-budget.ts";
+import type { JsonBudget } from "./json-budget.ts";
 import { UnfinishedBodies } from "./unfinished-bodies.ts";
 import type { Place, UnfinishedBody } from "./unfinished-bodies.ts";
 
@@ -26,12 +27,12 @@ const gone: Body = { kind: "gone" };
 /** Reads the bodies of one app's requests. */
 export class RequestBodies {
   readonly #mostBytes: number;
-  readonly #mostValues: number;
+  readonly #budget: JsonBudget;
   readonly #unfinished: UnfinishedBodies;
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
-    this.#mostValues = mostValuesIn(mostBytes);
+    this.#budget = budgetFor(mostBytes);
     this.#unfinished = new UnfinishedBodies(Math.max(16 * mostBytes, 16 * 1024 * 1024));
   }
 
@@ -97,7 +98,7 @@ export class RequestBodies {
 
   /** What a body says that has arrived whole. */
   contentsOf(bytes: CollectedBytes): Body {
-    const problem = tooMuchJson(bytes.bytes(), this.#mostValues);
+    const problem = tooMuchJson(bytes.bytes(), this.#budget);
     if (problem !== undefined) return tooMuch(problem);
     const text = bytes.text();
     const json = jsonIn(text);

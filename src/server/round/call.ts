@@ -194,7 +194,9 @@ class FirstRound implements Call {
     // not copied for the handler, so they are copied here. Most handlers ask nothing, and then nothing is digested.
     const { arguments: args } = request;
     this.#arguments = isSimple(args) ? args : unlessBad(() => digestible(args));
-    this.#input = isSimple(input) ? input : this.#copied(input);
+    // Many schemas return the arguments themselves.
+    if (input === args) this.#input = this.#arguments;
+    else this.#input = isSimple(input) ? input : this.#copied(input);
   }
 
   #copied(input: unknown): unknown {
