@@ -9,10 +9,13 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { ruleMutants } from "../test/mutants/rules.ts";
 import type { Mutant } from "../test/mutants/rules.ts";
+import { undoMutants } from "../test/mutants/undo.ts";
 
 const tests = ["src/replay", "src/server"];
 const wanted = process.argv[2];
-const mutants = ruleMutants.filter(({ rule }) => wanted === undefined || rule === wanted);
+const mutants = [...ruleMutants, ...undoMutants].filter(
+  ({ rule }) => wanted === undefined || rule === wanted,
+);
 
 const tree = mkdtempSync(join(tmpdir(), "parley-mutants-"));
 process.on("exit", () => rmSync(tree, { recursive: true, force: true }));

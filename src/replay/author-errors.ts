@@ -208,6 +208,7 @@ function recorded(entry: Entry): string {
     case "expired":
     case "changed":
       return `question "${entry.key}"`;
+    case "begun":
     case "step":
     case "threw":
       return `step "${entry.key}"`;

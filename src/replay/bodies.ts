@@ -110,11 +110,12 @@ export class Bodies {
     };
     try {
       const outcome = runBody(attempts);
-      if (!(outcome instanceof Promise)) return this.#isRecorded(outcome) ? outcome : undefined;
+      if (!(outcome instanceof Promise))
+        return this.#isRecorded(operation, outcome) ? outcome : undefined;
       this.#carrier.onBody?.(outcome.then(ended, ended), key);
       outcome.then(
         (entry) => {
-          if (!this.#isRecorded(entry)) return;
+          if (!this.#isRecorded(operation, entry)) return;
           if (entry.kind === "threw") this.#carrier.onStepError?.(key, failure);
           this.#onFinished(operation, entry);
         },
@@ -127,15 +128,23 @@ export class Bodies {
   }
 
   /** Counts a body that has finished. False after the end of the run, when its outcome is no longer recorded. */
-  #isRecorded(entry?: Entry): boolean {
+  #isRecorded(operation: StepOperation, entry?: Entry): boolean {
     this.#running -= 1;
+    if (this.#abortedFor === undefined) return true;
     // After the signal has aborted, an error may be due to that, and is then not the outcome of the body.
     if (this.#abortedFor === "LostLease" && entry?.kind === "step") this.#carrier.late?.keep(entry);
-    return this.#abortedFor === undefined;
+    if (entry !== undefined) this.#left(operation, entry);
+    return false;
+  }
+
+  /** The run has ended, so it does not record this outcome. If the call has ended as well, its carrier needs it to undo the step. */
+  #left(operation: Operation, entry: Entry): void {
+    const hasUndo = operation.kind === "step" && operation.options?.undo !== undefined;
+    if (hasUndo) this.#carrier.onLeft?.(entry);
   }
 
   #failed(operation: StepOperation, error: unknown): void {
-    if (!this.#isRecorded()) return;
+    if (!this.#isRecorded(operation)) return;
     if (error instanceof AbandonedRetry) {
       operation.state = "outstanding";
       return this.#onAbandoned();
@@ -144,9 +153,13 @@ export class Bodies {
   }
 
   /** Aborts the bodies that are still running. Their outcomes are not recorded, and neither are those of `finished`. */
-  abort(reason: StopReason | "RunEnded", finished: readonly { readonly entry: Entry }[]): void {
+  abort(
+    reason: StopReason | "RunEnded",
+    finished: readonly { readonly operation: Operation; readonly entry: Entry }[],
+  ): void {
     this.#abortedFor = reason;
     if (reason === "LostLease") for (const { entry } of finished) this.#carrier.late?.keep(entry);
+    for (const { operation, entry } of finished) this.#left(operation, entry);
     this.#controller?.abort(new Stopped(reason));
     for (const abandon of this.#pauses) abandon();
   }

@@ -33,6 +33,8 @@ export interface Carrier {
   readonly canYield?: boolean | undefined;
   /** Called with a promise for each asynchronous body. It resolves when the body ends, even if the run has ended before. */
   readonly onBody?: ((end: Promise<void>, key: string) => void) | undefined;
+  /** Called with what a body that has an undo returned or threw after the end of its run (R16). */
+  readonly onLeft?: ((entry: Entry) => void) | undefined;
   /** Called once for each step that fails, with the error of its body. The handler gets what JSON keeps of it. */
   readonly onStepError?: ((key: string, error: unknown) => void) | undefined;
   /** Keeps what bodies returned after their run had lost its lease, for a later run in the same process. */

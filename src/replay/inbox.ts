@@ -79,6 +79,7 @@ function asEvent(entry: Entry): InboxEvent[] {
       return [{ kind: "due", key: entry.key, digest: entry.digest }];
     case "timer":
       return [{ kind: "due", key: entry.key, digest: undefined }];
+    case "begun":
     case "step":
     case "threw":
     case "background":

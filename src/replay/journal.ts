@@ -9,6 +9,8 @@ export type Entry =
   | { readonly kind: "answer"; readonly key: string; readonly value: Json; readonly digest: string }
   /** A question whose time limit passed before an answer came. */
   | { readonly kind: "expired"; readonly key: string; readonly digest: string }
+  /** A step that has an undo, before its body starts (R16). The name is that of the undo. It settles nothing. */
+  | { readonly kind: "begun"; readonly key: string; readonly undo: string }
   /** What a step's body returned. The value is undefined if it returned nothing. */
   | { readonly kind: "step"; readonly key: string; readonly value: Json | undefined }
   /** What remains of the error that a step's body threw. */
@@ -54,7 +56,8 @@ export const emptyJournal: Journal = { entries: [], out: [] };
 
 /** Whether the entry shows that something happened outside the handler, which no replay can take back. */
 export function isEffect(entry: Entry): boolean {
-  return entry.kind === "step" || entry.kind === "threw" || entry.kind === "background";
+  const { kind } = entry;
+  return kind === "step" || kind === "threw" || kind === "background" || kind === "begun";
 }
 
 /** Whether the entry settles a question. */
@@ -74,6 +77,8 @@ export function packEntry(entry: Entry): PackedEntry {
       return ["a", entry.key, entry.digest, entry.value];
     case "expired":
       return ["x", entry.key, entry.digest];
+    case "begun":
+      return ["u", entry.key, entry.undo];
     case "step":
       return entry.value === undefined ? ["s", entry.key] : ["s", entry.key, entry.value];
     case "threw":
@@ -101,6 +106,9 @@ export function unpackEntry(packed: unknown): Entry {
     case "x":
       if (typeof first !== "string") throw unknownEntry();
       return { kind: "expired", key, digest: first };
+    case "u":
+      if (typeof first !== "string") throw unknownEntry();
+      return { kind: "begun", key, undo: first };
     case "s":
       return { kind: "step", key, value: first === undefined ? undefined : json(first) };
     case "e":

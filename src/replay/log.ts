@@ -9,6 +9,8 @@ export class Log {
   #head = 0;
   /** The index of each key's entry. Made when it is first needed. */
   #places: Map<string, number> | undefined;
+  /** The steps that have begun. Made when it is first needed. */
+  #begun: Set<string> | undefined;
 
   /** The last run ended exactly at the last entry, or there is none, so everything after it is new to the handler. */
   readonly endsOpen: boolean;
@@ -23,6 +25,23 @@ export class Log {
   head(): Entry | undefined {
     while (this.entries[this.#head]?.kind === "changed") this.#head += 1;
     return this.entries[this.#head];
+  }
+
+  /** Moves past notes that a step has begun, as far as the handler has requested these steps again (R16). */
+  passBegun(isRequested: (key: string) => boolean): void {
+    for (let entry = this.head(); entry?.kind === "begun"; entry = this.head()) {
+      if (!isRequested(entry.key)) return;
+      this.#head += 1;
+    }
+  }
+
+  /** Whether this step has begun. */
+  hasBegun(key: string): boolean {
+    if (this.#begun === undefined) {
+      const begun = this.entries.filter(({ kind }) => kind === "begun");
+      this.#begun = new Set(begun.map((entry) => entry.key));
+    }
+    return this.#begun.has(key);
   }
 
   /** The entry with this key, delivered or not. */
@@ -54,6 +73,10 @@ export class Log {
   /** Adds an entry at the end. */
   push(entry: Entry): void {
     this.entries.push(entry);
+    if (entry.kind !== "begun") return;
+    this.#begun?.add(entry.key);
+    // Nothing is delivered for it.
+    this.moveOn();
   }
 
   /** Removes this entry and all after it. Returns the index where the log was cut and what was removed. */

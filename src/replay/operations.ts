@@ -8,7 +8,7 @@ export interface Operations {
   /** Asks a question and waits for its answer. */
   readonly ask: (key: string, question: QuestionSpec) => Question<unknown>;
   /** Runs an effect once and records its outcome. */
-  readonly step: (key: string, body: Body, options?: StepOptions) => Promise<unknown>;
+  readonly step: (key: string, body: Body, options?: StepSettings) => Promise<unknown>;
   /** A step that belongs to the question with this key. The engine derives the step's own key from it. */
   readonly aside: (key: string, body: Body) => Promise<unknown>;
   /** Waits for a timer. */
@@ -78,6 +78,12 @@ export interface StepOptions {
   readonly retries?: number | undefined;
   /** The pause before the first retry, in milliseconds. It doubles with each further one. Default: 0. */
   readonly backoffMs?: number | undefined;
+}
+
+/** The options of a step, as the engine sees them. */
+export interface StepSettings extends StepOptions {
+  /** The name of the step's undo (R16). */
+  readonly undo?: string | undefined;
 }
 
 /** How `ctx.background` moves a call to the background. */

@@ -11,6 +11,7 @@
 // operation, comes before anything that could cut such a call short: the first action of a run, a delivery while other
 // operations are outstanding, and the end of the run.
 
+import { nextToBegin } from "./begin.ts";
 import { Bodies } from "./bodies.ts";
 import * as authorErrors from "./author-errors.ts";
 import type { Carrier } from "./carrier.ts";
@@ -25,6 +26,7 @@ import type { AnswerEntry, Entry, Journal, Out } from "./journal.ts";
 import { copyJson } from "../util/json.ts";
 import { Log } from "./log.ts";
 import { objectionToReturn } from "./objection.ts";
+import { Publishing } from "./publishing.ts";
 import { accepts, asOpen, fits, Requested, settleWith } from "./requested.ts";
 import type { Operation, QuestionOperation } from "./requested.ts";
 import type { StopReason } from "./stop.ts";
@@ -52,7 +54,7 @@ export class Playback implements TurnListener {
   #isPostponed = false;
   /** The operation at which the run will end (R11). */
   #ending: EndingOperation | undefined;
-  #published = "";
+  readonly #publishing: Publishing;
   /** The run was asked to end in order, for this reason. */
   #drainedFor: StopReason | undefined;
 
@@ -63,6 +65,7 @@ export class Playback implements TurnListener {
     this.#carrier = carrier;
     this.#run = run;
     this.#loop = new TurnLoop(carrier.turns, run, this);
+    this.#publishing = new Publishing(carrier, this.#loop);
     this.#bodies = new Bodies(
       carrier,
       (operation, entry) => {
@@ -186,6 +189,7 @@ export class Playback implements TurnListener {
       this.#divergence.cutAtMismatch();
       return false;
     }
+    this.#log.passBegun((key) => this.#requested.has(key));
     const entry = this.#log.head();
     if (entry !== undefined) {
       const operation = this.#requested.get(entry.key);
@@ -239,11 +243,12 @@ export class Playback implements TurnListener {
     // A question may have become impossible when the answer to its earlier wording was cut off.
     this.#requested.waiting("question").forEach((operation) => this.#isImpossible(operation));
     this.#lookForEnding();
-    if (this.#ending === undefined && this.#drainedFor === undefined) this.#startBodies();
+    const mayStart = this.#ending === undefined && this.#drainedFor === undefined;
+    if (mayStart && !this.#startBodies()) return;
     if (this.#run.isOver()) return;
     if (this.#recordNext(isQuiet)) return;
     const open = this.#requested.waiting("question", "timer").map(asOpen);
-    if (this.#bodies.running > 0) return this.#publish(isQuiet, open);
+    if (this.#bodies.running > 0) return this.#publishing.show(isQuiet, open);
     const drainedFor = this.#drainedFor;
     // A step that a draining run did not start must not wait for an answer. It is due at once, elsewhere.
     const isLeft = drainedFor !== undefined && this.#requested.waiting("step").length > 0;
@@ -265,10 +270,16 @@ export class Playback implements TurnListener {
     });
   }
 
-  #startBodies(): void {
-    const started = this.#bodies.startAll(this.#requested.waiting("step"), this.#finished);
+  /** False if it notes first that a step with an undo begins, and starts nothing yet (R16). */
+  #startBodies(): boolean {
+    const steps = this.#requested.waiting("step");
+    const begun = nextToBegin(steps, this.#log, this.#carrier);
+    if (begun !== undefined) this.#record(begun, () => this.#loop.next("brief"));
+    if (begun !== undefined) return false;
+    const started = this.#bodies.startAll(steps, this.#finished);
     if (started === "forbidden") this.#run.stop("LostLease");
     if (started === "later") this.#isPostponed = true;
+    return true;
   }
 
   /** Turns one event or one finished body into an entry, events first. False if there is neither. */
@@ -315,18 +326,6 @@ export class Playback implements TurnListener {
         operation.state = "in_progress";
         this.#record(entry, () => this.#deliverAnswer(operation, entry, reading));
       },
-    );
-  }
-
-  #publish(isQuiet: boolean, open: readonly Open[]): void {
-    const { publish } = this.#carrier;
-    const state = open.map(({ key, reason }) => `${key}\n${reason}`).join("\n");
-    if (publish === undefined || state === this.#published) return;
-    if (!isQuiet) return this.#loop.next("full");
-    this.#published = state;
-    this.#loop.whenReady(
-      () => publish(open),
-      () => this.#loop.next("brief"),
     );
   }
 

@@ -6,7 +6,7 @@ import { markUnintended } from "../util/unintended.ts";
 import * as authorErrors from "./author-errors.ts";
 import type { NamedOperation } from "./author-errors.ts";
 import type { InboxEvent } from "./inbox.ts";
-import type { BackgroundOptions, Body, QuestionSpec, StepOptions } from "./operations.ts";
+import type { BackgroundOptions, Body, QuestionSpec, StepSettings } from "./operations.ts";
 import type { Open } from "./outcome.ts";
 import type { Entry, Thrown } from "./journal.ts";
 
@@ -39,7 +39,7 @@ export interface QuestionOperation extends Settleable {
 export interface StepOperation extends Settleable {
   readonly kind: "step";
   readonly body: Body;
-  readonly options: StepOptions | undefined;
+  readonly options: StepSettings | undefined;
   /** Runs a function in the asynchronous context in which the step was requested. The body is called through it. */
   readonly within: (<T>(call: () => T) => T) | undefined;
   /** The step belongs to a question, and the engine made its key. */
@@ -161,6 +161,7 @@ export function fits(operation: Operation, entry: Entry): boolean {
     case "answer":
     case "expired":
       return operation.kind === "question";
+    case "begun":
     case "step":
     case "threw":
       return operation.kind === "step";
@@ -200,6 +201,7 @@ export function settleWith({ key, resolve, reject }: Operation, entry: Entry): v
     case "checkpoint":
       return resolve(undefined);
     case "answer":
+    case "begun":
     case "changed":
       throw new Error(`Entry "${key}" (${entry.kind}) does not settle an operation.`);
   }

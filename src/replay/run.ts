@@ -16,7 +16,7 @@ import type {
   Body,
   Operations,
   QuestionSpec,
-  StepOptions,
+  StepSettings,
 } from "./operations.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Inbox } from "./inbox.ts";
@@ -115,7 +115,7 @@ class Run<T> implements Operations, Stoppable {
     return new OperationPromise(key, promise, () => this.#awaited(operation));
   }
 
-  step(key: string, body: Body, options?: StepOptions): Promise<unknown> {
+  step(key: string, body: Body, options?: StepSettings): Promise<unknown> {
     return this.#step(key, body, options, false);
   }
 
@@ -126,7 +126,7 @@ class Run<T> implements Operations, Stoppable {
   #step(
     key: string,
     body: Body,
-    options: StepOptions | undefined,
+    options: StepSettings | undefined,
     isAside: boolean,
   ): Promise<unknown> {
     const { promise, resolve, reject } = pending();

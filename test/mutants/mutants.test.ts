@@ -3,10 +3,13 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ruleMutants } from "./rules.ts";
+import { undoMutants } from "./undo.ts";
 
 const root = new URL("../../", import.meta.url);
 
-test.each(ruleMutants.map((mutant) => [`${mutant.rule}, ${mutant.what}`, mutant] as const))(
+const mutants = [...ruleMutants, ...undoMutants];
+
+test.each(mutants.map((mutant) => [`${mutant.rule}, ${mutant.what}`, mutant] as const))(
   "%s: the source contains its place exactly once",
   (_, { file, find, put }) => {
     const source = readFileSync(new URL(file, root), "utf8");
@@ -16,6 +19,6 @@ test.each(ruleMutants.map((mutant) => [`${mutant.rule}, ${mutant.what}`, mutant]
 );
 
 test("every rule of the engine has a mutant", () => {
-  const rules = new Set(ruleMutants.map(({ rule }) => rule));
-  expect(rules).toEqual(new Set(Array.from({ length: 15 }, (_, index) => `R${index + 1}`)));
+  const rules = new Set(mutants.map(({ rule }) => rule));
+  expect(rules).toEqual(new Set(Array.from({ length: 16 }, (_, index) => `R${index + 1}`)));
 });

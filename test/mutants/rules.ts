@@ -192,7 +192,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R8",
     what: "a run ends as waiting while a body runs",
     file: playback,
-    find: "    if (this.#bodies.running > 0) return this.#publish(isQuiet, open);\n",
+    find: "    if (this.#bodies.running > 0) return this.#publishing.show(isQuiet, open);\n",
     put: "",
   },
   {
@@ -205,8 +205,8 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R8",
     what: "nothing is published while bodies run",
-    file: playback,
-    find: "    if (publish === undefined || state === this.#published) return;\n",
+    file: "src/replay/publishing.ts",
+    find: "    if (publish === undefined || state === this.#shown) return;\n",
     put: "    if (publish === undefined || state !== null) return;\n",
   },
   {
@@ -227,8 +227,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "outcomes are recorded after the abort",
     file: bodies,
-    find: "          if (!this.#isRecorded(entry)) return;",
-    put: "          if (!this.#isRecorded(entry)) return void this.#carrier.append?.(entry);",
+    find: "          if (!this.#isRecorded(operation, entry)) return;",
+    put: "          if (!this.#isRecorded(operation, entry)) return void this.#carrier.append?.(entry);",
   },
   {
     rule: "R9",
@@ -339,8 +339,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R11",
     what: "new bodies start after background was requested",
     file: playback,
-    find: "    if (this.#ending === undefined && this.#drainedFor === undefined) this.#startBodies();\n",
-    put: "    if (this.#drainedFor === undefined) this.#startBodies();\n",
+    find: "const mayStart = this.#ending === undefined && this.#drainedFor === undefined;",
+    put: "const mayStart = this.#drainedFor === undefined;",
   },
   {
     rule: "R11",
@@ -374,8 +374,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R12",
     what: "a draining run starts new bodies",
     file: playback,
-    find: "    if (this.#ending === undefined && this.#drainedFor === undefined) this.#startBodies();\n",
-    put: "    if (this.#ending === undefined) this.#startBodies();\n",
+    find: "const mayStart = this.#ending === undefined && this.#drainedFor === undefined;",
+    put: "const mayStart = this.#ending === undefined;",
   },
   {
     rule: "R12",
@@ -486,7 +486,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "the value that a body returns at once is recorded although the run has ended",
     file: bodies,
-    find: "return this.#isRecorded(outcome) ? outcome : undefined;",
+    find: "return this.#isRecorded(operation, outcome) ? outcome : undefined;",
     put: "return outcome;",
   },
   {
