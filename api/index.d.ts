@@ -65,8 +65,16 @@ export declare interface App {
     /**
      * Adds the tools, prompts and resources to your own SDK server, before it connects, and returns that server. What the server
      * has already keeps working. The SDK serves subscriptions there and knows no tasks, so clients poll the app's tasks.
+     *
+     * With `adopt`, tools of that server that await the SDK's own `elicitInput`, `requestSampling` or `listRoots` also work with
+     * 2026-07-28 clients. In `app.onServer`, where the app's own tools are there already, it only adopts.
+     *
+     * @example
+     * ```ts
+     * const handler = createMcpHandler(() => app.attach(existingServer(), { adopt: ["book"] }));
+     * ```
      */
-    readonly attach: (server: McpServer) => McpServer;
+    readonly attach: (server: McpServer, options?: AttachOptions) => McpServer;
     /** Calls the function with each SDK server that is made to serve this app, so that you can add what Parley does not wrap, such as subscriptions. It is not called for `attach`. */
     readonly onServer: (configure: (server: McpServer) => void) => void;
     /**
@@ -135,6 +143,17 @@ export declare type Askable<S> = S extends Schema ? AskableInput<InputOf<S>> : u
 
 /** `Askable` for the type that a schema accepts. */
 export declare type AskableInput<T> = IsField<T> extends true ? unknown : [T] extends [Opaque] ? NotAskable<"it is not a string, number, boolean, enum, list of enum strings or object of these"> : [BadField<T>] extends [never] ? unknown : NotAskable<`field "${BadField<T> & string}" is not a string, number, boolean, enum or list of enum strings`>;
+
+/** What `app.attach` does with the server's own tools. */
+export declare interface AttachOptions {
+    /**
+     * The server's own tools, by name (`*` stands for any text), whose questions to the SDK reach 2026-07-28 clients in rounds.
+     * Such a tool runs again from its beginning in each round, with the answers that it has got. Default: none.
+     */
+    readonly adopt?: readonly string[] | undefined;
+    /** Runs each round of the adopted tools once, as in a tool's config. Needs a store. Default: false. */
+    readonly once?: boolean | undefined;
+}
 
 /** How callers are verified: the options of the SDK's `verifyBearerToken`, and where callers get their tokens. */
 export declare interface AuthConfig extends VerifyBearerTokenOptions {

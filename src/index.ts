@@ -9,6 +9,7 @@ export type { PrincipalOf } from "./server/round/principal.ts";
 export type { Drafts } from "./protocol/drafts.ts";
 export type { Listening, ListenOptions } from "./server/http/listen.ts";
 export type { NodeRequest } from "./server/http/node.ts";
+export type { AttachOptions } from "./server/sdk/adopt.ts";
 export type { Verified } from "./server/http/web.ts";
 export type { Logger, LogLine } from "./server/ops/logger.ts";
 export type { Health, TaskHealth } from "./server/ops/health.ts";

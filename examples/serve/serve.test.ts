@@ -8,6 +8,7 @@ import { connect } from "mcp-parley/client";
 import { expect, onTestFinished, test } from "vitest";
 import { greeter } from "./app.ts";
 import { signedInApp } from "./auth.ts";
+import { existing } from "./existing.ts";
 import { besideOwnTools, withExpress, withFastify, withHono, withNodeHttp } from "./hosts.ts";
 
 const keys = `test:${"A".repeat(43)}`;
@@ -61,4 +62,22 @@ test("a caller is the user that the token names, and a request without a token i
   onTestFinished(() => server.close());
   expect((await server.call("whoami")).text).toBe("You are ada.");
   await expect(connect(app)).rejects.toMatchObject({ name: "CallError", code: "refused" });
+});
+
+test("a tool of an existing server is adopted, in the author's handler and in the app", async () => {
+  process.env["PARLEY_KEYS"] = keys;
+  onTestFinished(() => void delete process.env["PARLEY_KEYS"]);
+  const sent: string[] = [];
+  const { inYourHandler, inTheApp } = existing(async (order) => String(sent.push(order)));
+  const { app, handler } = inYourHandler();
+  const own = inTheApp();
+  onTestFinished(async () => void (await Promise.all([app.close(), own.close()])));
+  const portions = () => ({ action: "accept" as const, content: { portions: 2 } });
+  for (const place of [{ fetch: (request: Request) => handler.fetch(request) }, own]) {
+    const server = await connect(place, { elicit: portions });
+    onTestFinished(() => server.close());
+    const { text } = await server.call("order", { dish: "soup" });
+    expect(text).toBe(`Order ${sent.length}`);
+  }
+  expect(sent).toEqual(["2 × soup", "2 × soup"]);
 });

@@ -91,6 +91,8 @@ export class Divergence {
   answersAnother(operation: QuestionOperation, entry: AnswerEntry): void {
     const { carrier, run, log } = this.#playback;
     const { name } = carrier;
+    const { ifChanged } = operation.spec;
+    if (ifChanged !== undefined) return run.fail(ifChanged());
     if (log.hasChanged(operation.key)) {
       return run.fail(authorErrors.unstableQuestion(name, operation));
     }
@@ -109,6 +111,8 @@ export class Divergence {
   /** A new answer was given to an earlier wording of this question, which is therefore asked again, once. */
   answersEarlierWording(operation: QuestionOperation): void {
     const { carrier, run, loop, log, record } = this.#playback;
+    const { ifChanged } = operation.spec;
+    if (ifChanged !== undefined) return run.fail(ifChanged());
     if (log.hasChanged(operation.key)) {
       return run.fail(authorErrors.unstableQuestion(carrier.name, operation));
     }

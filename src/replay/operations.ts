@@ -41,6 +41,8 @@ export interface QuestionSpec {
   readonly admit?: ((raw: Json) => Reading | Promise<Reading>) | undefined;
   /** The error for a question that this client cannot be asked. The question rejects at once and leaves no entry. */
   readonly impossible?: Error | undefined;
+  /** The error if its answer was given to another question. By default it is asked again, once (R7). */
+  readonly ifChanged?: (() => Error) | undefined;
   /** What the carrier shows. The engine does not look at it. */
   readonly shown: unknown;
   /** The method of `ctx` that asked the question, for messages. */

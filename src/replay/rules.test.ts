@@ -912,6 +912,19 @@ describe("R7 questions", () => {
     expect(faultOf(outcome).code).toBe("unstable_question");
   });
 
+  test("a question that may not change fails the run at once, whether its answer is new or recorded", async () => {
+    const handler = (ops: Operations) =>
+      ops.ask("a", plain("A, new?", { ifChanged: () => new Error("not the same") }));
+    const asked = { entries: [], out: [out("a", "A?")] };
+    for (const outcome of [
+      await runOnce(handler, asked, [answer("a", "A?")]),
+      await runOnce(handler, told(answered("a", "A?"))),
+    ]) {
+      expect(outcome).toMatchObject({ kind: "failed", error: { message: "not the same" } });
+    }
+    expect(await runOnce(handler, told(answered("a", "A, new?")))).toMatchObject({ kind: "done" });
+  });
+
   test("an invalid answer leaves no entry, and the question is asked again with the reason", async () => {
     const even = plain("Even?", {
       read: (value) =>

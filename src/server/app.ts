@@ -18,6 +18,7 @@ import type { Verified } from "./http/web.ts";
 import type { Health } from "./ops/health.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { PrincipalOf } from "./round/principal.ts";
+import type { AttachOptions } from "./sdk/adopt.ts";
 import type { WorkOptions } from "./tasks/task-engine.ts";
 
 /** The options of `parley()`: the server's name and version as in the SDK, and more. */
@@ -126,8 +127,16 @@ export interface App {
   /**
    * Adds the tools, prompts and resources to your own SDK server, before it connects, and returns that server. What the server
    * has already keeps working. The SDK serves subscriptions there and knows no tasks, so clients poll the app's tasks.
+   *
+   * With `adopt`, tools of that server that await the SDK's own `elicitInput`, `requestSampling` or `listRoots` also work with
+   * 2026-07-28 clients. In `app.onServer`, where the app's own tools are there already, it only adopts.
+   *
+   * @example
+   * ```ts
+   * const handler = createMcpHandler(() => app.attach(existingServer(), { adopt: ["book"] }));
+   * ```
    */
-  readonly attach: (server: McpServer) => McpServer;
+  readonly attach: (server: McpServer, options?: AttachOptions) => McpServer;
   /** Calls the function with each SDK server that is made to serve this app, so that you can add what Parley does not wrap, such as subscriptions. It is not called for `attach`. */
   readonly onServer: (configure: (server: McpServer) => void) => void;
   /**

@@ -31,7 +31,7 @@ import { loggerFor } from "./ops/logger.ts";
 import { closeOnSignal } from "./ops/signals.ts";
 import { StartCheck } from "./ops/start-check.ts";
 import { telemetry } from "./ops/telemetry.ts";
-import { install } from "./sdk/install.ts";
+import { Attachments } from "./sdk/attachments.ts";
 import { serveOverStdio } from "./sdk/stdio-server.ts";
 import type { RoundResponse } from "./round/request.ts";
 import { needsStore, noStore, noStoreFor } from "./tasks/store-needed.ts";
@@ -72,6 +72,7 @@ class ParleyApp implements App {
   readonly #configurations: ((server: McpServer) => void)[] = [];
   readonly #routes: RouteCache;
   readonly #listeners = new Set<Listener>();
+  readonly #attachments: Attachments;
   readonly #startCheck: StartCheck;
   #work: Work | undefined;
   /** The store for development, which the app makes itself and therefore closes. */
@@ -106,6 +107,11 @@ class ParleyApp implements App {
       },
       storeFailed: (error, fields) => work()?.outages.failed(error, fields),
     };
+    this.#attachments = new Attachments({
+      core: this.#core,
+      registrations: this.#registry,
+      derivePrincipal: options.principal,
+    });
     this.#routes = new RouteCache({
       core: this.#core,
       registry: this.#registry,
@@ -216,14 +222,9 @@ class ParleyApp implements App {
     return nodeHandler(serving, this.#entryTo(serving).lane)(req, res);
   };
 
-  readonly attach: App["attach"] = (server) => {
-    if (server.isConnected()) {
-      throw new TypeError(
-        "Call app.attach before the server connects. A connected server has already announced what it offers.",
-      );
-    }
+  readonly attach: App["attach"] = (server, options = {}) => {
+    this.#attachments.attach(server, options);
     this.#startCheck.mounted();
-    this.#install(server);
     return server;
   };
 
@@ -380,17 +381,7 @@ class ParleyApp implements App {
       inputRequired,
       ...(instructions === undefined ? {} : { instructions }),
     });
-    this.#install(server, isDraft, served);
+    this.#attachments.install(server, { isDraft, served });
     return server;
-  }
-
-  #install(server: McpServer, isDraft = false, served?: RoundResponse): void {
-    install(server, {
-      core: this.#core,
-      registrations: this.#registry,
-      derivePrincipal: this.#options.principal,
-      isDraft,
-      served,
-    });
   }
 }

@@ -169,6 +169,20 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R7",
+    what: "a recorded answer is dropped where the question may not change",
+    file: divergence,
+    find: "    if (ifChanged !== undefined) return run.fail(ifChanged());\n    if (log.hasChanged(operation.key)) {\n      return run.fail(authorErrors.unstableQuestion(name",
+    put: "    void ifChanged;\n    if (log.hasChanged(operation.key)) {\n      return run.fail(authorErrors.unstableQuestion(name",
+  },
+  {
+    rule: "R7",
+    what: "a new answer is dropped where the question may not change",
+    file: divergence,
+    find: "    if (ifChanged !== undefined) return run.fail(ifChanged());\n    if (log.hasChanged(operation.key)) {\n      return run.fail(authorErrors.unstableQuestion(carrier.name",
+    put: "    void ifChanged;\n    if (log.hasChanged(operation.key)) {\n      return run.fail(authorErrors.unstableQuestion(carrier.name",
+  },
+  {
+    rule: "R7",
     what: "an invalid answer is recorded",
     file: playback,
     find: '        if (reading.kind === "invalid") {\n          operation',

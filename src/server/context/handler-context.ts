@@ -238,6 +238,16 @@ export class HandlerContext implements TaskContext {
     return (schema) => stateOf(this.#facts.state(), schema);
   }
 
+  /** Asks a question that is made from what is known of the call, for tools that do not ask through `ctx`. */
+  askAs<T>(
+    verb: string,
+    key: string,
+    options: QuestionOptions,
+    make: (question: QuestionParams) => QuestionSpec,
+  ): Question<T> {
+    return this.#ask(key, () => make(this.#params(verb, key, options)));
+  }
+
   #form<T>(
     verb: string,
     key: string,

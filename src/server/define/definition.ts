@@ -26,6 +26,8 @@ export interface Definition {
   readonly task?: TaskMode | undefined;
   /** A round that is sent again gets the recorded response (R14). */
   readonly once?: boolean | undefined;
+  /** A tool of the author's own SDK server, which asks through the SDK and has no `ctx`. */
+  readonly isAdopted?: boolean | undefined;
   /** What a client must be able to do. A call of any other client is refused before anything runs. */
   readonly requires?: readonly (RequiredAbility | ExtensionId)[] | undefined;
   /** Checks and parses the target and the arguments of a request. */

@@ -47,6 +47,12 @@ export class Registry {
     this.#byName.set(key, registration);
   }
 
+  /** The names of the tools. */
+  tools(): ReadonlySet<string> {
+    const tools = [...this.#byName.values()].filter(({ kind }) => kind === "tool");
+    return new Set(tools.map(({ name }) => name));
+  }
+
   get size(): number {
     return this.#byName.size;
   }

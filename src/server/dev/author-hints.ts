@@ -23,8 +23,23 @@ function hint(
   core.logger.warn(message(), { handler: definition.name, call, hint: name });
 }
 
+/** An adopted tool asks a question. Its author wrote it for a protocol in which it ran once. */
+export function hintAtAdoption(core: Core, definition: Definition, call: string): void {
+  hint(
+    core,
+    definition,
+    call,
+    "adopted",
+    () =>
+      `"${definition.name}" is adopted and asks a question, so it runs from its beginning in each round, and what it does before a question is repeated. ` +
+      "Let it ask first and act after its last question, or register it with app.tool and put each effect in a ctx.step.",
+  );
+}
+
 /** The handler awaits something that is not an operation of `ctx`. That is legal, but it is repeated in every round. */
 export function hintAtIdling(core: Core, definition: Definition, call: string): void {
+  // An adopted tool has no `ctx` to use, and gets a hint of its own when it asks.
+  if (definition.isAdopted === true) return;
   hint(
     core,
     definition,

@@ -49,8 +49,11 @@ export interface Installation {
   readonly served?: RoundResponse | undefined;
 }
 
-/** Installs the handlers of an app, before the server connects. */
-export function install(server: McpServer, installation: Installation): void {
+/** Serves a definition's requests for the SDK. */
+export type Serve = (definition: Definition) => Respond;
+
+/** Installs the handlers of an app, before the server connects. Returns what serves further tools of that server. */
+export function install(server: McpServer, installation: Installation): Serve {
   const responses = new ResponseOverrides(server);
   // The draft does not send arguments in headers, so the SDK must not compare them.
   if (installation.isDraft === true) server.toolInputSchemaJson = () => undefined;
@@ -113,6 +116,7 @@ export function install(server: McpServer, installation: Installation): void {
         break;
     }
   }
+  return serve;
 }
 
 /** Whether this server speaks the tasks extension: it has a store, and a tool that can become a task. */
@@ -123,7 +127,8 @@ export function offersTasks({ store }: Core, registrations: Iterable<Registratio
   );
 }
 
-type Respond = <R>(
+/** Serves one request, and returns what the SDK is to send. */
+export type Respond = <R>(
   ctx: ServerContext,
   target: string,
   args: unknown,

@@ -23,6 +23,11 @@ export interface SdkRoundRequest {
   readonly release: () => void;
 }
 
+/** Whether a request is of 2026-07-28, where each says what its client can do. */
+export function isModernRequest({ mcpReq }: ServerContext): boolean {
+  return envelopeOf(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] !== undefined;
+}
+
 /** Makes the request of a round. */
 export function roundRequest(
   server: McpServer,

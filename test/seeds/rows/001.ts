@@ -476,9 +476,13 @@ export const proposal: readonly Row[] = [
           at.csharp,
           "a new server asks an old client by a request, and nothing in the tool changes",
         ),
-        by("test/hosts/attach.test.ts", "the server's own tools and the app's tools both work"),
+        by("test/hosts/adopt.test.ts", "works in rounds over %s"),
       ),
     ],
+    ours(
+      "Here: such a tool runs again in each round, and what it does before a question is repeated. In development the log says so.",
+      by("test/hosts/adopt.test.ts", "in development the log says once that the tool runs again"),
+    ),
   ),
   ...under(
     "Security Implications",

@@ -1,0 +1,235 @@
+// `app.attach(server, { adopt })`: tools of a plain official server that await the SDK's own questions become calls of the
+// app. A 2026-07-28 client is asked in rounds, and the tool's callback runs again in each of them with the recorded answers.
+// In a 2025-11-25 session the SDK asks by itself, so the callback runs there as it always did.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  McpServer,
+  RegisteredTool,
+  ServerContext,
+  ToolCallback,
+} from "@modelcontextprotocol/server";
+import { isObject } from "../../util/objects.ts";
+import type { HandlerContext } from "../context/handler-context.ts";
+import { isInputRequired } from "../context/low-level.ts";
+import type { Core } from "../core.ts";
+import { badResult } from "../define/checked-result.ts";
+import type { Definition, WireResult } from "../define/definition.ts";
+import { hintAtAdoption } from "../dev/author-hints.ts";
+import type { Schema } from "../forms/schema.ts";
+import { AdoptedCall, leadQuestions } from "./adopted-call.ts";
+import type { Respond } from "./install.ts";
+import { passThrough } from "./pass-through.ts";
+import { isModernRequest } from "./round-request.ts";
+
+/** What `app.attach` does with the server's own tools. */
+export interface AttachOptions {
+  /**
+   * The server's own tools, by name (`*` stands for any text), whose questions to the SDK reach 2026-07-28 clients in rounds.
+   * Such a tool runs again from its beginning in each round, with the answers that it has got. Default: none.
+   */
+  readonly adopt?: readonly string[] | undefined;
+  /** Runs each round of the adopted tools once, as in a tool's config. Needs a store. Default: false. */
+  readonly once?: boolean | undefined;
+}
+
+/** Adopts tools of servers for one app. */
+export class Adoption {
+  readonly #core: Core;
+  /** One for each tool and not for each server, because hosts make a server for each request. */
+  readonly #definitions = new Map<string, Definition>();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** The definitions of the named tools. Throws TypeError if the server lacks one. `own`: the names of the app's own tools. */
+  of(server: McpServer, options: AttachOptions, own: ReadonlySet<string>): readonly Definition[] {
+    const { adopt = [], once = false } = options;
+    if (adopt.length === 0) return [];
+    const names = [...toolsOf(server).keys()].filter((name) => !own.has(name));
+    const missing = adopt.filter((pattern) => !names.some((name) => isMatch(pattern, name)));
+    if (missing.length > 0) {
+      throw new TypeError(
+        `app.attach(server, { adopt: [${missing.map((name) => JSON.stringify(name)).join(", ")}] }): the server has no such tool. Register its tools before app.attach.`,
+      );
+    }
+    return names
+      .filter((name) => adopt.some((pattern) => isMatch(pattern, name)))
+      .map((name) => this.#definition(name, once));
+  }
+
+  #definition(name: string, once: boolean): Definition {
+    const key = `${once ? "once" : "often"} ${name}`;
+    const definition = this.#definitions.get(key) ?? adopted(this.#core, name, once);
+    this.#definitions.set(key, definition);
+    return definition;
+  }
+}
+
+/** Lets `respond` serve a tool of the server. */
+export function adoptTool(server: McpServer, { name }: Definition, respond: Respond): void {
+  const tool = toolsOf(server).get(name);
+  if (tool === undefined || adoptedTools.has(tool)) return;
+  adoptedTools.add(tool);
+  leadQuestions(server);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its parameters are those of the SDK
+  const callback = tool.handler as Callback;
+  const { inputSchema } = tool;
+  if (inputSchema === undefined) {
+    const call: Callback = (_input, ctx) => callback(ctx);
+    const without = (context: ServerContext) =>
+      isModernRequest(context)
+        ? requests.run({ call, context, input: undefined }, () =>
+            respond<CallToolResult>(context, name, {}),
+          )
+        : callback(context);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK's type of `update` always has arguments
+    return tool.update({ callback: without as unknown as ToolCallback<Schema> });
+  }
+  tool.update({
+    paramsSchema: keepingBoth(inputSchema),
+    callback: (received, context) => {
+      const { sent, input } = bothIn(received);
+      if (!isModernRequest(context)) return callback(input, context);
+      return requests.run({ call: callback, context, input }, () =>
+        respond<CallToolResult>(context, name, sent),
+      );
+    },
+  });
+}
+
+const adoptedTools = new WeakSet<RegisteredTool>();
+
+// oxlint-disable-next-line typescript/no-explicit-any -- what the author's callback takes
+type Callback = (...args: any[]) => CallToolResult | Promise<CallToolResult>;
+
+/** A request for an adopted tool. The definition serves many servers, so it finds here which of them is asked. */
+interface AdoptedRequest {
+  readonly call: Callback;
+  readonly context: ServerContext;
+  /** The arguments as the tool's schema returned them. */
+  readonly input: unknown;
+}
+
+const requests = new AsyncLocalStorage<AdoptedRequest>();
+
+function requestHere(): AdoptedRequest {
+  const request = requests.getStore();
+  if (request === undefined) throw new Error("an adopted tool runs only in a request for it");
+  return request;
+}
+
+function adopted(core: Core, name: string, once: boolean): Definition {
+  const definition: Definition = {
+    method: "tools/call",
+    name,
+    once,
+    isAdopted: true,
+    // The SDK has checked them.
+    parse: () => ({ ok: true, input: requestHere().input }),
+    invoke: async (input, ctx) => {
+      // A copy of a first request is another call, so nothing of the tool may run in it (R14). Without this step it would.
+      if (once) await ctx.step("sdk-start", () => null);
+      return invoke(input, ctx, () => hintAtAdoption(core, definition, ctx.callId));
+    },
+    toResult: (returned) => {
+      if (isObject(returned)) return returned;
+      throw badResult(`Tool "${name}" returned no result. Return { content: […] }.`);
+    },
+    toFailure: failure,
+  };
+  return definition;
+}
+
+async function invoke(
+  input: unknown,
+  ctx: HandlerContext,
+  onQuestion: () => void,
+): Promise<unknown> {
+  const { call, context } = requestHere();
+  const adoptedCall = new AdoptedCall(ctx, onQuestion);
+  try {
+    const returned: unknown = await adoptedCall.run(() =>
+      call(input, adoptedCall.contextFrom(context)),
+    );
+    if (!isInputRequired(returned)) return returned;
+  } catch (error) {
+    // As the SDK does it: a result that says what went wrong, except for the one error that a client acts on.
+    const isResult = error instanceof ProtocolError && error.code !== urlElicitationRequired;
+    if (isResult) return failure(error.message);
+    if (!isInputRequired(error)) throw error;
+  }
+  throw badResult(
+    "An adopted tool returned or threw inputRequired(…). It drives its rounds itself and needs no help, so take it out of adopt.",
+  );
+}
+
+const urlElicitationRequired: number = ProtocolErrorCode.UrlElicitationRequired;
+
+const failure = (message: string): WireResult => ({
+  content: [{ type: "text", text: message }],
+  isError: true,
+});
+
+// ---------------------------------------------------------------- the server's tools
+
+/** The SDK has no public way to its tools, so this reads a private member, which a test watches. */
+function toolsOf(server: McpServer): ReadonlyMap<string, RegisteredTool> {
+  const tools: unknown = Reflect.get(server, "_registeredTools");
+  if (!isObject(tools)) {
+    throw new TypeError(
+      "app.attach(server, { adopt }): this server does not keep its tools as the official SDK 2.4 does, so they cannot be adopted. Pass an McpServer of @modelcontextprotocol/server.",
+    );
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK's type of that member
+  return new Map(Object.entries(tools as Record<string, RegisteredTool>));
+}
+
+/** Whether a name fits a pattern, in which `*` stands for any text. */
+function isMatch(pattern: string, name: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === name;
+  const last = rest.pop() ?? "";
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
+
+// ---------------------------------------------------------------- arguments
+
+/** The arguments as they were sent, to which the state of the call is bound, and as the schema returned them. */
+class Both {
+  readonly sent: unknown;
+  readonly input: unknown;
+
+  constructor(sent: unknown, input: unknown) {
+    this.sent = sent;
+    this.input = input;
+  }
+}
+
+/** The same schema, whose value is both. */
+function keepingBoth(schema: Schema): Schema {
+  const { validate } = schema["~standard"];
+  return {
+    ...passThrough(schema),
+    "~standard": {
+      ...passThrough(schema)["~standard"],
+      validate: async (sent) => {
+        const result = await validate(sent);
+        return result.issues === undefined ? { value: new Both(sent, result.value) } : result;
+      },
+    },
+  };
+}
+
+const bothIn = (received: unknown): Both =>
+  received instanceof Both ? received : new Both(received, received);
