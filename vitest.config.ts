@@ -5,12 +5,21 @@ import SlowFirst from "./test/run/slow-first.ts";
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Tests that only call the library. Their files share the modules that they load, which saves loading them 100 times. */
-const inProcess = ["src/**/*.test.ts", "test/wire/*.test.ts"];
-/** Files among them that replace modules or set something for the whole process. */
+/**
+ * Files that replace modules, set something for the whole process, count what was told once, or measure the process. The
+ * others share the modules that they load, which saves loading them a hundred times.
+ */
 const apart = [
   "src/server/ops/telemetry.test.ts",
   "src/tasks/stores/postgres/postgres-entry.test.ts",
+  "test/attack/**/*.test.ts",
+  "test/bench/**/*.test.ts",
+  "test/client-with-tasks/no-effect.test.ts",
+  "test/client/one-trace.test.ts",
+  "test/digests.test.ts",
+  "test/draft/untouched.test.ts",
+  "test/hosts/listen.test.ts",
+  "test/seeds/trace-links.test.ts",
 ];
 
 export default defineConfig({
@@ -32,19 +41,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: "parley",
-          include: ["{test,examples}/**/*.test.ts", ...apart],
-          exclude: [...configDefaults.exclude, "test/wire/**"],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "in process",
           isolate: false,
-          include: inProcess,
+          include: ["{src,test,examples}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...apart],
         },
       },
+      { extends: true, test: { name: "apart", include: apart } },
       {
         // The wire tests run a second time, over the SDK's entry, because both entries must behave alike.
         extends: true,

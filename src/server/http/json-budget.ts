@@ -4,8 +4,6 @@
 // Names are limited because V8 describes objects by the names that they have. It takes up to five microseconds for each name
 // that it has not seen in this place before, which is a hundred times what a number in a list takes.
 
-import { randomInt } from "node:crypto";
-
 /** Deeper than any real request, and far from where a recursive check overflows the stack. */
 const deepest = 256;
 
@@ -69,7 +67,7 @@ export function tooMuchJson(bytes: Uint8Array, most: JsonBudget): string | undef
 }
 
 /** Differs in every process, so that nobody can choose names that look the same. */
-const seed = randomInt(2 ** 32);
+const seed = Math.floor(Math.random() * 2 ** 32);
 
 /** Whether there are more different names than this. Two names may be taken for the same, which does no harm. */
 function hasMoreNames(bytes: Uint8Array, most: number): boolean {
