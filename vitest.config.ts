@@ -58,6 +58,7 @@ export default defineConfig({
             "answers",
             "auth",
             "envelope",
+            "first-request",
             "hostile-requests",
             "legacy-tasks",
             "legacy",

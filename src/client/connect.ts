@@ -9,6 +9,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { dialectOf, howToPlugIn } from "../protocol/drafts.ts";
 import type { DraftDialect } from "../protocol/drafts.ts";
+import { goodIdempotencyKey, isIdempotencyKey } from "../protocol/idempotency-key.ts";
 import { draftVersion, legacyVersion, modernVersion } from "../protocol/versions.ts";
 import type { Era } from "../protocol/versions.ts";
 import type { Members } from "../util/objects.ts";
@@ -266,6 +267,7 @@ class LiveConnection implements Connection {
       method,
       name,
       args: args === undefined ? undefined : plain(args),
+      idempotencyKey: keyOf(options),
       rounds: 0,
       stateRounds: 0,
       questions: new Map(),
@@ -319,6 +321,12 @@ class LiveConnection implements Connection {
 
 /** A copy as JSON sends it, so that later changes to the arguments do not reach the journal or a repeated request. */
 const plain = (args: Members): Members => JSON.parse(JSON.stringify(args));
+
+function keyOf({ idempotencyKey }: CallOptions<unknown>): string {
+  if (idempotencyKey === undefined) return crypto.randomUUID();
+  if (isIdempotencyKey(idempotencyKey)) return idempotencyKey;
+  throw new TypeError(`idempotencyKey must be ${goodIdempotencyKey}, such as crypto.randomUUID().`);
+}
 
 function taskParamsOf(task: CallOptions["task"]): TaskParams | undefined {
   if (task === undefined || task === false) return undefined;

@@ -49,6 +49,12 @@ export interface CallOptions<S = undefined> {
   /** How long the server may work, in milliseconds. The time in which people answer does not count. Default: no limit. */
   readonly timeoutMs?: number | undefined;
   /**
+   * Names the first request of the call, so that a server that looks for it runs the request once, however often it
+   * arrives: a tool of mcp-parley with `once: true` does. At least 22 characters that nobody can guess. Each call needs its
+   * own. `resume` ignores it, because the journal has it. Default: a new one.
+   */
+  readonly idempotencyKey?: string | undefined;
+  /**
    * Before 2026-07-28, runs the call as a task if the tool supports it. Since 2026-07-28 the server decides, and this
    * has no effect. Default: false.
    */

@@ -21,6 +21,8 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Replaces the `_meta` that the channel sends with every request. */
   readonly meta?: Members | undefined;
+  /** The members of `_meta` that only the first request of a call has. */
+  readonly first?: Members | undefined;
   /** The members of `_meta` that name the span of this request. */
   readonly trace?: Members | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;

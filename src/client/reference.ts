@@ -23,6 +23,8 @@ export interface CallState {
   /** The tool, the prompt or the URI. */
   readonly name: string;
   readonly args?: Members | undefined;
+  /** The key of the first request, by which the server may know it again. Older references have none. */
+  readonly idempotencyKey?: string | undefined;
   /** How many rounds have asked questions. */
   readonly rounds: number;
   /** How many rounds have returned state without asking anything. */
@@ -86,14 +88,14 @@ function read(text: string): CallState | undefined {
 function checked(raw: unknown): CallState | undefined {
   if (!isObject(raw)) return undefined;
   const { id, target, since, name, args, rounds, stateRounds, requestState, taskId, result } = raw;
-  const { questions, answers, isLegacy, expiresAt, changedAt, traceparent } = raw;
+  const { questions, answers, isLegacy, expiresAt, changedAt, traceparent, idempotencyKey } = raw;
   const method = methods.find((one) => one === raw["method"]);
   if (typeof id !== "string" || !/^[\w-]{1,64}$/.test(id)) return undefined;
   if (typeof target !== "string" || typeof name !== "string" || method === undefined)
     return undefined;
   if (!isCount(since) || !isCount(rounds) || !isCount(stateRounds)) return undefined;
   if (!isObject(questions) || !isObject(answers)) return undefined;
-  if (!isTextOrNone(traceparent)) return undefined;
+  if (!isTextOrNone(traceparent) || !isTextOrNone(idempotencyKey)) return undefined;
   if (!isTextOrNone(requestState) || !isTextOrNone(taskId)) return undefined;
   if (!isObjectOrNone(args) || !isObjectOrNone(result)) return undefined;
   if (!isCountOrNone(expiresAt) || !isCountOrNone(changedAt)) return undefined;
@@ -104,6 +106,7 @@ function checked(raw: unknown): CallState | undefined {
     method,
     name,
     args,
+    idempotencyKey,
     rounds,
     stateRounds,
     requestState,

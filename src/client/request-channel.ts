@@ -128,6 +128,7 @@ export class RequestChannel implements ResponseObserver {
   #message(id: string, method: string, params: Members, options: RequestOptions): JSONRPCMessage {
     const _meta = {
       ...(options.meta ?? this.#meta),
+      ...options.first,
       ...options.trace,
       ...(options.onProgress && { progressToken: id }),
     };

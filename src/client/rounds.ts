@@ -1,6 +1,7 @@
 // The rounds of a call: call, answer, call again, until there is a result or a task.
 
 import { headerMismatch } from "../protocol/error-codes.ts";
+import { idempotencyKeyMeta } from "../protocol/idempotency-key.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
 import type { Members } from "../util/objects.ts";
 import { backOff } from "../util/timers.ts";
@@ -8,6 +9,7 @@ import type { ActiveCall } from "./active-call.ts";
 import { CallError, refusal } from "./errors.ts";
 import { pause } from "./pause.ts";
 import { readQuestion } from "./read-question.ts";
+import type { CallState } from "./reference.ts";
 import { roundOutcome } from "./result.ts";
 import type { RoundOutcome } from "./result.ts";
 
@@ -92,8 +94,17 @@ function send(call: ActiveCall): Promise<RpcResponse> {
     timeoutMs: limits.silenceMs,
     isPaused: call.isPaused,
     ...(method === "tools/call" && { headers: headers.of(name, args) }),
+    first: firstRequestMeta(call.state()),
     onProgress: (progress) => call.emit({ type: "progress", ...progress }),
   });
+}
+
+/** What the first request of a call says in `_meta`, so that the server knows it again. Later ones have a `requestState`. */
+function firstRequestMeta({ idempotencyKey, rounds, stateRounds }: CallState): Members | undefined {
+  const isFirst = rounds + stateRounds === 0;
+  return isFirst && idempotencyKey !== undefined
+    ? { [idempotencyKeyMeta]: idempotencyKey }
+    : undefined;
 }
 
 /** The params that name the tool, prompt or resource, and its arguments. */

@@ -17,6 +17,7 @@ import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { noteClockSkew } from "./clock-skew.ts";
+import { isKnown, keyedCallId } from "./first-request.ts";
 import { fetchSpilled } from "./spill.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
@@ -209,7 +210,10 @@ class FirstRound implements Call {
   }
 
   id(): string {
-    return (this.#id ??= this.#core.environment.newId());
+    this.#id ??= isKnown(this.#definition, this.#request)
+      ? keyedCallId(this.#request, this.binding())
+      : this.#core.environment.newId();
+    return this.#id;
   }
 
   get round(): number {

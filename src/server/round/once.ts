@@ -2,6 +2,7 @@
 // which request runs it, and keeps its entries and its response for the other requests.
 
 import { invalidParams } from "../../protocol/error-codes.ts";
+import { isIdempotencyKey } from "../../protocol/idempotency-key.ts";
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Entry } from "../../replay/journal.ts";
@@ -21,6 +22,7 @@ import type { Call } from "./call.ts";
 import type { Recording } from "./call-carrier.ts";
 import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
+import { badKey, sentKey, usedKey } from "./first-request.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore, storeTrouble, StoreTrouble } from "../tasks/store-needed.ts";
 
@@ -36,15 +38,20 @@ export async function runOnce(
   request: RoundRequest,
   run: RunRound,
 ): Promise<RoundResponse> {
-  // A first request has no token to identify it, so a copy of it is another call. Therefore no body starts in it.
-  if (call.tokenExpiresAt === undefined) return run(call, request, { mayStart: () => "later" });
+  const isFirst = call.tokenExpiresAt === undefined;
+  if (isFirst) {
+    const key = sentKey(request);
+    // Without a token and a key, a copy of this request is another call. Therefore no body starts in it.
+    if (key === undefined) return run(call, request, { mayStart: () => "later" });
+    if (!isIdempotencyKey(key)) return badKey;
+  }
   const { target, principal = "" } = call.binding();
   await fromStore(
     core.tasks?.shares.admit(principal, 0, `The round of "${target}"`) ?? Promise.resolve(),
   );
   const patience = core.environment.now() + core.limits.tokenTtlMs;
   for (;;) {
-    const claim = await fromStore(claimOf(core, store, call, request, call.tokenExpiresAt));
+    const claim = await fromStore(claimOf(core, store, call, request));
     switch (claim.kind) {
       case "run": {
         const drain = new Stop();
@@ -59,7 +66,7 @@ export async function runOnce(
       case "ended":
         return openResponse(core, call, request, claim.response);
       case "superseded":
-        return superseded;
+        return isFirst ? usedKey : superseded;
       case "running":
         if (request.stop?.reason !== undefined) return { kind: "none" };
         if (core.environment.now() > patience) return superseded;
@@ -115,14 +122,14 @@ function claimOf(
   store: TaskStore,
   call: Call,
   request: RoundRequest,
-  tokenExpiresAt: number,
 ): Promise<RoundClaimResult> {
   const { environment, limits } = core;
+  const { tokenExpiresAt = 0 } = call;
   return store.claimRound({
     principal: call.binding().principal ?? "",
     callId: call.id(),
     round: call.round,
-    answers: answersOf(request),
+    answers: contentsOf(call, request),
     leaseMs: store.leaseMs,
     // For as long as any token of this call is valid.
     ttlMs: Math.max(tokenExpiresAt - environment.now(), limits.tokenTtlMs) + ttlMarginMs,
@@ -208,8 +215,7 @@ class ClaimedRound {
     const entries = readEntries(sealerOf(this.#core), this.#place(call.id()), log, journal.entries);
     // A fresh inbox, so that the answers are there again if the round is taken over and comes back.
     const inbox = new Inbox(call.arrived);
-    // A spread copies all of it: a first round, whose members are on its prototype, never gets here.
-    return { ...call, inbox, journal: { ...journal, entries } };
+    return resumedCall(call, inbox, { ...journal, entries });
   }
 
   get recording(): Recording {
@@ -299,7 +305,7 @@ const responsePlace = (call: Call) => `${call.id()}/round-${call.round}/answer`;
 
 function sealResponse(core: Core, call: Call, request: RoundRequest, response: RoundResponse) {
   const { cause: _cause, ...own } = { cause: undefined, ...response };
-  const kept = { ...own, [answeredMark]: answersOf(request) };
+  const kept = { ...own, [answeredMark]: contentsOf(call, request) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what goes on the wire is JSON
   return sealJson(sealerOf(core), kept as unknown as Json, responsePlace(call));
 }
@@ -320,11 +326,38 @@ function openResponse(
   };
   const { [answeredMark]: answers, ...own } = kept;
   // The row says that it answers this request. Version 0.1.0 did not seal what it answers.
-  if (answers !== undefined && answers !== answersOf(request)) throw new TokenError("forged");
+  if (answers !== undefined && answers !== contentsOf(call, request))
+    throw new TokenError("forged");
   return own;
 }
 
 /** The member of a sealed response that says which answers it is the response to. */
 const answeredMark = "~answers";
 
-const answersOf = ({ inputResponses }: RoundRequest) => shortDigest(inputResponses ?? {});
+/** What a copy of the request must bring, too. A later round is bound to its arguments by its token. */
+function contentsOf(call: Call, { inputResponses = {} }: RoundRequest): string {
+  const isFirst = call.tokenExpiresAt === undefined;
+  return shortDigest(isFirst ? [call.binding().argumentsDigest, inputResponses] : inputResponses);
+}
+
+/** Written out, because the members of a first round are on its prototype, and a spread would not copy them. */
+function resumedCall(call: Call, inbox: Inbox, journal: Call["journal"]): Call {
+  const { round, roundsLeft, tokenExpiresAt, abilities, era, answers, arrived, lowLevel } = call;
+  return {
+    id: () => call.id(),
+    round,
+    roundsLeft,
+    tokenExpiresAt,
+    binding: () => call.binding(),
+    abilities,
+    era,
+    journal,
+    inbox,
+    arrived,
+    answers,
+    lowLevel,
+    inputDigest: () => call.inputDigest(),
+    firstSpan: call.firstSpan,
+    span: call.span,
+  };
+}

@@ -12,6 +12,7 @@ import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { external } from "../context/questions.ts";
+import { isKnown } from "./first-request.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore } from "../tasks/store-needed.ts";
 import type { TaskInput } from "../tasks/task-carrier.ts";
@@ -64,9 +65,10 @@ export async function promote(
       ttlMs: ttlMs ?? request.taskTtlMs,
     }),
   );
-  // The client has gone and does not know the task's id. A round with a token can be sent again and gets the same task, but a
-  // first request cannot, so its task is cancelled.
-  if (request.stop?.reason !== undefined && call.tokenExpiresAt === undefined) {
+  // The client has gone and does not know the task's id. A round with a token can be sent again and gets the same task, and so
+  // can a first request with a key. Any other first request cannot, so its task is cancelled.
+  const isRepeatable = call.tokenExpiresAt !== undefined || isKnown(definition, request);
+  if (request.stop?.reason !== undefined && !isRepeatable) {
     await runtime.cancel(task.id);
     return { kind: "none" };
   }

@@ -122,6 +122,14 @@ function replica(store: Store | undefined, limits = {}): Replica {
       const thanks = await ctx.confirm("thanks", "Thanks?");
       return `paid ${sum} ${first} ${thanks}`;
     }),
+    seize: app.tool("seize", { once: true }, async (ctx) => {
+      await ctx.step("first", () => void ran.push("first"));
+      await ctx.step("pay", async () => {
+        ran.push("pay");
+        await hold;
+      });
+      return "seized";
+    }),
     direct: app.tool("direct", { once: true }, async (ctx) => {
       await ctx.step("charge", () => void ran.push("charge"));
       return "charged";
@@ -468,6 +476,38 @@ describe("once", () => {
     });
     expect(await call(a, "pay", second)).toMatchObject(refused);
     expect(ran).toEqual(["first", "pay"]);
+  });
+
+  test("a first request with a key runs once, for this caller, this tool and these arguments", async () => {
+    const store = new MemoryStore();
+    const [a, b] = [replica(store), replica(store)];
+    const keyed = { facts: { meta: { "io.github.mcp-parley/idempotencyKey": "k".repeat(22) } } };
+    const done = await call(a, "direct", keyed);
+    expect(textOf(done)).toBe("charged");
+    expect(await call(b, "direct", keyed)).toEqual(done);
+    expect(ran).toEqual(["charge"]);
+    const other = await call(b, "direct", { ...keyed, arguments: { more: 1 } });
+    expect(other).toMatchObject({ code: -32602, data: { reason: "idempotency_key_used" } });
+    expect(ran).toEqual(["charge"]);
+    expect(textOf(await call(b, "direct", { ...keyed, principal: "eve" }))).toBe("charged");
+    expect(ran).toEqual(["charge", "charge"]);
+    expect((await call(a, "pay", keyed)).kind).toBe("input_required");
+  });
+
+  test("a first request with a key, whose process died, continues from its recorded entries", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now });
+    const [a, b] = [replica(store), replica(store)];
+    const keyed = {
+      facts: { meta: { "io.github.mcp-parley/idempotencyKey": "k".repeat(22) } },
+    };
+    hold = new Promise(() => {});
+    void call(a, "seize", keyed);
+    await expect.poll(() => ran).toEqual(["first", "pay"]);
+    now += store.leaseMs + 1;
+    hold = undefined;
+    expect(textOf(await call(b, "seize", keyed))).toBe("seized");
+    expect(ran).toEqual(["first", "pay", "pay"]);
   });
 
   test("a round whose process died continues from its recorded entries", async () => {

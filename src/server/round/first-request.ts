@@ -1,0 +1,57 @@
+// The first request of a call carries no token, so a copy of it is another call, unless the client sends a key with it. The
+// id of the call is then made from the key, and a copy finds the call in the store (R14).
+
+import { invalidParams } from "../../protocol/error-codes.ts";
+import {
+  goodIdempotencyKey,
+  idempotencyKeyMeta,
+  isIdempotencyKey,
+} from "../../protocol/idempotency-key.ts";
+import { digest } from "../../token/canonical.ts";
+import type { Binding } from "../../token/claims.ts";
+import type { Definition } from "../define/definition.ts";
+import type { RoundRequest, RoundResponse } from "./request.ts";
+
+/** The key of a first request, whatever the client has sent as one. Undefined if it has sent none. */
+export const sentKey = ({ facts }: RoundRequest): unknown => facts.meta[idempotencyKeyMeta];
+
+/** Whether the first request of this tool is known again if it is sent again. */
+export const isKnown = ({ once }: Pick<Definition, "once">, request: RoundRequest): boolean =>
+  once === true && isIdempotencyKey(sentKey(request));
+
+/**
+ * The id of the call that a key begins. The same key of another caller, or for another tool, begins another call. The
+ * arguments are no part of it: with other arguments, the key is refused.
+ */
+export function keyedCallId(
+  request: RoundRequest,
+  { method, target, principal, audience }: Binding,
+): string {
+  const whole = digest([
+    "first request",
+    audience,
+    principal ?? null,
+    method,
+    target,
+    sentKey(request),
+  ]);
+  return Buffer.from(whole, "base64url").toString("hex").slice(0, 32);
+}
+
+/** The response to a first request whose key cannot be one. */
+export const badKey: RoundResponse = {
+  kind: "error",
+  code: invalidParams,
+  message: `_meta["${idempotencyKeyMeta}"] must be ${goodIdempotencyKey}.`,
+  data: { reason: "bad_idempotency_key" },
+};
+
+/** The response to a first request whose key began another call. */
+export const usedKey: RoundResponse = {
+  kind: "error",
+  code: invalidParams,
+  message:
+    "This idempotency key began a call with other arguments, or one that has gone further since. " +
+    "Send the same arguments, continue that call from its newest requestState, or use a new key for a new call.",
+  data: { reason: "idempotency_key_used" },
+};
