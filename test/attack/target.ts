@@ -1,9 +1,11 @@
-// Starts a server under attack, and measures what it has used.
+// Starts a server under attack, measures what it has used, and sends it requests as bytes.
 
-import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadDriver } from "../../src/tasks/stores/sqlite/driver.ts";
 import { startProgram } from "../programs.ts";
 import { envelope } from "../wire/post.ts";
 import type { Message } from "../wire/post.ts";
@@ -14,27 +16,54 @@ export interface Target {
   readonly cpu: () => Promise<number>;
   /** What it holds after a garbage collection, in bytes. */
   readonly memory: () => Promise<number>;
+  /** The memory of the whole process after a garbage collection. Forgets the peak so far. */
+  readonly rest: () => Promise<number>;
+  /** The most memory that the process has had since it was at rest. */
+  readonly peak: () => Promise<number>;
+  /** How large the data in its store is, in bytes. */
+  readonly stored: () => number;
+  readonly stop: () => void;
 }
 
 export interface TargetOptions {
   readonly entry: "fast" | "sdk";
   readonly auth: boolean;
+  readonly limits?: Readonly<Record<string, number>>;
 }
 
 /** How large the heap of every target may grow. */
 const heap = "--max-old-space-size=1024";
 
-export async function startTarget({ entry, auth }: TargetOptions): Promise<Target> {
+export async function startTarget({ entry, auth, limits = {} }: TargetOptions): Promise<Target> {
+  const folder = mkdtempSync(join(tmpdir(), "parley-attack-"));
+  const path = join(folder, "tasks.db");
   const { lines, kill } = startProgram("test/attack/server.ts", {
     NODE_OPTIONS: heap,
     TARGET_ENTRY: entry,
     TARGET_AUTH: auth ? "1" : "0",
+    TARGET_STORE: path,
+    TARGET_LIMITS: JSON.stringify(limits),
   });
-  onTestFinished(() => kill("SIGKILL"));
   for await (const line of lines) {
     const { url, meter }: { url: string; meter: string } = JSON.parse(line);
-    const read = async (path: string) => Number(await (await fetch(meter + path)).text());
-    return { url, cpu: () => read("/cpu"), memory: () => read("/memory") };
+    const read = (name: string) => async () => Number(await (await fetch(meter + name)).text());
+    const database = (await loadDriver())(path);
+    database.exec("pragma busy_timeout = 30000");
+    const pragma = (name: string) =>
+      Number(Object.values(database.prepare(`pragma ${name}`).all()[0] ?? {})[0]);
+    return {
+      url,
+      cpu: read("/cpu"),
+      memory: read("/memory"),
+      rest: read("/rest"),
+      peak: read("/peak"),
+      stored: () => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),
+      stop: () => {
+        kill("SIGKILL");
+        database.close();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
   }
   throw new Error("The target ended before it listened.");
 }
@@ -44,12 +73,12 @@ export async function startTarget({ entry, auth }: TargetOptions): Promise<Targe
 export interface RawRequest {
   readonly message: Message;
   readonly token?: string | undefined;
-  /** Headers that say how long the body is. */
+  /** Headers that say how long the body is, and others. */
   readonly framing: string;
 }
 
 export function headOf({ url }: Target, { message, token, framing }: RawRequest): string {
-  const name = message.params["name"] ?? message.params["uri"];
+  const name = message.params["name"] ?? message.params["uri"] ?? message.params["taskId"];
   return [
     "POST /mcp HTTP/1.1",
     `host: ${new URL(url).host}`,
@@ -57,7 +86,7 @@ export function headOf({ url }: Target, { message, token, framing }: RawRequest)
     "accept: application/json, text/event-stream",
     "mcp-protocol-version: 2026-07-28",
     `mcp-method: ${message.method}`,
-    `mcp-name: ${String(name)}`,
+    ...(typeof name === "string" ? [`mcp-name: ${name}`] : []),
     framing,
     ...(token === undefined ? [] : [`authorization: Bearer ${token}`]),
     "",
@@ -79,7 +108,10 @@ export async function sendTo({ url }: Target, bytes: string | Buffer): Promise<C
     socket.once("data", (chunk) => resolve(Number(chunk.toString().slice(9, 12))));
     socket.once("close", () => resolve(0));
   });
-  await once(socket, "connect");
+  await new Promise<void>((resolve) => {
+    socket.once("connect", resolve);
+    socket.once("close", () => resolve());
+  });
   socket.write(bytes);
   return { socket, status };
 }
@@ -98,14 +130,4 @@ export async function sent(target: Target, bytes: string | Buffer): Promise<numb
   const code = await status;
   socket.destroy();
   return code;
-}
-
-/** What a plain call costs, each on a connection of its own as the attacks are, in microseconds of processor time. */
-export async function plainCost(target: Target, token?: string): Promise<number> {
-  const bytes = whole(target, plain, token);
-  const measured = 100;
-  for (let count = 0; count < 100; count += 1) await sent(target, bytes);
-  const before = await target.cpu();
-  for (let count = 0; count < measured; count += 1) await sent(target, bytes);
-  return ((await target.cpu()) - before) / measured;
 }
