@@ -7,6 +7,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import type { GetPromptResult } from '@modelcontextprotocol/client';
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { InputResponse } from '@modelcontextprotocol/client';
+import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { ReadResourceResult } from '@modelcontextprotocol/client';
 import type { Root } from '@modelcontextprotocol/client';
@@ -152,6 +153,15 @@ export declare type CallEvent = {
     readonly total?: number | undefined;
     /** What the server is doing, in words. */
     readonly message?: string | undefined;
+} | {
+    /** The server logged something, and `connect` asked for it with `logLevel`. At most 1000 wait to be read: then the oldest is dropped. */
+    readonly type: "log";
+    /** How grave it is. */
+    readonly level: LoggingLevel;
+    /** What was logged: any JSON value, often a text. */
+    readonly data: unknown;
+    /** The part of the server that logged it. */
+    readonly logger?: string | undefined;
 } | {
     /** The call has a result. This is the last event. */
     readonly type: "done";
@@ -351,6 +361,12 @@ export declare interface ConnectOptions extends QuestionHandlers, HttpAccess {
     readonly journal?: string | ClientJournal | undefined;
     /** Protects this client from a server that never finishes or sends too much. Default: see each limit. */
     readonly limits?: ClientLimits | undefined;
+    /**
+     * Asks for the log messages of this level and above. `start` and `resume` deliver them as events of the type "log". Over
+     * stdio, a message does not say which call it belongs to, so every call that waits for a response gets it. 2025-11-25 and a
+     * task send none. Default: none.
+     */
+    readonly logLevel?: LoggingLevel | undefined;
     /** Sent as `_meta` with every request of a call, beside the protocol's own members. Default: none. */
     readonly meta?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,5 +1,6 @@
 // What the code that drives a call (rounds, tasks, 2025-11-25 sessions) sees of the call and of its connection.
 
+import type { LoggingLevel } from "@modelcontextprotocol/client";
 import type { Era } from "../protocol/versions.ts";
 import type { Answerers } from "./answerers.ts";
 import type { CallQuestions } from "./call-questions.ts";
@@ -25,6 +26,7 @@ export interface CallServices {
   readonly journal: ClientJournal | undefined;
   /** The protocol version that the connection speaks. */
   readonly era: Era;
+  readonly logLevel: LoggingLevel | undefined;
   /** Set in a 2025-11-25 session. */
   readonly legacy: LegacySession | undefined;
 }
@@ -40,6 +42,8 @@ export interface ActiveCall {
   readonly move: (change: Partial<CallState>) => Promise<void>;
   readonly ref: () => string;
   readonly emit: (event: CallEvent) => void;
+  /** Which log messages to ask for. Undefined if nobody could read them. */
+  readonly logLevel: LoggingLevel | undefined;
   /** True while a person is being asked. Meanwhile, a server that sends nothing is not in trouble. */
   readonly isPaused: () => boolean;
   /** 2025-11-25: the names of the questions so far. */

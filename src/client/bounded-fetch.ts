@@ -1,11 +1,14 @@
 // A fetch that cuts off a response that is too large while it is being read, before it can fill the memory.
 
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { namingRequest } from "./log-messages.ts";
 
 /** Learns about the responses to the messages that a request channel sends. */
 export interface ResponseObserver {
   /** The response to the message with this id has begun. */
   readonly responded: (id: string, isStream: boolean) => void;
+  /** Whether the message with this id asked for log messages. */
+  readonly wantsLog: (id: string) => boolean;
   /** The response to the message with this id was cut off. */
   readonly tooLarge: (id: string) => void;
 }
@@ -31,7 +34,10 @@ export function boundedFetch(
     const limit = limited(mostBytes, isStream, () => {
       if (id !== undefined) observer.tooLarge(id);
     });
-    return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
+    const bounded = response.body.pipeThrough(limit);
+    const isLogged = isStream && id !== undefined && observer.wantsLog(id);
+    const body = isLogged ? bounded.pipeThrough(namingRequest(id)) : bounded;
+    return new Response(body, { status, statusText, headers });
   };
 }
 

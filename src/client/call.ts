@@ -248,6 +248,7 @@ export class OngoingCall implements Call, AskableCall {
       move: this.#move,
       ref: () => referenceTo(this.#state),
       emit: (event) => this.#events.push(event),
+      logLevel: this.#options.isCalled ? undefined : services.logLevel,
       isPaused: () => this.#questions.isOpen || services.legacy?.isAsking === true,
       names: this.#names,
       isResumed: this.#options.isResumed,

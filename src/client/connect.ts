@@ -71,8 +71,8 @@ export async function connect(
   // An error that matters reaches the application through the call that it affects.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client has no addEventListener
   sdk.onerror = () => {};
-  const { journal } = options;
-  const parts = { sdk, channel, endpoint, answerers, limits, headers, journal };
+  const { journal, logLevel } = options;
+  const parts = { sdk, channel, endpoint, answerers, limits, headers, journal, logLevel };
   const connection = new LiveConnection(parts);
   const offer = dialect?.offer(transport);
   try {
@@ -116,6 +116,7 @@ interface ConnectionParts {
   readonly limits: Limits;
   readonly headers: ParamHeaders;
   readonly journal: string | ClientJournal | undefined;
+  readonly logLevel: ConnectOptions["logLevel"];
 }
 
 /** What differs between `call`, `start` and `resume`. */
@@ -297,7 +298,7 @@ class LiveConnection implements Connection {
   }
 
   #services(state: CallState, taskParams: TaskParams | undefined): CallServices {
-    const { channel, limits, headers, answerers } = this.#parts;
+    const { channel, limits, headers, answerers, logLevel } = this.#parts;
     const draft = this.#draft?.requests(channel, async () =>
       taskFor(await this.#legacy.toolOf(state.name), taskParams),
     );
@@ -314,6 +315,7 @@ class LiveConnection implements Connection {
       answerers,
       journal: this.#journal,
       era: this.era,
+      logLevel,
       legacy: this.era === legacyVersion ? this.#legacy : undefined,
     };
   }

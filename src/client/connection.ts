@@ -4,6 +4,7 @@ import type {
   Client,
   GetPromptResult,
   Implementation,
+  LoggingLevel,
   ReadResourceResult,
   StandardSchemaV1,
 } from "@modelcontextprotocol/client";
@@ -36,6 +37,12 @@ export interface ConnectOptions extends QuestionHandlers, HttpAccess {
   readonly journal?: string | ClientJournal | undefined;
   /** Protects this client from a server that never finishes or sends too much. Default: see each limit. */
   readonly limits?: ClientLimits | undefined;
+  /**
+   * Asks for the log messages of this level and above. `start` and `resume` deliver them as events of the type "log". Over
+   * stdio, a message does not say which call it belongs to, so every call that waits for a response gets it. 2025-11-25 and a
+   * task send none. Default: none.
+   */
+  readonly logLevel?: LoggingLevel | undefined;
   /** Sent as `_meta` with every request of a call, beside the protocol's own members. Default: none. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,5 +1,6 @@
 // The events of a call, and the queue that takes them to the code that iterates over the call.
 
+import type { LoggingLevel } from "@modelcontextprotocol/client";
 import type { OpenQuestion } from "./question.ts";
 import type { CallResult } from "./result.ts";
 
@@ -44,16 +45,30 @@ export type CallEvent =
       readonly message?: string | undefined;
     }
   | {
+      /** The server logged something, and `connect` asked for it with `logLevel`. At most 1000 wait to be read: then the oldest is dropped. */
+      readonly type: "log";
+      /** How grave it is. */
+      readonly level: LoggingLevel;
+      /** What was logged: any JSON value, often a text. */
+      readonly data: unknown;
+      /** The part of the server that logged it. */
+      readonly logger?: string | undefined;
+    }
+  | {
       /** The call has a result. This is the last event. */
       readonly type: "done";
       /** The result, the same as `call.result()` resolves to. */
       readonly result: CallResult;
     };
 
+const mostLogs = 1_000;
+
 /** Holds events until they are read. */
 export class EventQueue<E extends { readonly type: string; readonly ref?: string }> {
   readonly #queue: E[] = [];
   readonly #takers: (() => void)[] = [];
+  /** How many log messages wait. */
+  #logs = 0;
   #isOver = false;
   #failure: { readonly error: unknown } | undefined;
   #onDrained: (() => Promise<void>) | undefined;
@@ -63,9 +78,19 @@ export class EventQueue<E extends { readonly type: string; readonly ref?: string
     const last = this.#queue.at(-1);
     // Keeps only the newest of a series, because a server can send progress without end.
     if (event.type === "progress" && last?.type === "progress") this.#queue.pop();
+    if (event.type === "log") this.#countLog();
     if (event.ref !== undefined) this.#refresh(event.ref);
     this.#queue.push(event);
     this.#takers.shift()?.();
+  }
+
+  /** Nor does the log of a server end. Of its messages the newest are kept. */
+  #countLog(): void {
+    this.#logs += 1;
+    if (this.#logs <= mostLogs) return;
+    this.#logs -= 1;
+    const oldest = this.#queue.findIndex(({ type }) => type === "log");
+    this.#queue.splice(oldest, 1);
   }
 
   /** A reference can be megabytes long, so events that are still unread share the newest one. It continues them all. */
@@ -90,7 +115,10 @@ export class EventQueue<E extends { readonly type: string; readonly ref?: string
   async next(): Promise<IteratorResult<E, undefined>> {
     for (;;) {
       const event = this.#queue.shift();
-      if (event !== undefined) return { done: false, value: event };
+      if (event !== undefined) {
+        if (event.type === "log") this.#logs -= 1;
+        return { done: false, value: event };
+      }
       if (this.#failure !== undefined) throw this.#failure.error;
       if (this.#isOver) {
         await this.#onDrained?.();

@@ -1,9 +1,11 @@
 // One request that was sent and has no response yet. A response, a failure, silence or the caller ends it.
 
+import type { LoggingLevel } from "@modelcontextprotocol/client";
 import type { RpcResponse } from "../protocol/rpc.ts";
 import type { Members } from "../util/objects.ts";
 import { timerMs } from "../util/timers.ts";
 import { badResponse, CallError } from "./errors.ts";
+import type { LogMessage } from "./log-messages.ts";
 
 /** What a progress notification says. */
 export interface Progress {
@@ -26,6 +28,10 @@ export interface RequestOptions {
   /** The members of `_meta` that name the span of this request. */
   readonly trace?: Members | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Which log messages to ask for. Default: none. */
+  readonly logLevel?: LoggingLevel | undefined;
+  /** Receives the log messages of this request. If all requests share one channel, also those of others. */
+  readonly onLog?: ((message: LogMessage) => void) | undefined;
   /** Receives the notifications of a subscription. */
   readonly onNotification?: ((method: string, params: Members) => void) | undefined;
 }

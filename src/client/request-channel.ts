@@ -5,6 +5,7 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/client";
@@ -20,6 +21,7 @@ import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import type { ResponseObserver } from "./bounded-fetch.ts";
 import { badResponse, CallError, rpcErrorIn } from "./errors.ts";
+import { loggingRequest, logMessageIn, logMethod } from "./log-messages.ts";
 import { OpenRequest } from "./open-request.ts";
 import type { Progress, RequestOptions } from "./open-request.ts";
 import { responseIn, transportFailure } from "./transport-failure.ts";
@@ -118,6 +120,10 @@ export class RequestChannel implements ResponseObserver {
     this.#open.get(id)?.responded(isStream);
   }
 
+  wantsLog(id: string): boolean {
+    return this.#open.get(id)?.options.onLog !== undefined;
+  }
+
   tooLarge(id: string): void {
     const message =
       "The server's response is larger than limits.messageBytes allows and was cut off. " +
@@ -130,6 +136,7 @@ export class RequestChannel implements ResponseObserver {
       ...(options.meta ?? this.#meta),
       ...options.first,
       ...options.trace,
+      ...(options.logLevel && { [LOG_LEVEL_META_KEY]: options.logLevel }),
       ...(options.onProgress && { progressToken: id }),
     };
     return { jsonrpc: "2.0", id, method, params: withMeta(params, _meta) };
@@ -161,6 +168,7 @@ export class RequestChannel implements ResponseObserver {
 
   #notified(method: string, params: unknown): boolean {
     if (!isObject(params)) return false;
+    if (method === logMethod) return this.#logged(params);
     const id = requestIdIn(method, params);
     if (typeof id !== "string" || !id.startsWith(this.#prefix)) return false;
     const request = this.#open.get(id);
@@ -172,6 +180,25 @@ export class RequestChannel implements ResponseObserver {
       request.fail(new CallError("server_down", "The server cancelled the request."));
     } else request.options.onNotification?.(method, params);
     return true;
+  }
+
+  /** False, because the SDK's client may have a handler of its own for log messages. */
+  #logged(params: Members): false {
+    const id = loggingRequest(params);
+    const message = logMessageIn(params);
+    // On a channel that all requests share, nothing says which of them a message belongs to.
+    const requests =
+      typeof id === "string"
+        ? [this.#open.get(id)]
+        : this.#transport?.hasPerRequestStream === true
+          ? []
+          : this.#open.values();
+    for (const request of requests) {
+      if (request?.options.onLog === undefined) continue;
+      request.alive();
+      request.options.onLog(message);
+    }
+    return false;
   }
 
   #listed(message: JSONRPCMessage): void {

@@ -7,6 +7,7 @@ import type { Members } from "../util/objects.ts";
 import { backOff } from "../util/timers.ts";
 import type { ActiveCall } from "./active-call.ts";
 import { CallError, refusal } from "./errors.ts";
+import type { LogMessage } from "./log-messages.ts";
 import { pause } from "./pause.ts";
 import { readQuestion } from "./read-question.ts";
 import type { CallState } from "./reference.ts";
@@ -96,6 +97,10 @@ function send(call: ActiveCall): Promise<RpcResponse> {
     ...(method === "tools/call" && { headers: headers.of(name, args) }),
     first: firstRequestMeta(call.state()),
     onProgress: (progress) => call.emit({ type: "progress", ...progress }),
+    ...(call.logLevel !== undefined && {
+      logLevel: call.logLevel,
+      onLog: (message: LogMessage) => call.emit({ type: "log", ...message }),
+    }),
   });
 }
 

@@ -130,6 +130,8 @@ export function desk(options: Partial<ParleyOptions> = {}): App {
 
   app.tool("count", { description: "Says how far it is" }, async (ctx) => {
     ctx.progress(1, 4, "packing");
+    ctx.log("notice", "sending \u001B[31mnow");
+    ctx.log("debug", { parcels: 2 });
     ctx.progress(3, 4, "sending");
     return "sent";
   });

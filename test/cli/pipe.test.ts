@@ -145,6 +145,17 @@ describe("arguments", () => {
     expect(JSON.parse(piped.stdout)).toEqual({ item: "x" });
   });
 
+  test("the log messages of a call are shown with -v, and without it not even asked for", async () => {
+    const url = await deskUrl();
+    const cwd = emptyFolder();
+    const without = await parley(["call", url, "count"], { cwd });
+    expect(without.stderr).not.toContain("notice");
+    const { stderr, stdout } = await parley(["call", url, "count", "-v"], { cwd });
+    expect(stderr).toContain("\n   notice sending now\n");
+    expect(stderr).toContain('\n   debug {"parcels":2}\n');
+    expect(stdout).toBe("sent\n");
+  });
+
   test("without a terminal, a question shows what each field is for", async () => {
     const { stdout } = await parley(["call", await deskUrl(), "formats"], { cwd: emptyFolder() });
     expect(stdout).toContain("    mail: an email address\n");

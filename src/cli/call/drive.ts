@@ -120,6 +120,9 @@ class Drive {
       case "progress":
         this.#timeline.progress(event);
         break;
+      case "log":
+        this.#timeline.logged(event);
+        break;
       case "withdrawn":
         this.#withdrawn.get(event.key)?.abort();
         break;

@@ -76,6 +76,12 @@ export class Timeline {
     this.#printer.live(`   ${style.dim(working)}${bar}${count}${said}`);
   }
 
+  logged({ level, data, logger }: Extract<CallEvent, { type: "log" }>): void {
+    const from = logger === undefined ? "" : ` ${plainLine(logger, 40)}:`;
+    const said = plainLine(typeof data === "string" ? data : JSON.stringify(data));
+    this.#printer.line(style.dim(`   ${level}${from} ${said}`));
+  }
+
   done(isError: boolean): void {
     this.#printer.settle();
     this.#round(isError ? style.red("failed") : style.green("done"));

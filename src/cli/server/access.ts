@@ -23,7 +23,7 @@ export const accessOptions = {
   root: { type: "string", multiple: true },
   env: { type: "string", multiple: true },
   timeout: { type: "string" },
-  verbose: { type: "boolean" },
+  verbose: { type: "boolean", short: "v" },
   json: { type: "boolean" },
 } as const;
 
@@ -39,7 +39,8 @@ export const accessHelp = `  --header 'name: value'   a header of every request;
                            repeated
   --timeout TIME           how long to wait for the server: 30, 500ms, 5m; the
                            time you take to answer does not count
-  --verbose                show what a server that was started here prints
+  -v, --verbose            show the log messages of a call, and what a server
+                           that was started here prints
   --json                   print one JSON object on standard output
 `;
 
@@ -98,6 +99,7 @@ export function accessOf(values: AccessValues, { env }: Io): ConnectOptions {
     limits: { rounds: 1_000, ...(timeoutMs !== undefined && { silenceMs: timeoutMs }) },
     ...(kind === "modern" && { era: modernVersion }),
     ...(kind === "legacy" && { era: legacyVersion }),
+    ...(values.verbose === true && { logLevel: "debug" as const }),
     ...(kind === "no-tasks" && { tasks: false }),
     ...(kind !== "no-elicitation" && { elicit: "events" as const, sample: "events" as const }),
     ...(values.root !== undefined && {
