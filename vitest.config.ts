@@ -66,6 +66,7 @@ export default defineConfig({
             "notifications",
             "pages",
             "rounds",
+            "shedding",
             "task-input",
             "task-listen",
             "task-phases",

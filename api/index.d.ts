@@ -620,6 +620,12 @@ export declare interface Limits {
     readonly deflate: boolean;
     /** How long a call that asked for the background may run within its request, in milliseconds, if the client cannot follow a task. Default: 50 seconds. */
     readonly inlineMs: number;
+    /**
+     * How long a round may go on to its next step, in milliseconds. After that it ends before the step, and the client comes
+     * back at once for the rest, perhaps to another instance. A round always runs one step, and from the eighth round on this
+     * does not apply, because the official client gives up after ten. Default: Infinity, which means off.
+     */
+    readonly roundMs: number;
     /** How many unfinished tasks one caller may have. Default: 1,000. */
     readonly tasksPerPrincipal: number;
     /** The longest a task may last, in milliseconds. It is also the default of `background({ ttlMs })`. Default: 7 days. */

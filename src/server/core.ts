@@ -20,6 +20,8 @@ export interface Core {
   readonly logger: Logger;
   readonly environment: Environment;
   readonly telemetry: Telemetry;
+  /** Whether the app is being closed. Its rounds then end before their next step. */
+  readonly isClosing: () => boolean;
   /** Undefined without a store. */
   readonly tasks: TaskRuntime | undefined;
   /** Undefined if the app has no store. */

@@ -21,6 +21,12 @@ export interface Limits {
   readonly deflate: boolean;
   /** How long a call that asked for the background may run within its request, in milliseconds, if the client cannot follow a task. Default: 50 seconds. */
   readonly inlineMs: number;
+  /**
+   * How long a round may go on to its next step, in milliseconds. After that it ends before the step, and the client comes
+   * back at once for the rest, perhaps to another instance. A round always runs one step, and from the eighth round on this
+   * does not apply, because the official client gives up after ten. Default: Infinity, which means off.
+   */
+  readonly roundMs: number;
   /** How many unfinished tasks one caller may have. Default: 1,000. */
   readonly tasksPerPrincipal: number;
   /** The longest a task may last, in milliseconds. It is also the default of `background({ ttlMs })`. Default: 7 days. */
@@ -59,6 +65,7 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     tokenBytes: 64 * 1024 * 1024,
     tokenTtlMs: tenYearsMs,
     inlineMs: tenYearsMs,
+    roundMs: tenYearsMs,
     tasksPerPrincipal: 1e9,
     taskTtlMs: tenYearsMs,
     taskLogBytes: 1024 * 1024 * 1024,
@@ -72,9 +79,11 @@ export function checkedLimits(given: Partial<Limits>): Limits {
   };
   for (const name of boundedLimits) {
     const value = limits[name];
+    const canBeOff = name === "roundMs";
+    if (canBeOff && value === Infinity) continue;
     if (Number.isInteger(value) && value >= 1 && value <= bounds[name]) continue;
     throw new RangeError(
-      `limits.${name} is ${value}. Pass a whole number from 1 to ${bounds[name]}.`,
+      `limits.${name} is ${value}. Pass a whole number from 1 to ${bounds[name]}${canBeOff ? ", or Infinity" : ""}.`,
     );
   }
   return limits;
@@ -86,6 +95,7 @@ const boundedLimits = [
   "tokenBytes",
   "tokenTtlMs",
   "inlineMs",
+  "roundMs",
   "tasksPerPrincipal",
   "taskTtlMs",
   "taskLogBytes",
@@ -108,6 +118,7 @@ const defaultLimits: Limits = {
   deflate: false,
   // Ten seconds less than the minute after which the official client gives up on a request.
   inlineMs: 50_000,
+  roundMs: Infinity,
   tasksPerPrincipal: defaultTaskLimits.tasksPerPrincipal,
   taskTtlMs: defaultTaskLimits.taskTtlMs,
   taskLogBytes: defaultTaskLimits.logBytes,

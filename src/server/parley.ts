@@ -99,6 +99,7 @@ class ParleyApp implements App {
       logger: loggerFor(options.logger),
       environment: nodeEnvironment,
       telemetry: telemetry(),
+      isClosing: () => this.#closing !== undefined,
       get tasks() {
         return work()?.runtime;
       },

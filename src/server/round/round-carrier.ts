@@ -15,6 +15,7 @@ import type { Definition } from "../define/definition.ts";
 import type { Call } from "./call.ts";
 import type { Inline } from "./inline.ts";
 import type { RoundRequest } from "./request.ts";
+import { Shedding } from "./shedding.ts";
 
 /** A round keeps no log of its own, because the token does. With `once: true` the store records it (once.ts). */
 export class RoundCarrier extends CallCarrier {
@@ -22,6 +23,8 @@ export class RoundCarrier extends CallCarrier {
   readonly #request: RoundRequest;
   readonly #inline: Inline | undefined;
   readonly #startedAt: number;
+  #shedding: Shedding | undefined;
+  #mayStart: Carrier["mayStart"];
   /** `background()` ends this round, because the call can become a task. */
   readonly canDetach: boolean;
 
@@ -52,6 +55,20 @@ export class RoundCarrier extends CallCarrier {
   /** False in the last round, because no later round could continue the work. */
   override get canYield(): boolean {
     return this.#call.roundsLeft > 0;
+  }
+
+  override get mayStart(): Carrier["mayStart"] {
+    const shedding = (this.#shedding ??= new Shedding(this.core, this.#call, this.#request, () =>
+      this.elapsedMs(),
+    ));
+    const { mayStart } = this.recording;
+    this.#mayStart ??= (key) => (shedding.isBefore(key) ? "later" : (mayStart?.(key) ?? true));
+    return this.#mayStart;
+  }
+
+  /** Whether the round ended before a step, so that another one goes on (shedding.ts). */
+  get hasShed(): boolean {
+    return this.#shedding?.hasShed === true;
   }
 
   override get stop(): Carrier["stop"] {

@@ -28,6 +28,7 @@ import type { RoundResponse, RoundRequest } from "./request.ts";
 import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
 import { unmetRequirement } from "./requirements.ts";
 import { RoundCarrier } from "./round-carrier.ts";
+import { shedResponse } from "./shedding.ts";
 import { fromStore, needsStore, noStore } from "../tasks/store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
 import { wantsSteps, withSteps } from "../dev/steps-in-result.ts";
@@ -132,7 +133,11 @@ function runCall(
       ? run(handler, parsed, call, carrier)
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
   return running
-    .then((outcome) => responseTo(core, definition, call, request, runtime, outcome))
+    .then((outcome) =>
+      outcome.kind === "yielded" && carrier.hasShed
+        ? shedResponse(core, definition, call, outcome)
+        : responseTo(core, definition, call, request, runtime, outcome),
+    )
     .catch((error: unknown) => failureResponse(core, definition, error, call));
 }
 

@@ -106,7 +106,11 @@ export async function inputRequiredResponse(
 }
 
 /** A question that is asked again unchanged keeps its time limit. */
-function openWait({ key, digest, ms }: Open, before: readonly OpenWait[], now: number): OpenWait {
+export function openWait(
+  { key, digest, ms }: Open,
+  before: readonly OpenWait[],
+  now: number,
+): OpenWait {
   const earlier = before.find((one) => one.key === key && one.digest === digest);
   return { key, digest, dueAt: earlier?.dueAt ?? (ms === undefined ? undefined : now + ms) };
 }
