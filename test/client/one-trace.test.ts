@@ -1,5 +1,5 @@
-// One call as one trace: three rounds, the task that it becomes, two workers one after the other, and a question of the
-// task, with the spans of the client.
+// One call as one trace: three rounds, the task that it becomes, a worker that hands it over, one from which it is taken
+// over, and a question of the task, with the spans of both clients.
 
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -9,11 +9,14 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { memoryStore, parley } from "mcp-parley";
 import type { App, Store } from "mcp-parley";
-import { connect } from "mcp-parley/client";
-import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { connect, withTasks } from "mcp-parley/client";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { keys, quiet } from "../interop/errands.ts";
+import { patience } from "../patience.ts";
 
 const spans = new InMemorySpanExporter();
 const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
@@ -47,17 +50,24 @@ function gate(): Gate {
   return { entered, enter, released, release };
 }
 
-function replica(store: Store, { enter, released } = gate()): App {
+/** A gate that is always open. */
+const noGate: Pick<Gate, "enter" | "released"> = { enter: () => {}, released: Promise.resolve() };
+
+function replica(store: Store, makes = noGate, paints = noGate): App {
   const app = parley({ name: "traced", version: "1.0.0", keys, store, logger: quiet });
   app.tool("order", { task: "optional" }, async (ctx) => {
     const name = await ctx.ask("name", "Name?");
     const colour = await ctx.ask("colour", "Colour?");
     await ctx.background();
     await ctx.step("make", () => {
-      enter();
-      return released;
+      makes.enter();
+      return makes.released;
     });
-    await ctx.step("paint", () => colour);
+    await ctx.step("paint", async () => {
+      paints.enter();
+      await paints.released;
+      return colour;
+    });
     return `${name} ${await ctx.confirm("sure", "Sure?")}`;
   });
   app.tool("refuse", {}, () => ({ content: [{ type: "text", text: "no" }], isError: true }));
@@ -78,71 +88,127 @@ const named = (name: string) => spans.getFinishedSpans().filter((span) => span.n
 const ofClient = (span: ReadableSpan) => span.kind === SpanKind.CLIENT;
 const linked = ({ links }: ReadableSpan) => links.map((link) => link.context.spanId);
 
-test("three rounds, a task, a handover to another worker and a question of the task are one trace", async () => {
-  const store = memoryStore();
-  const { url } = await replica(store).listen(0, { worker: false });
-  const held = gate();
-  const first = replica(store, held);
-  await first.work();
-  const server = await connect(url, answers);
-  open.push(() => server.close());
+/** Calls the tool with this client, and resolves to its text. */
+type Caller = (url: string) => Promise<string>;
 
-  const result = server.call("order");
-  await held.entered;
-  const closed = first.close();
-  held.release();
-  await closed;
-  await replica(store).work();
-  expect((await result).text).toBe("red true");
+const callers: Readonly<Record<string, Caller>> = {
+  connect: async (url) => {
+    const server = await connect(url, answers);
+    open.push(() => server.close());
+    return (await server.call("order")).text;
+  },
+  "the official client, with withTasks": async (url) => {
+    const client = await plainClient(url);
+    const { content } = await client.callTool({ name: "order" });
+    const [block] = content;
+    return block?.type === "text" ? block.text : "";
+  },
+};
 
-  const all = spans.getFinishedSpans();
-  const [call] = named("parley.call tools/call order");
-  expect(new Set(all.map((span) => span.spanContext().traceId)).size).toBe(1);
+/** What the plain client names as parent in its requests about tasks. */
+const taskParents: unknown[] = [];
 
-  const sent = named("tools/call order").filter(ofClient);
-  const served = named("tools/call order").filter((span) => !ofClient(span));
-  expect(sent.map((span) => span.attributes["parley.round"])).toEqual([1, 2, 3]);
-  expect(sent.map((span) => span.parentSpanContext?.spanId)).toEqual([
-    id(call),
-    id(call),
-    id(call),
-  ]);
-  expect(served.map((span) => span.parentSpanContext?.spanId)).toEqual(sent.map(id));
-  expect(served.map((span) => span.attributes["parley.outcome"])).toEqual([
-    "input_required",
-    "input_required",
-    "task",
-  ]);
-  expect(sent.map((span) => span.attributes["parley.outcome"])).toEqual(
-    served.map((span) => span.attributes["parley.outcome"]),
+/** An official client. `onAsked` is called before each answer. */
+async function plainClient(url: string, onAsked = () => {}): Promise<Client> {
+  const client = new Client(
+    { name: "plain", version: "1.0.0" },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: "auto" } },
   );
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    onAsked();
+    return answers.elicit({ key: params.message.slice(0, -1).toLowerCase() });
+  });
+  const watched: typeof fetch = (to, init) => {
+    const { method = "", params } = JSON.parse(String(init?.body ?? "{}"));
+    if (method.startsWith("tasks/")) taskParents.push(params._meta.traceparent);
+    return fetch(to, init);
+  };
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: watched });
+  await client.connect(withTasks(transport));
+  open.push(() => client.close());
+  return client;
+}
 
-  // The first worker hands over, the second waits for the answer, and then ends the task.
-  const runs = named("parley.run order");
-  expect(runs.map((span) => span.attributes["parley.outcome"])).toEqual([
-    "stopped",
-    "waiting",
-    "completed",
-  ]);
-  for (const run of runs) {
-    expect(run.parentSpanContext?.spanId).toBe(id(served[2]));
-    expect(linked(run)).toContain(id(served[0]));
-  }
-  for (const round of served.slice(1)) expect(linked(round)).toContain(id(served[0]));
-  expect(named("parley.step make")[0]?.parentSpanContext?.spanId).toBe(id(runs[0]));
-  expect(named("parley.step paint")[0]?.parentSpanContext?.spanId).toBe(id(runs[1]));
+const leaseMs = 3_600_000;
 
-  const serverSpans = [
-    ...served,
-    ...runs,
-    ...named("parley.step make"),
-    ...named("parley.step paint"),
-  ];
-  expect(new Set(serverSpans.map((span) => span.attributes["parley.call.id"])).size).toBe(1);
-  const taskSpans = [...runs, ...named("parley.step make"), ...named("parley.step paint"), call];
-  expect(new Set(taskSpans.map((span) => span?.attributes["parley.task.id"])).size).toBe(1);
-  expect(all.filter((span) => span.attributes["parley.call.id"] === undefined)).toEqual([]);
-});
+test.each(Object.entries(callers))(
+  "%s: three rounds, a task, a handover, a takeover and a question of the task are one trace",
+  async (_name, order) => {
+    let skewMs = 0;
+    const store = new MemoryStore({ leaseMs, now: () => Date.now() + skewMs });
+    const { url } = await replica(store).listen(0, { worker: false });
+    const making = gate();
+    const first = replica(store, making);
+    await first.work();
+
+    const result = order(url);
+    await making.entered;
+    const closed = first.close();
+    making.release();
+    await closed;
+    // The second worker stops in the middle of a step, as a process does that is paused, and its lease runs out.
+    const painting = gate();
+    await replica(store, noGate, painting).work();
+    await painting.entered;
+    skewMs += leaseMs + 1;
+    const third = replica(store);
+    await third.work();
+    expect(await result).toBe("red true");
+    painting.release();
+    await vi.waitFor(() => expect(named("parley.run order")).toHaveLength(4), patience);
+
+    const all = spans.getFinishedSpans();
+    const [call] = named("parley.call tools/call order");
+    expect(new Set(all.map((span) => span.spanContext().traceId)).size).toBe(1);
+
+    const sent = named("tools/call order").filter(ofClient);
+    const served = named("tools/call order").filter((span) => !ofClient(span));
+    expect(sent.map((span) => span.attributes["parley.round"])).toEqual([1, 2, 3]);
+    expect(sent.map((span) => span.parentSpanContext?.spanId)).toEqual([
+      id(call),
+      id(call),
+      id(call),
+    ]);
+    expect(served.map((span) => span.parentSpanContext?.spanId)).toEqual(sent.map(id));
+    expect(served.map((span) => span.attributes["parley.outcome"])).toEqual([
+      "input_required",
+      "input_required",
+      "task",
+    ]);
+    expect(sent.map((span) => span.attributes["parley.outcome"])).toEqual(
+      served.map((span) => span.attributes["parley.outcome"]),
+    );
+
+    // The first worker hands over, the third takes over, waits for the answer and ends the task. The second then finds that
+    // the task is no longer its own.
+    const runs = named("parley.run order");
+    expect(runs.map((span) => span.attributes["parley.outcome"])).toEqual([
+      "stopped",
+      "waiting",
+      "completed",
+      "stopped",
+    ]);
+    for (const run of runs) {
+      expect(run.parentSpanContext?.spanId).toBe(id(served[2]));
+      expect(linked(run)).toContain(id(served[0]));
+    }
+    for (const round of served.slice(1)) expect(linked(round)).toContain(id(served[0]));
+    const parents = (name: string) => named(name).map((span) => span.parentSpanContext?.spanId);
+    expect(parents("parley.step make")).toEqual([id(runs[0])]);
+    expect(parents("parley.step paint")).toEqual([id(runs[1]), id(runs[3])]);
+
+    const serverSpans = [
+      ...served,
+      ...runs,
+      ...named("parley.step make"),
+      ...named("parley.step paint"),
+    ];
+    expect(new Set(serverSpans.map((span) => span.attributes["parley.call.id"])).size).toBe(1);
+    const taskSpans = [...runs, ...named("parley.step make"), ...named("parley.step paint"), call];
+    expect(new Set(taskSpans.map((span) => span?.attributes["parley.task.id"])).size).toBe(1);
+    expect(all.filter((span) => span.attributes["parley.call.id"] === undefined)).toEqual([]);
+  },
+);
 
 test("a result with isError sets the status of the call's span, its round's and the server's", async () => {
   const { url } = await replica(memoryStore()).listen(0, { worker: false });
@@ -197,4 +263,59 @@ test("a request names the span of its round, and none if no SDK collects spans",
   } finally {
     trace.setGlobalTracerProvider(provider);
   }
+});
+
+test("over withTasks, requests about a task name the span of the call", async () => {
+  const store = memoryStore();
+  const app = replica(store);
+  const { url } = await app.listen(0);
+  const client = await plainClient(url);
+  taskParents.splice(0);
+  await client.callTool({ name: "order" });
+  const [call] = named("parley.call tools/call order");
+  expect(new Set(taskParents)).toEqual(
+    new Set([`00-${call?.spanContext().traceId}-${id(call)}-01`]),
+  );
+});
+
+test("a call over withTasks belongs to the active span, or to the one that its _meta names", async () => {
+  const { url } = await replica(memoryStore()).listen(0, { worker: false });
+  const client = await plainClient(url);
+  const own = trace.getTracer("test").startSpan("own");
+  await context.with(trace.setSpan(context.active(), own), () =>
+    client.callTool({ name: "refuse" }),
+  );
+  own.end();
+  const traceparent = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
+  await client.callTool({ name: "parent", _meta: { traceparent } });
+  const [refused] = named("parley.call tools/call refuse");
+  expect(refused?.parentSpanContext?.spanId).toBe(own.spanContext().spanId);
+  expect(refused).toMatchObject({
+    status: { code: SpanStatusCode.ERROR },
+    attributes: { "error.type": "tool_error" },
+  });
+  const [parented] = named("parley.call tools/call parent");
+  expect(parented?.parentSpanContext).toMatchObject({ spanId: "2".repeat(16) });
+  expect(parented?.status.code).toBe(SpanStatusCode.UNSET);
+});
+
+test("a call over withTasks that fails, or that the client gives up, sets the status of its span", async () => {
+  const { url } = await replica(memoryStore()).listen(0, { worker: false });
+  const stop = new AbortController();
+  const client = await plainClient(url, () => stop.abort());
+  await expect(client.callTool({ name: "nobody" })).rejects.toThrow("nobody");
+  await expect(client.callTool({ name: "order" }, { signal: stop.signal })).rejects.toThrow(
+    /abort/i,
+  );
+  await client.close();
+  const [failed] = named("parley.call tools/call nobody");
+  expect(failed).toMatchObject({
+    status: { code: SpanStatusCode.ERROR },
+    attributes: { "error.type": "-32602" },
+  });
+  const [left] = named("parley.call tools/call order");
+  expect(left).toMatchObject({
+    status: { code: SpanStatusCode.ERROR },
+    attributes: { "error.type": "cancelled" },
+  });
 });

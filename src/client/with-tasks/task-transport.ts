@@ -26,6 +26,8 @@ import { declaring, errorOf, isId, isRequest, members, modernMeta } from "./mess
 import { LegacyByDefault } from "./no-effect.ts";
 import { TaskLeftError } from "./options.ts";
 import type { WithTasksOptions } from "./options.ts";
+import { TransportTrace } from "./transport-trace.ts";
+import type { TracedCall } from "./transport-trace.ts";
 
 /** One `tools/call` request of the client that has no response yet. */
 interface OpenCall {
@@ -38,6 +40,8 @@ interface OpenCall {
   /** The last progress that was reported under its token. */
   progress: number;
   task: FollowedTask | undefined;
+  /** Undefined if nothing is traced. */
+  readonly trace: TracedCall | undefined;
 }
 
 /** How long a late response to a request that the client gave up is awaited, because it may be a task. */
@@ -54,6 +58,7 @@ export class TaskTransport implements Transport {
   readonly #calls = new Map<RequestId, OpenCall>();
   readonly #asking: AskingTasks;
   readonly #legacy = new LegacyByDefault();
+  readonly #traces = new TransportTrace();
 
   constructor(inner: Transport, options: WithTasksOptions) {
     this.#inner = inner;
@@ -106,6 +111,7 @@ export class TaskTransport implements Transport {
       stop: new AbortController(),
       progress: 0,
       task: undefined,
+      trace: this.#traces.callOf(request),
     };
     call.signal?.addEventListener("abort", () => this.#giveUp(call), { once: true });
     this.#calls.set(call.id, call);
@@ -113,9 +119,11 @@ export class TaskTransport implements Transport {
       void this.#answered(call, requestState, members(inputResponses));
       return;
     }
+    const send = (sent: JSONRPCRequest) => this.#inner.send(sent, options);
     try {
-      await this.#inner.send(request, options);
+      await (call.trace === undefined ? send(request) : call.trace.send(request, send));
     } catch (error) {
+      call.trace?.giveUp(error);
       this.#calls.delete(call.id);
       throw error;
     }
@@ -136,6 +144,7 @@ export class TaskTransport implements Transport {
   #giveUp(call: OpenCall): void {
     if (call.stop.signal.aborted || this.#calls.get(call.id) !== call) return;
     call.stop.abort();
+    call.trace?.giveUp();
     const forget = () => this.#calls.delete(call.id);
     if (call.task === undefined) {
       // Most servers will not respond any more, but a response on its way may say that the call is a task.
@@ -175,7 +184,11 @@ export class TaskTransport implements Transport {
     }
     if (call !== undefined) this.#calls.delete(call.id);
     const result = "result" in message ? message.result : undefined;
+    const trace = call?.stop.signal.aborted === true ? undefined : call?.trace;
+    trace?.responded(message);
     if (call === undefined || !isObject(result) || result["resultType"] !== "task") {
+      if ("error" in message) trace?.failed(message.error);
+      else trace?.answered(members(result));
       return this.onmessage?.(this.#legacy.received(message), extra);
     }
     this.#becameTask(call, result);
@@ -183,7 +196,9 @@ export class TaskTransport implements Transport {
 
   #becameTask(call: OpenCall, result: Members): void {
     try {
-      call.task = new FollowedTask(createdTask(result), call.tool, call.meta, this.#services);
+      const meta = { ...call.meta, ...call.trace?.meta };
+      call.task = new FollowedTask(createdTask(result), call.tool, meta, this.#services);
+      call.trace?.becameTask(call.task.taskId);
     } catch (fault) {
       return this.#failed(call, fault);
     }
@@ -231,11 +246,13 @@ export class TaskTransport implements Transport {
     this.#calls.delete(call.id);
     const { id } = call;
     if ("result" in outcome) {
+      call.trace?.answered(outcome.result);
       this.onmessage?.({ jsonrpc: "2.0", id, result: outcome.result });
     } else {
       const requestState = this.#asking.keep(task, outcome.questions);
       const inputRequests = Object.fromEntries(outcome.questions);
       const result = { resultType: "input_required", inputRequests, requestState };
+      call.trace?.answered(result);
       this.onmessage?.({ jsonrpc: "2.0", id, result });
     }
   }
@@ -244,6 +261,7 @@ export class TaskTransport implements Transport {
     if (call.stop.signal.aborted) return;
     this.#calls.delete(call.id);
     const error = errorOf(fault, call.task?.taskId);
+    call.trace?.failed(error);
     this.onmessage?.({ jsonrpc: "2.0", id: call.id, error });
   }
 
@@ -269,8 +287,12 @@ export class TaskTransport implements Transport {
   // ---------------------------------------------------------------- the end
 
   #stopAll(): void {
-    for (const call of this.#calls.values()) call.stop.abort();
+    for (const call of this.#calls.values()) {
+      if (!call.stop.signal.aborted) call.trace?.giveUp();
+      call.stop.abort();
+    }
     this.#calls.clear();
+    this.#traces.close();
     for (const task of this.#asking.takeAll()) {
       this.onerror?.(new TaskLeftError(task.tool, task.taskId));
     }
