@@ -119,7 +119,7 @@ async function plainClient(url: string, onAsked = () => {}): Promise<Client> {
     return answers.elicit({ key: params.message.slice(0, -1).toLowerCase() });
   });
   const watched: typeof fetch = (to, init) => {
-    const { method = "", params } = JSON.parse(String(init?.body ?? "{}"));
+    const { method = "", params } = JSON.parse(typeof init?.body === "string" ? init.body : "{}");
     if (method.startsWith("tasks/")) taskParents.push(params._meta.traceparent);
     return fetch(to, init);
   };
