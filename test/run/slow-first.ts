@@ -7,9 +7,10 @@ import type { TestSequencer, TestSpecification, Vitest } from "vitest/node";
 const slowest = [
   "test/conformance/conformance.test.ts",
   "test/chaos/chaos.test.ts",
-  "test/attack/attack.test.ts",
   "test/bench/bench.test.ts",
+  "test/attack/floods.test.ts",
   "test/attack/attack.test.ts",
+  "test/attack/intruder.test.ts",
   "test/draft/client.test.ts",
   "test/cli/demo.test.ts",
   "test/cli/init.test.ts",
