@@ -104,11 +104,13 @@ export class TaskRuntime {
       ttlMs,
     };
     const bytes = task.input.length + bytesOf(log);
-    await this.shares.admit(owned.principal, bytes, `The task of "${tool}"`);
-    // If the worker here has room, it runs the task at once, without claiming it from the store.
-    const place = this.worker?.reserve(tool);
-    const claimedBy = place && { worker: place.worker, leaseMs: store.leaseMs };
-    const creation = await this.#created({ ...task, claimedBy }, place);
+    const what = `The task of "${tool}"`;
+    const creation = await this.shares.write(owned.principal, bytes, what, () => {
+      // If the worker here has room, it runs the task at once, without claiming it from the store.
+      const place = this.worker?.reserve(tool);
+      const claimedBy = place && { worker: place.worker, leaseMs: store.leaseMs };
+      return this.#created({ ...task, claimedBy }, place);
+    });
     if (creation.kind === "too many") {
       observer.limitReached(owned.principal, "tasksPerPrincipal", limits.tasksPerPrincipal);
       throw tooManyTasks(tool, limits.tasksPerPrincipal);

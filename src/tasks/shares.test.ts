@@ -89,6 +89,24 @@ test("many at once do not exceed the limit, and ask the store once", async () =>
   expect(asked).toEqual(["ann"]);
 });
 
+test("what is being written counts until it is in the store", async () => {
+  const store = new MemoryStore();
+  const { shares } = sharesOn(store);
+  const written: (() => void)[] = [];
+  const write = (id: number) =>
+    shares.write("ann", 20 * kib, "The state", async () => {
+      await new Promise<void>((resolve) => void written.push(resolve));
+      await store.spill(`${id}`, "x".repeat(20 * kib), 1e9, "ann");
+    });
+  const first = [write(1), write(2), write(3)];
+  await expect.poll(() => written.length).toBe(3);
+  // The store has nothing yet, and is asked again.
+  await expect(write(4)).rejects.toThrow(ParleyError);
+  for (const go of written) go();
+  await Promise.all(first);
+  expect((await store.usage("ann")).bytes).toBeLessThanOrEqual(64 * kib);
+});
+
 test("many at once share what is left, and what they need together makes ended tasks go", async () => {
   const store = new MemoryStore();
   await store.spill("first", "x".repeat(30 * kib), 1e9, "ann");

@@ -16,6 +16,8 @@ interface Share {
   /** What this process has admitted since then. */
   bytes: number;
   records: number;
+  /** What of it is being written, in bytes, so that the store may not know it yet. */
+  unwritten: number;
   /** What those who wait for the store's answer want, in bytes. */
   wanted: number;
   /** The question to the store that is under way. Those who come meanwhile wait for it, too. */
@@ -51,6 +53,26 @@ export class StorageShares {
   /** Makes room for something new of this caller. Rejects with a ParleyError if its share is used up. */
   admit(principal: string, bytes: number, what: string): Promise<void> | undefined {
     return this.#take(principal, bytes, 1, what, this.#limits.storedBytes);
+  }
+
+  /**
+   * Writes something new of this caller, after making room for it. As long as it is being written, it counts beside what
+   * the store says. Otherwise many who write at the same time would each find the room that the others are about to fill.
+   */
+  async write<T>(
+    principal: string,
+    bytes: number,
+    what: string,
+    writing: () => Promise<T>,
+  ): Promise<T> {
+    await this.admit(principal, bytes, what);
+    const share = this.#shareOf(principal);
+    share.unwritten += bytes + recordBytes;
+    try {
+      return await writing();
+    } finally {
+      share.unwritten -= bytes + recordBytes;
+    }
   }
 
   /**
@@ -115,7 +137,8 @@ export class StorageShares {
   /** Asks the store what it keeps for a caller, after ended tasks have made room for what is wanted. */
   async #ask(share: Share, principal: string): Promise<void> {
     const { storedBytes, endedTasks, keepMs } = this.#limits;
-    const { bytes, records } = share;
+    const { records } = share;
+    const bytes = share.bytes - share.unwritten;
     try {
       let usage = await this.#store.usage(principal);
       for (let batch = 0; batch < mostBatches; batch += 1) {
@@ -127,8 +150,8 @@ export class StorageShares {
         usage = await this.#store.usage(principal);
       }
       share.known = usage;
-      // What was admitted meanwhile may not be in the store yet.
-      share.bytes -= bytes;
+      // What was being written, or was admitted meanwhile, may not be in the store yet.
+      share.bytes -= Math.max(0, bytes);
       share.records -= records;
     } finally {
       share.asking = undefined;
@@ -145,6 +168,7 @@ export class StorageShares {
       known: { live: 0, ended: 0, bytes: 0 },
       bytes: 0,
       records: 0,
+      unwritten: 0,
       wanted: 0,
       asking: undefined,
       askedAt: -askGapMs,

@@ -49,9 +49,12 @@ async function write(
   await fromStore(
     (async () => {
       await core.tasks?.ready();
-      await core.tasks?.shares.admit(principal, sealed.length, `The state of "${target}"`);
-      const ttlMs = expiresAt - core.environment.now();
-      await core.store?.spill(pointer, sealed, ttlMs, principal);
+      const save = async () => {
+        const ttlMs = expiresAt - core.environment.now();
+        await core.store?.spill(pointer, sealed, ttlMs, principal);
+      };
+      const what = `The state of "${target}"`;
+      await (core.tasks?.shares.write(principal, sealed.length, what, save) ?? save());
     })(),
   );
   return pointer;
