@@ -1,3 +1,13 @@
+/** Options of `drafts`. */
+export declare interface DraftOptions {
+    /**
+     * For a server: the names of the tools that decide themselves when a task that the client has requested is created, with
+     * `ctx.background()`. They may ask in rounds before, or return a plain result. Default: none, so a call that requests a
+     * task is one from the start.
+     */
+    readonly deferTasks?: readonly string[] | undefined;
+}
+
 /** The drafts of the protocol to speak besides its releases. Made by `drafts()` from `mcp-parley/drafts`. */
 export declare interface Drafts {
     /** The protocol version of the draft, such as `"2026-06-XX"`. */
@@ -16,6 +26,6 @@ export declare interface Drafts {
  * const app = parley({ name: "tracker", version: "1.0.0", drafts: drafts() });
  * ```
  */
-export declare function drafts(): Drafts;
+export declare function drafts({ deferTasks }?: DraftOptions): Drafts;
 
 export { }

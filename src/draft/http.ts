@@ -11,6 +11,7 @@ import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import { peerIn, peerOf, sessionIdOf, stranger } from "./peer.ts";
 import { serveDraft } from "./server.ts";
+import type { Deferred } from "./server.ts";
 import { opensDraft } from "./wire.ts";
 
 /** Serves a 2026-07-28 request whose body has been read. */
@@ -28,6 +29,7 @@ export async function serveDraftHttp(
   body: unknown,
   serve: ServeHttp,
   tasks: DraftTasks,
+  deferred: Deferred,
 ): Promise<Response> {
   // There is no stream to open with GET, and no session to end with DELETE.
   if (request.method !== "POST") return new Response(null, { status: 405, headers: onlyPost });
@@ -45,7 +47,7 @@ export async function serveDraftHttp(
   return new Promise((resolve, reject) => {
     const outgoing = new OutgoingResponse(resolve, headers);
     const translated = new TranslatedRequests(request, serve, outgoing.notify);
-    serveDraft({ method, params, peer, signal: request.signal }, translated.serve, tasks)
+    serveDraft({ method, params, peer, signal: request.signal }, translated.serve, tasks, deferred)
       .then((response) => outgoing.end({ jsonrpc: "2.0", id, ...bodyOf(response) }))
       .catch((error: unknown) => {
         if (error instanceof NotJsonRpc) outgoing.pass(error.response);

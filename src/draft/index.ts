@@ -5,18 +5,29 @@ import { draftVersion } from "../protocol/versions.ts";
 import { DraftRequests } from "./client.ts";
 import { isDraftRequest, serveDraftHttp } from "./http.ts";
 import { DraftOffer } from "./offer.ts";
+import type { Deferred } from "./server.ts";
 import { DraftTransport } from "./stdio.ts";
 
 export type { Drafts } from "../protocol/drafts.ts";
 
-const dialect: DraftDialect = {
+/** Options of `drafts`. */
+export interface DraftOptions {
+  /**
+   * For a server: the names of the tools that decide themselves when a task that the client has requested is created, with
+   * `ctx.background()`. They may ask in rounds before, or return a plain result. Default: none, so a call that requests a
+   * task is one from the start.
+   */
+  readonly deferTasks?: readonly string[] | undefined;
+}
+
+const dialectWith = (deferred: Deferred): DraftDialect => ({
   "~drafts": draftVersion,
   isRequest: isDraftRequest,
-  serveHttp: serveDraftHttp,
-  wrapTransport: (transport, tasks) => new DraftTransport(transport, tasks),
+  serveHttp: (request, body, serve, tasks) => serveDraftHttp(request, body, serve, tasks, deferred),
+  wrapTransport: (transport, tasks) => new DraftTransport(transport, tasks, deferred),
   offer: (transport) => new DraftOffer(transport),
   requests: (inner, taskFor) => new DraftRequests(inner, taskFor),
-};
+});
 
 /**
  * The draft of multi round-trip requests that came before 2026-07-28, protocol version `2026-06-XX`. Pass it to
@@ -30,6 +41,6 @@ const dialect: DraftDialect = {
  * const app = parley({ name: "tracker", version: "1.0.0", drafts: drafts() });
  * ```
  */
-export function drafts(): Drafts {
-  return dialect;
+export function drafts({ deferTasks = [] }: DraftOptions = {}): Drafts {
+  return dialectWith(new Set(deferTasks));
 }

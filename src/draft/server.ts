@@ -20,6 +20,9 @@ import { aboutTask, failure, relatedTaskKey, result } from "./wire.ts";
 /** Serves a 2026-07-28 request. Its params include the envelope in `_meta`. */
 export type Serve = (method: string, params: Members) => Promise<RpcResponse>;
 
+/** The tools whose handler decides when a requested task is created. */
+export type Deferred = ReadonlySet<string>;
+
 /** A request of the draft and the client that sent it. */
 export interface DraftRequest {
   readonly method: string;
@@ -44,6 +47,7 @@ export async function serveDraft(
   request: DraftRequest,
   serve: Serve,
   tasks: DraftTasks,
+  deferred: Deferred,
 ): Promise<RpcResponse> {
   const { method, params } = request;
   const exchange: Exchange = {
@@ -57,7 +61,7 @@ export async function serveDraft(
     case "ping":
       return result({});
     case "tools/call":
-      return called(exchange);
+      return called(exchange, deferred);
     case "tools/list":
       return mapped(await exchange.serve(method, params), (list) => withSupport(list, tasks));
     case "tasks/get":
@@ -142,11 +146,16 @@ function executed(tool: unknown, supportOf: DraftTasks["support"]): unknown {
 
 // ---------------------------------------------------------------- a call
 
-/** A call that was sent with `task` becomes one when its handler says so. Without `task` it never does (seed 004). */
-async function called({ params, serve }: Exchange): Promise<RpcResponse> {
+/**
+ * A call that was sent with `task` is a task from the start (seeds 000, 001 and 003). If the author has named its tool in
+ * `deferTasks`, it becomes one when its handler says so (seed 004). Without `task` it never does.
+ */
+async function called({ params, serve }: Exchange, deferred: Deferred): Promise<RpcResponse> {
   const wish = own(params, "task");
   if (wish !== undefined && !isObject(wish)) return failure(invalidParams, "task is not an object");
-  const response = await serve("tools/call", params, wish !== undefined);
+  const isDeferred = wish !== undefined && deferred.has(String(own(params, "name")));
+  const sent = isDeferred ? { ...params, task: { ...wish, deferred: true } } : params;
+  const response = await serve("tools/call", sent, wish !== undefined);
   if (response.kind === "error") return wantsTask(response) ? needsTask : response;
   const { resultType, _meta, ...task } = response.result;
   if (resultType === "task") return result({ task: draftTask(task) });

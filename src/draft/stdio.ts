@@ -15,6 +15,7 @@ import type { Members } from "../util/objects.ts";
 import { peerOf, stranger } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { serveDraft } from "./server.ts";
+import type { Deferred } from "./server.ts";
 import { opensDraft } from "./wire.ts";
 
 type Request = Extract<JSONRPCMessage, { method: string; id: RequestId }>;
@@ -33,14 +34,16 @@ export class DraftTransport implements Transport {
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtraInfo) => void) | undefined;
   readonly #inner: Transport;
   readonly #tasks: DraftTasks;
+  readonly #deferred: Deferred;
   readonly #inFlight = new Map<RequestId, InFlight>();
   readonly #waiting = new Map<RequestId, (response: RpcResponse) => void>();
   #peer: Peer | undefined;
   #requests = 0;
 
-  constructor(inner: Transport, tasks: DraftTasks) {
+  constructor(inner: Transport, tasks: DraftTasks, deferred: Deferred) {
     this.#inner = inner;
     this.#tasks = tasks;
+    this.#deferred = deferred;
   }
 
   /** Whether the client opened with the draft. */
@@ -102,7 +105,7 @@ export class DraftTransport implements Transport {
     };
     try {
       const serve = (final: string, members: Members) => this.#serve(inFlight, final, members);
-      const response = await serveDraft(request, serve, this.#tasks);
+      const response = await serveDraft(request, serve, this.#tasks, this.#deferred);
       if (signal.aborted) return;
       const { kind: _, ...body } = response;
       await this.#inner.send({ jsonrpc: "2.0", id, ...body });

@@ -272,7 +272,7 @@ describe("over one channel", () => {
     const [client, server] = InMemoryTransport.createLinkedPair();
     const served = serveStdio(
       () => made.app.attach(new McpServer({ name: "oven", version: "1.0.0" })),
-      { transport: new DraftTransport(server, tasksOf(made)) },
+      { transport: new DraftTransport(server, tasksOf(made), new Set()) },
     );
     const answers: Answer[] = [];
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
@@ -325,14 +325,18 @@ describe("over one channel", () => {
   test("a result that is no longer awaited is no longer looked up", async () => {
     const [client, inner] = InMemoryTransport.createLinkedPair();
     const waiting: AbortSignal[] = [];
-    const transport = new DraftTransport(inner, {
-      support: () => undefined,
-      async *changes(_, signal) {
-        waiting.push(signal);
-        yield "as it is";
-        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    const transport = new DraftTransport(
+      inner,
+      {
+        support: () => undefined,
+        async *changes(_, signal) {
+          waiting.push(signal);
+          yield "as it is";
+          await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        },
       },
-    });
+      new Set(),
+    );
     // Stands in for the SDK, with a task that is never over.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
     transport.onmessage = (message) => {

@@ -25,7 +25,7 @@ const ways: [string, () => Promise<DraftPeer>][] = [
   [
     "HTTP",
     async () => {
-      const { app } = oven({ drafts: drafts() });
+      const { app } = oven({ drafts: drafts({ deferTasks: ["order", "ferment"] }) });
       const { url } = await app.listen(0);
       onTestFinished(() => app.close());
       return draftOverHttp(url);
@@ -161,7 +161,31 @@ describe.each(ways)("over %s", (_, open) => {
     expect(JSON.stringify(result)).toContain("onwards");
   });
 
-  test("a call goes from rounds to a task, and never back", async () => {
+  test("a call that requests a task is one from the start, whatever its handler does first", async () => {
+    const peer = await open();
+    // It asks before it could decide anything, and never asks for the background.
+    const { taskId } = taskIn(await peer.ask("tools/call", { name: "inquire", task: {} }));
+    await untilTask(peer, taskId, "input_required");
+    await respond(peer, taskId, { size: accept({ size: "large" }) });
+    await untilTask(peer, taskId, "completed");
+    expect((await peer.ask("tasks/result", { taskId })).result).toEqual({
+      ...said("a large one"),
+      _meta: about(taskId),
+    });
+    const quick = taskIn(await peer.ask("tools/call", { name: "quick", task: {} }));
+    await untilTask(peer, quick.taskId, "completed");
+    // The same tool, without the wish.
+    const round = await peer.ask("tools/call", { name: "inquire" });
+    expect(round.result).toHaveProperty("inputRequests");
+  });
+
+  test("arguments that do not fit make no task", async () => {
+    const { ask } = await open();
+    const { result } = await ask("tools/call", { name: "bake", arguments: { loaf: 7 }, task: {} });
+    expect(result).toMatchObject({ isError: true });
+  });
+
+  test("a call of a tool that defers goes from rounds to a task, and never back", async () => {
     const peer = await open();
     const order = { name: "order", arguments: { loaf: "rye" }, task: {} };
     const first = await peer.ask("tools/call", order);
@@ -185,12 +209,12 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("without `task` there is no task, and with it a task is optional", async () => {
+  test("without `task` there is no task, and with it none for a tool that defers it or has no tasks", async () => {
     const { ask } = await open();
     const inline = await ask("tools/call", rye);
     expect(inline.result).toHaveProperty("inputRequests");
-    expect((await ask("tools/call", { name: "quick", task: {} })).result).toEqual(
-      said("done at once"),
+    expect((await ask("tools/call", { name: "ferment", task: {} })).result).toEqual(
+      said("no time for that"),
     );
     expect((await ask("tools/call", { name: "plain", task: {} })).result).toEqual(
       said("not a task"),
@@ -253,11 +277,11 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("the client says how long a task may last, and the handler may decide first", async () => {
+  test("the client says how long a task may last", async () => {
     const { ask } = await open();
     const ttlOf = async (call: object) => taskIn(await ask("tools/call", call))["ttl"];
     expect(await ttlOf({ name: "two", task: { ttl: 5_000 } })).toBe(5_000);
-    expect(await ttlOf({ ...rye, task: { ttl: 5_000 } })).toBe(60_000);
+    expect(await ttlOf({ ...rye, task: { ttl: 5_000 } })).toBe(5_000);
     const week = 7 * 24 * 3_600_000;
     for (const ttl of [2 * week, -1, "long", null]) {
       expect(await ttlOf({ name: "two", task: { ttl } })).toBe(week);

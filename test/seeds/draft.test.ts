@@ -25,7 +25,8 @@ interface Live {
 
 /** A peer that speaks the draft with a server of these tools. */
 async function drafting(...tools: Register[]) {
-  const { app } = await servingWith({ drafts: drafts() }, ...tools);
+  // As in 004, where the tool is marked with DeferTaskCreation. All other tools are tasks at once, as in 000 and 001.
+  const { app } = await servingWith({ drafts: drafts({ deferTasks: ["provision-vm"] }) }, ...tools);
   const peer = await draftOverHttp(app);
   const headers = { "mcp-session-id": peer.sessionId };
   const post = (message: object) => postDraft(app, message, headers);

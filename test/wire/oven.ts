@@ -207,6 +207,14 @@ export function oven({ store: given, ...options }: Partial<ParleyOptions> = {}):
     await ctx.background();
     return ctx.ask("name", "Name, again?");
   });
+  app.tool("inquire", { task: "optional" }, async (ctx) => {
+    called.push("inquire");
+    return `a ${await ctx.choose("size", "Which size?", ["small", "large"])} one`;
+  });
+  app.tool("ferment", { task: "optional" }, () => {
+    called.push("ferment");
+    return "no time for that";
+  });
   app.tool("plain", {}, () => {
     called.push("plain");
     return "not a task";

@@ -25,6 +25,8 @@ export interface RoundRequest {
   readonly principal: string | undefined;
   /** How long the client asks a task to last, within the limits. A handler that sets `ttlMs` overrides it. */
   readonly taskTtlMs?: number | undefined;
+  /** Whether the client asks for a task, and its protocol version leaves that to the client. The call is then one from the start. */
+  readonly isTaskWanted?: boolean | undefined;
   readonly facts: RequestFacts;
   readonly stop?: Stop | undefined;
   readonly notify?: Notify | undefined;

@@ -118,6 +118,11 @@ function runCall(
 ): Promise<RoundResponse> {
   // Once for the whole round: an app that closes while the handler runs has no task runtime any more.
   const runtime = runtimeFor(core, definition, request);
+  if (request.isTaskWanted === true && runtime !== undefined && call.round === 1) {
+    return promote(runtime, definition, call, request, untouched, {}).catch((error: unknown) =>
+      failureResponse(core, definition, error, call),
+    );
+  }
   // For a tool that may go to the background and a client that cannot follow it there.
   const inline =
     definition.task === undefined || runtime !== undefined
@@ -140,6 +145,9 @@ function runCall(
     )
     .catch((error: unknown) => failureResponse(core, definition, error, call));
 }
+
+/** What a call leaves that has not run yet. */
+const untouched = { kind: "waiting", entries: [], open: [], unused: [] } as const;
 
 function responseTo(
   core: Core,

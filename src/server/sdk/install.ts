@@ -209,6 +209,7 @@ function serving(
         ...request,
         ...(isMalformed ? { inputResponses: null } : {}),
         taskTtlMs: wish && ttlOf(wish, core.limits.taskTtlMs),
+        isTaskWanted: isDraft && wish !== undefined && !wish.isDeferred,
       };
       const round = served ?? (await serveRound(core, definition, first));
       const response = isModern

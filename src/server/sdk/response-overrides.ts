@@ -12,6 +12,8 @@ import { isObject } from "../../util/objects.ts";
 /** `params.task` of 2025-11-25. */
 export interface TaskWish {
   readonly ttl: unknown;
+  /** In the draft: whether the handler decides when the task is created. */
+  readonly isDeferred: boolean;
 }
 
 /** A result that passes every check of the SDK and is replaced before it is sent. */
@@ -114,7 +116,11 @@ function taskWish(params: object = {}): TaskWish | undefined {
   if (!("task" in params) || typeof params.task !== "object" || params.task === null) {
     return undefined;
   }
-  return { ttl: "ttl" in params.task ? params.task.ttl : undefined };
+  const { task } = params;
+  return {
+    ttl: "ttl" in task ? task.ttl : undefined,
+    isDeferred: "deferred" in task && task.deferred === true,
+  };
 }
 
 function hasMalformedAnswers(params: object = {}): boolean {

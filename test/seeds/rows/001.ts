@@ -565,7 +565,14 @@ export const proposal: readonly Row[] = [
     "Persistent Workflow: Echo Tool with Elicitation",
     [
       "Steps 1 and 2: a call that becomes a task, at once.",
-      and(by(at.final, echoFinal), by(at.draft, echoDraft)),
+      and(
+        by(at.final, echoFinal),
+        by(at.draft, echoDraft),
+        by(
+          at.draftTasks,
+          "a call that requests a task is one from the start, whatever its handler does first",
+        ),
+      ),
     ],
     [
       "Steps 3 and 4: `input_required` in `tasks/get`.",

@@ -89,6 +89,10 @@ export const responseTypes: readonly Row[] = [
       and(
         by(at.draft, "003: a promise is given as printed"),
         by(
+          at.draftTasks,
+          "a call that requests a task is one from the start, whatever its handler does first",
+        ),
+        by(
           at.v1Tasks,
           "a call that requests a task is one from its first line on, and asks while tasks/result waits",
         ),

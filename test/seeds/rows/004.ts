@@ -275,12 +275,11 @@ export const csharpPage: readonly Row[] = [
       by(at.serverTasks, "a tool that needs a store says so when there is none"),
     ],
     ["A tool can ask before it decides whether to start a task.", by(at.csharp, made)],
-    [
-      "The tool is marked: `DeferTaskCreation`.",
-      superseded(
-        "there is no mark: the config has `task`, and the handler decides with `background()` (F35)",
-      ),
-    ],
+    ["The tool is marked: `DeferTaskCreation`.", by(at.draft, wished)],
+    ours(
+      "in the final form there is no mark, and every handler decides.",
+      by(at.tasks, "the handler decides, and quick work gets its result at once"),
+    ),
     [
       "An attribute on a method says the same.",
       superseded("there are no attributes here, only the config (F35)"),
