@@ -330,7 +330,9 @@ test("a task whose time is up before it was answered has failed, and says why", 
   await store.sweep(100, 3_600_000);
   expect((await peer.ask("tasks/get", { taskId })).result?.["status"]).toBe("input_required");
   clock.now += 1;
-  await store.sweep(100, 3_600_000);
+  // No sweep has passed. An answer that comes now is acknowledged, and changes nothing.
+  const late = { one: accept({ one: "1" }), other: accept({ other: "2" }) };
+  expect((await respond(peer, taskId, late)).result).toEqual({ _meta: about(taskId) });
   expect((await peer.ask("tasks/get", { taskId })).result?.["status"]).toBe("failed");
   expect((await peer.ask("tasks/result", { taskId })).error).toMatchObject({
     code: -32603,

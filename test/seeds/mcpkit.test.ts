@@ -10,7 +10,7 @@ import {
   summarize,
 } from "../../examples/seeds/mcpkit.ts";
 import { accept, callTool, envelope, exchange, post, textIn, tokenIn } from "../wire/post.ts";
-import { ask, call, taskIdIn, textOf, until } from "../wire/task-calls.ts";
+import { ask, call, listen, taskIdIn, textOf, until } from "../wire/task-calls.ts";
 import { connected, serving, servingWith } from "./serving.ts";
 import { patience } from "../patience.ts";
 
@@ -331,27 +331,45 @@ describe("inside a task", () => {
   const told = (app: App) =>
     app.tool("told", { task: "optional" }, async (ctx) => {
       ctx.progress(1, 3, "before");
+      ctx.log("info", "said before");
       await ctx.background();
       ctx.progress(2, 3, "within");
-      ctx.log("info", "for the log of the server");
+      ctx.log("warning", "for the log of the server");
       await ctx.ask("name", "Name?");
       return "with all that there is to say";
     });
 
   test("progress and log messages are silent, unlike before it; the status message and the result replace them", async () => {
-    const app = await serving(told);
+    const { app, logged } = await servingWith({}, told);
     const meta = { progressToken: "p", "io.modelcontextprotocol/logLevel": "debug" };
     const made = await call(app, "told", {}, { meta });
-    expect(made.notifications.map(({ params }) => params["message"])).toEqual(["before"]);
+    expect(made.notifications.map(({ method, params }) => [method, params])).toMatchObject([
+      ["notifications/progress", { message: "before" }],
+      ["notifications/message", { level: "info", data: "said before" }],
+    ]);
     const task = taskIdIn(made);
+    // Whoever follows the task asks for everything that there is.
+    const stream = await listen(app, { taskIds: [task] }, { meta });
     const open = await until(app, task, "input_required");
-    expect(open["statusMessage"]).toMatch(/within/);
+    expect(open["statusMessage"]).toBe("within (2/3)");
     const answered = await ask(app, "tasks/update", task, {
       inputResponses: { name: accept({ name: "Ada" }) },
       meta,
     });
     expect(answered.notifications).toEqual([]);
-    expect(textOf(await until(app, task, "completed"))).toBe("with all that there is to say");
+    const done = await until(app, task, "completed");
+    expect(textOf(done)).toBe("with all that there is to say");
+    const heard = await stream.rest();
+    expect(new Set(heard.map(({ method }) => method))).toEqual(
+      new Set(["notifications/subscriptions/acknowledged", "notifications/tasks", undefined]),
+    );
+    expect(JSON.stringify([made, open, answered, done, heard])).not.toContain("for the log");
+    // It is not lost: the server's own log has it, at its level.
+    expect(logged).toContainEqual({
+      level: "warn",
+      message: "for the log of the server",
+      fields: { handler: "told", call: expect.any(String), task: `${task.slice(0, 6)}…` },
+    });
   });
 
   test("progress and log messages are silent in a session of 2025-11-25 as well, which would have a channel", async () => {
@@ -376,6 +394,7 @@ describe("inside a task", () => {
     expect(text).toBe("with all that there is to say");
     expect(heard.join("")).toContain("within");
     expect(heard.join("")).not.toMatch(/notifications\/(?:progress|message)/);
+    expect(heard.join("")).not.toContain("for the log of the server");
   });
 });
 

@@ -406,7 +406,7 @@ describe("a task", () => {
   });
 
   test("what it logs does not replace its progress, and stays off the wire", async () => {
-    const { app, to } = await ovenHere();
+    const { app, to, logged } = await ovenHere();
     app.tool("whisper", { task: "required" }, async (ctx) => {
       await ctx.background();
       ctx.progress(1, 2, "baking");
@@ -415,9 +415,15 @@ describe("a task", () => {
     });
     const task = taskIdIn(await call(to, "whisper"));
     // What was reported is written before a task waits.
-    expect(await until(to, task, "input_required")).toMatchObject({
-      statusMessage: "baking (1/2)",
-    });
+    const open = await until(to, task, "input_required");
+    expect(open).toMatchObject({ statusMessage: "baking (1/2)" });
+    await ask(to, "tasks/update", task, { inputResponses: { name: accept({ name: "Ada" }) } });
+    const done = await until(to, task, "completed");
+    expect(JSON.stringify([open, done])).not.toContain("the password");
+    const lines = logged.filter(({ message }) => message.includes("the password"));
+    expect(new Set(lines.map(({ level, message }) => `${level} ${message}`))).toEqual(
+      new Set(["debug the password"]),
+    );
   });
 
   test("accepts any value to log, as a round does [S105]", async () => {
@@ -579,6 +585,27 @@ describe("tasks/cancel", () => {
     expect(result).toMatchObject({ status: "cancelled" });
     expect(result).not.toHaveProperty("inputRequests");
     expect(called).toHaveLength(runs);
+  });
+
+  test("frees what the task held: its place in the worker, its share of the caller's tasks, and its questions [S97]", async () => {
+    const { app, store, ran, stopped } = oven({ limits: { tasksPerPrincipal: 1 } });
+    onTestFinished(() => app.close());
+    await app.work({ concurrency: 1 });
+    const running = taskIdIn(await call(app, "proof"));
+    await expect.poll(() => ran).toEqual(["proof"]);
+    expect((await call(app, "weigh")).error?.data).toMatchObject({ reason: "too_many_tasks" });
+    await ask(app, "tasks/cancel", running);
+    // The only place of the only worker is free for the next task as soon as the body has stopped.
+    const next = taskIdIn(await call(app, "two"));
+    await until(app, next, "input_required");
+    expect(stopped).toEqual(["Cancelled"]);
+    expect((await store.figures()).held).toBe(0);
+    expect((await store.read(next))?.waits).toHaveLength(2);
+    await ask(app, "tasks/cancel", next);
+    expect(await store.read(next)).toMatchObject({ waits: [], inbox: [], dueAt: undefined });
+    expect(await store.usage("")).toMatchObject({ live: 0 });
+    const last = taskIdIn(await call(app, "weigh"));
+    await until(app, last, "completed");
   });
 
   test("is complete when it is acknowledged [S97]", async () => {

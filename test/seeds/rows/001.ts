@@ -211,8 +211,12 @@ export const proposal: readonly Row[] = [
     [
       "Load shedding: the server returns only state, without questions, and any other instance continues.",
       and(
+        by(
+          at.shedding,
+          "at app.close() a call of twelve steps loses none: the response has the state, and another instance goes on",
+          "the official client goes on with another instance, without noticing",
+        ),
         by(at.csharp, "%s asks nothing, and continues from its token on another instance"),
-        by(at.rounds, "has only a token if nothing is asked"),
       ),
     ],
   ),
@@ -346,6 +350,10 @@ export const proposal: readonly Row[] = [
       and(
         by(at.tasks, "fails if its time is up before it is done, and is gone after a while"),
         by(
+          at.engine,
+          "a task whose time is up fails at that moment, without a sweep: no answer, delivery or body counts any more",
+        ),
+        by(
           at.draftTasks,
           "a task whose time is up before it was answered has failed, and says why",
         ),
@@ -370,8 +378,11 @@ export const proposal: readonly Row[] = [
     [
       "Cancelling it frees resources on the server.",
       and(
-        by(at.draftTasks, "a task is cancelled once, and reports it"),
-        by(at.tasks, "stops the running body, and its result is not reported"),
+        by(
+          at.tasks,
+          "frees what the task held: its place in the worker, its share of the caller's tasks, and its questions",
+          "stops the running body, and its result is not reported",
+        ),
       ),
     ],
   ),

@@ -389,7 +389,17 @@ export const tutorial: readonly Row[] = [
         "the metrics count rounds by outcome, and measure rounds and steps in seconds",
       ),
     ],
-    ["Before the task, and in a plain call, both are still sent.", by(at.mcpkit, silent)],
+    [
+      "Before the task, and in a plain call, both are still sent.",
+      and(
+        by(at.mcpkit, silent),
+        by(
+          at.notifications,
+          "is sent as it is made, strictly increasing, and not again during a replay",
+          "is sent from the level that the request set, once, and not again during a replay",
+        ),
+      ),
+    ],
     [
       "A handler that emits does not break inside a task: it is silent there.",
       by(at.mcpkit, silent),

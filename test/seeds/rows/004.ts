@@ -169,7 +169,11 @@ export const csharpPage: readonly Row[] = [
     [
       "This sheds load, or splits long work into several requests.",
       and(
-        by(at.csharp, deferral),
+        by(
+          at.shedding,
+          "at app.close() a call of twelve steps loses none: the response has the state, and another instance goes on",
+          "limits.roundMs spreads a long call over rounds, and leaves the official client enough of its ten",
+        ),
         by(at.tools, "deferred work continues in another round without a question"),
       ),
     ],

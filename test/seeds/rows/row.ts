@@ -57,6 +57,7 @@ export const at = {
   notifications: wire("notifications"),
   pages: wire("pages"),
   rounds: wire("rounds"),
+  shedding: wire("shedding"),
   stdio: wire("stdio"),
   tasks: wire("tasks"),
   taskInput: wire("task-input"),
