@@ -129,7 +129,11 @@ export declare interface App {
      * ```
      */
     readonly deliver: (ticket: string, value: unknown) => Promise<DeliverResult>;
-    /** Stops taking requests, waits for those in progress, and releases running tasks to other workers. A store that you passed in stays open, because other apps may use it. */
+    /**
+     * Stops taking requests, waits for those in progress, and releases running tasks to other workers. A round whose steps have
+     * run ends before its next step, and its client brings the state to another instance, which goes on. A store that you passed
+     * in stays open, because other apps may use it.
+     */
     readonly close: () => Promise<void>;
 }
 

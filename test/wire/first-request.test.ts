@@ -4,6 +4,7 @@ import type { AuthInfo } from "@modelcontextprotocol/server";
 import { memoryStore, parley } from "mcp-parley";
 import type { ParleyOptions } from "mcp-parley";
 import { connect } from "mcp-parley/client";
+import { drafts } from "mcp-parley/drafts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
@@ -225,6 +226,21 @@ describe("Parley's client", () => {
     const [unfinished] = await next.unfinished();
     expect(unfinished?.phase).toBe("started");
     expect((await next.resume(unfinished?.ref ?? "").result()).text).toBe("1 cents transferred");
+    expect(ran).toHaveLength(1);
+  });
+
+  test("sends the key in the draft, too", async () => {
+    const { ran, replica } = bank();
+    const era = "2026-06-XX" as const;
+    const connection = await connect(await replica({ drafts: drafts() }), {
+      era,
+      drafts: drafts(),
+    });
+    onTestFinished(() => connection.close());
+    for (let times = 0; times < 2; times += 1) {
+      const { text } = await connection.call("transfer", { cents: 1 }, { idempotencyKey: key });
+      expect(text).toBe("1 cents transferred");
+    }
     expect(ran).toHaveLength(1);
   });
 
