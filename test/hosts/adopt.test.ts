@@ -130,7 +130,7 @@ describe("a tool that asks through the SDK", () => {
     },
   );
 
-  test("a tool that is not named stays as it was", async () => {
+  test("a tool that is not named stays as it was, and cannot ask a 2026-07-28 client", async () => {
     const made = inn();
     const app = appOf();
     const handler = createMcpHandler(() => app.attach(made.server(), { adopt: ["book"] }));

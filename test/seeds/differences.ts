@@ -27,7 +27,7 @@ export const differences: Readonly<Record<string, string>> = {
   F24: "003: `stream`. Final: not adopted, and ignored.",
   F25: "000, 001, 003: `task: { ttl }` in the request, a nested `task`, `ttl` and `pollInterval`. Final: no hint, flat, `ttlMs` and `pollIntervalMs`.",
   F26: "004: version `2026-06-XX`. Final: `2026-07-28`; the draft version is not supported unless it is turned on.",
-  F27: "004: an exception carries the result that asks. Parley: a handler returns it, or awaits.",
+  F27: "004: an exception carries the result that asks. Parley: a handler throws or returns it, or awaits.",
   F28: "004: a handler that awaits stays in memory, and needs affinity. Parley: it is replayed, and needs no affinity.",
   F29: "004: rounds are not supported for older clients. Parley: `ctx.can` is true if the client can be asked, natively or in a session.",
   F30: "004: at most ten rounds for older clients. Final: no number; Parley has limits that can be raised.",

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { page, problems, problemsOf, titlesIn } from "./page.ts";
-import { by, later, ours, superseded, under } from "./rows/row.ts";
+import { by, chosen, later, ours, superseded, under } from "./rows/row.ts";
 import type { Fate } from "./rows/row.ts";
 
 test("every statement has an existing test or a reason", () => {
@@ -21,6 +21,13 @@ describe("a row is reported as wrong", () => {
   test.each<[string, Fate, RegExp]>([
     ["without a test and a reason", { shown: [] }, /has no test, and no reason/],
     ["with an empty reason", superseded(""), /has no test, and no reason/],
+    [
+      "with a choice of ours that is called superseded",
+      superseded("replayed (F28)"),
+      /is our choice/,
+    ],
+    ["with a choice of ours without a reason", chosen("replayed (F28)"), /does not say why/],
+    ["with a choice of ours without a reference", chosen("so, because"), /without saying by what/],
     ["with an empty promise", later(""), /has no test, and no reason/],
     ["with a reason without a reference", superseded("it is so"), /without saying by what/],
     ["with a reference to nothing", superseded("it is so (F99)"), /without saying by what/],
@@ -44,6 +51,7 @@ describe("a row is reported as wrong", () => {
     expect(problemWith(by(here, "and is right otherwise"))).toBe("");
     expect(problemWith(superseded("no discriminator there (F1)"))).toBe("");
     expect(problemWith(later("streaming"))).toBe("");
+    expect(problemWith(chosen("it is replayed, because that scales (F28)"))).toBe("");
   });
 });
 

@@ -36,14 +36,32 @@ export function problemsOf({ heading, says, fate, isOurs }: Row): string[] {
       .filter(({ file, title }) => !titlesOf(file).has(title))
       .map(({ file, title }) => wrong(`cites a test that ${file} has not: “${title}”`));
   }
-  const reason = "later" in fate ? fate.later : fate.superseded;
+  const reason = reasonOf(fate);
   if (reason === "") return [wrong("has no test, and no reason")];
   if ("later" in fate) return [];
-  const [, references = ""] = /\(([^()]*)\)$/.exec(reason) ?? [];
-  return references !== "" && references.split(", ").every(isKnown)
-    ? []
-    : [wrong("is superseded without saying by what that can be looked up")];
+  const [, listed = ""] = /\(([^()]*)\)$/.exec(reason) ?? [];
+  const references = listed.split(", ");
+  if (!references.every(isKnown)) {
+    return [wrong("is superseded without saying by what that can be looked up")];
+  }
+  if ("chosen" in fate) {
+    return reason.includes("because") ? [] : [wrong("is our choice, and does not say why")];
+  }
+  return references.some(isOurChoice)
+    ? [wrong("is called superseded, but the specification did not decide it: it is our choice")]
+    : [];
 }
+
+function reasonOf(fate: Exclude<Fate, { readonly shown: unknown }>): string {
+  if ("later" in fate) return fate.later;
+  return "chosen" in fate ? fate.chosen : fate.superseded;
+}
+
+/** A difference about which the specification says nothing. */
+const isOurChoice = (reference: string) =>
+  Object.entries(differences).some(
+    ([number, what]) => number === reference && !what.includes("Final:"),
+  );
 
 const numbers = new Set([...Object.keys(differences), ...requirements.map(({ id }) => id)]);
 
@@ -63,7 +81,7 @@ export function problems(): string[] {
 export function page(): string {
   const every = documents.flatMap(({ rows }) => rows);
   const all = every.filter(({ isOurs }) => !isOurs);
-  const shown = all.filter(({ fate }) => "shown" in fate).length;
+  const count = (kind: string) => all.filter(({ fate }) => kind in fate).length;
   return [
     "# What the source documents say, and which test shows it",
     "",
@@ -76,8 +94,11 @@ export function page(): string {
     "(test/requirements/requirements.ts). test/seeds/draft.test.ts plays the printed messages in the draft form, and",
     "test/seeds/final.test.ts plays them in the final form.",
     "",
-    `There are ${all.length} statements: ${shown} are shown by tests, and ${all.length - shown} are superseded or still to come. A line that starts with`,
-    `“Here” is not a statement of the documents. It says what Parley does instead, or in addition; there are ${every.length - all.length} of these, each with its test.`,
+    `There are ${all.length} statements. ${count("shown")} are shown by tests. For ${count("superseded")} the final specification decided otherwise, and for`,
+    `${count("chosen")} Parley did, where the specification leaves it open. ${count("later")} are still to come.`,
+    "",
+    `A line that starts with “Here” is not a statement of the documents. It says what Parley does instead, or in addition; there`,
+    `are ${every.length - all.length} of these, each with its test.`,
     "",
     ...documents.flatMap(({ name, title, rows }) => [
       `## ${name}: ${title}`,
@@ -123,7 +144,10 @@ function sections(rows: readonly Row[]): [string, Row[]][] {
 
 function inWords(fate: Fate): string {
   if ("shown" in fate) return fate.shown.map((one) => `  - ${link(one)}`).join("\n");
-  return "later" in fate ? `  - Later: ${fate.later}.` : `  - Superseded: ${fate.superseded}.`;
+  if ("later" in fate) return `  - Later: ${fate.later}.`;
+  return "chosen" in fate
+    ? `  - Our choice: ${fate.chosen}.`
+    : `  - Superseded: ${fate.superseded}.`;
 }
 
 const link = ({ file, title }: Citation) => `[${file}](../../${file}): “${title}”`;

@@ -25,8 +25,10 @@ afterAll(() => {
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
 
-/** The spans that each of the three rounds is linked to, if the later two send this as the span of the first. */
-async function linksOf(tracelink: unknown): Promise<string[][]> {
+/** The first round's span, and the spans that each of the three is linked to, if the later two send this as the first's. */
+async function linksOf(
+  tracelink: unknown,
+): Promise<[own: string | undefined, ...links: string[][]]> {
   const app = await serving(multiRound);
   spans.reset();
   const meta = { "io.modelcontextprotocol/tracelink": tracelink };
@@ -43,16 +45,17 @@ async function linksOf(tracelink: unknown): Promise<string[][]> {
     {},
     { meta, requestState: tokenIn(second), inputResponses: { step2: accept({ step2: "blue" }) } },
   );
-  return spans
-    .getFinishedSpans()
-    .filter(({ name }) => name === "tools/call multi_round")
-    .map(({ links }) => links.map((link) => link.context.spanId));
+  const rounds = spans.getFinishedSpans().filter(({ name }) => name === "tools/call multi_round");
+  return [
+    rounds[0]?.spanContext().spanId,
+    ...rounds.map(({ links }) => links.map((link) => link.context.spanId)),
+  ];
 }
 
 test("later rounds are linked to the first: to ours by the sealed state, to the client's by mcpkit's key", async () => {
-  const [first, second, third] = await linksOf(`00-${traceId}-${spanId}-01`);
+  const [own, first, second, third] = await linksOf(`00-${traceId}-${spanId}-01`);
   expect(first).toEqual([]);
-  expect(second).toEqual([expect.stringMatching(/^[\da-f]{16}$/), spanId]);
+  expect(second).toEqual([own, spanId]);
   // The links form a star: each leads to the first round, not to the one before.
   expect(third).toEqual(second);
 });
@@ -60,7 +63,7 @@ test("later rounds are linked to the first: to ours by the sealed state, to the 
 test.each(["", 7, `00-${"0".repeat(32)}-${spanId}-01`, `00-${traceId}-${spanId}`, "nonsense"])(
   "an invalid link is skipped: %j",
   async (tracelink) => {
-    const [, second] = await linksOf(tracelink);
-    expect(second).toHaveLength(1);
+    const [own, , second] = await linksOf(tracelink);
+    expect(second).toEqual([own]);
   },
 );

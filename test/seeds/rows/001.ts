@@ -1,6 +1,6 @@
 // The statements of document 001, the MRTR proposal.
 
-import { and, at, by, ours, superseded, under } from "./row.ts";
+import { and, at, by, chosen, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const weatherDraft = "001: the weather tool runs as printed";
@@ -465,8 +465,8 @@ export const proposal: readonly Row[] = [
     "Backward Compatibility",
     [
       "Tools that await an elicitation between two mutations should be rewritten.",
-      superseded(
-        "this is not necessary here: such a tool is replayed, with each mutation in a `ctx.step` that runs once (F28)",
+      chosen(
+        "they need not be: such a tool is replayed, with each mutation in a `ctx.step` that runs once, because code that awaits is easier to write and to read than a state machine (F28)",
       ),
     ],
     ours(
@@ -491,7 +491,7 @@ export const proposal: readonly Row[] = [
       ),
     ],
     ours(
-      "Here: such a tool runs again in each round, and what it does before a question is repeated. In development the log says so.",
+      "such a tool runs again in each round, and what it does before a question is repeated. In development the log says so.",
       by("test/hosts/adopt.test.ts", "in development the log says once that the tool runs again"),
     ),
   ),
@@ -567,8 +567,8 @@ export const proposal: readonly Row[] = [
     ],
     [
       "The first question goes out without a state.",
-      superseded(
-        "it has one, because an answer counts only for the question that was asked (F8, S30)",
+      chosen(
+        "it has one, because without it nothing would show that the answer was given to this question (F8, S30)",
       ),
     ],
   ),

@@ -1,9 +1,13 @@
 // The statements of document 002, the mcpkit tutorial.
 
-import { and, at, by, ours, superseded, under } from "./row.ts";
+import { and, at, by, chosen, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const anotherInstance = "may go to another instance that shares only the keys";
+const carried =
+  "a tool asks a form, a choice, a confirmation, the model and the roots, each after a step that runs once";
+const connected =
+  "%s: three rounds, a task, a handover, a takeover and a question of the task are one trace";
 const phases =
   "a round asks and creates no task, the next creates it, and the task works and asks its own question";
 const apart =
@@ -77,8 +81,8 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "The token is signed with HMAC-SHA256.",
-      superseded(
-        "it is encrypted and authenticated with AES-256-GCM, so the client cannot read it either (F8)",
+      chosen(
+        "it is encrypted and authenticated with AES-256-GCM, because a client should not read what the server keeps there (F8)",
       ),
     ],
     [
@@ -128,7 +132,9 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "The token may be signed, or plain text.",
-      superseded("always sealed; there is no plain mode (F8, F32)"),
+      chosen(
+        "it is always sealed, because an author could not know when plain text does no harm (F8, F32)",
+      ),
     ],
     [
       "It holds the tool, the answers so far and when it expires.",
@@ -431,8 +437,15 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Pushing on the stateless wire is a separate error.",
-      superseded("the same `ctx.ask` is a round there, so there is no such error (F51)"),
+      by(
+        "test/hosts/adopt.test.ts",
+        "a tool that is not named stays as it was, and cannot ask a 2026-07-28 client",
+      ),
     ],
+    ours(
+      "`ctx.ask` is a round there, so a tool of the app never meets that error.",
+      by(at.carriers, carried),
+    ),
     [
       "A server may push at any time, outside a call.",
       superseded("a request from the server belongs to one from the client (SEP-2260, S13)"),
@@ -448,25 +461,14 @@ export const tutorial: readonly Row[] = [
       "The choice depends on the place: in a call, in a task, or neither.",
       by(at.taskPhases, "over HTTP, each phase has its own messages, and each body runs once"),
     ],
-    [
-      "New code that wants both wires uses rounds.",
-      by(
-        at.carriers,
-        "a tool asks a form, a choice, a confirmation, the model and the roots, each after a step that runs once",
-      ),
-    ],
+    ["New code that wants both wires uses rounds.", by(at.carriers, carried)],
     [
       "Later, the pushing calls become aliases for rounds.",
-      by(
-        at.csharp,
-        "a new server asks an old client by a request, and nothing in the tool changes",
-      ),
+      by("test/hosts/adopt.test.ts", "works in rounds over %s"),
     ],
     [
       "A tool may later require clients that support rounds.",
-      superseded(
-        "there is no such field: a question that a request cannot be asked gets -32021 (S11)",
-      ),
+      by("test/wire/unable.test.ts", "is refused before anything runs if the tool requires it"),
     ],
     [
       "In the end, pushing is dead code; notifications stay.",
@@ -481,11 +483,16 @@ export const tutorial: readonly Row[] = [
     ["First rounds, then perhaps a task, then its result.", by(at.mcpkit, phases)],
     [
       "Rounds: the handler returns, and nothing waits on the server.",
-      by(at.mishaps, "a client that never returns has left nothing behind"),
+      and(
+        by(at.mishaps, "a client that never returns has left nothing behind"),
+        by(at.taskPhases, "an abandoned first round has left nothing in the store"),
+      ),
     ],
     [
       "Task: a blocking call waits for the answer in the process.",
-      superseded("it is parked in the store, and any worker continues from its log (F40)"),
+      chosen(
+        "it is parked in the store, and any worker continues from its log, because people take longer to answer than processes live (F40)",
+      ),
     ],
     [
       "Rounds answer by calling the tool again, tasks by `tasks/update`.",
@@ -504,7 +511,9 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "A task's state lives in the memory of one process, and dies with it.",
-      superseded("in the store; a task survives its process (F40)"),
+      chosen(
+        "it lives in the store and survives its process, because a deployment must not end the tasks under way (F40)",
+      ),
     ],
     ours(
       "a task continues after its process was killed.",
@@ -665,8 +674,8 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "A signing key that lasts for a day.",
-      superseded(
-        "eleven minutes by default, or longer if a question has a longer time limit; `limits.tokenTtlMs` (F42)",
+      chosen(
+        "eleven minutes by default, because a token that was stolen should soon be worthless; longer if a question has a longer time limit, or with `limits.tokenTtlMs` (F42)",
       ),
     ],
     ours(
@@ -695,9 +704,13 @@ export const tutorial: readonly Row[] = [
     "Tracing across MRTR rounds",
     [
       "The client sends the first round's traceparent with later rounds, under its own key.",
-      superseded(
-        "the key's prefix belongs to the protocol; the sealed state holds the first round's span instead (F49)",
+      chosen(
+        "the sealed state holds the first round's span, because the key's prefix belongs to the protocol, which does not define it; each round names its own span in `traceparent`, which it does (F49)",
       ),
+    ],
+    [
+      "A client with a tracer connects the rounds of a call by itself.",
+      by("test/client/one-trace.test.ts", connected),
     ],
     [
       "The server reads it, and links the later rounds' spans.",
@@ -722,10 +735,7 @@ export const tutorial: readonly Row[] = [
     ours("an invalid link does no harm.", by(at.links, "an invalid link is skipped: %j")),
     [
       "A trace viewer can show the rounds together.",
-      by(
-        at.telemetry,
-        "each round has a span, and later spans are linked to the first through the sealed state",
-      ),
+      by("test/client/one-trace.test.ts", connected),
     ],
   ),
 ];

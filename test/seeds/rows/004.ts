@@ -1,6 +1,6 @@
 // The statements of document 004, the C# SDK's page.
 
-import { and, at, by, ours, superseded, under } from "./row.ts";
+import { and, at, by, chosen, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const optIn = "a server with drafts meets a client that %s";
@@ -118,7 +118,9 @@ export const csharpPage: readonly Row[] = [
     ["For the client it is one call.", by(at.csharp, "distinguishes what the person did: %s")],
     [
       "It needs session affinity: the handler stays in memory between rounds.",
-      superseded("the handler is replayed, and needs no affinity (F28)"),
+      chosen(
+        "the handler is replayed, because then any replica can serve the next round, and none has to keep it in memory (F28)",
+      ),
     ],
     ours("it needs none.", by(at.csharp, affinity)),
   ),
@@ -134,13 +136,16 @@ export const csharpPage: readonly Row[] = [
     ],
     [
       "It throws an exception that carries the result that asks.",
-      superseded("it returns `inputRequired(…)` (F27)"),
+      by(at.round, "may throw what it could return, also what the SDK makes"),
     ],
+    ours("it may also return it.", by(at.csharp, byHand)),
     ["Questions, state or both.", by(at.csharp, byHand, deferral)],
     ["On the retry it reads state and answers, and returns.", by(at.csharp, byHand)],
     [
       "The state is a word in plain text.",
-      superseded("any JSON, sealed; there is no plain mode (F32)"),
+      chosen(
+        "it is any JSON, and always sealed, because an author could not know when plain text does no harm (F32)",
+      ),
     ],
     ours(
       "it is sealed anyway.",
@@ -228,7 +233,9 @@ export const csharpPage: readonly Row[] = [
     ["The high-level form falls back without changes to the code.", by(at.csharp, oldClient)],
     [
       "The low-level form says that there are no rounds, and the tool returns its own text.",
-      superseded("the SDK asks in a session, so `ctx.can` is true there (F29)"),
+      chosen(
+        "`ctx.can` is true in a session, because the client can be asked there: by requests of the server (F29)",
+      ),
     ],
     ours(
       "without a session it cannot be asked, and a handler that checks first does not ask.",
@@ -243,7 +250,9 @@ export const csharpPage: readonly Row[] = [
     ["Without them the client never sees it.", by(at.csharp, bothClients)],
     [
       "That loop resolves at most ten rounds.",
-      superseded("the server's limit applies: fifty rounds, or `limits.rounds` (F30)"),
+      chosen(
+        "the server's own limit applies, fifty rounds or `limits.rounds`, because the loop is in the server, which knows how often its tools ask (F30)",
+      ),
     ],
     ours(
       "a call that takes more ends with a text.",
@@ -269,7 +278,7 @@ export const csharpPage: readonly Row[] = [
     ),
     [
       "Tools that need more rounds use the high-level form.",
-      superseded("both forms use the same loop and have the same limit (F30)"),
+      chosen("both forms have the same limit, because they use the same loop (F30)"),
     ],
   ),
   ...under(
@@ -286,7 +295,7 @@ export const csharpPage: readonly Row[] = [
     ),
     [
       "An attribute on a method says the same.",
-      superseded("there are no attributes here, only the config (F35)"),
+      chosen("the config says it, because a function has no attributes in TypeScript (F35)"),
     ],
     ["The client sends task metadata with its call.", by(at.draft, wished)],
     ours(
@@ -363,7 +372,10 @@ export const csharpPage: readonly Row[] = [
   ),
   ...under(
     "Which form to use",
-    ["Affinity: high-level required, low-level not.", superseded("neither requires it (F28)")],
+    [
+      "Affinity: high-level required, low-level not.",
+      chosen("neither requires it, because both keep their state in the token (F28)"),
+    ],
     ours("neither form needs it.", by(at.csharp, affinity, deferral)),
     [
       "State: automatic in the high-level form, manual in the low-level one.",
@@ -373,14 +385,19 @@ export const csharpPage: readonly Row[] = [
       "The high-level form consists of simple awaits.",
       by(at.tools, "the wizard still knows the name when it has the age"),
     ],
-    ["Stateless servers: only the low-level form.", superseded("both (F28)")],
+    [
+      "Stateless servers: only the low-level form.",
+      chosen("both, because both keep their state in the token (F28)"),
+    ],
     [
       "Fallback: automatic in the high-level form, by a check in the low-level one.",
       by(at.csharp, oldClient, can),
     ],
     [
       "The high-level form asks one thing at a time.",
-      superseded("as many as the handler awaits together (F37)"),
+      chosen(
+        "it asks as many as the handler awaits together, because each round costs a request (F37)",
+      ),
     ],
     [
       "One round can have several kinds of question, in either form.",

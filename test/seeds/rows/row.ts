@@ -11,8 +11,10 @@ export interface Row {
 export type Fate =
   /** The tests that show it. */
   | { readonly shown: readonly Citation[] }
-  /** The final specification, or this library, differs. Says why, with a reference. */
+  /** The final specification differs. Says how, with a reference. */
   | { readonly superseded: string }
+  /** The final specification allows it, and Parley chose something else. Says what, and why, with a reference. */
+  | { readonly chosen: string }
   /** Planned for later. */
   | { readonly later: string };
 
@@ -39,6 +41,7 @@ export const and = (...all: readonly { readonly shown: readonly Citation[] }[]):
 });
 
 export const superseded = (why: string): Fate => ({ superseded: why });
+export const chosen = (what: string): Fate => ({ chosen: what });
 export const later = (why: string): Fate => ({ later: why });
 
 // ---------------------------------------------------------------- where the tests are
