@@ -6,6 +6,7 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { memoryStore, parley } from "mcp-parley";
+import { connect } from "mcp-parley/client";
 import type { App, ParleyOptions } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { connectV1, connectV2, legacy, modern } from "../interop/clients.ts";
@@ -103,10 +104,10 @@ const inSessions: Readonly<Record<string, Way>> = {
 const booked = "MAY 1: Ada, accept, greet, said the model, file:///home/ada";
 
 describe("a tool that asks through the SDK", () => {
-  test.each(Object.entries(inRounds))("works in rounds over %s", async (_name, connect) => {
+  test.each(Object.entries(inRounds))("works in rounds over %s", async (_name, join) => {
     const made = inn();
     const people = new People();
-    const client = await connect(made, people);
+    const client = await join(made, people);
     expect(await client.tool("book", { night: "May 1" })).toMatchObject({
       text: booked,
       isError: false,
@@ -119,10 +120,10 @@ describe("a tool that asks through the SDK", () => {
 
   test.each(Object.entries(inSessions))(
     "is asked by the SDK itself in a 2025-11-25 session over %s",
-    async (_name, connect) => {
+    async (_name, join) => {
       const made = inn();
       const people = new People();
-      const client = await connect(made, people);
+      const client = await join(made, people);
       expect(await client.tool("book", { night: "May 1" })).toMatchObject({ text: booked });
       expect(people.shown.map(({ kind }) => kind)).toEqual(["form", "url", "sampling", "roots"]);
       expect(made.did).toEqual(["began", "booked"]);
@@ -136,6 +137,45 @@ describe("a tool that asks through the SDK", () => {
     const handler = createMcpHandler(() => app.attach(made.server(), { adopt: ["book"] }));
     const said = textIn(await callTool((request) => handler.fetch(request), "restless"));
     expect(said).toContain("Server-to-client requests are not available");
+  });
+
+  test("two calls at once on one server do not get each other's answers", async () => {
+    const made = inn();
+    const app = appOf();
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    const served = serveStdio(() => app.attach(made.server(), { adopt: ["book"] }), {
+      transport: far,
+    });
+    onTestFinished(() => served.close());
+    const people = new People();
+    let asked = 0;
+    let meet = () => {};
+    const met = new Promise<void>((resolve) => void (meet = resolve));
+    const client = await connect(near, {
+      elicit: async ({ kind, message }) => {
+        if (kind === "url") return people.url(message);
+        asked += 1;
+        const name = `guest ${asked}`;
+        if (asked === 2) meet();
+        await met;
+        return { action: "accept", content: { name } };
+      },
+      sample: () => ({
+        role: "assistant",
+        content: { type: "text", text: "hello" },
+        model: "pocket",
+      }),
+      roots: [{ uri: "file:///home" }],
+    });
+    onTestFinished(() => client.close());
+    const texts = await Promise.all(
+      ["May 1", "May 2"].map(async (night) => (await client.call("book", { night })).text),
+    );
+    expect(texts.toSorted()).toEqual([
+      expect.stringMatching(/^MAY 1: guest [12], accept, hello, file:/),
+      expect.stringMatching(/^MAY 2: guest [12], accept, hello, file:/),
+    ]);
+    expect(new Set(texts.map((text) => text.split(",")[0]?.slice(-7))).size).toBe(2);
   });
 
   test("a refusal reaches the tool as the SDK reports it", async () => {
@@ -327,6 +367,17 @@ describe("once: true", () => {
     expect(did).toEqual(["began"]);
   });
 
+  test("a first request that names itself needs no round more", async () => {
+    const { to, did } = adopted({ store: memoryStore() }, true);
+    const meta = { "io.github.mcp-parley/idempotencyKey": "a-key-of-22-characters-or-more" };
+    const [one, other] = await Promise.all([
+      callTool(to, "silent", {}, { meta }),
+      callTool(to, "silent", {}, { meta }),
+    ]);
+    expect([one, other].map(textIn)).toEqual(["no question", "no question"]);
+    expect(did).toEqual(["began"]);
+  });
+
   test("needs a store", () => {
     expect(() => appOf().attach(inn().server(), { adopt: ["book"], once: true })).toThrow(
       /app\.attach\(server, \{ once: true \}\) needs a store/,
@@ -339,6 +390,15 @@ describe("the names", () => {
     expect(() => appOf().attach(inn().server(), { adopt: ["book", "delete_*", "pay"] })).toThrow(
       new TypeError(
         'app.attach(server, { adopt: ["delete_*", "pay"] }): the server has no such tool. Register its tools before app.attach.',
+      ),
+    );
+  });
+
+  test("from JavaScript: adopt is a list", () => {
+    const options = { adopt: true } as never;
+    expect(() => appOf().attach(inn().server(), options)).toThrow(
+      new TypeError(
+        'app.attach(server, { adopt }): adopt is a list of names, such as ["book"]. An adopted tool runs again in each round, so name each tool that may.',
       ),
     );
   });

@@ -1,6 +1,7 @@
 // Mistakes that do not compile. `tsc` checks them: an `@ts-expect-error` fails the build if its line is accepted.
 // Mistakes that the types cannot see are in test/mistakes.test.ts, with their messages.
 
+import { McpServer } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
 import type { Context } from "mcp-parley";
 import { play } from "mcp-parley/testing";
@@ -77,3 +78,7 @@ void play(add, { a: 1 }).then(({ data }) => {
   // @ts-expect-error -- the result has no such member
   return sum + data.total;
 });
+
+const server = new McpServer({ name: "mistakes", version: "1.0.0" });
+// @ts-expect-error -- each adopted tool is named
+app.attach(server, { adopt: true });

@@ -48,6 +48,12 @@ export class Adoption {
   /** The definitions of the named tools. Throws TypeError if the server lacks one. `own`: the names of the app's own tools. */
   of(server: McpServer, options: AttachOptions, own: ReadonlySet<string>): readonly Definition[] {
     const { adopt = [], once = false } = options;
+    // For JavaScript authors, who may expect that `true` adopts everything.
+    if (!Array.isArray(adopt)) {
+      throw new TypeError(
+        'app.attach(server, { adopt }): adopt is a list of names, such as ["book"]. An adopted tool runs again in each round, so name each tool that may.',
+      );
+    }
     if (adopt.length === 0) return [];
     const names = [...toolsOf(server).keys()].filter((name) => !own.has(name));
     const missing = adopt.filter((pattern) => !names.some((name) => isMatch(pattern, name)));
