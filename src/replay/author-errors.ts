@@ -6,7 +6,7 @@ import type { NotJson } from "../util/json.ts";
 
 /** An operation, as messages name it. */
 export interface NamedOperation {
-  readonly kind: "question" | "step" | "timer" | "background" | "checkpoint";
+  readonly kind: "question" | "step" | "timer" | "background" | "checkpoint" | "patched";
   readonly key: string;
   /** File and line in the author's code. Known in development only. */
   readonly place: string | undefined;
@@ -94,6 +94,7 @@ export function nested(inner: NamedOperation, step: string): ParleyError {
     case "step":
     case "background":
     case "checkpoint":
+    case "patched":
       return new ParleyError(
         "step_in_step",
         `${capital(title(inner))} is used ${where}. A step is recorded as a whole, so everything inside it would run again with it.\n` +
@@ -136,6 +137,14 @@ export function diverged(
   );
 }
 
+/** The journal has a note of `patched` that the handler does not ask for. */
+export function unaskedPatch(handler: string, key: string): ParleyError {
+  return historyChanged(
+    handler,
+    `the journal notes patched "${key}", but the handler goes on without asking for it`,
+  );
+}
+
 /** A question whose schema now refuses the answer that it accepted before. */
 export function answerRefused(
   handler: string,
@@ -165,7 +174,8 @@ function historyChanged(handler: string, what: string): ParleyError {
   return new ParleyError(
     "history_changed",
     `"${handler}" no longer does what it did earlier in this call: ${what}. No step was run again.\n` +
-      "Start a new call. While a tool is in use, do not change the part of its handler that calls have already passed; change what comes after it. Between operations, do not use anything that varies (time, random numbers, data from outside). Get it in a step.",
+      "Start a new call. While a tool is in use, do not change the part of its handler that calls have already passed; change what comes after it. Between operations, do not use anything that varies (time, random numbers, data from outside). Get it in a step.\n" +
+      'If you added or removed this step on purpose, put it behind `if (await ctx.patched("some-name"))` so that calls under way keep their old path.',
   );
 }
 
@@ -217,6 +227,8 @@ function recorded(entry: Entry): string {
     case "background":
     case "checkpoint":
       return `${entry.kind}()`;
+    case "patched":
+      return `patched "${entry.key}"`;
   }
 }
 

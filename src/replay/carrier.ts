@@ -44,6 +44,13 @@ export interface Carrier {
    * yielded without starting the body, because a tool with `once` starts none in a request that can be sent twice.
    */
   readonly mayStart?: ((key: string) => boolean | "later") | undefined;
+  /**
+   * An earlier run of this journal may have gone further than its last entry and then died, so a body that is not in the
+   * journal may have run (R17).
+   */
+  readonly isInterrupted?: boolean | undefined;
+  /** False: fail rather than go on without asking for a note of `patched` that is in the journal (R17). */
+  readonly mayForget?: boolean | undefined;
   /** How long this run has taken, for `checkpoint({ afterMs })`. */
   readonly elapsedMs?: (() => number) | undefined;
   /** Stops the run from outside (R12). */

@@ -5,7 +5,7 @@
 import * as authorErrors from "./author-errors.ts";
 import type { Carrier } from "./carrier.ts";
 import type { Inbox } from "./inbox.ts";
-import { isEffect } from "./journal.ts";
+import { isEffect, isNote } from "./journal.ts";
 import type { AnswerEntry, Entry } from "./journal.ts";
 import type { Log } from "./log.ts";
 import type { QuestionOperation, Requested } from "./requested.ts";
@@ -121,7 +121,7 @@ export class Divergence {
 
   // ---------------------------------------------------------------- cutting the log
 
-  /** Removes this entry and all after it. Their answers go back to the inbox; notes that a question changed stay. */
+  /** Removes this entry and all after it. Their answers go back to the inbox; notes stay. */
   #cut(entry: Entry, notes: readonly Entry[]): void {
     const { carrier, loop, log, inbox, onCut } = this.#playback;
     const { from, removed } = log.cut(entry);
@@ -130,7 +130,7 @@ export class Divergence {
     onCut();
     loop.whenReady(
       () => carrier.cut?.(from, back),
-      () => this.#note([...removed.filter(({ kind }) => kind === "changed"), ...notes]),
+      () => this.#note([...removed.filter(isNote).map(afterCut), ...notes]),
     );
   }
 
@@ -140,3 +140,7 @@ export class Divergence {
     loop.next("brief");
   }
 }
+
+/** The handler may not get to the place of this note again. */
+const afterCut = (note: Entry): Entry =>
+  note.kind === "patched" && note.path === "new" ? { ...note, path: "open" } : note;

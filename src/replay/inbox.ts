@@ -85,6 +85,7 @@ function asEvent(entry: Entry): InboxEvent[] {
     case "background":
     case "checkpoint":
     case "changed":
+    case "patched":
       return [];
   }
 }

@@ -22,7 +22,15 @@ export type Entry =
   /** A `checkpoint()` that the handler has passed. */
   | { readonly kind: "checkpoint"; readonly key: string }
   /** A note that the wording of this question has changed once (R7). It is never delivered. */
-  | { readonly kind: "changed"; readonly key: string };
+  | { readonly kind: "changed"; readonly key: string }
+  /** A note about which path of `patched` this call takes (R17). It is never delivered. The last one for a key counts. */
+  | { readonly kind: "patched"; readonly key: string; readonly path: PatchPath };
+
+/**
+ * "new": the call takes the new path. "old": code that does not know the note has gone on without it. "open": the call took
+ * the new path, and the log was cut before that; it takes the path again if it gets there.
+ */
+export type PatchPath = "new" | "old" | "open";
 
 /** An entry that settles a question. */
 export type AnswerEntry = Extract<Entry, { kind: "answer" | "expired" }>;
@@ -65,6 +73,28 @@ export function isAnswer(entry: Entry | undefined): entry is AnswerEntry {
   return entry?.kind === "answer" || entry?.kind === "expired";
 }
 
+/** Which path of each `patched` this call takes, as far as that is noted (R17). */
+export function patchPaths(entries: readonly Entry[]): ReadonlyMap<string, PatchPath> {
+  const paths = new Map<string, PatchPath>();
+  for (const entry of entries) {
+    if (entry.kind === "patched") paths.set(entry.key, entry.path);
+  }
+  return paths;
+}
+
+/** The keys of `patched` whose new path this call takes. */
+export function patchedKeys(entries: readonly Entry[]): readonly string[] {
+  const paths = patchPaths(entries);
+  return paths.size === 0 ? none : [...paths.keys()].filter((key) => paths.get(key) === "new");
+}
+
+const none: readonly never[] = [];
+
+/** Whether the entry is a note, which no operation waits for. A cut leaves it in the log. */
+export function isNote({ kind }: Entry): boolean {
+  return kind === "changed" || kind === "patched";
+}
+
 // ---------------------------------------------------------------- at rest
 
 /** An entry as tokens and task logs keep it: an array that starts with a letter for its kind. */
@@ -91,6 +121,10 @@ export function packEntry(entry: Entry): PackedEntry {
       return ["c", entry.key];
     case "changed":
       return ["~", entry.key];
+    case "patched":
+      return entry.path === "new"
+        ? ["p", entry.key]
+        : ["p", entry.key, entry.path === "old" ? 0 : 1];
   }
 }
 
@@ -121,6 +155,12 @@ export function unpackEntry(packed: unknown): Entry {
       return { kind: "checkpoint", key };
     case "~":
       return { kind: "changed", key };
+    case "p":
+      return {
+        kind: "patched",
+        key,
+        path: first === undefined ? "new" : first === 0 ? "old" : "open",
+      };
     default:
       throw unknownEntry();
   }

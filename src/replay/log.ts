@@ -1,6 +1,6 @@
 // The entries of the journal during a run: the head moves on as entries are delivered, and new ones are added at the end (R3).
 
-import { isEffect } from "./journal.ts";
+import { isEffect, isNote } from "./journal.ts";
 import type { Entry } from "./journal.ts";
 
 /** The entries of one run, delivered and not. */
@@ -14,17 +14,22 @@ export class Log {
 
   /** The last run ended exactly at the last entry, or there is none, so everything after it is new to the handler. */
   readonly endsOpen: boolean;
+  /** This run has added more than notes, so it has gone further than any run before it. */
+  hasGrown = false;
 
   constructor(entries: readonly Entry[]) {
     this.entries = [...entries];
-    const last = entries.at(-1);
+    const last = entries.findLast(({ kind }) => kind !== "patched");
     this.endsOpen = last === undefined || last.kind === "checkpoint" || last.kind === "background";
   }
 
-  /** The next entry to deliver. Notes about changed questions are skipped. */
+  /** The next entry to deliver. Notes are skipped. */
   head(): Entry | undefined {
-    while (this.entries[this.#head]?.kind === "changed") this.#head += 1;
-    return this.entries[this.#head];
+    for (;;) {
+      const entry = this.entries[this.#head];
+      if (entry === undefined || !isNote(entry)) return entry;
+      this.#head += 1;
+    }
   }
 
   /** Moves past notes that a step has begun, as far as the handler has requested these steps again (R16). */
@@ -73,6 +78,7 @@ export class Log {
   /** Adds an entry at the end. */
   push(entry: Entry): void {
     this.entries.push(entry);
+    if (!isNote(entry)) this.hasGrown = true;
     if (entry.kind !== "begun") return;
     this.#begun?.add(entry.key);
     // Nothing is delivered for it.
@@ -91,7 +97,7 @@ export class Log {
     if (this.#places === undefined) {
       this.#places = new Map();
       for (const [place, entry] of this.entries.entries()) {
-        if (entry.kind !== "changed") this.#places.set(entry.key, place);
+        if (!isNote(entry)) this.#places.set(entry.key, place);
       }
     }
     return this.#places;

@@ -17,6 +17,8 @@ export interface Operations {
   readonly background: (options?: BackgroundOptions) => Promise<unknown>;
   /** Ends the round here, if a step has run in it, so that its outcome cannot be lost. */
   readonly checkpoint: (afterMs?: number) => Promise<unknown>;
+  /** False in calls that had passed this place before the code asked; true in all others (R17). */
+  readonly patched: (key: string) => Promise<boolean>;
   /** False while the run repeats what earlier runs have already done (R5). */
   readonly isLive: () => boolean;
   /** A signal that aborts when the run is stopped from outside (R12). */

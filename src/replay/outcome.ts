@@ -22,7 +22,13 @@ export interface Open {
 /** How a run has ended (R1). */
 export type Outcome<T> =
   | { readonly kind: "done"; readonly value: T; readonly entries: readonly Entry[] }
-  | { readonly kind: "failed"; readonly error: unknown; readonly entries: readonly Entry[] }
+  | {
+      readonly kind: "failed";
+      readonly error: unknown;
+      readonly entries: readonly Entry[];
+      /** The journal notes a `patched` that this run has not asked for, so newer code wrote it (R17). */
+      readonly isOlder?: boolean;
+    }
   | ({ readonly kind: "waiting" } & Suspended)
   | ({ readonly kind: "detached"; readonly options: BackgroundOptions } & Suspended)
   | ({ readonly kind: "yielded" } & Suspended)

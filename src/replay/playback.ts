@@ -11,6 +11,7 @@
 // operation, comes before anything that could cut such a call short: the first action of a run, a delivery while other
 // operations are outstanding, and the end of the run.
 
+import { Answers } from "./answers.ts";
 import { nextToBegin } from "./begin.ts";
 import { Bodies } from "./bodies.ts";
 import * as authorErrors from "./author-errors.ts";
@@ -18,14 +19,14 @@ import type { Carrier } from "./carrier.ts";
 import { Divergence } from "./divergence.ts";
 import { endingAmong, suspendedAs } from "./ending.ts";
 import type { EndingOperation } from "./ending.ts";
-import type { Reading } from "./operations.ts";
 import type { Open } from "./outcome.ts";
 import type { Inbox, InboxEvent } from "./inbox.ts";
-import { isAnswer } from "./journal.ts";
-import type { AnswerEntry, Entry, Journal, Out } from "./journal.ts";
-import { copyJson } from "../util/json.ts";
+import { isAnswer, patchedKeys } from "./journal.ts";
+import type { Entry, Journal, Out } from "./journal.ts";
 import { Log } from "./log.ts";
 import { objectionToReturn } from "./objection.ts";
+import { Patches } from "./patches.ts";
+import type { PatchOperation } from "./patches.ts";
 import { Publishing } from "./publishing.ts";
 import { accepts, asOpen, fits, Requested, settleWith } from "./requested.ts";
 import type { Operation, QuestionOperation } from "./requested.ts";
@@ -42,7 +43,9 @@ export class Playback implements TurnListener {
   readonly #loop: TurnLoop;
   readonly #requested = new Requested();
   readonly #bodies: Bodies;
+  #answers: Answers | undefined;
   #divergence: Divergence | undefined;
+  #patches: Patches | undefined;
   /** Questions and timers that were open when the last run ended. */
   #out: readonly Out[];
   #isLive = false;
@@ -76,6 +79,7 @@ export class Playback implements TurnListener {
       () => run.stop("LostLease"),
       () => this.#loop.next("brief"),
     );
+    if (patchedKeys(journal.entries).length > 0) this.#patching();
     inbox.listener = this;
   }
 
@@ -126,6 +130,17 @@ export class Playback implements TurnListener {
     this.#loop.next(this.#isFresh || this.#canOnlyEnd(operation) ? "full" : "brief");
   }
 
+  /** Asks whether the call takes the new path of a changed handler (R17). */
+  patched(operation: PatchOperation): void {
+    this.#divergence?.endStall();
+    this.#patching().request(operation);
+  }
+
+  /** The log has a note that this run has not asked for. */
+  get isOlder(): boolean {
+    return this.#patches?.unasked !== undefined;
+  }
+
   /** Nothing can be delivered, so this request leads either to the end of the run or to another request. */
   #canOnlyEnd({ kind }: Operation): boolean {
     const isOpen = kind === "question" || kind === "timer";
@@ -171,6 +186,8 @@ export class Playback implements TurnListener {
     if (isQuiet) this.#isFresh = false;
     const mistake = this.#requested.notAwaited();
     if (mistake !== undefined) return this.#run.fail(mistake);
+    if (this.#divergence?.hasMismatch === true) return this.#divergence.cutAtMismatch();
+    if (this.#patches?.decide(isQuiet) === true) return;
     if (this.#isLive || this.#replay(isQuiet)) this.#proceed(isQuiet);
   }
 
@@ -185,10 +202,6 @@ export class Playback implements TurnListener {
 
   /** Delivers the next entry of the log. True if there is none left, which means that the run is live. */
   #replay(isQuiet: boolean): boolean {
-    if (this.#divergence?.hasMismatch === true) {
-      this.#divergence.cutAtMismatch();
-      return false;
-    }
     this.#log.passBegun((key) => this.#requested.has(key));
     const entry = this.#log.head();
     if (entry !== undefined) {
@@ -198,11 +211,11 @@ export class Playback implements TurnListener {
       else if (this.#mayDeliver(isQuiet)) this.#deliver(operation, entry);
       return false;
     }
-    if (this.#isOutMissing()) {
-      // If the handler no longer asks a question that was open, the run does not wait for it.
+    if (this.#isOutMissing() || this.isOlder) {
+      // If the handler no longer asks a question that was open, or for a note, the run does not wait for it.
       this.#awaitRequest(isQuiet, () => {
-        this.#isLive = true;
-        this.#loop.next("brief");
+        this.#out = [];
+        this.#patching().forget();
       });
       return false;
     }
@@ -223,18 +236,37 @@ export class Playback implements TurnListener {
   }
 
   #diverge(): Divergence {
-    return (this.#divergence ??= new Divergence({
+    const onCut = () => void (this.#out = []);
+    return (this.#divergence ??= new Divergence({ ...this.#shared(), onCut }));
+  }
+
+  #answering(): Answers {
+    return (this.#answers ??= new Answers({
+      ...this.#shared(),
+      settle: (operation, settle) => this.#settle(operation, settle),
+      diverge: () => this.#diverge(),
+    }));
+  }
+
+  #patching(): Patches {
+    return (this.#patches ??= new Patches({
+      ...this.#shared(),
+      isAtEnd: () => this.#isLive || (this.#log.head() === undefined && !this.#isOutMissing()),
+      onSettled: () => this.#loop.next(this.#requested.outstanding === 0 ? "brief" : "full"),
+    }));
+  }
+
+  /** For the parts that most playbacks do not need. */
+  #shared() {
+    return {
       carrier: this.#carrier,
       run: this.#run,
       loop: this.#loop,
       log: this.#log,
       inbox: this.#inbox,
       requested: this.#requested,
-      record: (entry, then) => this.#record(entry, then),
-      onCut: () => {
-        this.#out = [];
-      },
-    }));
+      record: (entry: Entry, then: () => void) => this.#record(entry, then),
+    };
   }
 
   // ---------------------------------------------------------------- live (R3, R8, R9, R11)
@@ -299,34 +331,14 @@ export class Playback implements TurnListener {
 
   #use(event: InboxEvent): void {
     const operation = this.#requested.get(event.key);
-    const { key, digest } = event;
+    const { key } = event;
     if (operation?.kind !== "question") {
       if (operation !== undefined) this.#recordAndDeliver(operation, { kind: "timer", key });
       return;
     }
-    const { spec } = operation;
-    if (event.kind === "due") {
-      return this.#recordAndDeliver(operation, { kind: "expired", key, digest: spec.digest });
-    }
-    if (digest !== undefined && digest !== spec.digest) {
-      return this.#diverge().answersEarlierWording(operation);
-    }
-    const { value } = event;
-    const { admit, read } = spec;
-    this.#loop.whenReady(
-      () => (admit ?? read)(copyJson(value)),
-      (reading) => {
-        if (reading.kind === "invalid") {
-          operation.reason = reading.reason;
-          return this.#loop.next("brief");
-        }
-        const entry: AnswerEntry = { kind: "answer", key, value, digest: spec.digest };
-        if (admit !== undefined) return this.#recordAndDeliver(operation, entry);
-        // The answer was read just now from its own copy, so the result is delivered without reading it again.
-        operation.state = "in_progress";
-        this.#record(entry, () => this.#deliverAnswer(operation, entry, reading));
-      },
-    );
+    if (event.kind === "answer") return this.#answering().admit(operation, event);
+    const { digest } = operation.spec;
+    this.#recordAndDeliver(operation, { kind: "expired", key, digest });
   }
 
   /** The handler waits for something that is not an operation, so the run can only wait as well. */
@@ -363,27 +375,9 @@ export class Playback implements TurnListener {
   }
 
   #deliver(operation: Operation, entry: Entry): void {
-    if (operation.kind === "question" && entry.kind === "answer") {
-      return this.#loop.whenReady(
-        () => operation.spec.read(copyJson(entry.value)),
-        (reading) => this.#deliverAnswer(operation, entry, reading),
-      );
-    }
-    this.#settle(operation, () => settleWith(operation, entry));
-  }
-
-  #deliverAnswer(operation: QuestionOperation, entry: AnswerEntry, reading: Reading): void {
-    switch (reading.kind) {
-      case "value":
-        return this.#settle(operation, () => operation.resolve(reading.value));
-      case "refused":
-        return this.#settle(operation, () => operation.reject(reading.error));
-      case "invalid":
-        // The answer was valid when it was recorded, so the schema has changed since.
-        operation.state = "outstanding";
-        operation.reason = reading.reason;
-        return this.#diverge().answersAnother(operation, entry);
-    }
+    const isAnswered = operation.kind === "question" && entry.kind === "answer";
+    if (isAnswered) this.#answering().deliver(operation, entry);
+    else this.#settle(operation, () => settleWith(operation, entry));
   }
 
   #settle(operation: Operation, settle: () => void): void {

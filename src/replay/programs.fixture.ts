@@ -14,6 +14,13 @@ export type Program =
   | { readonly do: "throw" }
   | { readonly do: "checkpoint" }
   | { readonly do: "catch"; readonly parts: readonly [Program] }
+  /** A part that an author has added, or one that the author has removed, while calls were under way. */
+  | {
+      readonly do: "patched";
+      readonly key: string;
+      readonly isAdded: boolean;
+      readonly parts: readonly [Program];
+    }
   | { readonly do: Joined; readonly parts: readonly Program[] };
 
 type Joined = "seq" | "all" | "race" | "any" | "allSettled";
@@ -22,7 +29,10 @@ export const answerTo = (key: string): string => `answer to ${key}`;
 const resultOf = (key: string): string => `result of ${key}`;
 
 /** Programs whose keys come from their position, so that each key is used once. */
-export function programs(joined: readonly Joined[]): fc.Arbitrary<Program> {
+export function programs(
+  joined: readonly Joined[],
+  { isPatched = false }: { isPatched?: boolean } = {},
+): fc.Arbitrary<Program> {
   const leaf = fc.oneof(
     {
       weight: 4,
@@ -54,6 +64,16 @@ export function programs(joined: readonly Joined[]): fc.Arbitrary<Program> {
       { maxDepth: 4, depthSize: "small" },
       leaf,
       fc.record({ do: fc.constant("catch" as const), parts: fc.tuple(tie("program")) }),
+      ...(isPatched
+        ? [
+            fc.record({
+              do: fc.constant("patched" as const),
+              key: fc.constant(""),
+              isAdded: fc.boolean(),
+              parts: fc.tuple(tie("program")),
+            }),
+          ]
+        : []),
       fc.record({
         do: fc.constantFrom(...joined),
         parts: fc.array(tie("program"), { minLength: 1, maxLength: 4 }),
@@ -80,11 +100,23 @@ function withKeys(program: Program, path: string): Program {
         ...program,
         parts: program.parts.map((part, index) => withKeys(part, `${path}${index}`)),
       };
+    case "patched":
+      return { ...program, key: path, parts: [withKeys(program.parts[0], `${path}p`)] };
     case "hop":
     case "throw":
     case "checkpoint":
       return program;
   }
+}
+
+/** The program as it was before the author changed it. */
+export function unpatched(program: Program): Program {
+  if (!("parts" in program)) return program;
+  if (program.do === "patched") {
+    return program.isAdded ? { do: "hop", times: 0 } : unpatched(program.parts[0]);
+  }
+  if (program.do === "catch") return { ...program, parts: [unpatched(program.parts[0])] };
+  return { ...program, parts: program.parts.map(unpatched) };
 }
 
 /** The largest number of times that a program can suspend. */
@@ -99,6 +131,7 @@ export function suspensions(program: Program): number {
     case "throw":
       return 0;
     case "catch":
+    case "patched":
     case "seq":
     case "all":
     case "race":
@@ -127,6 +160,8 @@ export interface Observer {
   readonly ran: (key: string) => void;
   /** An operation was settled, as seen by the code that awaits it. */
   readonly settled: (key: string) => void;
+  /** A `patched` was decided. */
+  readonly decided?: (key: string, isPatched: boolean) => void;
 }
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -161,6 +196,11 @@ export async function perform(program: Program, ops: Operations, see: Observer):
     case "checkpoint":
       await ops.checkpoint();
       return "checked";
+    case "patched": {
+      const isPatched = await ops.patched(program.key);
+      see.decided?.(program.key, isPatched);
+      return isPatched === program.isAdded ? perform(program.parts[0], ops, see) : "left out";
+    }
     case "throw":
       throw new Error("thrown");
     case "catch":
@@ -206,6 +246,7 @@ export async function direct(program: Program): Promise<Json> {
     sleep: () => at(undefined),
     background: () => at(undefined),
     checkpoint: () => at(undefined),
+    patched: () => Promise.resolve(true),
     isLive: () => true,
     signal: () => new AbortController().signal,
     onRunEnd: () => {},

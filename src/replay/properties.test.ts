@@ -9,7 +9,7 @@ import type { Outcome } from "./outcome.ts";
 import type { Inbox, InboxEvent } from "./inbox.ts";
 import { emptyJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
-import { answerTo, direct, perform, programs, suspensions } from "./programs.fixture.ts";
+import { answerTo, direct, perform, programs, suspensions, unpatched } from "./programs.fixture.ts";
 import type { Program } from "./programs.fixture.ts";
 import { answersTo, journalOf, runOnce } from "./rounds.fixture.ts";
 
@@ -35,14 +35,16 @@ async function watch(
 ) {
   const ran: string[] = [];
   const settled: string[] = [];
+  const decided = new Map<string, boolean>();
   const handler = (ops: Operations) =>
     perform(program, ops, {
       ran: (key) => void ran.push(key),
       settled: (key) => void settled.push(key),
+      decided: (key, isPatched) => void decided.set(key, isPatched),
     });
   const outcome = await withinTurns(2_000, runOnce(handler, journal, events, carrier));
   if (outcome.kind === "failed") expect(String(outcome.error)).not.toContain("MixUp");
-  return { outcome, ran, settled };
+  return { outcome, ran, settled, decided };
 }
 
 /** Fails instead of hanging, by counting turns. A timer would not fire during an endless loop of microtasks. */
@@ -59,7 +61,7 @@ const isSuspended = (outcome: Outcome<unknown>) => "open" in outcome;
 const keysOf = (outcome: Outcome<unknown>) =>
   "entries" in outcome
     ? outcome.entries
-        .filter(({ kind }) => kind !== "checkpoint" && kind !== "changed")
+        .filter(({ kind }) => kind !== "checkpoint" && kind !== "changed" && kind !== "patched")
         .map(({ key }) => key)
     : [];
 
@@ -167,6 +169,59 @@ test("code that changes between rounds asks again or fails clearly, and repeats 
   );
 });
 
+test("code that is changed behind patched, at any point and in any round, goes on without repeating a step", async () => {
+  const changes = programs(everything, { isPatched: true });
+  await fc.assert(
+    fc.asyncProperty(changes, fc.nat(6), choices(), async (program, from, choose) => {
+      const recorded = new Set<string>();
+      const taken = new Set<string>();
+      let round = 0;
+      await converse(unpatched(program), choose, {
+        most: suspensions(program),
+        change: (now) => (++round > from ? program : now),
+        ran: (key) => expect(recorded.has(key)).toBe(false),
+        recorded: (key) => void recorded.add(key),
+        // Once a call has taken the new path, and the response has arrived, it takes that path for ever.
+        decided: (decided) => {
+          for (const key of taken) expect(decided.get(key) ?? true).toBe(true);
+        },
+        kept: (entries) => {
+          for (const { kind, key } of entries) if (kind === "patched") taken.add(key);
+        },
+        end: (outcome) => {
+          if (outcome.kind !== "failed") return;
+          expect(outcome.error).not.toBeInstanceOf(ParleyError);
+        },
+      });
+    }),
+    runs,
+  );
+});
+
+test("with old and new code in turn, a call goes on or waits for the other code, and repeats no step", async () => {
+  const changes = programs(everything, { isPatched: true });
+  await fc.assert(
+    fc.asyncProperty(changes, choices(), async (program, choose) => {
+      const recorded = new Set<string>();
+      const codes = [program, unpatched(program)];
+      await converse(program, choose, {
+        most: 2 * suspensions(program),
+        // One of the two has written the last entry, so one of them can go on.
+        alternatives: (now) => codes.filter((code) => code !== now),
+        change: (now) => codes[choose(2)] ?? now,
+        ran: (key) => expect(recorded.has(key)).toBe(false),
+        recorded: (key) => void recorded.add(key),
+        losses: false,
+        end: (outcome) => {
+          if (outcome.kind !== "failed") return;
+          expect(outcome.error).not.toBeInstanceOf(ParleyError);
+        },
+      });
+    }),
+    runs,
+  );
+});
+
 // ---------------------------------------------------------------- a carrier that misbehaves
 
 type Choose = (below: number) => number;
@@ -186,8 +241,15 @@ interface Watching {
   lost?: (key: string) => void;
   recorded?: (key: string) => void;
   settled?: (keys: readonly string[], outcome: Outcome<unknown>) => void;
+  decided?: (decided: ReadonlyMap<string, boolean>, outcome: Outcome<unknown>) => void;
   end?: (outcome: Outcome<unknown>) => void | Promise<void>;
   change?: (program: Program) => Program;
+  /** The journal that the next round starts with. */
+  kept?: (entries: Journal["entries"]) => void;
+  /** Other code that tries if a run cannot follow the journal. */
+  alternatives?: (program: Program) => readonly Program[];
+  /** How often the program can suspend, if its later versions suspend more often. */
+  most?: number;
   losses?: boolean;
 }
 
@@ -198,13 +260,20 @@ async function converse(program: Program, choose: Choose, watching: Watching): P
   let current = program;
   const answered: InboxEvent[] = [];
   const recorded = new Set<string>();
-  const most = 3 * suspensions(program) + 20;
+  const most = 3 * (watching.most ?? suspensions(program)) + 20;
   let losses = watching.losses === false ? 0 : 3;
   for (let round = 0; round < most; round += 1) {
     const carrier: Partial<Carrier> = choose(3) === 0 ? { append: slowly(choose(3)) } : {};
-    const { outcome, ran, settled } = await watch(current, journal, events, carrier);
+    let watched = await watch(current, journal, events, carrier);
+    for (const other of watching.alternatives?.(current) ?? []) {
+      const { outcome } = watched;
+      if (outcome.kind !== "failed" || !(outcome.error instanceof ParleyError)) break;
+      watched = await watch(other, journal, events, carrier);
+    }
+    const { outcome, ran, settled, decided } = watched;
     for (const key of ran) watching.ran?.(key);
     watching.settled?.(settled, outcome);
+    watching.decided?.(decided, outcome);
     await watching.end?.(outcome);
     if (losses > 0 && isSuspended(outcome) && choose(5) === 0) {
       losses -= 1;
@@ -219,6 +288,7 @@ async function converse(program: Program, choose: Choose, watching: Watching): P
     }
     if (!("open" in outcome)) return;
     journal = journalOf(outcome);
+    watching.kept?.(journal.entries);
     current = watching.change?.(current) ?? current;
     const fresh = answersTo(outcome, answerTo);
     // At least one answer, so that the call ends. Sometimes not all of them, and sometimes one twice or an old one.
@@ -259,7 +329,9 @@ function edited(program: Program, place: number, how: string): Program {
     if (isHere && how === "reword" && part.do === "ask")
       return { ...part, wording: part.wording + 1 };
     if (!("parts" in part)) return part;
-    if (part.do === "catch") return { ...part, parts: [visit(part.parts[0])] };
+    if (part.do === "catch" || part.do === "patched") {
+      return { ...part, parts: [visit(part.parts[0])] };
+    }
     const parts = part.parts.map(visit);
     return { ...part, parts: isHere && how === "reverse" ? parts.toReversed() : parts };
   };

@@ -170,6 +170,7 @@ export function fits(operation: Operation, entry: Entry): boolean {
     case "checkpoint":
       return operation.kind === entry.kind;
     case "changed":
+    case "patched":
       return false;
   }
 }
@@ -203,6 +204,7 @@ export function settleWith({ key, resolve, reject }: Operation, entry: Entry): v
     case "answer":
     case "begun":
     case "changed":
+    case "patched":
       throw new Error(`Entry "${key}" (${entry.kind}) does not settle an operation.`);
   }
 }

@@ -2,7 +2,7 @@
 //
 // A handler is an ordinary async function. It suspends by awaiting a promise that is never settled. It resumes by being
 // called again from its top, where each operation that it did before gets its outcome from the journal. ARCHITECTURE.md
-// has the rules, R1 to R15; comments here name the rule that they keep.
+// has the rules, R1 to R17; comments here name the rule that they keep.
 //
 // This file has the start and the end of a run. Everything between, from the first operation on, is in playback.ts; a
 // handler that uses no operation never gets there (R15).
@@ -20,10 +20,11 @@ import type {
 } from "./operations.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Inbox } from "./inbox.ts";
-import { isEffect } from "./journal.ts";
+import { isEffect, patchedKeys } from "./journal.ts";
 import { awaitedAfterEnd, watchStart } from "./kept-promises.ts";
 import type { Journal } from "./journal.ts";
 import type { Operation, QuestionOperation, StepOperation } from "./requested.ts";
+import type { PatchOperation } from "./patches.ts";
 import { Playback } from "./playback.ts";
 import { Stopped } from "./stop.ts";
 import type { Stoppable, StopReason } from "./stop.ts";
@@ -181,6 +182,15 @@ class Run<T> implements Operations, Stoppable {
     return new HandlerPromise(promise);
   }
 
+  patched(key: string): Promise<boolean> {
+    const place = this.#carrier.place?.();
+    return new HandlerPromise(
+      new Promise((resolve) => {
+        this.#request({ kind: "patched", key, place, resolve });
+      }),
+    );
+  }
+
   refuse(key: string, mistake: Error): Question<unknown> {
     this.#fail(mistake);
     return new OperationPromise(key, pending().promise, () => {});
@@ -224,17 +234,18 @@ class Run<T> implements Operations, Stoppable {
   }
 
   /** If the run has ended, or this request ends it, the promise of the operation never settles (R1, R10). */
-  #request(operation: Operation): void {
+  #request(operation: Operation | PatchOperation): void {
     if (this.#resolve === undefined) {
       this.#report(authorErrors.usedAfterEnd(this.#carrier.name, operation));
       return;
     }
     const mistake = this.#mistakeIn(operation);
-    if (mistake === undefined) this.#play().request(operation);
-    else this.#fail(mistake);
+    if (mistake !== undefined) return this.#fail(mistake);
+    if (operation.kind === "patched") this.#play().patched(operation);
+    else this.#play().request(operation);
   }
 
-  #mistakeIn(operation: Operation): Error | undefined {
+  #mistakeIn(operation: Operation | PatchOperation): Error | undefined {
     const { nesting, name } = this.#carrier;
     const inside = this.#playback?.calling ?? nesting?.current();
     if (inside !== undefined) return authorErrors.nested(operation, inside);
@@ -271,7 +282,14 @@ class Run<T> implements Operations, Stoppable {
   }
 
   #fail(error: unknown): void {
-    this.#end({ kind: "failed", error, entries: this.#entries() });
+    const isOlder = this.#playback === undefined ? this.#hasNote() : this.#playback.isOlder;
+    const entries = this.#entries();
+    this.#end({ kind: "failed", error, entries, ...(isOlder ? { isOlder } : {}) });
+  }
+
+  /** Without an operation, the handler has asked for no note. */
+  #hasNote(): boolean {
+    return patchedKeys(this.#history.journal.entries).length > 0;
   }
 
   stop(reason: StopReason): void {
@@ -346,7 +364,7 @@ function pending(): Pending {
 
 // "~" is reserved for the engine's own keys and for the wire keys of questions that are asked again. A question under
 // "__proto__" could never be answered, because guards against prototype pollution drop such a member on its way.
-function isGoodKey(operation: Operation): boolean {
+function isGoodKey(operation: Operation | PatchOperation): boolean {
   const { kind } = operation;
   if (kind === "background" || kind === "checkpoint") return true;
   const key =

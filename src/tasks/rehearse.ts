@@ -105,6 +105,7 @@ function delegate(operations: Operations): Operations {
     sleep: (...args) => operations.sleep(...args),
     background: (...args) => operations.background(...args),
     checkpoint: (...args) => operations.checkpoint(...args),
+    patched: (...args) => operations.patched(...args),
     isLive: () => false,
     signal: () => operations.signal(),
     onRunEnd: (release) => operations.onRunEnd(release),

@@ -12,6 +12,8 @@ export interface Mutant {
 
 const run = "src/replay/run.ts";
 const playback = "src/replay/playback.ts";
+const answers = "src/replay/answers.ts";
+const patches = "src/replay/patches.ts";
 const bodies = "src/replay/bodies.ts";
 const divergence = "src/replay/divergence.ts";
 const objection = "src/replay/objection.ts";
@@ -156,8 +158,8 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R7",
     what: "a new answer counts for any question under its key",
-    file: playback,
-    find: "    if (digest !== undefined && digest !== spec.digest) {\n",
+    file: answers,
+    find: "    if (digest !== undefined && digest !== asked) {\n",
     put: "    if (digest !== undefined && digest === null) {\n",
   },
   {
@@ -184,7 +186,7 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R7",
     what: "an invalid answer is recorded",
-    file: playback,
+    file: answers,
     find: '        if (reading.kind === "invalid") {\n          operation',
     put: '        if (reading.kind === ("never" as never)) {\n          operation',
   },
@@ -598,7 +600,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R7",
     what: "a cut forgets that questions have changed",
     file: divergence,
-    find: '[...removed.filter(({ kind }) => kind === "changed"), ...notes]',
+    find: "[...removed.filter(isNote).map(afterCut), ...notes]",
     put: "[...notes]",
   },
   {
@@ -611,7 +613,7 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R7",
     what: "the extra check before recording is skipped",
-    file: playback,
+    file: answers,
     find: "(admit ?? read)(copyJson(value))",
     put: "read(copyJson(value))",
   },
@@ -691,5 +693,110 @@ export const ruleMutants: readonly Mutant[] = [
     file: bodies,
     find: "within === undefined ?",
     put: "within !== null ?",
+  },
+  {
+    rule: "R17",
+    what: "P1: a note is an entry in order",
+    file: "src/replay/journal.ts",
+    find: '  return kind === "changed" || kind === "patched";',
+    put: '  return kind === "changed";',
+  },
+  {
+    rule: "R17",
+    what: "P1: asking again decides again",
+    file: patches,
+    find: "      this.#decided.set(key, isPatched);\n",
+    put: "",
+  },
+  {
+    rule: "R17",
+    what: "P1: a cut turns a note into one that must be asked for at once",
+    file: divergence,
+    find: '{ ...note, path: "open" }',
+    put: "{ ...note }",
+  },
+  {
+    rule: "R17",
+    what: "P1: a cut forgets the note",
+    file: patches,
+    find: "    return isOpen || log.hasGrown",
+    put: "    return log.hasGrown",
+  },
+  {
+    rule: "R17",
+    what: "P1: a note that the code has dropped still holds",
+    file: patches,
+    find: 'record({ kind: "patched", key, path: "old" }, () => this.forget())',
+    put: 'this.#decided.set(key, true), record({ kind: "patched", key, path: "new" }, () => this.forget())',
+  },
+  {
+    rule: "R17",
+    what: "P1: a note that the code asks for late counts as dropped",
+    file: playback,
+    find: "    if (this.#isOutMissing() || this.isOlder) {",
+    put: "    if (this.isOlder) return this.#patching().forget(), false;\n    if (this.#isOutMissing()) {",
+  },
+  {
+    rule: "R17",
+    what: "P2: a brief turn is asked for",
+    file: patches,
+    find: '    this.#pending.push(operation);\n    // Every branch of the handler has its chance to request what the log has, which shows where the handler is.\n    this.#playback.loop.next("full");',
+    put: "    this.#pending.push(operation);\n    this.#decideAll();",
+  },
+  {
+    rule: "R17",
+    what: "P2: it is decided before the log is cut",
+    file: playback,
+    find: "    if (this.#divergence?.hasMismatch === true) return this.#divergence.cutAtMismatch();\n    if (this.#patches?.decide(isQuiet) === true) return;",
+    put: "    if (this.#patches?.decide(isQuiet) === true) return;\n    if (this.#divergence?.hasMismatch === true) return this.#divergence.cutAtMismatch();",
+  },
+  {
+    rule: "R17",
+    what: "P2: other entries are delivered first",
+    file: playback,
+    find: "    if (this.#patches?.decide(isQuiet) === true) return;\n    if (this.#isLive || this.#replay(isQuiet)) this.#proceed(isQuiet);",
+    put: "    if (this.#isLive || this.#replay(isQuiet)) this.#proceed(isQuiet);\n    this.#patches?.decide(isQuiet);",
+  },
+  {
+    rule: "R17",
+    what: "P2: a question that was open does not count",
+    file: playback,
+    find: "isAtEnd: () => this.#isLive || (this.#log.head() === undefined && !this.#isOutMissing())",
+    put: "isAtEnd: () => this.#isLive || this.#log.head() === undefined",
+  },
+  {
+    rule: "R17",
+    what: "P2: the handler learns of it before the note is durable",
+    file: patches,
+    find: 'record({ kind: "patched", key, path: "new" }, () => settle(true));',
+    put: 'record({ kind: "patched", key, path: "new" }, () => {});\n    settle(true);',
+  },
+  {
+    rule: "R17",
+    what: "P3: the edge of a crash counts as new",
+    file: patches,
+    find: "log.endsOpen && carrier.isInterrupted !== true",
+    put: "log.endsOpen",
+  },
+  {
+    rule: "R17",
+    what: "P3: the end of any log counts as new",
+    file: patches,
+    find: "log.hasGrown || (log.endsOpen &&",
+    put: "log.hasGrown || (Math.abs(0) === 0 &&",
+  },
+  {
+    rule: "R17",
+    what: "P5: nobody learns that newer code wrote the log",
+    file: run,
+    find: "...(isOlder ? { isOlder } : {})",
+    put: "...(isOlder ? {} : {})",
+  },
+  {
+    rule: "R17",
+    what: "P5: older code goes on although newer code could",
+    file: patches,
+    find: "    if (carrier.mayForget === false) return",
+    put: "    if (carrier.mayForget === null) return",
   },
 ];
