@@ -320,6 +320,18 @@ export declare interface Context {
      * Otherwise it does nothing.
      */
     readonly checkpoint: (options?: CheckpointOptions) => Promise<void>;
+    /**
+     * False in calls that had passed this place before the code asked; true in all others. Put a step behind it that you add
+     * or remove while calls are under way: they keep their old path, and new calls take the new one. Its key has nothing to
+     * do with the keys of steps and questions, and it may be asked repeatedly.
+     *
+     * @example
+     * ```ts
+     * if (await ctx.patched("vat")) await ctx.step("vat", () => tax.register(order));
+     * await ctx.step("charge", ({ idempotencyKey }) => bank.charge(order, idempotencyKey));
+     * ```
+     */
+    readonly patched: (key: string) => Promise<boolean>;
     /** Reports progress to the client. Does nothing while the run replays what has happened already. */
     readonly progress: (done: number, total?: number, message?: string) => void;
     /**
@@ -657,6 +669,11 @@ export declare interface Limits {
      * response that named the task may be lost. Default: 24 hours.
      */
     readonly unreadTaskMs: number;
+    /**
+     * How long a task waits for a worker that can follow its history, in milliseconds, if another version of the app wrote
+     * it. Then it fails with `history_changed`. It fails sooner if no worker of another version is alive. Default: 15 minutes.
+     */
+    readonly divergedMs: number;
 }
 
 /** One URI of a template, for the list of resources. */

@@ -312,6 +312,19 @@ export declare type RoundClaimResult = {
 /** Text that only a holder of the keys can read. A store keeps it and never looks into it. */
 export declare type Sealed = string;
 
+/** The workers that a store knows. */
+export declare interface SeenWorkers {
+    /** The store's time. */
+    readonly now: number;
+    /** The workers, in any order. */
+    readonly workers: readonly {
+        /** The name under which it claims and renews. */
+        readonly name: string;
+        /** When it was last alive. */
+        readonly seenAt: number;
+    }[];
+}
+
 /** The status of a task, as the specification names it. */
 export declare type Status = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
@@ -504,6 +517,8 @@ export declare interface TaskStore extends Store {
     readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
     /** Forgets the worker, which is shutting down. */
     readonly leave: (worker: string) => Promise<void>;
+    /** The workers that have renewed and have not left, and when each of them was last alive. */
+    readonly workers: () => Promise<SeenWorkers>;
     /**
      * Deletes the contents of up to `limit` tasks whose time is up or that `isAbandoned` after `unreadMs` milliseconds, and
      * forgets up to `limit` tasks whose contents have been gone for `keepMs` milliseconds. It also deletes spilled states

@@ -11,7 +11,7 @@ import { ruleMutants } from "../test/mutants/rules.ts";
 import type { Mutant } from "../test/mutants/rules.ts";
 import { undoMutants } from "../test/mutants/undo.ts";
 
-const tests = ["src/replay", "src/server"];
+const tests = ["src/replay", "src/server", "src/tasks/versions.test.ts"];
 const wanted = process.argv[2];
 const mutants = [...ruleMutants, ...undoMutants].filter(
   ({ rule }) => wanted === undefined || rule === wanted,

@@ -179,6 +179,14 @@ function historyChanged(handler: string, what: string): ParleyError {
   );
 }
 
+/** Whether a run failed because its code is not the code that wrote the journal. */
+export function cannotFollow(error: unknown): error is ParleyError {
+  return (
+    error instanceof ParleyError &&
+    (error.code === "history_changed" || error.code === "unstable_question")
+  );
+}
+
 /** A question whose wording keeps changing. */
 export function unstableQuestion(handler: string, question: NamedOperation): ParleyError {
   return new ParleyError(

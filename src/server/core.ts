@@ -14,6 +14,8 @@ import type { Telemetry } from "./ops/telemetry.ts";
 export interface Core {
   /** The server's name, which is the audience of its tokens. */
   readonly name: string;
+  /** The version of the author's code. Each run notes it, so that another version knows whose history it meets (R17). */
+  readonly version: string;
   /** Throws ParleyError "no_keys" if no keys are configured. */
   readonly keyring: () => Keyring;
   readonly limits: Limits;

@@ -54,6 +54,11 @@ export interface Limits {
    * response that named the task may be lost. Default: 24 hours.
    */
   readonly unreadTaskMs: number;
+  /**
+   * How long a task waits for a worker that can follow its history, in milliseconds, if another version of the app wrote
+   * it. Then it fails with `history_changed`. It fails sooner if no worker of another version is alive. Default: 15 minutes.
+   */
+  readonly divergedMs: number;
 }
 
 /** The limits with defaults. Throws a RangeError that names a limit that is out of range. */
@@ -76,6 +81,7 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     storedBytesPerPrincipal: 2 ** 50,
     endedTasksPerPrincipal: 1e9,
     unreadTaskMs: tenYearsMs,
+    divergedMs: tenYearsMs,
   };
   for (const name of boundedLimits) {
     const value = limits[name];
@@ -106,6 +112,7 @@ const boundedLimits = [
   "storedBytesPerPrincipal",
   "endedTasksPerPrincipal",
   "unreadTaskMs",
+  "divergedMs",
 ] as const;
 
 const defaultLimits: Limits = {
@@ -129,4 +136,5 @@ const defaultLimits: Limits = {
   storedBytesPerPrincipal: defaultTaskLimits.storedBytes,
   endedTasksPerPrincipal: defaultTaskLimits.endedTasks,
   unreadTaskMs: defaultTaskLimits.unreadMs,
+  divergedMs: defaultTaskLimits.divergedMs,
 };

@@ -94,6 +94,7 @@ class ParleyApp implements App {
     const work = () => this.#work;
     this.#core = {
       name: options.name,
+      version: options.version,
       keyring: () => this.#keys("app.fetch, app.node, app.attach or app.deliver", false),
       limits: checkedLimits(options.limits ?? {}),
       logger: loggerFor(options.logger),

@@ -14,6 +14,7 @@ import type { TaskStore } from "./store.ts";
 import type { Sealer } from "./sealing.ts";
 import type { TaskObserver } from "./observer.ts";
 import type { WorkerOptions } from "./worker.ts";
+import { workerName } from "./worker-name.ts";
 
 export type Handler = (input: Json, ops: Operations, report: (message: string) => void) => unknown;
 export type Handlers = Readonly<Record<string, Handler>>;
@@ -69,6 +70,7 @@ export class Engine {
   readonly runtime: TaskRuntime;
   readonly store: TaskStore;
   readonly told: Told[] = [];
+  readonly #version: string | undefined;
 
   constructor(
     store: TaskStore,
@@ -77,9 +79,11 @@ export class Engine {
       readonly limits?: Partial<TaskLimits>;
       readonly sealer?: Sealer;
       readonly stallMs?: number;
+      readonly version?: string;
     } = {},
   ) {
     this.store = store;
+    this.#version = options.version;
     const programs = new Map(
       Object.entries(handlers).map(([name, handler]) => [
         name,
@@ -97,6 +101,7 @@ export class Engine {
       expired: (count) => void this.told.push({ event: "expired", error: count }),
       leaseLost: tell("leaseLost"),
       couldNotRun: tell("couldNotRun"),
+      diverged: tell("diverged"),
       moved: tell("moved"),
       limitReached: (_principal, limit) => void this.told.push({ event: limit }),
       gaveUp: tell("gaveUp"),
@@ -112,17 +117,23 @@ export class Engine {
       observer,
       isDevelopment: true,
       newId: () => randomBytes(16).toString("hex"),
+      version: options.version,
     });
   }
 
   start(options: Partial<WorkerOptions> = {}): Promise<boolean> {
     return this.runtime.start({
-      name: `w-${randomBytes(4).toString("hex")}`,
+      name: this.#name(),
       concurrency: 16,
       pollMs: 250,
       sweepMs: 1_000,
       ...options,
     });
+  }
+
+  #name(): string {
+    const name = `w-${randomBytes(4).toString("hex")}`;
+    return this.#version === undefined ? name : workerName(name, this.#version);
   }
 
   create(tool: string, input: Json = null, more: Partial<Promotion> = {}): Promise<TaskSnapshot> {

@@ -33,6 +33,7 @@ export type {
   ClaimResult,
   CreateResult,
   RenewalResult,
+  SeenWorkers,
   RequeueResult,
   RoundClaimRequest,
   RoundClaimResult,

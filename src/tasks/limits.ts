@@ -22,6 +22,8 @@ export interface TaskLimits {
   readonly keepMs: number;
   /** How many claims in a row may produce no new entry before the task fails. */
   readonly fruitlessClaims: number;
+  /** How long a task may wait for a version of the app that can follow its history. */
+  readonly divergedMs: number;
   /**
    * How long running bodies may take to end when their process shuts down. What they return in this time is recorded.
    * Their signals abort shortly before its end.
@@ -40,6 +42,7 @@ export const defaultTaskLimits: TaskLimits = {
   unreadMs: 24 * 3_600_000,
   keepMs: 3_600_000,
   fruitlessClaims: 5,
+  divergedMs: 15 * 60_000,
   drainMs: 5_000,
 };
 

@@ -21,6 +21,8 @@ export interface TaskObserver {
   readonly blocked: (what: string) => void;
   /** A record could not be opened, or a program could not start. Another attempt follows. */
   readonly couldNotRun: (task: TaskRecord, error: unknown) => void;
+  /** This code cannot follow the history of a task, which another version of the app wrote. The task is given back. */
+  readonly diverged?: (task: TaskRecord, error: unknown, version: string | undefined) => void;
   /** The row of a task is not what was sealed, so the database was changed by something else. The task is not run, shown or answered. */
   readonly moved: (task: TaskRecord, error: Error) => void;
   /** The task fails, because several claims in a row made no progress. */

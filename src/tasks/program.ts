@@ -32,7 +32,16 @@ export interface Prepared {
   readonly carrier: (
     recording: Pick<
       Carrier,
-      "append" | "cut" | "publish" | "mayStart" | "onBody" | "late" | "stop" | "drain"
+      | "append"
+      | "cut"
+      | "publish"
+      | "mayStart"
+      | "onBody"
+      | "late"
+      | "stop"
+      | "drain"
+      | "isInterrupted"
+      | "mayForget"
     >,
   ) => Carrier;
   /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */

@@ -8,7 +8,7 @@ import { StoreClock } from "./clock.ts";
 import { bytesOf } from "./moves.ts";
 import { tooManyTasks, ttlTooLong } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
-import { entryRecord } from "./execution/log-records.ts";
+import { entryRecord, versionRecord } from "./execution/log-records.ts";
 import { sealInput } from "./ownership.ts";
 import { TaskReader } from "./reader.ts";
 import { StorageShares } from "./shares.ts";
@@ -34,6 +34,8 @@ export interface RuntimeOptions {
   readonly limits: TaskLimits;
   readonly observer: TaskObserver;
   readonly isDevelopment?: boolean | undefined;
+  /** The version of the app, which each run notes (R17). */
+  readonly version?: string | undefined;
   /** Makes a task id: 128 random bits that are safe in a URL and in a header. */
   readonly newId: () => string;
 }
@@ -88,13 +90,16 @@ export class TaskRuntime {
   /** Creates the task of a call. The same call always gets the same task. Throws a ParleyError if a limit is reached. */
   async create(call: Promotion): Promise<TaskSnapshot> {
     await this.ready();
-    const { store, sealer, limits, newId, observer } = this.#options;
+    const { store, sealer, limits, newId, observer, version } = this.#options;
     const { callId, tool, input, entries } = call;
     const ttlMs = call.ttlMs ?? limits.taskTtlMs;
     if (!Number.isInteger(ttlMs) || ttlMs < 1 || ttlMs > limits.taskTtlMs) {
       throw ttlTooLong(tool, ttlMs, limits.taskTtlMs);
     }
     const log = entries.map((entry, seq) => entryRecord(sealer, callId, seq, entry));
+    if (version !== undefined && log.length > 0) {
+      log.push(versionRecord(sealer, callId, log.length, version));
+    }
     const owned = { id: newId(), callId, tool, principal: call.principal ?? "" };
     const task = {
       ...owned,

@@ -97,6 +97,8 @@ export interface TaskStore extends Store {
   readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
   /** Forgets the worker, which is shutting down. */
   readonly leave: (worker: string) => Promise<void>;
+  /** The workers that have renewed and have not left, and when each of them was last alive. */
+  readonly workers: () => Promise<SeenWorkers>;
   /**
    * Deletes the contents of up to `limit` tasks whose time is up or that `isAbandoned` after `unreadMs` milliseconds, and
    * forgets up to `limit` tasks whose contents have been gone for `keepMs` milliseconds. It also deletes spilled states
@@ -232,6 +234,19 @@ export interface RenewalResult {
   }[];
   /** The store's time. */
   readonly now: number;
+}
+
+/** The workers that a store knows. */
+export interface SeenWorkers {
+  /** The store's time. */
+  readonly now: number;
+  /** The workers, in any order. */
+  readonly workers: readonly {
+    /** The name under which it claims and renews. */
+    readonly name: string;
+    /** When it was last alive. */
+    readonly seenAt: number;
+  }[];
 }
 
 /** A notice that something may have changed. */

@@ -33,8 +33,9 @@ export interface WorkerOptions {
 
 /** Hints that come within this time share one renewal. */
 const renewalGapMs = 20;
-/** The shortest pause between two claims that found nothing. */
+/** The shortest pause between two claims that found nothing, and how much longer a worker waits that stands back. */
 const claimGapMs = 20;
+const standBackMs = { lag: 250, for: 60_000 };
 /** How long a draining worker waits for the store. */
 const drainMarginMs = 2_000;
 
@@ -45,6 +46,8 @@ export interface Reservation {
   readonly giveUp: () => void;
 }
 
+type Running = { readonly execution: Execution; readonly end: Promise<void> };
+
 /** Runs tasks in this process. */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -53,10 +56,7 @@ export class Worker {
   readonly #sweeper: Sweeper;
   readonly #blockedLoop: BlockedLoop;
   readonly #leaseClocks = [() => performance.now(), Date.now];
-  readonly #running = new Map<
-    string,
-    { readonly execution: Execution; readonly end: Promise<void> }
-  >();
+  readonly #running = new Map<string, Running>();
   #draining: Promise<void> | undefined;
   #state: "new" | "working" | "draining" = "new";
   #unsubscribe: (() => void) | undefined;
@@ -75,6 +75,8 @@ export class Worker {
   #lastEnded: readonly RunningStep[] = [];
   #failures = 0;
   #reserved = 0;
+  /** Until when this worker lets others claim first, because it could not follow a task that another version can. */
+  #behindUntil = 0;
   /** When the next look at the store is due, by the store's clock. */
   #claimAt = Infinity;
   /** Whether more tasks were due than there was room for. */
@@ -94,6 +96,7 @@ export class Worker {
       late: new LateOutcomes(),
       blockedLoop: this.#blockedLoop,
       confirm: () => void this.#confirm(),
+      standBack: () => void (this.#behindUntil = deps.clock.now() + standBackMs.for),
     };
   }
 
@@ -118,8 +121,8 @@ export class Worker {
   /** Keeps a place for a task of this tool that is about to be created. Undefined if there is no place. */
   reserve(tool: string): Reservation | undefined {
     // Tasks that have been due for longer come first.
-    if (this.#room <= 0 || this.#hasMore || this.#programs.get(tool) === undefined)
-      return undefined;
+    const isFull = this.#room <= 0 || this.#hasMore;
+    if (isFull || this.#programs.get(tool) === undefined) return undefined;
     this.#reserved += 1;
     const mark = this.#mark();
     return {
@@ -164,9 +167,8 @@ export class Worker {
     this.#timers.renew?.();
     // The caller may close the store next, so nothing of this worker may be under way then.
     await this.#inTime(Promise.all([this.#renewing, swept]));
-    await this.#inTime(
-      this.#deps.store.leave(this.name).catch((error: unknown) => this.#failed(error)),
-    );
+    const left = this.#deps.store.leave(this.name).catch((error: unknown) => this.#failed(error));
+    await this.#inTime(left);
   }
 
   /** Waits until the condition no longer holds, but not forever: a store that does not respond must not block a shutdown. */
@@ -249,7 +251,8 @@ export class Worker {
     for (const one of claimed) this.#run(one, mark);
     this.#hasMore = nextDueAt !== undefined && nextDueAt <= now;
     if (this.#hasMore && claimed.length > 0) this.#isWoken = true;
-    const untilDue = nextDueAt === undefined ? Infinity : nextDueAt - now;
+    const lag = now < this.#behindUntil ? standBackMs.lag : 0;
+    const untilDue = nextDueAt === undefined ? Infinity : nextDueAt - now + lag;
     // A task that is due and could not be claimed is being claimed by another worker at this moment.
     return Math.min(this.#options.pollMs, Math.max(claimGapMs, untilDue));
   }
@@ -280,8 +283,7 @@ export class Worker {
     if (this.#renewing !== undefined) return this.#renewSoon();
     this.#renewing = this.#renewAll().then((waitMs) => {
       this.#renewing = undefined;
-      const isNeeded = this.isWorking || this.#running.size > 0;
-      if (isNeeded && !this.#isRenewalNear) this.#renewIn(waitMs);
+      if ((this.isWorking || this.running > 0) && !this.#isRenewalNear) this.#renewIn(waitMs);
     });
   }
 
@@ -337,8 +339,7 @@ export class Worker {
     this.#isLooking = true;
     try {
       const revisions = await this.#deps.store.revisions(held.map(({ ref }) => ref.id));
-      const isNews = held.some((execution) => execution.isNews(revisions.get(execution.ref.id)));
-      if (isNews) this.#renewSoon();
+      if (held.some((one) => one.isNews(revisions.get(one.ref.id)))) this.#renewSoon();
     } catch (error) {
       this.#failed(error);
     } finally {
@@ -372,8 +373,7 @@ export class Worker {
 
   /** The store did not renew this claim. The task was cancelled or taken over, unless its run has just ended. */
   async #lost(execution: Execution): Promise<void> {
-    const isRunning = () => this.#running.get(execution.ref.id)?.execution === execution;
-    if (isRunning()) await execution.lose();
+    if (this.#running.get(execution.ref.id)?.execution === execution) await execution.lose();
   }
 
   // ---------------------------------------------------------------- clocks and failures

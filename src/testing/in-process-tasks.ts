@@ -71,6 +71,7 @@ export class InProcessTasks {
       limits: limitsOf(core),
       observer: silent,
       newId: core.environment.newId,
+      version: core.version,
     });
   }
 
@@ -119,6 +120,7 @@ export class InProcessTasks {
         },
         limits: limitsOf(core),
         observer: silent,
+        version: core.version,
         shares: new StorageShares(this.#store, limitsOf(core), silent),
       },
     );

@@ -62,6 +62,9 @@ export const goldenJournal: readonly Entry[] = [
   { kind: "background", key: "~background-1" },
   { kind: "checkpoint", key: "~checkpoint-1" },
   { kind: "changed", key: "how" },
+  { kind: "patched", key: "vat", path: "new" },
+  { kind: "patched", key: "vat", path: "old" },
+  { kind: "patched", key: "vat", path: "open" },
 ];
 
 export const goldenTools: readonly Tool[] = [everyKind];

@@ -14,6 +14,8 @@ const run = "src/replay/run.ts";
 const playback = "src/replay/playback.ts";
 const answers = "src/replay/answers.ts";
 const patches = "src/replay/patches.ts";
+const otherVersions = "src/tasks/execution/other-versions.ts";
+const otherVersion = "src/server/round/other-version.ts";
 const bodies = "src/replay/bodies.ts";
 const divergence = "src/replay/divergence.ts";
 const objection = "src/replay/objection.ts";
@@ -798,5 +800,124 @@ export const ruleMutants: readonly Mutant[] = [
     file: patches,
     find: "    if (carrier.mayForget === false) return",
     put: "    if (carrier.mayForget === null) return",
+  },
+  {
+    rule: "R17",
+    what: "P3: a task that was claimed before counts as new",
+    file: "src/tasks/execution/execution.ts",
+    find: "isInterrupted: this.ref.epoch > 1",
+    put: "isInterrupted: false",
+  },
+  {
+    rule: "R17",
+    what: "P5: older code fails a task under the same version",
+    file: otherVersions,
+    find: "    if (isOlder !== true) {",
+    put: "    if (Math.abs(0) === 0) {",
+  },
+  {
+    rule: "R17",
+    what: "P5: older code goes on with a task that newer code could take",
+    file: otherVersions,
+    find: "this.#isTooLong || !(await this.#isAlive())",
+    put: "Math.abs(0) === 0",
+  },
+  {
+    rule: "R17",
+    what: "P5: older code fails a round under the same version",
+    file: otherVersion,
+    find: "!(isOlder === true && canYield(call))",
+    put: "Math.abs(0) === 0",
+  },
+  {
+    rule: "R17",
+    what: "P5: older code goes on with a round that newer code could take",
+    file: "src/server/round/round.ts",
+    find: "const mayForget = !mayLeave(core, call);",
+    put: "const mayForget = mayLeave(core, call) || true;",
+  },
+  {
+    rule: "R17",
+    what: "P6: a task that another version has taken further fails",
+    file: otherVersions,
+    find: "version === this.#deps.version || !(await this.#isAlive())",
+    put: "Math.abs(0) === 0",
+  },
+  {
+    rule: "R17",
+    what: "P6: a task of this very version is given back",
+    file: otherVersions,
+    find: "version === this.#deps.version || !(await",
+    put: "!(await",
+  },
+  {
+    rule: "R17",
+    what: "P6: a worker that is gone counts as alive",
+    file: otherVersions,
+    find: " && now - seenAt <= patience",
+    put: "",
+  },
+  {
+    rule: "R17",
+    what: "P6: a worker of this version counts as another",
+    file: otherVersions,
+    find: "versionOf(name) !== version && now",
+    put: "now",
+  },
+  {
+    rule: "R17",
+    what: "P6: a task waits for another version for ever",
+    file: otherVersions,
+    find: "|| this.#isTooLong) return undefined",
+    put: "|| this.#deps.limits.divergedMs < 0) return undefined",
+  },
+  {
+    rule: "R17",
+    what: "P6: waiting for another version counts against the task",
+    file: otherVersions,
+    find: "      isFruitless: false,",
+    put: "      isFruitless: true,",
+  },
+  {
+    rule: "R17",
+    what: "P6: a run does not note its version",
+    file: "src/tasks/execution/task-journal.ts",
+    find: "    if (version === undefined || this.#isOurs) return [];",
+    put: "    if (version === undefined || !this.#isOurs) return [];",
+  },
+  {
+    rule: "R17",
+    what: "P6: a round of another version fails",
+    file: otherVersion,
+    find: "  return call.version !== core.version && canYield(call);",
+    put: "  return call.version === null && canYield(call);",
+  },
+  {
+    rule: "R17",
+    what: "P6: a round is left to others for ever",
+    file: otherVersion,
+    find: "call.yields < mostYields && ",
+    put: "call.yields < 100 && ",
+  },
+  {
+    rule: "R17",
+    what: "P6: the last round is left to others",
+    file: otherVersion,
+    find: " && call.roundsLeft > 0",
+    put: "",
+  },
+  {
+    rule: "R17",
+    what: "P6: a round that is left claims the history",
+    file: otherVersion,
+    find: "version: call.version, yields",
+    put: "yields",
+  },
+  {
+    rule: "R17",
+    what: "P6: a round that is left loses its answers",
+    file: "src/server/round/state-only.ts",
+    find: "unused: arrived.filter(isNew)",
+    put: "unused: arrived.filter(isNew).slice(1)",
   },
 ];

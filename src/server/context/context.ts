@@ -129,6 +129,18 @@ export interface Context {
    * Otherwise it does nothing.
    */
   readonly checkpoint: (options?: CheckpointOptions) => Promise<void>;
+  /**
+   * False in calls that had passed this place before the code asked; true in all others. Put a step behind it that you add
+   * or remove while calls are under way: they keep their old path, and new calls take the new one. Its key has nothing to
+   * do with the keys of steps and questions, and it may be asked repeatedly.
+   *
+   * @example
+   * ```ts
+   * if (await ctx.patched("vat")) await ctx.step("vat", () => tax.register(order));
+   * await ctx.step("charge", ({ idempotencyKey }) => bank.charge(order, idempotencyKey));
+   * ```
+   */
+  readonly patched: (key: string) => Promise<boolean>;
 
   /** Reports progress to the client. Does nothing while the run replays what has happened already. */
   readonly progress: (done: number, total?: number, message?: string) => void;

@@ -148,6 +148,10 @@ export class HandlerContext implements TaskContext {
     return (options) => this.#operations.checkpoint(options?.afterMs) as Promise<void>;
   }
 
+  get patched(): Context["patched"] {
+    return (key) => this.#operations.patched(key);
+  }
+
   get background(): TaskContext["background"] {
     return (options) => {
       if (!this.#facts.mayBecomeTask) return this.#refuse("background").then(() => {});

@@ -21,7 +21,16 @@ import type { FailedCall } from "./failure.ts";
 /** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
 export type Recording = Pick<
   Carrier,
-  "append" | "cut" | "publish" | "mayStart" | "onBody" | "late" | "stop" | "drain"
+  | "append"
+  | "cut"
+  | "publish"
+  | "mayStart"
+  | "onBody"
+  | "late"
+  | "stop"
+  | "drain"
+  | "isInterrupted"
+  | "mayForget"
 >;
 
 /** A recording that keeps nothing. */
@@ -99,6 +108,14 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   get late(): Carrier["late"] {
     return this.recording.late;
+  }
+
+  get isInterrupted(): boolean | undefined {
+    return this.recording.isInterrupted;
+  }
+
+  get mayForget(): boolean | undefined {
+    return this.recording.mayForget;
   }
 
   get place(): Carrier["place"] {

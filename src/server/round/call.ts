@@ -48,6 +48,12 @@ export interface Call {
   readonly lowLevel: LowLevelState;
   /** The digest of the parsed arguments. Undefined if JSON cannot hold them. Made on first use. */
   readonly inputDigest: () => string | undefined;
+  /** The version of the app whose code has gone this far. Undefined if it is not known. */
+  readonly version: string | undefined;
+  /** How many rounds in a row were left to another version. */
+  readonly yields: number;
+  /** The arguments mean something else to this code than to the code that the call began with. */
+  readonly objection: ParleyError | undefined;
   /** The span of the call's first round. `serveRound` sets it once the round is traced. */
   firstSpan: SpanContext | undefined;
   /** The span of this round. `serveRound` sets it, too. */
@@ -102,7 +108,6 @@ async function laterRound(
   const inputDigest = isSameJson(input, request.arguments)
     ? shortened(argumentsDigest)
     : digestOfInput(input);
-  if (inputDigest !== state.inputDigest) throw inputChanged(definition.name);
   const arrived = [...state.unused, ...events(state.out, answers, environment.now())];
   return {
     id: () => claims.callId,
@@ -117,7 +122,10 @@ async function laterRound(
     arrived,
     answers,
     lowLevel: state.lowLevel,
-    inputDigest: () => inputDigest,
+    inputDigest: () => state.inputDigest,
+    version: state.version,
+    yields: state.yields,
+    objection: inputDigest === state.inputDigest ? undefined : inputChanged(definition.name),
     firstSpan: state.firstSpan,
     span: undefined,
   };
@@ -255,6 +263,18 @@ class FirstRound implements Call {
 
   get arrived(): readonly InboxEvent[] {
     return events([], this.answers, 0);
+  }
+
+  get version(): string {
+    return this.#core.version;
+  }
+
+  get yields(): number {
+    return 0;
+  }
+
+  get objection(): undefined {
+    return undefined;
   }
 
   get lowLevel(): LowLevelState {

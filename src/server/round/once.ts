@@ -164,6 +164,8 @@ async function runClaimed(
       {
         ...round.recording,
         drain,
+        // Each round is claimed once, unless an attempt at one of them died. The first one is claimed only if it has a key.
+        isInterrupted: ref.epoch > Math.max(1, call.round - 1),
       },
     );
     // A response that comes from a failing store does not count. The client can send the round again.
@@ -357,6 +359,9 @@ function resumedCall(call: Call, inbox: Inbox, journal: Call["journal"]): Call {
     answers,
     lowLevel,
     inputDigest: () => call.inputDigest(),
+    version: call.version,
+    yields: call.yields,
+    objection: call.objection,
     firstSpan: call.firstSpan,
     span: call.span,
   };

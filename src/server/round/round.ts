@@ -25,6 +25,7 @@ import { Inline, tookTooLong } from "./inline.ts";
 import { isInputRequired } from "../context/low-level.ts";
 import { runOnce } from "./once.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
+import { leftToOthers, mayLeave } from "./other-version.ts";
 import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
 import { unmetRequirement } from "./requirements.ts";
 import { RoundCarrier } from "./round-carrier.ts";
@@ -116,6 +117,11 @@ function runCall(
   parsed: unknown,
   recording: Recording = noRecording,
 ): Promise<RoundResponse> {
+  if (call.objection !== undefined) {
+    const { objection: error } = call;
+    const left = leftToOthers(core, definition, call, { error });
+    return left ?? Promise.resolve(failureResponse(core, definition, error, call));
+  }
   // Once for the whole round: an app that closes while the handler runs has no task runtime any more.
   const runtime = runtimeFor(core, definition, request);
   if (request.isTaskWanted === true && runtime !== undefined && call.round === 1) {
@@ -130,7 +136,9 @@ function runCall(
       : new Inline(core, request.stop ?? new Stop());
   const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
   const canDetach = runtime !== undefined;
-  const carrier = new RoundCarrier(core, definition, call, stoppable, recording, canDetach, inline);
+  const mayForget = !mayLeave(core, call);
+  const kept = call.version === core.version ? recording : { ...recording, mayForget };
+  const carrier = new RoundCarrier(core, definition, call, stoppable, kept, canDetach, inline);
   const handler: Handler<unknown, unknown> = (input, operations) =>
     definition.invoke(input, new HandlerContext(operations, carrier));
   const running =
@@ -167,7 +175,10 @@ function responseTo(
       if (isInputRequired(outcome.error)) {
         return suspendByHand(core, definition, call, outcome.error, outcome.entries);
       }
-      return failureResponse(core, definition, outcome.error, call);
+      return (
+        leftToOthers(core, definition, call, outcome) ??
+        failureResponse(core, definition, outcome.error, call)
+      );
     case "waiting":
       if (runtime === undefined || !waitsForOthers(outcome)) {
         return suspend(core, definition, call, outcome);

@@ -11,16 +11,17 @@ import type { CallState } from "./state.ts";
 import { inputRequiredResponse } from "./suspend.ts";
 
 /** What the next round starts with. */
-export type CarriedState = Pick<CallState, "entries" | "out" | "unused">;
+export type CarriedState = Pick<CallState, "entries" | "out" | "unused"> &
+  Partial<Pick<CallState, "version" | "yields">>;
 
 /** The response that carries this state, and asks nothing. */
 export function stateOnly(
   core: Core,
   definition: Definition,
   call: Call,
-  { entries, out, unused }: CarriedState,
+  carried: CarriedState,
 ): Promise<RoundResponse> {
-  const state = { entries, out, unused, lowLevel: call.lowLevel };
+  const state = { ...carried, lowLevel: call.lowLevel };
   return inputRequiredResponse(core, definition, call, state, []);
 }
 

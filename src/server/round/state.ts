@@ -25,6 +25,10 @@ export interface CallState {
   readonly inputDigest: string | undefined;
   /** The span of the call's first round. Later rounds link to it. */
   readonly firstSpan: SpanContext | undefined;
+  /** The version of the app whose code has gone this far (R17). Undefined if version 0.1.0 wrote the state. */
+  readonly version: string | undefined;
+  /** How many rounds in a row were left to another version. */
+  readonly yields: number;
   /** When the questions were asked, in milliseconds since 1970. Kept only for metrics, and only if they are collected. */
   readonly askedAt: number | undefined;
 }
@@ -47,11 +51,15 @@ export interface PackedState {
   readonly v?: Era;
   readonly t?: readonly [traceId: string, spanId: string, flags: number];
   readonly w?: number;
+  /** The version of the app. Left out by version 0.1.0. */
+  readonly p?: string;
+  readonly y?: number;
 }
 
 /** The state as the token holds it. */
 export function packState(state: CallState): PackedState {
   const { entries, out, abilities, era, unused, lowLevel, inputDigest, firstSpan, askedAt } = state;
+  const { version, yields } = state;
   const kept = unused.flatMap((event) =>
     event.kind === "answer" && event.digest !== undefined
       ? [[event.key, event.digest, event.value] as const]
@@ -71,12 +79,14 @@ export function packState(state: CallState): PackedState {
       ? {}
       : { t: [firstSpan.traceId, firstSpan.spanId, firstSpan.traceFlags] }),
     ...(askedAt === undefined ? {} : { w: askedAt }),
+    ...(version === undefined ? {} : { p: version }),
+    ...(yields === 0 ? {} : { y: yields }),
   };
 }
 
 /** Throws a TypeError for a state in a form that this version does not write. */
 export function unpackState(packed: PackedState): CallState {
-  const { e, o, a, u = [], l = noLowLevelState, i, v = modernVersion, t, w } = packed;
+  const { e, o, a, u = [], l = noLowLevelState, i, v = modernVersion, t, w, p, y = 0 } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
     throw new TypeError("This version has not written this state.");
   }
@@ -90,6 +100,8 @@ export function unpackState(packed: PackedState): CallState {
     inputDigest: i,
     firstSpan: t && { traceId: t[0], spanId: t[1], traceFlags: t[2] },
     askedAt: w,
+    version: p,
+    yields: y,
   };
 }
 

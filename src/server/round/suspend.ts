@@ -75,7 +75,8 @@ export async function inputRequiredResponse(
   core: Core,
   definition: Definition,
   call: Call,
-  own: Pick<CallState, "entries" | "out" | "unused" | "lowLevel">,
+  own: Pick<CallState, "entries" | "out" | "unused" | "lowLevel"> &
+    Partial<Pick<CallState, "version" | "yields">>,
   inputRequests: readonly (readonly [string, InputRequest])[],
 ): Promise<RoundResponse> {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
@@ -89,6 +90,8 @@ export async function inputRequiredResponse(
     lowLevel: own.lowLevel,
     inputDigest: call.inputDigest(),
     firstSpan: call.firstSpan,
+    version: "version" in own ? own.version : core.version,
+    yields: own.yields ?? 0,
     askedAt:
       core.telemetry.isMeasuring && inputRequests.length > 0 ? core.environment.now() : undefined,
   };

@@ -9,6 +9,7 @@ import { TaskRuntime } from "../../tasks/runtime.ts";
 import type { Store, TaskStore } from "../../tasks/store.ts";
 import type { CallerLimit, TaskObserver } from "../../tasks/observer.ts";
 import type { TaskRecord } from "../../tasks/task.ts";
+import { workerName } from "../../tasks/worker-name.ts";
 import { TokenError } from "../../token/errors.ts";
 import { errorText } from "../../util/error-text.ts";
 import { sealerOf } from "../core.ts";
@@ -68,6 +69,7 @@ export class Work {
       observer: this.#observer(),
       isDevelopment: core.environment.isDevelopment,
       newId: core.environment.newId,
+      version: core.version,
     });
   }
 
@@ -95,7 +97,7 @@ export class Work {
     }
     // The random part distinguishes two processes that have the same process id, one after the other.
     const random = this.#core.environment.newId().slice(0, 6);
-    const name = `${hostname()}-${process.pid}-${random}`;
+    const name = workerName(`${hostname()}-${process.pid}-${random}`, this.#core.version);
     if (await this.runtime.start({ name, concurrency, pollMs, sweepMs })) return;
     this.#core.logger.warn(
       "The task store cannot be reached yet. Until it can, this process reports that it is not ready, and keeps trying.",
@@ -156,6 +158,11 @@ export class Work {
           ...fieldsOf(task),
           attempt: task.fruitless,
         }),
+      diverged: (task, error, version) =>
+        logger.warn(
+          `A task is left to a worker of another version, because ${version === undefined ? "an earlier version" : `version ${version}`} brought it this far and version ${this.#core.version} cannot follow: ${firstLine(errorText(error))}`,
+          fieldsOf(task),
+        ),
       moved: (task, error) =>
         logger.error(
           `A task was refused. ${error.message}. Find out who can write to it.`,
@@ -209,6 +216,8 @@ export class Work {
   }
 }
 
+const firstLine = (text: string) => text.split("\n", 1)[0] ?? text;
+
 /** The members of a line of the log about a task. */
 const fieldsOf = ({ id, callId, tool }: TaskRecord) => ({
   handler: tool,
@@ -242,6 +251,7 @@ export function limitsOf({ limits }: Core): TaskLimits {
     storedBytes: limits.storedBytesPerPrincipal,
     endedTasks: limits.endedTasksPerPrincipal,
     unreadMs: limits.unreadTaskMs,
+    divergedMs: limits.divergedMs,
   };
 }
 

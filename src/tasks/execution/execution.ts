@@ -17,6 +17,7 @@ import type { ClaimedTask } from "../store.ts";
 import type { Arrival, ClaimRef, Waiting } from "../task.ts";
 import type { RunningStep } from "./blocked-loop.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
+import { OtherVersions } from "./other-versions.ts";
 import { AbandonedError, HeldClaim, UnwrittenError } from "./held-claim.ts";
 import type { Lease } from "./lease.ts";
 import { Reports } from "./status-reports.ts";
@@ -168,14 +169,20 @@ export class Execution {
       return this.#finish({ status: "failed", error: changedOutside });
     }
     const { journal, facts } = opened;
+    const { version } = journal;
+    const others = new OtherVersions(task, this.#deps);
     let prepared: Prepared;
     try {
       prepared = await this.#program.prepare(facts);
     } catch (error) {
-      return this.#end({ kind: "failed", error, entries: journal.entries }, facts);
+      const outcome = { kind: "failed", error, entries: journal.entries } as const;
+      if (await others.take(outcome, version, this.ref)) return;
+      return this.#end(outcome, facts);
     }
+    const mayForget = await others.mayForget(journal);
     const settle = async () => {
-      const outcome = await this.#play(journal, prepared);
+      const outcome = await this.#play(journal, prepared, mayForget);
+      if (await others.take(outcome, version, this.ref)) return outcome;
       await this.#settle(outcome, journal, prepared, facts);
       return outcome;
     };
@@ -229,7 +236,7 @@ export class Execution {
     }
   }
 
-  #play(journal: TaskJournal, prepared: Prepared): ReturnType<typeof run> {
+  #play(journal: TaskJournal, prepared: Prepared, mayForget: boolean): ReturnType<typeof run> {
     this.#watchDue();
     const late = this.#deps.late?.of(this.ref.id, () => journal.length);
     return run(
@@ -261,6 +268,9 @@ export class Execution {
           void end.then(() => this.#bodies.delete(end));
         },
         late,
+        // Only the first claim of a task is known to start where its call ended.
+        isInterrupted: this.ref.epoch > 1,
+        mayForget,
       }),
     );
   }

@@ -21,6 +21,19 @@ export function cutRecord(sealer: Sealer, callId: string, seq: number, from: num
   return sealJson(sealer, [cutLetter, from], places.log(callId, seq));
 }
 
+/**
+ * The record that entries from here on were written by this version of the app (R17). Version 0.1.0 takes it for a cut behind
+ * the end of the log, which cuts nothing.
+ */
+export function versionRecord(
+  sealer: Sealer,
+  callId: string,
+  seq: number,
+  version: string,
+): Sealed {
+  return sealJson(sealer, [cutLetter, Number.MAX_SAFE_INTEGER, version], places.log(callId, seq));
+}
+
 /** The entries that count. Throws if a record cannot be opened, or if a later version wrote it. */
 export function readEntries(
   sealer: Sealer,
@@ -28,14 +41,32 @@ export function readEntries(
   log: readonly Sealed[],
   before: readonly Entry[] = [],
 ): Entry[] {
+  return readRecords(sealer, callId, log, before).entries;
+}
+
+/** The entries that count, and the version of the app that wrote the last record, if that is noted. */
+export function readRecords(
+  sealer: Sealer,
+  callId: string,
+  log: readonly Sealed[],
+  before: readonly Entry[] = [],
+): { readonly entries: Entry[]; readonly version: string | undefined } {
   const entries = [...before];
+  let version: string | undefined;
   for (const [seq, sealed] of log.entries()) {
     const record = openJson(sealer, sealed, places.log(callId, seq));
     const from = cutFrom(record);
     if (from === undefined) entries.push(unpackEntry(record));
     else entries.length = Math.min(from, entries.length);
+    version = versionIn(record) ?? version;
   }
-  return entries;
+  return { entries, version };
+}
+
+function versionIn(record: Json): string | undefined {
+  if (!Array.isArray(record)) return undefined;
+  const [letter, _from, version]: unknown[] = record;
+  return letter === cutLetter && typeof version === "string" ? version : undefined;
 }
 
 function cutFrom(record: Json): number | undefined {

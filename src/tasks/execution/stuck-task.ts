@@ -2,19 +2,20 @@
 
 import { internalErrorCode } from "../program.ts";
 import type { TaskError } from "../program.ts";
-import { places } from "../sealing.ts";
 import type { TaskRecord } from "../task.ts";
 import { BlockedLoop } from "./blocked-loop.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
+import { readCause } from "./other-versions.ts";
 
 /** Why the last claim came to nothing. `before` is the worker whose lease ran out. */
 export function lastCause(
-  { id, callId, cause }: TaskRecord,
+  task: TaskRecord,
   before: string | undefined,
   { sealer, store, blockedLoop = new BlockedLoop(store.leaseMs) }: ExecutionDeps,
 ): string {
-  if (cause !== undefined) return sealer.open(cause, places.cause(callId));
-  return before === undefined ? "no cause was recorded" : blockedLoop.causeOf(id, before);
+  const { why } = readCause(task, sealer);
+  if (why !== undefined) return why;
+  return before === undefined ? "no cause was recorded" : blockedLoop.causeOf(task.id, before);
 }
 
 /** The error of such a task. The cause may name machines, so only a client in development sees it. */

@@ -5,6 +5,7 @@ import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Entry } from "../../replay/journal.ts";
 import type { Open } from "../../replay/outcome.ts";
 import { logTooLarge, tooManyQuestions } from "../limits.ts";
+import { bytesOf } from "../moves.ts";
 import type { Prepared } from "../program.ts";
 import { openAnswer, places, sealAnswer, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
@@ -12,7 +13,7 @@ import type { Arrival, Sealed, TaskRecord, Waiting } from "../task.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
 import type { HeldClaim } from "./held-claim.ts";
-import { cutRecord, entryRecord, readEntries } from "./log-records.ts";
+import { cutRecord, entryRecord, readRecords, versionRecord } from "./log-records.ts";
 import { madeUp, Waits } from "./waits.ts";
 
 /** The journal of one run. */
@@ -21,6 +22,8 @@ export class TaskJournal {
   readonly entries: Entry[];
   readonly arrivals: Arrivals;
   readonly waits: Waits;
+  /** The version of the app that wrote the end of the log, if that is noted. */
+  version: string | undefined;
   readonly #task: TaskRecord;
   readonly #claim: HeldClaim;
   readonly #deps: ExecutionDeps;
@@ -38,7 +41,7 @@ export class TaskJournal {
     this.#deps = deps;
     this.#logLength = logLength;
     this.#logBytes = logBytes;
-    this.entries = readEntries(sealer, callId, log);
+    ({ entries: this.entries, version: this.version } = readRecords(sealer, callId, log));
     this.waits = new Waits(task);
     this.arrivals = new Arrivals(inbox, waits, clock.now(), (arrived) =>
       openAnswer(sealer, callId, arrived.value, arrived),
@@ -53,7 +56,7 @@ export class TaskJournal {
   /** Records an entry. */
   async append(entry: Entry): Promise<void> {
     const { callId } = this.#task;
-    await this.#write(entryRecord(this.#deps.sealer, callId, this.#logLength, entry), []);
+    await this.#write((seq) => entryRecord(this.#deps.sealer, callId, seq, entry), []);
     this.entries.push(entry);
   }
 
@@ -70,7 +73,7 @@ export class TaskJournal {
       const sealed = sealAnswer(sealer, callId, value, { key, digest });
       return [{ id, key, digest, value: sealed, at: clock.now() }];
     });
-    await this.#write(cutRecord(sealer, callId, this.#logLength, from), returned);
+    await this.#write((seq) => cutRecord(sealer, callId, seq, from), returned);
     this.entries.length = from;
   }
 
@@ -99,18 +102,33 @@ export class TaskJournal {
     return { waits, asked: this.waits.asked, taken };
   }
 
-  async #write(record: Sealed, returned: readonly Arrival[]): Promise<void> {
-    const { store, limits, shares } = this.#deps;
+  async #write(make: (seq: number) => Sealed, returned: readonly Arrival[]): Promise<void> {
+    const { store, limits, shares, version } = this.#deps;
     const { tool, principal } = this.#task;
-    this.#logBytes += record.length;
+    const records = [...this.#versionNote(), make(this.#logLength + (this.#isOurs ? 0 : 1))];
+    const bytes = bytesOf(records);
+    this.#logBytes += bytes;
     if (this.#logBytes > limits.logBytes) throw logTooLarge(tool, this.#logBytes, limits.logBytes);
-    const room = shares.grow(principal, record.length, `The record of "${tool}"`);
+    const room = shares.grow(principal, bytes, `The record of "${tool}"`);
     if (room !== undefined) await room;
     const taken = this.#taken();
-    const more = { at: this.#logLength, records: [record], taken, returned };
+    const more = { at: this.#logLength, records, taken, returned };
     await this.#claim.persist(() => store.append(this.#claim.ref, more));
     this.arrivals.forget(taken);
-    this.#logLength += 1;
+    this.#logLength += records.length;
+    this.version = version;
+  }
+
+  /** Whether the end of the log is of this version. */
+  get #isOurs(): boolean {
+    const { version } = this.#deps;
+    return version === undefined || version === this.version;
+  }
+
+  #versionNote(): readonly Sealed[] {
+    const { sealer, version } = this.#deps;
+    if (version === undefined || this.#isOurs) return [];
+    return [versionRecord(sealer, this.#task.callId, this.#logLength, version)];
   }
 
   #taken(): readonly string[] {

@@ -185,6 +185,10 @@ export class MemoryStore implements TaskStore {
   };
 
   readonly leave: TaskStore["leave"] = async (worker) => void this.#workers.delete(worker);
+  readonly workers: TaskStore["workers"] = async () => {
+    const workers = [...this.#workers].map(([name, seenAt]) => ({ name, seenAt }));
+    return { now: this.#now(), workers };
+  };
 
   readonly sweep: TaskStore["sweep"] = async (limit, keepMs, unreadMs): Promise<SweepResult> => {
     const now = this.#now();
@@ -311,13 +315,12 @@ export class MemoryStore implements TaskStore {
 
   #put(task: TaskRecord, change: "seen" | "holder's" | "unseen" = "seen"): TaskRecord {
     this.#tasks.set(task.id, task);
-    if (change !== "unseen") {
-      const isNews = change === "seen";
-      const isDue = moves.isDue(task, this.#now());
-      queueMicrotask(() => {
-        for (const listener of this.#listeners) listener({ id: task.id, isDue, isNews });
-      });
-    }
+    if (change === "unseen") return task;
+    const isNews = change === "seen";
+    const isDue = moves.isDue(task, this.#now());
+    queueMicrotask(() => {
+      for (const listener of this.#listeners) listener({ id: task.id, isDue, isNews });
+    });
     return task;
   }
 }
@@ -336,13 +339,10 @@ function deleteExpired(kept: Map<string, { readonly expiresAt: number }>, now: n
   return before - kept.size;
 }
 
-/** What the order of a list depends on. */
 type Placed = Pick<TaskRecord, "createdAt" | "id">;
 
-function newestFirst(one: Placed, other: Placed): number {
-  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
-}
+const newestFirst = (one: Placed, other: Placed): number =>
+  other.createdAt - one.createdAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
 
-function earliestDue(one: TaskRecord, other: TaskRecord): number {
-  return (one.dueAt ?? Infinity) - (other.dueAt ?? Infinity) || (one.id < other.id ? -1 : 1);
-}
+const earliestDue = (one: TaskRecord, other: TaskRecord): number =>
+  (one.dueAt ?? Infinity) - (other.dueAt ?? Infinity) || (one.id < other.id ? -1 : 1);

@@ -8,6 +8,7 @@ export type {
   ClaimResult,
   CreateResult,
   RenewalResult,
+  SeenWorkers,
   RequeueResult,
   RoundClaimRequest,
   RoundClaimResult,

@@ -254,6 +254,12 @@ export function describeLeases(opened: () => OpenedStore): void {
       await store.renew("two", [], leaseMs);
       await advance(10);
       expect((await store.figures()).workerSeenAt).toBe(now + 10);
+      const seen = await store.workers();
+      expect(seen.now).toBe(now + 20);
+      expect(seen.workers.toSorted((one, other) => one.seenAt - other.seenAt)).toEqual([
+        { name: "one", seenAt: now },
+        { name: "two", seenAt: now + 10 },
+      ]);
       await store.leave("two");
       expect((await store.figures()).workerSeenAt).toBe(now);
       await store.renew("one", [], leaseMs);
@@ -261,6 +267,7 @@ export function describeLeases(opened: () => OpenedStore): void {
       await store.leave("one");
       await store.leave("nobody");
       expect((await store.figures()).workerSeenAt).toBeUndefined();
+      expect((await store.workers()).workers).toEqual([]);
     });
   });
 }

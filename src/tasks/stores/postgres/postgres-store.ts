@@ -233,6 +233,15 @@ export class PostgresStore implements TaskStore {
 
   readonly leave: TaskStore["leave"] = async (worker) => void (await this.#run("leave", [worker]));
 
+  readonly workers: TaskStore["workers"] = async () => {
+    type Row = { readonly now: Wide; readonly id: string | null; readonly seen_at: Wide | null };
+    const rows = await this.#run<Row>("workers", []);
+    const workers = rows.flatMap(({ id, seen_at }) =>
+      id === null ? [] : [{ name: id, seenAt: Number(seen_at) }],
+    );
+    return { now: Number(rows[0]?.now), workers };
+  };
+
   readonly sweep: TaskStore["sweep"] = (limit, keepMs, unreadMs) =>
     sweep(this.#database, { limit, keepMs: whole(keepMs), unreadMs }, (ids) =>
       this.#hints.changed(ids),

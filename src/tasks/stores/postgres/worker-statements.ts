@@ -12,7 +12,8 @@ export type WorkerStatement =
   | "release"
   | "report"
   | "finish"
-  | "leave";
+  | "leave"
+  | "workers";
 
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function workerStatements(schema: string): Readonly<Record<WorkerStatement, string>> {
@@ -229,5 +230,10 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     // Safe: one row.
     leave: `
     delete from ${schema}.workers where id = $1`,
+
+    // Safe: it reads only.
+    workers: `
+    select clock.now, worker.id, worker.seen_at
+    from (select ${now} as now) as clock left join ${schema}.workers as worker on true`,
   };
 }

@@ -211,6 +211,9 @@ export class SqliteStore implements TaskStore {
   readonly leave: TaskStore["leave"] = (worker) =>
     this.#write(({ workers }) => workers.leave(worker));
 
+  readonly workers: TaskStore["workers"] = () =>
+    this.#read(({ workers }) => ({ now: this.#now(), workers: workers.all() }));
+
   readonly sweep: TaskStore["sweep"] = (limit, keepMs, unreadMs) =>
     this.#write((tables, changed) =>
       sweep(tables, this.#now(), { limit, keepMs, unreadMs, changed }),

@@ -1,0 +1,13 @@
+// The name of a worker, which operators see as the holder of a lease. It ends with the version of the app, so that workers
+// know of each other which code they run.
+
+/** The name of the worker of a process. */
+export function workerName(process: string, version: string): string {
+  return `${process}@${version}`;
+}
+
+/** The version in a name. Undefined if a worker of version 0.1.0 has it. */
+export function versionOf(worker: string): string | undefined {
+  const at = worker.indexOf("@");
+  return at === -1 ? undefined : worker.slice(at + 1);
+}
