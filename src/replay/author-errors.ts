@@ -137,6 +137,14 @@ export function diverged(
   );
 }
 
+/** Another version of the handler recorded this entry, and the handler does not go that way. */
+export function othersEntry(handler: string, entry: Entry): ParleyError {
+  return historyChanged(
+    handler,
+    `another version recorded ${recorded(entry)}, and this one does not get there`,
+  );
+}
+
 /** The journal has a note of `patched` that the handler does not ask for. */
 export function unaskedPatch(handler: string, key: string): ParleyError {
   return historyChanged(

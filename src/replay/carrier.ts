@@ -49,8 +49,16 @@ export interface Carrier {
    * journal may have run (R17).
    */
   readonly isInterrupted?: boolean | undefined;
-  /** False: fail rather than go on without asking for a note of `patched` that is in the journal (R17). */
+  /**
+   * False: fail rather than cut the journal, or go on without asking for a note of `patched` that is in it, because another
+   * version wrote it and can go on (R17).
+   */
   readonly mayForget?: boolean | undefined;
+  /**
+   * Whether a question that has changed before may be asked once more (R7), because another version of the code asked it
+   * last and no such code is left to go on (R17). Default: no.
+   */
+  readonly mayAskAgain?: (() => boolean | Promise<boolean>) | undefined;
   /** How long this run has taken, for `checkpoint({ afterMs })`. */
   readonly elapsedMs?: (() => number) | undefined;
   /** Stops the run from outside (R12). */

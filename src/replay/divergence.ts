@@ -93,37 +93,44 @@ export class Divergence {
     const { name } = carrier;
     const { ifChanged } = operation.spec;
     if (ifChanged !== undefined) return run.fail(ifChanged());
-    if (log.hasChanged(operation.key)) {
-      return run.fail(authorErrors.unstableQuestion(name, operation));
-    }
-    const effect = log.effectAfter(entry);
-    if (effect !== undefined) {
+    this.#unlessUnstable(operation, () => {
+      const effect = log.effectAfter(entry);
+      if (effect === undefined) return this.#cut(entry, [{ kind: "changed", key: operation.key }]);
       const { reason } = operation;
-      return run.fail(
+      run.fail(
         reason === undefined
           ? authorErrors.questionChanged(name, operation, effect)
           : authorErrors.answerRefused(name, operation, reason, effect),
       );
-    }
-    this.#cut(entry, [{ kind: "changed", key: operation.key }]);
+    });
   }
 
   /** A new answer was given to an earlier wording of this question, which is therefore asked again, once. */
   answersEarlierWording(operation: QuestionOperation): void {
-    const { carrier, run, loop, log, record } = this.#playback;
+    const { run, loop, record } = this.#playback;
     const { ifChanged } = operation.spec;
     if (ifChanged !== undefined) return run.fail(ifChanged());
-    if (log.hasChanged(operation.key)) {
-      return run.fail(authorErrors.unstableQuestion(carrier.name, operation));
-    }
-    record({ kind: "changed", key: operation.key }, () => loop.next("brief"));
+    this.#unlessUnstable(operation, () =>
+      record({ kind: "changed", key: operation.key }, () => loop.next("brief")),
+    );
+  }
+
+  /** Fails the run if the question has changed before (R7), unless another version asked it, which is gone (R17). */
+  #unlessUnstable(operation: QuestionOperation, then: () => void): void {
+    const { carrier, run, loop, log } = this.#playback;
+    if (!log.hasChanged(operation.key)) return then();
+    loop.whenReady(
+      () => carrier.mayAskAgain?.() ?? false,
+      (may) => (may ? then() : run.fail(authorErrors.unstableQuestion(carrier.name, operation))),
+    );
   }
 
   // ---------------------------------------------------------------- cutting the log
 
   /** Removes this entry and all after it. Their answers go back to the inbox; notes stay. */
   #cut(entry: Entry, notes: readonly Entry[]): void {
-    const { carrier, loop, log, inbox, onCut } = this.#playback;
+    const { carrier, run, loop, log, inbox, onCut } = this.#playback;
+    if (carrier.mayForget === false) return run.fail(authorErrors.othersEntry(carrier.name, entry));
     const { from, removed } = log.cut(entry);
     // With a note, the first answer belongs to the question that has changed, so it is dropped.
     const back = inbox.putBack(notes.length > 0 ? removed.slice(1) : removed);

@@ -42,6 +42,7 @@ export interface Prepared {
       | "drain"
       | "isInterrupted"
       | "mayForget"
+      | "mayAskAgain"
     >,
   ) => Carrier;
   /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */

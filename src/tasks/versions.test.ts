@@ -57,6 +57,12 @@ const added =
     return "paid";
   };
 
+/** Asks twice, and does nothing. */
+const twice =
+  (wording: string): Handler =>
+  async (_, ops) =>
+    `${String(await ask(ops, "q", { wording }))} ${String(await ask(ops, "r"))}`;
+
 /** Runs a task with this version until it asks for `wire`, and ends its worker. */
 async function parkedBy(own: Engine, answers: Readonly<Record<string, string>>, wire: string) {
   await own.start();
@@ -173,6 +179,34 @@ describe("R17 P6: a history that another version wrote", () => {
     const last = replica("2.0.0", onlyAsks("new"));
     await last.start();
     expect(await last.over(id)).toMatchObject({ result: "to the new question" });
+  });
+
+  test("is not cut, although no step came after the answer, while the other version can go on", async () => {
+    const id = await parkedBy(replica("2.0.0", twice("new")), { q: "yes" }, "r");
+    const old = replica("1.0.0", twice("old"));
+    await alive("2.0.0");
+    await old.start();
+    await old.answer(id, { r: "yes" });
+    await vi.waitFor(() => expect(diverged(old)).toBeGreaterThan(0), patience);
+    await old.close();
+    const next = replica("2.0.0", twice("new"));
+    await next.start();
+    expect(await next.over(id)).toMatchObject({ status: "completed", result: "yes yes" });
+  });
+
+  test("a question may change once more if the version that asked it last is gone", async () => {
+    const id = await parkedBy(replica("1.0.0", twice("old")), { q: "1" }, "r");
+    const next = replica("2.0.0", twice("new"));
+    await next.answer(id, { r: "yes" });
+    await next.start();
+    await next.asked(id, "q~2");
+    await next.answer(id, { "q~2": "2" });
+    await next.close();
+    const third = replica("3.0.0", twice("newest"));
+    await third.start();
+    await third.asked(id, "q~3");
+    await third.answer(id, { "q~3": "3" });
+    expect(await third.over(id)).toMatchObject({ status: "completed", result: "3 yes" });
   });
 
   test("the version is noted once, beside the entries, where version 0.1.0 reads a cut that cuts nothing", async () => {

@@ -175,15 +175,15 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R7",
     what: "a recorded answer is dropped where the question may not change",
     file: divergence,
-    find: "    if (ifChanged !== undefined) return run.fail(ifChanged());\n    if (log.hasChanged(operation.key)) {\n      return run.fail(authorErrors.unstableQuestion(name",
-    put: "    void ifChanged;\n    if (log.hasChanged(operation.key)) {\n      return run.fail(authorErrors.unstableQuestion(name",
+    find: "    if (ifChanged !== undefined) return run.fail(ifChanged());\n    this.#unlessUnstable(operation, () => {\n",
+    put: "    void ifChanged;\n    this.#unlessUnstable(operation, () => {\n",
   },
   {
     rule: "R7",
     what: "a new answer is dropped where the question may not change",
     file: divergence,
-    find: "    if (ifChanged !== undefined) return run.fail(ifChanged());\n    if (log.hasChanged(operation.key)) {\n      return run.fail(authorErrors.unstableQuestion(carrier.name",
-    put: "    void ifChanged;\n    if (log.hasChanged(operation.key)) {\n      return run.fail(authorErrors.unstableQuestion(carrier.name",
+    find: "    if (ifChanged !== undefined) return run.fail(ifChanged());\n    this.#unlessUnstable(operation, () =>\n",
+    put: "    void ifChanged;\n    this.#unlessUnstable(operation, () =>\n",
   },
   {
     rule: "R7",
@@ -819,8 +819,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R17",
     what: "P5: older code goes on with a task that newer code could take",
     file: otherVersions,
-    find: "this.#isTooLong || !(await this.#isAlive())",
-    put: "Math.abs(0) === 0",
+    find: "{ mayForget: isLast, mayAskAgain",
+    put: "{ mayForget: true, mayAskAgain",
   },
   {
     rule: "R17",
@@ -919,5 +919,12 @@ export const ruleMutants: readonly Mutant[] = [
     file: "src/server/round/state-only.ts",
     find: "unused: arrived.filter(isNew)",
     put: "unused: arrived.filter(isNew).slice(1)",
+  },
+  {
+    rule: "R17",
+    what: "P6: a history that another version can follow is cut",
+    file: divergence,
+    find: "    if (carrier.mayForget === false) return run.fail",
+    put: "    if (carrier.mayForget === null) return run.fail",
   },
 ];

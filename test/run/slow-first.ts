@@ -19,6 +19,7 @@ const slowest = [
   "examples/examples.test.ts",
   "test/cli/dev.test.ts",
   "test/cli/mishaps.test.ts",
+  "test/faults/rolling.test.ts",
   "test/client/many.test.ts",
   "test/cli/checks.test.ts",
   "test/cli/tasks.test.ts",

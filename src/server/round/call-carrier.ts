@@ -31,6 +31,7 @@ export type Recording = Pick<
   | "drain"
   | "isInterrupted"
   | "mayForget"
+  | "mayAskAgain"
 >;
 
 /** A recording that keeps nothing. */
@@ -116,6 +117,10 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   get mayForget(): boolean | undefined {
     return this.recording.mayForget;
+  }
+
+  get mayAskAgain(): Carrier["mayAskAgain"] {
+    return this.recording.mayAskAgain;
   }
 
   get place(): Carrier["place"] {

@@ -137,7 +137,10 @@ function runCall(
   const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
   const canDetach = runtime !== undefined;
   const mayForget = !mayLeave(core, call);
-  const kept = call.version === core.version ? recording : { ...recording, mayForget };
+  const kept =
+    call.version === core.version
+      ? recording
+      : { ...recording, mayForget, mayAskAgain: () => mayForget };
   const carrier = new RoundCarrier(core, definition, call, stoppable, kept, canDetach, inline);
   const handler: Handler<unknown, unknown> = (input, operations) =>
     definition.invoke(input, new HandlerContext(operations, carrier));

@@ -3,6 +3,7 @@
 // Everything that the run records goes to the store, under the fence of the claim, before it has any effect outside. If
 // something goes wrong here, the task stays as the store has it, and the next claim continues from there.
 
+import type { Carrier } from "../../replay/carrier.ts";
 import type { Open, Outcome } from "../../replay/outcome.ts";
 import { run } from "../../replay/run.ts";
 import { Stop } from "../../replay/stop.ts";
@@ -179,9 +180,9 @@ export class Execution {
       if (await others.take(outcome, version, this.ref)) return;
       return this.#end(outcome, facts);
     }
-    const mayForget = await others.mayForget(journal);
+    const may = await others.may(journal);
     const settle = async () => {
-      const outcome = await this.#play(journal, prepared, mayForget);
+      const outcome = await this.#play(journal, prepared, may);
       if (await others.take(outcome, version, this.ref)) return outcome;
       await this.#settle(outcome, journal, prepared, facts);
       return outcome;
@@ -236,7 +237,11 @@ export class Execution {
     }
   }
 
-  #play(journal: TaskJournal, prepared: Prepared, mayForget: boolean): ReturnType<typeof run> {
+  #play(
+    journal: TaskJournal,
+    prepared: Prepared,
+    may: Pick<Carrier, "mayForget" | "mayAskAgain">,
+  ): ReturnType<typeof run> {
     this.#watchDue();
     const late = this.#deps.late?.of(this.ref.id, () => journal.length);
     return run(
@@ -270,7 +275,7 @@ export class Execution {
         late,
         // Only the first claim of a task is known to start where its call ended.
         isInterrupted: this.ref.epoch > 1,
-        mayForget,
+        ...may,
       }),
     );
   }

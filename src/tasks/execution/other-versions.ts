@@ -2,8 +2,8 @@
 // workers of both versions claim tasks, so the task is given back for the other version to claim. It fails only if no worker
 // of another version is alive, or if none of them has taken it further for `divergedMs`.
 
+import type { Carrier } from "../../replay/carrier.ts";
 import { cannotFollow } from "../../replay/author-errors.ts";
-import { patchedKeys } from "../../replay/journal.ts";
 import type { Outcome } from "../../replay/outcome.ts";
 import { errorText } from "../../util/error-text.ts";
 import { isObject } from "../../util/objects.ts";
@@ -22,6 +22,8 @@ const silenceMs = 30_000;
  * enough for many attempts, because the next worker may be of this version again.
  */
 const pauses = { firstMs: 2_000, mostMs: 5_000 };
+
+type Freedom = Pick<Carrier, "mayForget" | "mayAskAgain">;
 
 /** What one run knows about other versions of its app. */
 export class OtherVersions {
@@ -44,10 +46,12 @@ export class OtherVersions {
     }
   }
 
-  /** Whether this code may go on without a note that another version wrote: only if no other version can. */
-  async mayForget({ entries, version }: TaskJournal): Promise<boolean> {
-    if (patchedKeys(entries).length === 0 || version === this.#deps.version) return true;
-    return this.#isTooLong || !(await this.#isAlive());
+  /** Whether this code may leave the path that another version took: only if no other version can go on. */
+  async may({ entries, version }: TaskJournal): Promise<Freedom> {
+    const { version: own } = this.#deps;
+    if (own === undefined || version === own || entries.length === 0) return { mayForget: true };
+    const isLast = this.#isTooLong || !(await this.#isAlive());
+    return { mayForget: isLast, mayAskAgain: () => isLast };
   }
 
   /** Gives the task back if this code cannot follow its history, and another version may. */
