@@ -1,6 +1,6 @@
 import { crashTest, play } from "mcp-parley/testing";
 import { expect, test } from "vitest";
-import { orderTool, transferTool } from "./tool.ts";
+import { billTool, orderTool, transferTool } from "./tool.ts";
 import type { Shop } from "./tool.ts";
 
 const shop: Shop = {
@@ -47,4 +47,11 @@ test("with once: true the money moves in the second round, which can be repeated
   );
   expect(call).toMatchObject({ text: "500 cents transferred.", rounds: 2 });
   expect(sent).toEqual([500]);
+});
+
+test("a call that begins with the new code takes the new path, after any crash as well", async () => {
+  const office = { tax: async (_key: string) => {}, send: async (_key: string) => {} };
+  const call = await play(billTool(office), {}, { sure: true });
+  expect([call.ran("tax"), call.ran("send"), call.text]).toEqual([1, 1, "Sent."]);
+  await crashTest(billTool(office), {}, { sure: true });
 });

@@ -66,3 +66,18 @@ export function transferTool(transfer: (cents: number, idempotencyKey: string) =
   );
   // #endregion
 }
+
+export function billTool(office: Readonly<Record<"tax" | "send", (key: string) => Promise<void>>>) {
+  const app = parley({ name: "office", version: "2.0.0" });
+  return app.tool("bill", { description: "Send a bill" }, async (ctx) => {
+    if (!(await ctx.confirm("sure", "Send the bill?"))) return "Not sent.";
+    // #region patched
+    // Version 2 reports the tax first. Calls that were past this line with version 1 go on without it.
+    if (await ctx.patched("tax")) {
+      await ctx.step("tax", ({ idempotencyKey }) => office.tax(idempotencyKey));
+    }
+    await ctx.step("send", ({ idempotencyKey }) => office.send(idempotencyKey));
+    // #endregion
+    return "Sent.";
+  });
+}

@@ -98,6 +98,7 @@ test("warns if an edit changes what a call in progress has done", async () => {
   await screen.shows(
     /▲ Your edit changed what a call in progress has done\. Start that call again\./,
   );
+  await screen.shows(/ctx\.patched/);
   await screen.shows(/question\s+"dish" \(tool\.ts:7\)/);
 });
 

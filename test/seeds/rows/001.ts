@@ -206,6 +206,14 @@ export const proposal: readonly Row[] = [
       and(
         by(at.round, "keeps the answer to a question that the new code asks later"),
         by("test/golden/golden.test.ts", "every round of $tool continues"),
+        by(
+          "test/faults/rolling.test.ts",
+          "no call fails and no step runs twice, whether a call is before, at or after the change",
+        ),
+        by(
+          "src/server/round/other-version.test.ts",
+          "is left to an instance of that version, and loses no answer",
+        ),
       ),
     ],
     [
