@@ -10,6 +10,7 @@ const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
  * others share the modules that they load, which saves loading them a hundred times.
  */
 const apart = [
+  "examples/deploy-approval/site.test.ts",
   "src/server/ops/telemetry.test.ts",
   "src/tasks/stores/postgres/postgres-entry.test.ts",
   "test/attack/**/*.test.ts",

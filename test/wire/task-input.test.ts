@@ -320,11 +320,11 @@ describe("hostile inputResponses", () => {
     expect(await keysIn(to, task)).toEqual(["one", "other"]);
   });
 
-  test("twenty thousand unknown keys cost little, and change nothing [S95] [D23]", async () => {
+  test("seven thousand unknown keys cost little, and change nothing [S95] [D23]", async () => {
     const { to } = await ovenHere();
     const task = await begun(to, "two");
     await until(to, task, "input_required");
-    const keys = Array.from({ length: 20_000 }, (_, n) => [`k${n}`, {}]);
+    const keys = Array.from({ length: 7_000 }, (_, n) => [`k${n}`, {}]);
     const { result } = await update(to, task, Object.fromEntries(keys));
     expect(result).toMatchObject({ resultType: "complete" });
     expect(await keysIn(to, task)).toEqual(["one", "other"]);
