@@ -14,6 +14,10 @@ import type { StopReason } from "./stop.ts";
 const headerSafe = (key: string) =>
   /^[\w.-]+$/.test(key) ? key : encodeURIComponent(key.replaceAll(/\p{Surrogate}/gu, "\uFFFD"));
 
+/** The idempotency key of a step. It is safe in an HTTP header, which is where services expect it. */
+export const idempotencyKeyOf = (callId: string, step: string): string =>
+  `${callId}/${headerSafe(step)}`;
+
 const ended = () => {};
 
 /** A retry did not come, because the run has ended or drains. The step has no outcome and runs again. */
@@ -98,8 +102,7 @@ export class Bodies {
       key,
       body,
       options,
-      // Safe in an HTTP header, which is where services expect it.
-      idempotencyKey: `${this.#carrier.callId}/${headerSafe(key)}`,
+      idempotencyKey: idempotencyKeyOf(this.#carrier.callId, key),
       signal: () => this.#signal(),
       inside: (call: () => unknown) =>
         within === undefined ? this.#inside(key, call) : within(() => this.#inside(key, call)),

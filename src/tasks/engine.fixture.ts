@@ -6,7 +6,7 @@ import type { Json } from "../util/json.ts";
 import { nodeTurns } from "../replay/turns.ts";
 import { defaultTaskLimits } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
-import type { Program } from "./program.ts";
+import type { Program, UndoRun } from "./program.ts";
 import { TaskRuntime } from "./runtime.ts";
 import type { Promotion } from "./runtime.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
@@ -17,6 +17,8 @@ import type { WorkerOptions } from "./worker.ts";
 import { workerName } from "./worker-name.ts";
 
 export type Handler = (input: Json, ops: Operations, report: (message: string) => void) => unknown;
+/** Undos by name. */
+export type Undos = Readonly<Record<string, UndoRun>>;
 export type Handlers = Readonly<Record<string, Handler>>;
 
 export const openSealer: Sealer = {
@@ -33,8 +35,9 @@ export const openSealer: Sealer = {
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-function programOf(name: string, handler: Handler, stallMs: number): Program {
+function programOf(name: string, handler: Handler, stallMs: number, undos: Undos): Program {
   return {
+    undo: (undo) => undos[undo],
     prepare: ({ callId, input, report }) => ({
       handler: (given, ops) => handler(given as Json, ops, report),
       input,
@@ -80,6 +83,7 @@ export class Engine {
       readonly sealer?: Sealer;
       readonly stallMs?: number;
       readonly version?: string;
+      readonly undos?: Undos;
     } = {},
   ) {
     this.store = store;
@@ -87,7 +91,7 @@ export class Engine {
     const programs = new Map(
       Object.entries(handlers).map(([name, handler]) => [
         name,
-        programOf(name, handler, options.stallMs ?? 20),
+        programOf(name, handler, options.stallMs ?? 20, options.undos ?? {}),
       ]),
     );
     const tell =
@@ -105,6 +109,10 @@ export class Engine {
       moved: tell("moved"),
       limitReached: (_principal, limit) => void this.told.push({ event: limit }),
       gaveUp: tell("gaveUp"),
+      undone: tell("undone"),
+      undoDelayed: (_task, step, error) =>
+        void this.told.push({ event: `undoDelayed ${step}`, error }),
+      undoFailed: tell("undoFailed"),
       blocked: (what) => void this.told.push({ event: "blocked", error: what }),
       storeFailed: (error) => void this.told.push({ event: "storeFailed", error }),
       storeBack: () => void this.told.push({ event: "storeBack" }),

@@ -9,6 +9,8 @@ import type { TaskRecord } from "./task.ts";
  * next sweep to delete. Every operation of a store begins with this, except the sweep.
  */
 export function asOf(task: TaskRecord, now: number): TaskRecord {
-  const expired = isLive(task) && task.expiresAt <= now ? laidToRest(task, now, 0) : undefined;
+  if (!isLive(task) || task.expiresAt > now) return task;
+  // Its steps are undone once a sweep has made this move for good.
+  const expired = laidToRest({ ...task, undos: 0 }, now, 0);
   return expired === undefined ? task : { ...expired, expiresAt: task.expiresAt };
 }

@@ -20,6 +20,8 @@ export interface TaskLimits {
   readonly unreadMs: number;
   /** How long an ended task can be read at least, and how long a deleted one is remembered. */
   readonly keepMs: number;
+  /** How long the steps of a task that has ended badly are tried to be undone. */
+  readonly undoMs: number;
   /** How many claims in a row may produce no new entry before the task fails. */
   readonly fruitlessClaims: number;
   /** How long a task may wait for a version of the app that can follow its history. */
@@ -41,6 +43,7 @@ export const defaultTaskLimits: TaskLimits = {
   endedTasks: 10_000,
   unreadMs: 24 * 3_600_000,
   keepMs: 3_600_000,
+  undoMs: 24 * 3_600_000,
   fruitlessClaims: 5,
   divergedMs: 15 * 60_000,
   drainMs: 5_000,

@@ -1,14 +1,15 @@
 // The moves that a task can make, as pure functions from one record to the next. The memory store is made of them,
 // SQLite applies them to a row that it has locked, and Postgres makes each of them in one statement.
 
-import { isLive } from "./task.ts";
+import { bytesOf, created } from "./new-task.ts";
+import { isLive, isUndoing } from "./task.ts";
+import { expired, keptForUndo, mayBeSwept } from "./undo-moves.ts";
 import type {
   Answer,
   Arrival,
   ClaimRef,
   Finish,
   LogAppend,
-  NewTask,
   Release,
   Requeue,
   Sealed,
@@ -18,38 +19,9 @@ import type {
   Waiting,
 } from "./task.ts";
 
-// ---------------------------------------------------------------- moves that anyone can make
+export { bytesOf, created };
 
-/** The record of a new task. */
-export function created(task: NewTask, now: number): TaskRecord {
-  const { id, callId, tool, principal, input, log, inbox, ttlMs, claimedBy } = task;
-  return {
-    id,
-    callId,
-    tool,
-    principal,
-    status: "working",
-    revision: 1,
-    epoch: claimedBy === undefined ? 0 : 1,
-    worker: claimedBy?.worker,
-    dueAt: claimedBy === undefined ? now : now + claimedBy.leaseMs,
-    waits: [],
-    inbox,
-    asked: {},
-    logLength: log.length,
-    logBytes: bytesOf(log),
-    fruitless: claimedBy === undefined ? 0 : 1,
-    cause: undefined,
-    input,
-    statusMessage: undefined,
-    result: undefined,
-    rest: undefined,
-    isUnread: true,
-    createdAt: now,
-    updatedAt: now,
-    expiresAt: now + ttlMs,
-  };
-}
+// ---------------------------------------------------------------- moves that anyone can make
 
 /**
  * Takes in answers. The first answer to a question wins: it takes the question off the list, so a second one finds
@@ -102,7 +74,8 @@ export function noted(task: TaskRecord): TaskRecord | undefined {
 /** Cancels the task. Returns undefined when it had already ended. */
 export function cancelled(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
   if (!isLive(task)) return undefined;
-  return { ...over(task, now, keepMs), status: "cancelled", epoch: task.epoch + 1 };
+  const ended = over(task, now, keepMs);
+  return keptForUndo(task, { ...ended, status: "cancelled", epoch: task.epoch + 1 }, now);
 }
 
 /**
@@ -117,11 +90,13 @@ export function requeued(
   now: number,
 ): TaskRecord | undefined {
   const { worker, dueAt, fruitless, cause } = task;
-  const wasGivenUp = task.status === "failed" && task.rest === undefined && fruitless > stuckAfter;
+  const isStuck = task.status === "failed" && task.rest === undefined && fruitless > stuckAfter;
+  // What is being undone cannot be taken up again.
+  const wasGivenUp = isStuck && !isUndoing(task);
   const isOverdue = dueAt !== undefined && dueAt <= now;
   const isToBeTried =
     worker === undefined && dueAt !== undefined && (fruitless > 0 || cause !== undefined);
-  if (!wasGivenUp && !(isLive(task) && (isOverdue || isToBeTried))) return undefined;
+  if (!wasGivenUp && !(isOpen(task) && (isOverdue || isToBeTried))) return undefined;
   return {
     ...task,
     ...(wasGivenUp
@@ -146,7 +121,7 @@ export function claimed(
   leaseMs: number,
   now: number,
 ): TaskRecord | undefined {
-  if (!isLive(task) || task.dueAt === undefined || task.dueAt > now) return undefined;
+  if (!isOpen(task) || task.dueAt === undefined || task.dueAt > now) return undefined;
   return {
     ...task,
     worker,
@@ -163,7 +138,7 @@ export function renewed(
   leaseMs: number,
   now: number,
 ): TaskRecord | undefined {
-  return holds(task, ref) ? { ...task, dueAt: now + leaseMs } : undefined;
+  return isClaimedBy(task, ref) ? { ...task, dueAt: now + leaseMs } : undefined;
 }
 
 /** Whether this same append was already written, so that only its acknowledgement was lost. */
@@ -180,6 +155,7 @@ export function appended(task: TaskRecord, ref: ClaimRef, more: LogAppend): Task
     inbox: [...more.returned, ...without(task.inbox, more.taken)],
     logLength: task.logLength + more.records.length,
     logBytes: task.logBytes + bytesOf(more.records),
+    undos: more.undos ?? task.undos,
     fruitless: 0,
     cause: undefined,
   };
@@ -243,7 +219,7 @@ export function released(
   why: Release,
   now: number,
 ): TaskRecord | undefined {
-  if (!holds(task, ref)) return undefined;
+  if (!isClaimedBy(task, ref)) return undefined;
   return {
     ...task,
     worker: undefined,
@@ -272,16 +248,12 @@ export function wasFinished(task: TaskRecord, ref: ClaimRef, { status }: Finish)
 export function finished(
   task: TaskRecord,
   ref: ClaimRef,
-  { status, result, statusMessage, keepMs }: Finish,
+  { status, result, statusMessage, keepMs, isUndoing: undoes = false }: Finish,
   now: number,
 ): TaskRecord | undefined {
   if (!holds(task, ref)) return undefined;
-  return {
-    ...over(task, now, keepMs),
-    status,
-    result,
-    statusMessage,
-  };
+  const ended = { ...over(task, now, keepMs), status, result, statusMessage };
+  return undoes ? keptForUndo(task, ended, now) : { ...ended, undos: 0 };
 }
 
 // ---------------------------------------------------------------- moves of the sweeper
@@ -295,14 +267,20 @@ export function laidToRest(
   now: number,
   keepMs: number,
   unreadMs: number = Infinity,
+  undoMs: number = Infinity,
 ): TaskRecord | undefined {
   const isOver = task.expiresAt <= now || isAbandoned(task, now, unreadMs);
-  return task.rest === undefined && isOver ? atRest(task, now, keepMs) : undefined;
+  if (task.rest !== undefined || !isOver || !mayBeSwept(task, now, undoMs)) return undefined;
+  const isUndone = isLive(task) && task.undos > 0;
+  return isUndone
+    ? expired(task, over(task, Math.min(now, task.expiresAt), 0), now, keepMs)
+    : atRest(task, now, keepMs);
 }
 
 /** Deletes the contents of an ended task before its time is up. Returns undefined for a task that is live or at rest. */
 export function removed(task: TaskRecord, now: number, keepMs: number): TaskRecord | undefined {
-  return isLive(task) || task.rest !== undefined ? undefined : atRest(task, now, keepMs);
+  const isLeft = isLive(task) || isUndoing(task) || task.rest !== undefined;
+  return isLeft ? undefined : atRest(task, now, keepMs);
 }
 
 /**
@@ -336,6 +314,7 @@ function atRest(task: TaskRecord, now: number, keepMs: number): TaskRecord {
     asked: {},
     logLength: 0,
     logBytes: 0,
+    undos: 0,
     cause: undefined,
     input: "",
     statusMessage: undefined,
@@ -345,8 +324,8 @@ function atRest(task: TaskRecord, now: number, keepMs: number): TaskRecord {
 }
 
 /** Whether the empty record of a deleted task can go, too. */
-export const isForgotten = (task: TaskRecord, now: number): boolean =>
-  task.rest !== undefined && task.expiresAt <= now;
+export const isForgotten = (task: TaskRecord, now: number, undoMs: number = Infinity): boolean =>
+  task.rest !== undefined && task.expiresAt <= now && mayBeSwept(task, now, undoMs);
 
 // ---------------------------------------------------------------- what the moves and the stores share
 
@@ -354,10 +333,15 @@ export const isForgotten = (task: TaskRecord, now: number): boolean =>
 export const isDue = ({ worker, dueAt }: TaskRecord, now: number): boolean =>
   worker === undefined && dueAt !== undefined && dueAt <= now;
 
+/** Whether workers have something to do with the task. */
+const isOpen = (task: TaskRecord): boolean => isLive(task) || isUndoing(task);
+
 /** Only the holder of the lease may write. A lease that has run out stays good until the next claim. */
-function holds(task: TaskRecord, { epoch }: ClaimRef): boolean {
-  return isLive(task) && task.worker !== undefined && task.epoch === epoch;
-}
+const holds = (task: TaskRecord, ref: ClaimRef): boolean => isLive(task) && isClaimedBy(task, ref);
+
+/** Whether the lease is this one, even if the task has ended and its steps are being undone. */
+const isClaimedBy = (task: TaskRecord, { epoch }: ClaimRef): boolean =>
+  isOpen(task) && task.worker !== undefined && task.epoch === epoch;
 
 function seen(task: TaskRecord, now: number): Pick<TaskRecord, "revision" | "updatedAt"> {
   return { revision: task.revision + 1, updatedAt: now };
@@ -385,9 +369,4 @@ function without(inbox: readonly Arrival[], taken: readonly string[]): readonly 
 /** The client has to act only when it is asked a question. */
 function statusOf(waits: readonly Wait[]): Status {
   return waits.some(({ kind }) => kind === "question") ? "input_required" : "working";
-}
-
-/** The size of records in characters, which is that in bytes, too: sealed text is ASCII. */
-export function bytesOf(records: readonly Sealed[]): number {
-  return records.reduce((sum, record) => sum + record.length, 0);
 }

@@ -27,6 +27,12 @@ export interface TaskObserver {
   readonly moved: (task: TaskRecord, error: Error) => void;
   /** The task fails, because several claims in a row made no progress. */
   readonly gaveUp: (task: TaskRecord, cause: string) => void;
+  /** A step of an ended task was undone. */
+  readonly undone?: (task: TaskRecord, step: string) => void;
+  /** An undo failed, and is tried again until this time. */
+  readonly undoDelayed?: (task: TaskRecord, step: string, error: unknown, until: number) => void;
+  /** An undo was given up, because its time is up. */
+  readonly undoFailed?: (task: TaskRecord, step: string, error: unknown) => void;
   /** A caller was refused, because it is at a limit of its own. An observer decides how often to log it. */
   readonly limitReached: (principal: string, limit: CallerLimit, value: number) => void;
   /** An operation of the store failed. It is called for each failure, so an observer decides which ones to log. */

@@ -11,6 +11,33 @@ export interface Program {
   readonly prepare: (task: TaskFacts) => Prepared | Promise<Prepared>;
   /** Turns the outcome of the handler into the end of the task. */
   readonly ending: (outcome: Ended, task: TaskFacts) => Ending | Promise<Ending>;
+  /** The undo with this name. Undefined if none is registered in this process. */
+  readonly undo?: ((name: string) => UndoRun | undefined) | undefined;
+}
+
+/** Undoes a step. */
+export type UndoRun = (undone: UndoInfo) => unknown;
+
+/** What an undo is called with. `V` is what the step returned. */
+export interface UndoInfo<V = unknown> {
+  /** What the step returned. Undefined if the step threw, or if its outcome is unknown. */
+  readonly value: V | undefined;
+  /** The key that the step's body was given. */
+  readonly idempotencyKey: string;
+  /** The key of the undo itself. It stays the same in every attempt. */
+  readonly undoKey: string;
+  /** The key of the step. */
+  readonly stepKey: string;
+  /** The name of the tool. */
+  readonly tool: string;
+  /** The id of the call. */
+  readonly callId: string;
+  /** The user who made the call, or undefined without credentials. */
+  readonly principal: string | undefined;
+  /** Which attempt this is. The first is 1. */
+  readonly attempt: number;
+  /** Aborts when this process has to stop, or when another one has taken over. The undo is then tried again. */
+  readonly signal: AbortSignal;
 }
 
 /** What a program knows about the task that it runs. */
@@ -37,6 +64,7 @@ export interface Prepared {
       | "publish"
       | "mayStart"
       | "onBody"
+      | "onLeft"
       | "late"
       | "stop"
       | "drain"

@@ -18,11 +18,12 @@ import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
 import type { Arrival, NewTask, TaskRecord, Wait } from "./task.ts";
 import { isLive } from "./task.ts";
 import { objectionTo } from "./rehearse.ts";
-import { sealAnswer } from "./sealing.ts";
+import { places, sealAnswer, sealJson } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import { Followers } from "./follow.ts";
 import type { TaskObserver } from "./observer.ts";
 import { madeUp } from "./execution/waits.ts";
+import type { TaskError } from "./program.ts";
 import { ProcessWork } from "./process-work.ts";
 import type { Programs, Reservation, Worker, WorkerOptions } from "./worker.ts";
 
@@ -53,6 +54,12 @@ export interface Promotion {
   readonly unused: readonly InboxEvent[];
   /** How long the task may live, in milliseconds. Undefined: as long as the limits allow. */
   readonly ttlMs: number | undefined;
+}
+
+/** A call that ended in its rounds. */
+export interface EndedCall extends Pick<Promotion, "callId" | "tool" | "principal" | "entries"> {
+  /** Why it failed. Undefined if its client has cancelled it. */
+  readonly error: TaskError | undefined;
 }
 
 /** What became of a delivery. */
@@ -106,6 +113,7 @@ export class TaskRuntime {
       input: sealInput(sealer, owned, input),
       log,
       inbox: this.#kept(callId, call.unused),
+      undos: begunIn(entries),
       ttlMs,
     };
     const bytes = task.input.length + bytesOf(log);
@@ -122,6 +130,30 @@ export class TaskRuntime {
     }
     if (creation.kind === "created") observer.created(creation.task);
     return snapshotOf(sealer, creation.task);
+  }
+
+  /**
+   * Has the steps of a call undone that ended in its rounds: it becomes a task that has ended already. The same call always
+   * gets the same task. No limit keeps it from being created.
+   */
+  async undo({ callId, tool, principal = "", entries, error }: EndedCall): Promise<void> {
+    await this.ready();
+    const { store, sealer, limits, newId } = this.#options;
+    const owned = { id: newId(), callId, tool, principal };
+    const task: NewTask = {
+      ...owned,
+      input: sealInput(sealer, owned, {}),
+      log: entries.map((entry, seq) => entryRecord(sealer, callId, seq, entry)),
+      inbox: [],
+      undos: begunIn(entries),
+      ended:
+        error === undefined
+          ? { status: "cancelled", result: undefined }
+          : { status: "failed", result: sealJson(sealer, { ...error }, places.result(callId)) },
+      ttlMs: limits.keepMs,
+      claimedBy: undefined,
+    };
+    await store.create(task, Infinity);
   }
 
   async #created(task: NewTask, place: Reservation | undefined): Promise<CreateResult> {
@@ -321,6 +353,10 @@ export class TaskRuntime {
     });
   }
 }
+
+/** How many steps of a journal would be undone if the call ended badly. */
+const begunIn = (entries: readonly Entry[]): number =>
+  entries.filter(({ kind }) => kind === "begun").length;
 
 function externalWait({ waits }: TaskRecord, key: string): Wait | undefined {
   return waits.find((wait) => wait.kind === "external" && wait.key === key);

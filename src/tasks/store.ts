@@ -12,6 +12,7 @@ import type {
   Requeue,
   Sealed,
   TaskRecord,
+  UndoProgress,
   Waiting,
 } from "./task.ts";
 
@@ -95,6 +96,11 @@ export interface TaskStore extends Store {
   readonly report: (ref: ClaimRef, statusMessage: Sealed) => Promise<boolean>;
   /** Ends the task. Resolves to true if this same end was written before and its acknowledgement was lost. */
   readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
+  /**
+   * Adds records to the log of a task that has ended and whose steps are being undone. Resolves to true if this same
+   * progress was written before and its acknowledgement was lost.
+   */
+  readonly undo: (ref: ClaimRef, progress: UndoProgress) => Promise<boolean>;
   /** Forgets the worker, which is shutting down. */
   readonly leave: (worker: string) => Promise<void>;
   /** The workers that have renewed and have not left, and when each of them was last alive. */
@@ -104,8 +110,16 @@ export interface TaskStore extends Store {
    * forgets up to `limit` tasks whose contents have been gone for `keepMs` milliseconds. It also deletes spilled states
    * and rounds whose time is up, and workers that have been silent for a day. It does as much as takes a few
    * milliseconds, so a store may stop earlier, and says whether there is more.
+   *
+   * A live task whose time is up and that has steps to undo keeps its contents. It and every other task whose steps are
+   * being undone is left alone for `undoMs` milliseconds after its end.
    */
-  readonly sweep: (limit: number, keepMs: number, unreadMs?: number) => Promise<SweepResult>;
+  readonly sweep: (
+    limit: number,
+    keepMs: number,
+    unreadMs?: number,
+    undoMs?: number,
+  ) => Promise<SweepResult>;
 
   // ---- for the limits of a caller
 
@@ -113,7 +127,7 @@ export interface TaskStore extends Store {
   readonly usage: (principal: string) => Promise<StoreUsage>;
   /**
    * Deletes the contents of up to `limit` ended tasks of a caller before their time is up, the oldest first, as `sweep`
-   * does. Resolves to how many it deleted.
+   * does. Tasks whose steps are being undone are left alone. Resolves to how many it deleted.
    */
   readonly removeEnded: (principal: string, limit: number, keepMs: number) => Promise<number>;
 
@@ -231,6 +245,8 @@ export interface RenewalResult {
     readonly id: string;
     /** Everything that has arrived for it. */
     readonly inbox: readonly Arrival[];
+    /** Whether the task has ended from outside, so that the worker has to undo its steps. Default: no. */
+    readonly isUndoing?: boolean | undefined;
   }[];
   /** The store's time. */
   readonly now: number;
@@ -307,6 +323,8 @@ export interface StoreFigures {
   readonly due: number;
   /** When the longest due of them became due. */
   readonly oldestDueAt: number | undefined;
+  /** Ended tasks whose steps are still to be undone. */
+  readonly undoing: number;
   /** When any worker was last alive. */
   readonly workerSeenAt: number | undefined;
 }

@@ -1,8 +1,19 @@
 // The sweeper: now and then it ends tasks whose time is up, and deletes what can no longer be read.
 
 import type { ExecutionDeps } from "./execution/dependencies.ts";
+import type { SweepResult } from "./store.ts";
 
 const batch = 500;
+
+/** Does one part of a sweep. */
+export function sweepOnce({
+  store,
+  limits,
+}: Pick<ExecutionDeps, "store" | "limits">): Promise<SweepResult> {
+  const { keepMs, unreadMs, undoMs } = limits;
+  // When its time is up, a worker still tries each undo once more.
+  return store.sweep(batch, keepMs, unreadMs, undoMs + keepMs);
+}
 
 /** Sweeps the store at intervals. */
 export class Sweeper {
@@ -45,10 +56,10 @@ export class Sweeper {
   }
 
   async #sweepAll(): Promise<void> {
-    const { store, limits, observer } = this.#deps;
+    const { observer } = this.#deps;
     try {
       for (let isMore = true; isMore && this.#isOn;) {
-        const swept = await store.sweep(batch, limits.keepMs, limits.unreadMs);
+        const swept = await sweepOnce(this.#deps);
         if (swept.expired > 0) observer.expired(swept.expired);
         ({ isMore } = swept);
       }

@@ -41,6 +41,11 @@ export interface TaskRecord {
   readonly logLength: number;
   /** The size of the log, as `bytesOf` counts it. */
   readonly logBytes: number;
+  /**
+   * How many steps have begun that would be undone if the task ended badly. In a task that has ended, how many are still to
+   * be undone: workers claim it until there are none.
+   */
+  readonly undos: number;
   /** How many claims in a row have produced no new entry. */
   readonly fruitless: number;
   /** Why the last of these claims failed, if its worker could say. */
@@ -124,6 +129,17 @@ export interface NewTask {
   readonly inbox: readonly Arrival[];
   /** How long the task may live, in milliseconds. */
   readonly ttlMs: number;
+  /** How many steps of the log have begun and have an undo. Default: 0. */
+  readonly undos?: number | undefined;
+  /** For a call that has ended in its rounds, and whose steps a worker has to undo. */
+  readonly ended?:
+    | {
+        /** How the call ended. */
+        readonly status: "failed" | "cancelled";
+        /** The error of a call that failed. */
+        readonly result: Sealed | undefined;
+      }
+    | undefined;
   /** The worker that holds the task from the start, and for how long. Undefined: the task is due at once. */
   readonly claimedBy:
     | {
@@ -172,6 +188,8 @@ export interface LogAppend {
   readonly taken: readonly string[];
   /** Answers that a cut took off the log. The handler receives them again. */
   readonly returned: readonly Arrival[];
+  /** How many steps have begun that have an undo, if a record says that another one does. */
+  readonly undos?: number | undefined;
 }
 
 /** How a worker gives a task back without having finished it. */
@@ -200,9 +218,27 @@ export interface Finish {
   readonly result: Sealed;
   /** The last status message. Undefined leaves none, because a message about the work is no longer so. */
   readonly statusMessage: Sealed | undefined;
+  /** Whether the steps that have begun are undone. If there are any, the worker keeps its claim and undoes them. Default: no. */
+  readonly isUndoing?: boolean | undefined;
   /** How long the task can still be read, in milliseconds, even if its own time ends sooner. */
   readonly keepMs: number;
 }
+
+/** What a worker writes down while it undoes the steps of a task that has ended. */
+export interface UndoProgress {
+  /** The length of the log before these records, so that a second writer is noticed. */
+  readonly at: number;
+  /** The records. */
+  readonly records: readonly Sealed[];
+  /** How many steps are still to be undone. With none, the worker lets go of the task. */
+  readonly undos: number;
+  /** How long the task can still be read then, in milliseconds, even if its own time ends sooner. */
+  readonly keepMs: number;
+}
+
+/** Whether the task has ended, and steps of it are still to be undone. */
+export const isUndoing = (task: Pick<TaskRecord, "status" | "undos">): boolean =>
+  task.undos > 0 && !isLive(task);
 
 /** Whether the task has not ended yet. */
 export const isLive = ({ status }: Pick<TaskRecord, "status">): boolean =>

@@ -311,13 +311,13 @@ export class Worker {
       const refs = held.map(({ ref }) => ref);
       const renewal = await store.renew(this.name, refs, store.leaseMs);
       clock.set(renewal.now);
-      const still = new Map(renewal.held.map(({ id, inbox }) => [id, inbox]));
+      const still = new Map(renewal.held.map((one) => [one.id, one]));
       for (const execution of held) {
-        const inbox = still.get(execution.ref.id);
-        if (inbox === undefined) void this.#lost(execution);
+        const renewed = still.get(execution.ref.id);
+        if (renewed === undefined) void this.#lost(execution);
         else {
-          execution.renewed(mark, store.leaseMs);
-          execution.arrived(inbox);
+          execution.renewed(mark, store.leaseMs, renewed.isUndoing === true);
+          execution.arrived(renewed.inbox);
         }
       }
       this.#succeeded();

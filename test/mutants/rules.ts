@@ -252,8 +252,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "the idempotency key is new each time",
     file: bodies,
-    find: "idempotencyKey: `${this.#carrier.callId}/",
-    put: "idempotencyKey: `${Math.random()}/",
+    find: "idempotencyKeyOf(this.#carrier.callId, key)",
+    put: "idempotencyKeyOf(String(Math.random()), key)",
   },
   {
     rule: "R9",

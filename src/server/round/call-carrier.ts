@@ -26,6 +26,7 @@ export type Recording = Pick<
   | "publish"
   | "mayStart"
   | "onBody"
+  | "onLeft"
   | "late"
   | "stop"
   | "drain"
@@ -105,6 +106,10 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   get onBody(): Carrier["onBody"] {
     return this.recording.onBody;
+  }
+
+  get onLeft(): Carrier["onLeft"] {
+    return this.recording.onLeft;
   }
 
   get late(): Carrier["late"] {

@@ -1,9 +1,11 @@
+// Long on purpose: everything that happens to one run of a task meets here.
 // One run of a task: a claim becomes a journal, the handler runs on it, and its end is written to the store.
 //
 // Everything that the run records goes to the store, under the fence of the claim, before it has any effect outside. If
 // something goes wrong here, the task stays as the store has it, and the next claim continues from there.
 
 import type { Carrier } from "../../replay/carrier.ts";
+import type { Entry } from "../../replay/journal.ts";
 import type { Open, Outcome } from "../../replay/outcome.ts";
 import { run } from "../../replay/run.ts";
 import { Stop } from "../../replay/stop.ts";
@@ -13,17 +15,22 @@ import { backOff } from "../../util/timers.ts";
 import type { TaskLimits } from "../limits.ts";
 import type { Ended, Ending, Prepared, Program, TaskFacts } from "../program.ts";
 import { changedOutside, MovedRecordError, openInput } from "../ownership.ts";
-import { isForged, places, sealJson } from "../sealing.ts";
+import { isForged, places } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
+import { isUndoing } from "../task.ts";
 import type { Arrival, ClaimRef, Waiting } from "../task.ts";
 import type { RunningStep } from "./blocked-loop.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
 import { OtherVersions } from "./other-versions.ts";
+import { sweepOnce } from "../sweeper.ts";
+import { DueTimer } from "./due-timer.ts";
 import { AbandonedError, HeldClaim, UnwrittenError } from "./held-claim.ts";
 import type { Lease } from "./lease.ts";
+import { sealedEnd } from "./sealed-end.ts";
 import { Reports } from "./status-reports.ts";
 import { lastCause, stuckTask } from "./stuck-task.ts";
 import { TaskJournal } from "./task-journal.ts";
+import { Undoing } from "./undoing.ts";
 
 /** A record cannot be opened, because its key is not available here. Another replica may have it. */
 class UnreadableError extends Error {
@@ -44,17 +51,21 @@ export class Execution {
   readonly #claimed: ClaimedTask;
   readonly #program: Program;
   readonly #deps: ExecutionDeps;
-  readonly #claim: HeldClaim;
+  #claim: HeldClaim;
   readonly #reports: Reports;
   /** The step of each body that has not ended. */
   readonly #bodies = new Map<Promise<void>, string>();
   #lastStep = { key: "", at: Number.NEGATIVE_INFINITY };
-  #journal: TaskJournal | undefined;
+  journal: TaskJournal | undefined;
   #dueAt: number | undefined;
+  readonly #due: DueTimer;
   #revision: number | undefined;
-  #cancelDueTimer: (() => void) | undefined;
   readonly #drain = new Stop();
   #cancelAbort: (() => void) | undefined;
+  /** What bodies that have an undo returned after the end of the run. */
+  readonly #left: Entry[] = [];
+  /** The task has ended, and this run undoes its steps. */
+  #isUndoing = false;
 
   constructor(claimed: ClaimedTask, program: Program, lease: Lease, deps: ExecutionDeps) {
     const { task } = claimed;
@@ -64,6 +75,7 @@ export class Execution {
     this.#claim = new HeldClaim(task, lease, deps);
     this.#revision = task.revision;
     this.#reports = new Reports(deps.clock, (message) => this.#report(message));
+    this.#due = new DueTimer(this.#claim, deps, this);
   }
 
   // ---------------------------------------------------------------- for the worker
@@ -87,7 +99,7 @@ export class Execution {
   /** Takes in everything that has arrived so far, as the last renewal brought it. */
   arrived(inbox: readonly Arrival[]): void {
     try {
-      this.#journal?.arrivals.push(inbox);
+      this.journal?.arrivals.push(inbox);
     } catch (error) {
       // An answer is sealed with a key that is not available here. A replica that has the key continues.
       this.#deps.observer.couldNotRun(this.#claimed.task, error);
@@ -102,9 +114,10 @@ export class Execution {
     return isNews;
   }
 
-  /** The store has renewed the lease, by a request that was sent at this mark. */
-  renewed(mark: readonly number[], leaseMs: number): void {
+  /** The store has renewed the lease, by a request that was sent at this mark. The task may have ended from outside. */
+  renewed(mark: readonly number[], leaseMs: number, hasEnded: boolean): void {
     this.#claim.renewed(mark, leaseMs);
+    if (hasEnded && !this.#isUndoing) this.#claim.lose("Cancelled");
   }
 
   /** Stops the run at once. */
@@ -138,13 +151,19 @@ export class Execution {
   async run(): Promise<number | undefined> {
     try {
       this.#claim.watchLease();
-      await this.#attempt();
+      if (isUndoing(this.#claimed.task)) await this.#undo(this.#claimed);
+      else await this.#attempt();
     } catch (error) {
       // If not even the failure can be written, the lease runs out.
       await this.#giveBack(error).catch(() => {});
+    }
+    try {
+      await this.#undoIfCancelled();
+    } catch (error) {
+      await this.#giveBack(error).catch(() => {});
     } finally {
       this.#claim.close();
-      this.#cancelDueTimer?.();
+      this.#due.close();
       this.#cancelAbort?.();
       this.#reports.close();
     }
@@ -159,7 +178,7 @@ export class Execution {
     if (task.fruitless > limits.fruitlessClaims && late?.has(task) !== true) {
       const cause = lastCause(task, before, this.#deps);
       observer.gaveUp(task, cause);
-      return this.#finish({ status: "failed", error: stuckTask(cause, this.#deps) });
+      return this.#finish({ status: "failed", error: stuckTask(cause, this.#deps) }, true);
     }
     let opened: Opened;
     try {
@@ -221,8 +240,7 @@ export class Execution {
     try {
       const input = openInput(this.#deps.sealer, task);
       hasInput = true;
-      const journal = new TaskJournal(this.#claimed, this.#claim, this.#deps);
-      this.#journal = journal;
+      const journal = (this.journal = new TaskJournal(this.#claimed, this.#claim, this.#deps));
       const report = (message: string) => this.#reports.push(message);
       return { journal, facts: { id, callId, principal, input, report } };
     } catch (error) {
@@ -242,7 +260,7 @@ export class Execution {
     prepared: Prepared,
     may: Pick<Carrier, "mayForget" | "mayAskAgain">,
   ): ReturnType<typeof run> {
-    this.#watchDue();
+    this.#due.watch();
     const late = this.#deps.late?.of(this.ref.id, () => journal.length);
     return run(
       prepared.handler,
@@ -262,12 +280,13 @@ export class Execution {
         cut: (from, back) => journal.cut(from, back),
         publish: async (open) => {
           await journal.publish(open, prepared);
-          this.#watchDue();
+          this.#due.watch();
         },
         mayStart: (key) => {
           this.#lastStep = { key, at: performance.now() };
           return !this.#claim.lease.isOver;
         },
+        onLeft: (entry) => void this.#left.push(entry),
         onBody: (end, key) => {
           this.#bodies.set(end, key);
           void end.then(() => this.#bodies.delete(end));
@@ -309,38 +328,70 @@ export class Execution {
   }
 
   async #end(outcome: Ended, facts: TaskFacts): Promise<void> {
-    await this.#finish(await this.#program.ending(outcome, facts));
+    const hasThrown = outcome.kind === "failed";
+    if (hasThrown) await this.#recordLeft();
+    await this.#finish(await this.#program.ending(outcome, facts), hasThrown);
   }
 
-  async #finish(ending: Ending): Promise<void> {
+  /** Waits for the bodies that are to be undone, and records how they ended (U3). If that fails, it stays unknown. */
+  async #recordLeft(): Promise<void> {
+    const journal = this.journal;
+    if (journal === undefined || journal.undos === 0) return;
+    await this.#bodiesEnd(this.#deps.limits.drainMs);
+    for (const entry of this.#left.splice(0)) await journal.append(entry).catch(() => {});
+  }
+
+  async #finish(ending: Ending, undoes = false): Promise<void> {
     const { store, sealer, limits, observer, clock } = this.#deps;
     const { task } = this.#claimed;
-    const { callId } = task;
-    const isDone = ending.status === "completed";
-    const result = isDone ? ending.result : { ...ending.error };
-    const finish = {
-      status: ending.status,
-      result: sealJson(sealer, result, places.result(callId)),
-      // The message of a failed task is its error. A completed task has none, because it has a result.
-      statusMessage: isDone ? undefined : sealer.seal(ending.error.message, places.message(callId)),
-      keepMs: limits.keepMs,
-    };
+    const finish = sealedEnd(sealer, task.callId, ending, { keepMs: limits.keepMs, undoes });
+    this.#isUndoing = undoes && (this.journal?.undos ?? task.undos) > 0;
     await this.#claim.persist(() => store.finish(this.ref, finish));
     observer.finished(task, ending.status, clock.now() - task.createdAt);
+    if (this.#isUndoing) await this.#undoIfHeld();
+  }
+
+  /** The task was cancelled or its time was up while it ran. If it has steps to undo, the store has left the claim to us. */
+  async #undoIfCancelled(): Promise<void> {
+    const { stop, lease } = this.#claim;
+    if (stop.reason !== "Cancelled") return;
+    this.#claim.close();
+    this.#claim = new HeldClaim(this.#claimed.task, lease, this.#deps);
+    this.#claim.watchLease();
+    await this.#undoIfHeld();
+  }
+
+  async #undoIfHeld(): Promise<void> {
+    const { store, limits } = this.#deps;
+    this.#isUndoing = true;
+    let task = await store.read(this.ref.id);
+    if (task?.rest === "expired" && !isUndoing(task)) {
+      // Its time is up, and no sweep has passed since.
+      await sweepOnce(this.#deps);
+      task = await store.read(this.ref.id);
+    }
+    if (task === undefined || !isUndoing(task) || task.epoch !== this.ref.epoch) return;
+    await this.#bodiesEnd(limits.drainMs);
+    await this.#undo({ task, log: await store.readLog(task.id) });
+  }
+
+  async #undo(claimed: Pick<ClaimedTask, "task" | "log">): Promise<void> {
+    this.#isUndoing = true;
+    const undoing = new Undoing(claimed, this.#program, this.#claim, this.#deps, this.#drain);
+    this.#dueAt = await undoing.run(this.#left);
   }
 
   async #stopped(reason: StopReason): Promise<void> {
     if (reason !== "Draining") return;
     // The next worker must not start before the bodies here have ended or have been given up.
-    await this.#bodiesEnd();
+    await this.#bodiesEnd(abortedMs(this.#deps.limits));
     await this.#deps.store.release(this.ref, { afterMs: 0, isFruitless: false, cause: undefined });
   }
 
-  async #bodiesEnd(): Promise<void> {
-    const { clock, limits } = this.#deps;
+  async #bodiesEnd(mostMs: number): Promise<void> {
     const leftMs = Math.max(0, this.#claim.lease.leftMs);
     await new Promise<void>((resolve) => {
-      const cancelTimer = clock.after(Math.min(abortedMs(limits), leftMs), resolve);
+      const cancelTimer = this.#deps.clock.after(Math.min(mostMs, leftMs), resolve);
       void Promise.all(this.#bodies.keys()).then(() => {
         cancelTimer();
         resolve();
@@ -350,8 +401,7 @@ export class Execution {
 
   async #giveBack(error: unknown): Promise<void> {
     if (error instanceof AbandonedError) return;
-    const { store, sealer, observer } = this.#deps;
-    const { task } = this.#claimed;
+    const [{ store, sealer, observer }, { task }] = [this.#deps, this.#claimed];
     // While keys are rotated, a replica may not have the newest one yet. That does not count against the task.
     const isUnreadable = error instanceof UnreadableError;
     observer.couldNotRun(task, error);
@@ -362,35 +412,5 @@ export class Execution {
       isFruitless: !isUnreadable,
       cause: sealer.seal(errorText(error), places.cause(task.callId)),
     });
-  }
-
-  // ---------------------------------------------------------------- timers
-
-  /** Watches for timers and time limits that end while the handler keeps running. */
-  #watchDue(): void {
-    const { clock } = this.#deps;
-    this.#cancelDueTimer?.();
-    this.#cancelDueTimer = undefined;
-    const journal = this.#journal;
-    const next = journal?.arrivals.nextDue(journal.waits.list);
-    if (next === undefined || this.#claim.isOver) return;
-    this.#cancelDueTimer = clock.after(Math.max(0, next - clock.now()), () => void this.#due());
-  }
-
-  /** An answer that came in time may be in the store while its hint is still under way, so the store is read first. */
-  async #due(): Promise<void> {
-    const { store, clock, observer } = this.#deps;
-    try {
-      const task = await store.read(this.ref.id);
-      if (this.#claim.isOver) return;
-      if (task?.epoch === this.ref.epoch) this.arrived(task.inbox);
-      const journal = this.#journal;
-      journal?.arrivals.pushDue(journal.waits.list, clock.now());
-    } catch (error) {
-      observer.storeFailed(error);
-      if (!this.#claim.isOver) this.#cancelDueTimer = clock.after(250, () => void this.#due());
-      return;
-    }
-    this.#watchDue();
   }
 }

@@ -9,6 +9,7 @@ import { openJson, places, sealJson } from "../sealing.ts";
 import type { Sealer } from "../sealing.ts";
 
 const cutLetter = "k";
+const undoneLetter = "z";
 
 /** The record of an entry, sealed for its place in the log. */
 export function entryRecord(sealer: Sealer, callId: string, seq: number, entry: Entry): Sealed {
@@ -34,14 +35,45 @@ export function versionRecord(
   return sealJson(sealer, [cutLetter, Number.MAX_SAFE_INTEGER, version], places.log(callId, seq));
 }
 
+/** How the undo of a step ended. */
+export interface Undone {
+  /** The step. */
+  readonly key: string;
+  /** The last error, if the undo was given up. */
+  readonly error: string | undefined;
+}
+
+/** The record of an undo that has ended. */
+export function undoneRecord(
+  sealer: Sealer,
+  callId: string,
+  seq: number,
+  { key, error }: Undone,
+): Sealed {
+  const record = error === undefined ? [undoneLetter, key] : [undoneLetter, key, error];
+  return sealJson(sealer, record, places.log(callId, seq));
+}
+
+/** The entries of a log, and the undos that have ended. Throws as `readEntries` does. */
+export function readUndone(
+  sealer: Sealer,
+  callId: string,
+  log: readonly Sealed[],
+): { readonly entries: readonly Entry[]; readonly undone: readonly Undone[] } {
+  const undone: Undone[] = [];
+  const entries = readEntries(sealer, callId, log, [], (one) => void undone.push(one));
+  return { entries, undone };
+}
+
 /** The entries that count. Throws if a record cannot be opened, or if a later version wrote it. */
 export function readEntries(
   sealer: Sealer,
   callId: string,
   log: readonly Sealed[],
   before: readonly Entry[] = [],
+  onUndone: (undone: Undone) => void = () => {},
 ): Entry[] {
-  return readRecords(sealer, callId, log, before).entries;
+  return readRecords(sealer, callId, log, before, onUndone).entries;
 }
 
 /** The entries that count, and the version of the app that wrote the last record, if that is noted. */
@@ -50,13 +82,16 @@ export function readRecords(
   callId: string,
   log: readonly Sealed[],
   before: readonly Entry[] = [],
+  onUndone: (undone: Undone) => void = () => {},
 ): { readonly entries: Entry[]; readonly version: string | undefined } {
   const entries = [...before];
   let version: string | undefined;
   for (const [seq, sealed] of log.entries()) {
     const record = openJson(sealer, sealed, places.log(callId, seq));
     const from = cutFrom(record);
-    if (from === undefined) entries.push(unpackEntry(record));
+    const undone = undoneIn(record);
+    if (undone !== undefined) onUndone(undone);
+    else if (from === undefined) entries.push(unpackEntry(record));
     else entries.length = Math.min(from, entries.length);
     version = versionIn(record) ?? version;
   }
@@ -67,6 +102,13 @@ function versionIn(record: Json): string | undefined {
   if (!Array.isArray(record)) return undefined;
   const [letter, _from, version]: unknown[] = record;
   return letter === cutLetter && typeof version === "string" ? version : undefined;
+}
+
+function undoneIn(record: Json): Undone | undefined {
+  if (!Array.isArray(record)) return undefined;
+  const [letter, key, error]: unknown[] = record;
+  if (letter !== undoneLetter || typeof key !== "string") return undefined;
+  return { key, error: typeof error === "string" ? error : undefined };
 }
 
 function cutFrom(record: Json): number | undefined {

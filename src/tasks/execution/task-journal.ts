@@ -30,17 +30,20 @@ export class TaskJournal {
   /** The length and the size of the log in the store, including records that no longer count. */
   #logLength: number;
   #logBytes: number;
+  /** How many steps have begun that have an undo. */
+  #undos: number;
   #returned = 0;
 
   /** Throws if a key is missing, because a handler must not run on a journal that cannot be read. */
   constructor({ task, log }: ClaimedTask, claim: HeldClaim, deps: ExecutionDeps) {
     const { sealer, clock } = deps;
-    const { callId, inbox, waits, logLength, logBytes } = task;
+    const { callId, inbox, waits, logLength, logBytes, undos } = task;
     this.#task = task;
     this.#claim = claim;
     this.#deps = deps;
     this.#logLength = logLength;
     this.#logBytes = logBytes;
+    this.#undos = undos;
     ({ entries: this.entries, version: this.version } = readRecords(sealer, callId, log));
     this.waits = new Waits(task);
     this.arrivals = new Arrivals(inbox, waits, clock.now(), (arrived) =>
@@ -53,10 +56,16 @@ export class TaskJournal {
     return this.#logLength;
   }
 
+  get undos(): number {
+    return this.#undos;
+  }
+
   /** Records an entry. */
   async append(entry: Entry): Promise<void> {
     const { callId } = this.#task;
-    await this.#write((seq) => entryRecord(this.#deps.sealer, callId, seq, entry), []);
+    const undos = entry.kind === "begun" ? this.#undos + 1 : undefined;
+    await this.#write((seq) => entryRecord(this.#deps.sealer, callId, seq, entry), [], undos);
+    this.#undos = undos ?? this.#undos;
     this.entries.push(entry);
   }
 
@@ -102,7 +111,11 @@ export class TaskJournal {
     return { waits, asked: this.waits.asked, taken };
   }
 
-  async #write(make: (seq: number) => Sealed, returned: readonly Arrival[]): Promise<void> {
+  async #write(
+    make: (seq: number) => Sealed,
+    returned: readonly Arrival[],
+    undos?: number,
+  ): Promise<void> {
     const { store, limits, shares, version } = this.#deps;
     const { tool, principal } = this.#task;
     const records = [...this.#versionNote(), make(this.#logLength + (this.#isOurs ? 0 : 1))];
@@ -112,7 +125,7 @@ export class TaskJournal {
     const room = shares.grow(principal, bytes, `The record of "${tool}"`);
     if (room !== undefined) await room;
     const taken = this.#taken();
-    const more = { at: this.#logLength, records, taken, returned };
+    const more = { at: this.#logLength, records, taken, returned, undos };
     await this.#claim.persist(() => store.append(this.#claim.ref, more));
     this.arrivals.forget(taken);
     this.#logLength += records.length;

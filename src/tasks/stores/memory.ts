@@ -11,8 +11,10 @@ import type {
 import { asOf } from "../expiry.ts";
 import * as moves from "../moves.ts";
 import { MemoryRounds } from "./memory-rounds.ts";
+import { undone, wasUndone } from "../undo-moves.ts";
+import { deleteExpired, earliestDue, newestFirst, taskBytes } from "./memory-rows.ts";
 import { recordBytes } from "../store.ts";
-import { isLive } from "../task.ts";
+import { isLive, isUndoing } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
 
 /**
@@ -131,8 +133,9 @@ export class MemoryStore implements TaskStore {
     const now = this.#now();
     const claimed: ClaimedTask[] = [];
     const due = () =>
-      this.#live()
-        .filter((task) => tools.includes(task.tool) && task.expiresAt > now)
+      [...this.#tasks.values()]
+        .filter((task) => (isLive(task) && task.expiresAt > now) || isUndoing(task))
+        .filter((task) => tools.includes(task.tool))
         .toSorted(earliestDue);
     for (const task of due().slice(0, most)) {
       const next = moves.claimed(task, worker, leaseMs, now);
@@ -151,7 +154,7 @@ export class MemoryStore implements TaskStore {
       const next = task && moves.renewed(task, ref, leaseMs, now);
       if (next === undefined) return [];
       this.#put(next, "unseen");
-      return [{ id: next.id, inbox: next.inbox }];
+      return [{ id: next.id, inbox: next.inbox, ...(isUndoing(next) && { isUndoing: true }) }];
     });
     return { held, now };
   };
@@ -184,24 +187,37 @@ export class MemoryStore implements TaskStore {
     return this.#move(ref, (held) => moves.finished(held, ref, finish, this.#now()));
   };
 
+  readonly undo: TaskStore["undo"] = async (ref, progress) => {
+    const task = this.#tasks.get(ref.id);
+    if (task !== undefined && wasUndone(task, ref, progress)) return true;
+    const isWritten = this.#move(ref, (held) => undone(held, ref, progress, this.#now()));
+    if (isWritten) this.#logs.get(ref.id)?.push(...progress.records);
+    return isWritten;
+  };
+
   readonly leave: TaskStore["leave"] = async (worker) => void this.#workers.delete(worker);
   readonly workers: TaskStore["workers"] = async () => {
     const workers = [...this.#workers].map(([name, seenAt]) => ({ name, seenAt }));
     return { now: this.#now(), workers };
   };
 
-  readonly sweep: TaskStore["sweep"] = async (limit, keepMs, unreadMs): Promise<SweepResult> => {
+  readonly sweep: TaskStore["sweep"] = async (
+    limit,
+    keepMs,
+    unreadMs,
+    undoMs,
+  ): Promise<SweepResult> => {
     const now = this.#now();
     const forgotten = [...this.#tasks.values()]
-      .filter((task) => moves.isForgotten(task, now))
+      .filter((task) => moves.isForgotten(task, now, undoMs))
       .slice(0, limit);
     for (const { id } of forgotten) this.#tasks.delete(id);
     const resting = [...this.#tasks.values()].flatMap((task) => {
-      const next = moves.laidToRest(task, now, keepMs, unreadMs);
+      const next = moves.laidToRest(task, now, keepMs, unreadMs, undoMs);
       return next === undefined ? [] : [next];
     });
     for (const task of resting.slice(0, limit)) {
-      this.#logs.delete(task.id);
+      if (!isUndoing(task)) this.#logs.delete(task.id);
       this.#put(task);
     }
     const spills = deleteExpired(this.#spills, now);
@@ -267,6 +283,7 @@ export class MemoryStore implements TaskStore {
       inputRequired: live.filter(({ status }) => status === "input_required").length,
       due: due.length,
       oldestDueAt: due[0]?.dueAt,
+      undoing: [...this.#tasks.values()].filter(isUndoing).length,
       workerSeenAt: seen.length === 0 ? undefined : Math.max(...seen),
     };
   };
@@ -324,25 +341,3 @@ export class MemoryStore implements TaskStore {
     return task;
   }
 }
-
-/** The size of what is sealed in a task. */
-function taskBytes({ input, result = "", statusMessage = "", logBytes, ...task }: TaskRecord) {
-  const waits = task.waits.reduce((sum, { request = "" }) => sum + request.length, 0);
-  const inbox = task.inbox.reduce((sum, { value }) => sum + value.length, 0);
-  return input.length + result.length + statusMessage.length + logBytes + waits + inbox;
-}
-
-/** Deletes what has expired, and returns how many that were. */
-function deleteExpired(kept: Map<string, { readonly expiresAt: number }>, now: number): number {
-  const before = kept.size;
-  for (const [id, { expiresAt }] of kept) if (expiresAt <= now) kept.delete(id);
-  return before - kept.size;
-}
-
-type Placed = Pick<TaskRecord, "createdAt" | "id">;
-
-const newestFirst = (one: Placed, other: Placed): number =>
-  other.createdAt - one.createdAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
-
-const earliestDue = (one: TaskRecord, other: TaskRecord): number =>
-  (one.dueAt ?? Infinity) - (other.dueAt ?? Infinity) || (one.id < other.id ? -1 : 1);

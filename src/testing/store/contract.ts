@@ -12,6 +12,7 @@ import { describeShares } from "./shares.ts";
 import { describeSweeping } from "./sweeping.ts";
 import { describeTasks } from "./tasks.ts";
 import { describeTexts } from "./texts.ts";
+import { describeUndoing } from "./undoing.ts";
 import { describeWrites } from "./writes.ts";
 
 /**
@@ -54,6 +55,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
       describeLeases(opened);
       describeWrites(opened);
       describeSweeping(opened);
+      describeUndoing(opened);
       describeShares(opened);
       describeRounds(opened);
       describeTexts(opened);

@@ -76,6 +76,7 @@ const create = fc
     input: text,
     log: some(text),
     inbox,
+    undos: oneOf(0, 0, 1, 2),
     ttlMs: oneOf(0, 100, 5_000, 50_000, 50_000),
     claimedBy: optional(
       fc.record({
@@ -112,7 +113,14 @@ const answer = fc
   );
 
 const append = fc
-  .record({ held, off: oneOf(0, 0, 0, -1, 1), records: some(text), taken, returned: inbox })
+  .record({
+    held,
+    off: oneOf(0, 0, 0, -1, 1),
+    records: some(text),
+    taken,
+    returned: inbox,
+    undos: oneOf(undefined, undefined, undefined, 1, 2),
+  })
   .map(({ held: ref, off, ...more }): Operation => async (world) => {
     const claim = await ref(world);
     const at = Math.max(0, ((await world.model.read(claim.id))?.logLength ?? 0) + off);
@@ -127,11 +135,20 @@ const finish = fc
       result: text,
       statusMessage: optional(text),
       keepMs: span,
+      isUndoing: oneOf(false, true, undefined),
     }),
   })
   .map(({ held: ref, finish: end }): Operation => async (world) => {
     const claim = await ref(world);
     return (store) => store.finish(claim, end);
+  });
+
+const undo = fc
+  .record({ held, off: oneOf(0, 0, 0, -1, 1), records: some(text), undos: number, keepMs: span })
+  .map(({ held: ref, off, ...progress }): Operation => async (world) => {
+    const claimed = await ref(world);
+    const at = Math.max(0, ((await world.model.read(claimed.id))?.logLength ?? 0) + off);
+    return (store) => store.undo(claimed, { ...progress, at });
   });
 
 const under = (write: (store: TaskStore, ref: ClaimRef) => Promise<unknown>, ref: typeof held) =>
@@ -220,8 +237,9 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   { weight: 2, arbitrary: renew },
   { weight: 2, arbitrary: why.chain((is) => under((store, ref) => store.release(ref, is), held)) },
   { weight: 1, arbitrary: text.chain((is) => under((store, ref) => store.report(ref, is), held)) },
-  { weight: 1, arbitrary: finish },
-  { weight: 1, arbitrary: given(id, (store, one) => store.cancel(one, 100)) },
+  { weight: 2, arbitrary: finish },
+  { weight: 3, arbitrary: undo },
+  { weight: 2, arbitrary: given(id, (store, one) => store.cancel(one, 100)) },
   {
     weight: 1,
     arbitrary: given(fc.record({ id, stuckAfter: oneOf(0, 0, 1), keepMs: span }), (store, one) =>
@@ -230,6 +248,7 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   },
   { weight: 1, arbitrary: given(span, (store, keepMs) => store.sweep(1_000, keepMs)) },
   { weight: 1, arbitrary: given(span, (store, unreadMs) => store.sweep(1_000, 100, unreadMs)) },
+  { weight: 1, arbitrary: given(span, (store, ms) => store.sweep(1_000, 100, undefined, ms)) },
   { weight: 1, arbitrary: given(id, (store, one) => store.noteRead([one])) },
   { weight: 1, arbitrary: given(principal, (store, one) => store.removeEnded(one, 9, 100)) },
   { weight: 1, arbitrary: given(worker, (store, one) => store.leave(one)) },

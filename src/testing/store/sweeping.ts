@@ -236,6 +236,7 @@ export function describeSweeping(opened: () => OpenedStore): void {
 
   describe("figures", () => {
     const none = {
+      undoing: 0,
       live: 0,
       held: 0,
       parked: 0,

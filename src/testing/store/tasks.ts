@@ -45,6 +45,7 @@ export function describeTasks(opened: () => OpenedStore): void {
         asked: {},
         logLength: 2,
         logBytes: 6,
+        undos: 0,
         fruitless: 0,
         cause: undefined,
         input: "input of a",

@@ -1,7 +1,7 @@
 // What anyone may do with a task in Postgres: create, read, list, answer and cancel it. statements.ts says what makes each
 // statement safe.
 
-import { insertList, isLive, isLiveAt, nowIn, record } from "./fragments.ts";
+import { insertList, isLive, isLiveAt, isOpenAt, keptForUndo, nowIn, record } from "./fragments.ts";
 
 /** The names of these statements. */
 export type ClientStatement =
@@ -28,12 +28,16 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     created_at: now,
     updated_at: now,
     expires_at: `${now} + $12::bigint`,
-    status: "'working'",
+    status: "coalesce($16, 'working')",
+    result: "$17",
     revision: "1",
     waits: "'[]'",
     asked: "'{}'",
     unread: "1",
+    undos: "$15",
   });
+
+  const kept = keptForUndo("task", now);
 
   const list = (whose: string): string => `
     select ${record("task")} from ${schema}.tasks as task
@@ -181,11 +185,13 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     cancel: `
     update ${schema}.tasks as task set
       status = 'cancelled',
-      epoch = task.epoch + 1,
+      epoch = ${kept.epoch},
       revision = task.revision + 1,
       updated_at = ${now},
-      worker = null,
-      due_at = null,
+      worker = ${kept.worker},
+      due_at = ${kept.due_at},
+      fruitless = ${kept.fruitless},
+      cause = ${kept.cause},
       waits = '[]',
       inbox = '[]',
       status_message = null,
@@ -196,11 +202,11 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     // Safe: one row, one update.
     requeue: `
     update ${schema}.tasks as task set
-      status = case when ${isLive("task")} then task.status else 'working' end,
-      revision = case when ${isLive("task")} then task.revision else task.revision + 1 end,
-      updated_at = case when ${isLive("task")} then task.updated_at else ${now} end,
-      result = null,
-      status_message = case when ${isLive("task")} then task.status_message end,
+      status = case when ${isOpenAt("task", now)} then task.status else 'working' end,
+      revision = case when ${isOpenAt("task", now)} then task.revision else task.revision + 1 end,
+      updated_at = case when ${isOpenAt("task", now)} then task.updated_at else ${now} end,
+      result = case when ${isOpenAt("task", now)} then task.result end,
+      status_message = case when ${isOpenAt("task", now)} then task.status_message end,
       epoch = task.epoch + 1,
       worker = null,
       due_at = ${now},
@@ -208,8 +214,8 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
       cause = null,
       expires_at = greatest(task.expires_at, ${now} + $3::bigint)
     where task.id = $1 and (
-      (task.status = 'failed' and task.rest is null and task.fruitless > $2)
-      or (${isLiveAt("task", now)} and (
+      (task.status = 'failed' and task.rest is null and task.fruitless > $2 and task.undos = 0)
+      or (${isOpenAt("task", now)} and (
         task.due_at <= ${now}
         or (task.worker is null and task.due_at is not null
           and (task.fruitless > 0 or task.cause is not null))

@@ -28,6 +28,26 @@ export const isLive = (of: string): string => `${of}.status in ('working', 'inpu
 export const isLiveAt = (of: string, now: string): string =>
   `${isLive(of)} and ${of}.expires_at > ${now}`;
 
+/** Whether a task has ended, and steps of it are still to be undone. */
+export const isUndoing = (of: string): string => `${of}.undos > 0 and not ${isLive(of)}`;
+
+/** Whether workers have something to do with a task. */
+export const isOpenAt = (of: string, now: string): string =>
+  `(${isLiveAt(of, now)} or ${isUndoing(of)})`;
+
+/** What becomes of the worker of a task that ends, as `keptForUndo` in undo-moves.ts decides. */
+export const keptForUndo = (of: string, now: string): Readonly<Record<UndoColumn, string>> => ({
+  worker: `case when ${of}.undos > 0 then ${of}.worker end`,
+  due_at: `case when ${of}.undos > 0 and ${of}.worker is not null then ${of}.due_at
+        when ${of}.undos > 0 then ${now} end`,
+  epoch: `${of}.epoch + case when ${of}.undos > 0 and ${of}.worker is not null then 0 else 1 end`,
+  fruitless: `case when ${of}.undos = 0 then ${of}.fruitless
+        when ${of}.worker is null then 0 else 1 end`,
+  cause: `case when ${of}.undos = 0 then ${of}.cause end`,
+});
+
+type UndoColumn = "worker" | "due_at" | "epoch" | "fruitless" | "cause";
+
 /** Whether a worker holds a task and may write, as `holds` in moves.ts decides. */
 export const isHeld = (of: string, now: string): string =>
   `${isLiveAt(of, now)} and ${of}.worker is not null`;

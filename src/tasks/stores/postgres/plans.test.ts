@@ -58,23 +58,24 @@ async function scans(name: StatementName, values: string, mode: string): Promise
 }
 
 const newTask =
-  "'t', 'c', 'tool', 'principal-7', 'input', '[]', 0, 0, null, 0, 0, 1000, array[]::text[], 100";
+  "'t', 'c', 'tool', 'principal-7', 'input', '[]', 0, 0, null, 0, 0, 1000, array[]::text[], 100, 0, null, null";
 
 describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
   test.each<[StatementName, string, string[]]>([
     ["claim", "'w', array['tool-1', 'tool-0'], 8, 10000", ["log_pkey", "tasks_due", "tasks_pkey"]],
     ["create", newTask, ["tasks_live"]],
-    ["expired", "100", ["tasks_expiry"]],
+    ["expired", "100, 86400000", ["tasks_expiry"]],
     ["abandoned", "100, 5000000000000", ["tasks_unread"]],
     ["ended", "'principal-7', 100", ["tasks_own"]],
     ["noteRead", "array['task-1', 'task-2']", ["tasks_pkey"]],
-    ["forget", "100", ["tasks_expiry", "tasks_pkey"]],
+    ["forget", "100, 86400000", ["tasks_expiry", "tasks_pkey"]],
     ["listOwn", "'principal-7', 5000000000000, '', 50", ["tasks_own"]],
     ["listAll", "null, 5000000000000, '', 50", ["tasks_all"]],
     ["answer", "'task-1', '[]'", ["tasks_pkey"]],
     ["park", "'task-1', 1, '[]', '{}', array[]::text[]", ["tasks_pkey"]],
-    ["append", "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]'", ["tasks_pkey"]],
-    ["finish", "'task-1', 1, 'completed', 'r', null, 0", ["tasks_pkey"]],
+    ["append", "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]', null", ["tasks_pkey"]],
+    ["undo", "'task-1', 1, 0, array['r'], 1, 0, 0", ["tasks_pkey"]],
+    ["finish", "'task-1', 1, 'completed', 'r', null, 0, true", ["tasks_pkey"]],
     ["renew", "'w', array['task-1', 'task-2'], array[1, 1], 1000", ["tasks_pkey"]],
     ["revisions", "array['task-1', 'task-2'], null", ["tasks_pkey"]],
     ["revisions", "array['task-1', 'task-2'], 'principal-7'", ["tasks_pkey"]],

@@ -1,3 +1,4 @@
+// Long on purpose: one member for each operation of a store.
 // Tasks in Postgres, for many replicas. statements.ts says what each statement does, and moves.ts what it has to do.
 
 import type {
@@ -90,6 +91,9 @@ export class PostgresStore implements TaskStore {
       whole(task.ttlMs),
       task.log,
       Number.isFinite(most) ? whole(most) : null,
+      task.undos ?? 0,
+      task.ended?.status ?? null,
+      task.ended?.result ?? null,
     ];
     // One attempt is enough, unless the task that is in the way is forgotten before it is read.
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -194,20 +198,24 @@ export class PostgresStore implements TaskStore {
   };
 
   readonly renew: TaskStore["renew"] = async (worker, refs, leaseMs): Promise<RenewalResult> => {
-    type Row = { now: Wide; id: string | null; inbox: JsonColumn<readonly Arrival[]> };
+    type Inbox = JsonColumn<readonly Arrival[]>;
+    type Row = { now: Wide; id: string | null; inbox: Inbox; is_undoing: boolean };
     const ids = refs.map(({ id }) => id);
     const epochs = refs.map(({ epoch }) => epoch);
     const rows = await this.#run<Row>("renew", [worker, ids, epochs, whole(leaseMs)]);
-    const inboxes = new Map(rows.map(({ id, inbox }) => [id, inbox]));
+    const byId = new Map(rows.map((row) => [row.id, row]));
     const held = ids.flatMap((id) => {
-      const inbox = inboxes.get(id);
-      return inbox === undefined ? [] : [{ id, inbox: parsed(inbox) }];
+      const row = byId.get(id);
+      return row === undefined
+        ? []
+        : [{ id, inbox: parsed(row.inbox), ...(row.is_undoing && { isUndoing: true }) }];
     });
     return { held, now: Number(rows[0]?.now) };
   };
 
-  readonly append: TaskStore["append"] = async (ref, { at, records, taken, returned }) => {
-    const values = [at, records, bytesOf(records), taken, JSON.stringify(returned)];
+  readonly append: TaskStore["append"] = async (ref, more) => {
+    const { at, records, taken, returned, undos = null } = more;
+    const values = [at, records, bytesOf(records), taken, JSON.stringify(returned), undos];
     return this.#isDone("append", [ref.id, ref.epoch, ...values]);
   };
 
@@ -223,12 +231,21 @@ export class PostgresStore implements TaskStore {
   readonly report: TaskStore["report"] = (ref, statusMessage) =>
     this.#move("report", ref, [statusMessage]);
 
-  readonly finish: TaskStore["finish"] = async (ref, { status, result, statusMessage, keepMs }) => {
-    const values = [ref.id, ref.epoch, status, result, statusMessage ?? null, whole(keepMs)];
+  readonly finish: TaskStore["finish"] = async (ref, finish) => {
+    const { status, result, statusMessage = null, keepMs, isUndoing = false } = finish;
+    const ending = [status, result, statusMessage, whole(keepMs), isUndoing];
+    const values = [ref.id, ref.epoch, ...ending];
     type Row = { is_finished: boolean; was_finished: boolean };
     const [row] = await this.#run<Row>("finish", values);
     if (row?.is_finished === true) this.#hints.changed([ref.id], false, false);
     return row?.is_finished === true || row?.was_finished === true;
+  };
+
+  readonly undo: TaskStore["undo"] = async (ref, { at, records, undos, keepMs }) => {
+    const values = [at, records, bytesOf(records), undos, whole(keepMs)];
+    const isDone = await this.#isDone("undo", [ref.id, ref.epoch, ...values]);
+    if (isDone) this.#hints.changed([ref.id], false, false);
+    return isDone;
   };
 
   readonly leave: TaskStore["leave"] = async (worker) => void (await this.#run("leave", [worker]));
@@ -242,10 +259,10 @@ export class PostgresStore implements TaskStore {
     return { now: Number(rows[0]?.now), workers };
   };
 
-  readonly sweep: TaskStore["sweep"] = (limit, keepMs, unreadMs) =>
-    sweep(this.#database, { limit, keepMs: whole(keepMs), unreadMs }, (ids) =>
-      this.#hints.changed(ids),
-    );
+  readonly sweep: TaskStore["sweep"] = (limit, keepMs, unreadMs, undoMs = Infinity) => {
+    const times = { keepMs: whole(keepMs), unreadMs, undoMs: whole(undoMs) };
+    return sweep(this.#database, { limit, ...times }, (ids) => this.#hints.changed(ids));
+  };
 
   // ---------------------------------------------------------------- limits of a caller
 
@@ -276,6 +293,7 @@ export class PostgresStore implements TaskStore {
       inputRequired: count("input_required"),
       due: count("due"),
       oldestDueAt: wide(row?.["oldest_due_at"]),
+      undoing: count("undoing"),
       workerSeenAt: wide(row?.["worker_seen_at"]),
     };
   };
@@ -366,7 +384,10 @@ export class PostgresStore implements TaskStore {
     return (await this.#run(name, values)).length > 0;
   }
 
-  async #isDone(name: "append" | "appendToRound", values: readonly unknown[]): Promise<boolean> {
+  async #isDone(
+    name: "append" | "undo" | "appendToRound",
+    values: readonly unknown[],
+  ): Promise<boolean> {
     const [row] = await this.#run<{ is_done: boolean }>(name, values);
     return row?.is_done === true;
   }

@@ -20,12 +20,13 @@ export async function sweep(
     readonly limit: number;
     readonly keepMs: number;
     readonly unreadMs: number | undefined;
+    readonly undoMs: number;
   },
   changed: (ids: readonly string[]) => void,
 ): Promise<SweepResult> {
-  const { limit, keepMs, unreadMs } = sweeping;
-  const forgotten = await database.run("forget", [limit]);
-  const expired = await layToRest(database, "expired", [limit], keepMs);
+  const { limit, keepMs, unreadMs, undoMs } = sweeping;
+  const forgotten = await database.run("forget", [limit, undoMs]);
+  const expired = await layToRest(database, "expired", [limit, undoMs], keepMs);
   const abandoned =
     unreadMs === undefined || !Number.isFinite(unreadMs)
       ? { rested: [], isMore: false }

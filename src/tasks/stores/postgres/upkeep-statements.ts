@@ -2,7 +2,7 @@
 // that others are using. statements.ts says what makes each statement safe.
 
 import { recordBytes } from "../../store.ts";
-import { isLive, nowIn } from "./fragments.ts";
+import { isLive, keptForUndo, nowIn } from "./fragments.ts";
 
 /** The size of what is sealed in a task. Postgres knows the length of a large text without reading it. */
 const taskBytes = (of: string): string =>
@@ -26,13 +26,21 @@ export type UpkeepStatement =
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatement, string>> {
   const now = nowIn(schema);
+  const kept = keptForUndo("task", now);
+
+  /** The steps of an ended task are undone, or that has taken too long. */
+  const isSettled = `(task.undos = 0 or task.updated_at <= ${now} - $2::bigint)`;
+  /** Whether a task whose time is up keeps its contents, because its steps have to be undone. */
+  const isUndone = `${isLive("task")} and task.undos > 0`;
+  const unlessUndone = (column: string, empty: string) =>
+    `case when ${isUndone} then task.${column} else ${empty} end`;
 
   return {
     // Safe: locked first. Nothing else ever happens to a task without contents.
     forget: `
     delete from ${schema}.tasks where id in (
       select task.id from ${schema}.tasks as task
-      where task.expires_at <= ${now} and task.rest is not null
+      where task.expires_at <= ${now} and task.rest is not null and ${isSettled}
       order by task.expires_at
       limit $1
       for update skip locked
@@ -42,7 +50,7 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
     // Safe: this is the first of two statements in one transaction, and its locks last until the end of it.
     expired: `
     select task.id, ${taskBytes("task")} as bytes from ${schema}.tasks as task
-    where task.expires_at <= ${now} and task.rest is null
+    where task.expires_at <= ${now} and task.rest is null and (${isLive("task")} or ${isSettled})
     order by task.expires_at
     limit $1
     for update skip locked`,
@@ -67,7 +75,7 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
     // Safe: like the one before.
     ended: `
     select task.id, ${taskBytes("task")} as bytes from ${schema}.tasks as task
-    where task.principal = $1 and task.rest is null and not ${isLive("task")}
+    where task.principal = $1 and task.rest is null and not ${isLive("task")} and task.undos = 0
     order by task.created_at, task.id
     limit $2
     for update skip locked`,
@@ -75,7 +83,8 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
     // Safe: this is the second one. It sees everything that was added to the logs before the rows were locked.
     layToRest: `
     with emptied as (
-      delete from ${schema}.log as entry where entry.task_id = any ($1::text[])
+      delete from ${schema}.log as entry using ${schema}.tasks as task
+      where entry.task_id = any ($1::text[]) and task.id = entry.task_id and not (${isUndone})
     )
     update ${schema}.tasks as task set
       revision = task.revision + case when ${isLive("task")} then 1 else 0 end,
@@ -85,16 +94,18 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
       end,
       status = case when ${isLive("task")} then 'failed' else task.status end,
       rest = case when ${isLive("task")} then 'expired' else 'removed' end,
-      epoch = task.epoch + 1,
-      worker = null,
-      due_at = null,
+      epoch = case when ${isUndone} then ${kept.epoch} else task.epoch + 1 end,
+      worker = case when ${isUndone} then ${kept.worker} end,
+      due_at = case when ${isUndone} then ${kept.due_at} end,
+      fruitless = case when ${isUndone} then ${kept.fruitless} else task.fruitless end,
       waits = '[]',
       inbox = '[]',
-      asked = '{}',
-      log_length = 0,
-      log_bytes = 0,
+      asked = ${unlessUndone("asked", "'{}'")},
+      log_length = ${unlessUndone("log_length", "0")},
+      log_bytes = ${unlessUndone("log_bytes", "0")},
+      undos = ${unlessUndone("undos", "0")},
       cause = null,
-      input = '',
+      input = ${unlessUndone("input", "''")},
       status_message = null,
       result = null,
       expires_at = ${now} + $2::bigint
@@ -176,7 +187,11 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
       count(*) filter (where task.status = 'input_required') as input_required,
       count(*) filter (where task.due_at <= ${now}) as due,
       min(task.due_at) filter (where task.due_at <= ${now}) as oldest_due_at,
-      (select max(worker.seen_at) from ${schema}.workers as worker) as worker_seen_at
+      (select max(worker.seen_at) from ${schema}.workers as worker) as worker_seen_at,
+      (
+        select count(*) from ${schema}.tasks as ended
+        where ended.undos > 0 and not ${isLive("ended")}
+      ) as undoing
     from ${schema}.tasks as task
     where ${isLive("task")}`,
   };

@@ -1,6 +1,6 @@
 // What a worker does with a task in Postgres, under its claim. statements.ts says what makes each statement safe.
 
-import { isHeld, isLiveAt, nowIn, record } from "./fragments.ts";
+import { isHeld, isLive, isLiveAt, isOpenAt, isUndoing, nowIn, record } from "./fragments.ts";
 
 /** The names of these statements. */
 export type WorkerStatement =
@@ -12,6 +12,7 @@ export type WorkerStatement =
   | "release"
   | "report"
   | "finish"
+  | "undo"
   | "leave"
   | "workers";
 
@@ -62,13 +63,17 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
   /** Whether the task is due again at once and has used nothing up. */
   const isFruitless = `coalesce(due.at <= ${now}, false) and cardinality($5::text[]) = 0`;
 
+  /** Whether the worker keeps the task that it finishes, in order to undo its steps. */
+  const undoes = "$7::boolean and task.undos > 0";
+
   return {
     // Safe: locked first. Other claims at the same moment skip the locked rows. The log is as old as the start of the
     // statement, so `PostgresStore.claim` reads it again if the previous worker has added to it since.
     claim: `
     with wanted as materialized (
       select task.id, task.worker, task.due_at from ${schema}.tasks as task
-      where task.due_at <= ${now} and task.expires_at > ${now} and task.tool = any ($2::text[])
+      where task.due_at <= ${now} and (task.expires_at > ${now} or ${isUndoing("task")})
+        and task.tool = any ($2::text[])
       order by task.due_at, task.id
       limit $3
       for update skip locked
@@ -86,7 +91,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     other as (
       select task.due_at from ${schema}.tasks as task
       where task.due_at is not null
-        and task.expires_at > ${now}
+        and (task.expires_at > ${now} or ${isUndoing("task")})
         and task.tool = any ($2::text[])
         and task.id <> all (array(select wanted.id from wanted))
       order by task.due_at
@@ -120,7 +125,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       from ${schema}.tasks as task
         join unnest($2::text[], $3::integer[]) as ref (id, epoch)
           on ref.id = task.id and ref.epoch = task.epoch
-      where ${isHeld("task", now)}
+      where ${isOpenAt("task", now)} and task.worker is not null
       order by task.id
       for update of task
     ),
@@ -128,9 +133,10 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       update ${schema}.tasks as target set due_at = ${now} + $4::bigint
       from held
       where target.id = held.id
-      returning target.id, target.inbox
+      returning target.id, target.inbox,
+        ${isUndoing("target")} as is_undoing
     )
-    select clock.now, renewed.id, renewed.inbox
+    select clock.now, renewed.id, renewed.inbox, renewed.is_undoing
     from (select ${now} as now) as clock left join renewed on true`,
 
     // Safe: locked first. The newest row shows whether the same append was written before, even if that attempt was
@@ -151,6 +157,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         inbox = $7::jsonb || unread.inbox,
         log_length = task.log_length + cardinality($4::text[]),
         log_bytes = task.log_bytes + $5::bigint,
+        undos = coalesce($8::integer, task.undos),
         fruitless = 0,
         cause = null
       from task, unread
@@ -188,7 +195,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       due_at = ${now} + $3::bigint,
       fruitless = greatest(0, task.fruitless - case when $4::boolean then 0 else 1 end),
       cause = coalesce($5, task.cause)
-    where task.id = $1 and task.epoch = $2 and ${isHeld("task", now)}
+    where task.id = $1 and task.epoch = $2 and ${isOpenAt("task", now)} and task.worker is not null
     returning task.id, task.due_at <= ${now} as is_due`,
 
     // Safe: one row, one update.
@@ -214,8 +221,11 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         status_message = $5,
         revision = task.revision + 1,
         updated_at = ${now},
-        worker = null,
-        due_at = null,
+        undos = case when ${undoes} then task.undos else 0 end,
+        worker = case when ${undoes} then task.worker end,
+        due_at = case when ${undoes} then task.due_at end,
+        fruitless = case when ${undoes} then 1 else task.fruitless end,
+        cause = case when ${undoes} then null else task.cause end,
         waits = '[]',
         inbox = '[]',
         expires_at = greatest(task.expires_at, ${now} + $6::bigint)
@@ -226,6 +236,44 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     select
       exists (select from finished) as is_finished,
       exists (select from task where task.status = $3 and task.rest is null) as was_finished`,
+
+    // Safe: locked first, so an earlier attempt is seen, as with `append`.
+    undo: `
+    with task as (
+      select task.* from ${schema}.tasks as task
+      where task.id = $1 and task.epoch = $2 and not (${isLive("task")})
+      for update
+    ),
+    undone as (
+      update ${schema}.tasks as target set
+        log_length = task.log_length + cardinality($4::text[]),
+        log_bytes = task.log_bytes + $5::bigint,
+        undos = $6,
+        cause = null,
+        fruitless = case when $6 > 0 then 1 else 0 end,
+        worker = case when $6 > 0 then task.worker end,
+        due_at = case when $6 > 0 then task.due_at end,
+        expires_at = case when $6 > 0 then task.expires_at
+          else greatest(task.expires_at, ${now} + $7::bigint) end
+      from task
+      where target.id = task.id
+        and task.undos > 0
+        and task.worker is not null
+        and task.log_length = $3
+        and not (task.undos = $6 and cardinality($4::text[]) = 0)
+      returning target.id
+    ),
+    written as (
+      insert into ${schema}.log (task_id, seq, record)
+      select undone.id, $3 + entry.place - 1, entry.value
+      from undone, unnest($4::text[]) with ordinality as entry (value, place)
+    )
+    select
+      exists (select from undone)
+        or exists (
+          select from task
+          where task.log_length = $3 + cardinality($4::text[]) and task.undos = $6
+        ) as is_done`,
 
     // Safe: one row.
     leave: `

@@ -6,8 +6,9 @@ import type { AppliedMigration, Migration } from "../migration-policy.ts";
 import type { SqliteDatabase } from "./driver.ts";
 import { sqliteTables } from "./migrations/001-sqlite-tables.ts";
 import { sqliteShares } from "./migrations/002-sqlite-shares.ts";
+import { sqliteUndo } from "./migrations/003-sqlite-undo.ts";
 
-const migrations: readonly Migration<string>[] = [sqliteTables, sqliteShares];
+const migrations: readonly Migration<string>[] = [sqliteTables, sqliteShares, sqliteUndo];
 
 /**
  * The SQL of all migrations, for operators who apply it themselves to a new file. It notes what it did, so that the store

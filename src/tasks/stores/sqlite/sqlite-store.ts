@@ -10,6 +10,8 @@ import type {
 } from "../../store.ts";
 import { asOf } from "../../expiry.ts";
 import * as moves from "../../moves.ts";
+import { undone, wasUndone } from "../../undo-moves.ts";
+import { isUndoing } from "../../task.ts";
 import type { ClaimRef, TaskRecord } from "../../task.ts";
 import type { SqliteDatabase } from "./driver.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -173,7 +175,7 @@ export class SqliteStore implements TaskStore {
         const next = task && moves.renewed(task, ref, leaseMs, now);
         if (next === undefined) return [];
         tasks.renew(next);
-        return [{ id: next.id, inbox: next.inbox }];
+        return [{ id: next.id, inbox: next.inbox, ...(isUndoing(next) && { isUndoing: true }) }];
       });
       return { held, now };
     });
@@ -208,15 +210,26 @@ export class SqliteStore implements TaskStore {
       (task) => moves.wasFinished(task, ref, finish),
     );
 
+  readonly undo: TaskStore["undo"] = (ref, progress) =>
+    this.#write(({ tasks }, changed) => {
+      const task = tasks.byId(ref.id);
+      if (task !== undefined && wasUndone(task, ref, progress)) return true;
+      const next = task && undone(task, ref, progress, this.#now());
+      if (next === undefined) return false;
+      tasks.appendLog(ref.id, progress.at, progress.records);
+      tasks.update(changed(next, false));
+      return true;
+    });
+
   readonly leave: TaskStore["leave"] = (worker) =>
     this.#write(({ workers }) => workers.leave(worker));
 
   readonly workers: TaskStore["workers"] = () =>
     this.#read(({ workers }) => ({ now: this.#now(), workers: workers.all() }));
 
-  readonly sweep: TaskStore["sweep"] = (limit, keepMs, unreadMs) =>
+  readonly sweep: TaskStore["sweep"] = (limit, keepMs, unreadMs, undoMs) =>
     this.#write((tables, changed) =>
-      sweep(tables, this.#now(), { limit, keepMs, unreadMs, changed }),
+      sweep(tables, this.#now(), { limit, keepMs, unreadMs, undoMs, changed }),
     );
 
   // ---------------------------------------------------------------- limits of a caller

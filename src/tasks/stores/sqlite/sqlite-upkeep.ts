@@ -3,6 +3,7 @@
 
 import * as moves from "../../moves.ts";
 import type { SweepResult } from "../../store.ts";
+import { isUndoing } from "../../task.ts";
 import type { TaskRecord } from "../../task.ts";
 import type { Removable } from "./row-sizes.ts";
 import type { RoundTable } from "./round-table.ts";
@@ -24,6 +25,7 @@ interface Sweep {
   readonly limit: number;
   readonly keepMs: number;
   readonly unreadMs: number | undefined;
+  readonly undoMs: number | undefined;
   readonly changed: (task: TaskRecord) => TaskRecord;
 }
 
@@ -31,14 +33,14 @@ interface Sweep {
 export function sweep(
   { tasks, rounds, spills, workers }: Tables,
   now: number,
-  { limit, keepMs, unreadMs = Infinity, changed }: Sweep,
+  { limit, keepMs, unreadMs = Infinity, undoMs = Infinity, changed }: Sweep,
 ): SweepResult {
   const budget = new Budget();
-  const forgotten = tasks.forget(now, limit);
-  const candidates = tasks.expired(now, limit);
+  const forgotten = tasks.forget(now, limit, now - undoMs);
+  const candidates = tasks.expired(now, limit, now - undoMs);
   const abandoned = tasks.abandoned(now - unreadMs, limit - candidates.length);
   const resting = layToRest(tasks, budget.take([...candidates, ...abandoned]), (task) =>
-    moves.laidToRest(task, now, keepMs, unreadMs),
+    moves.laidToRest(task, now, keepMs, unreadMs, undoMs),
   );
   for (const task of resting) changed(task);
   // Most of these rows are small, and every round of every call may leave one, so more of them go at once.
@@ -82,7 +84,7 @@ function layToRest(
     const task = tasks.byId(id);
     const next = task && move(task);
     if (next === undefined) return [];
-    tasks.deleteLog(id);
+    if (!isUndoing(next)) tasks.deleteLog(id);
     tasks.update(next);
     return [next];
   });

@@ -18,6 +18,11 @@ const isCurrent = `(expires_at > ? or not ${isLive})`;
 /** The revision that `asOf` in expiry.ts shows. */
 const revision = `revision + (expires_at <= ? and ${isLive}) as revision`;
 
+/** The steps are undone, or that has taken too long. */
+const isSettled = "(undos = 0 or updated_at <= ?3)";
+
+const isUndoing = `undos > 0 and not ${isLive}`;
+
 const columns = wholeTask.names;
 const page = "(created_at, id) < (?, ?) order by created_at desc, id desc limit ?";
 
@@ -56,15 +61,17 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
     where id in (select value from json_each(?)) and principal = ? and rest is not 'removed'`,
   /** For one tool at a time, so that the index gives the tasks in order and passes none of another tool. */
   due: `select id, due_at from tasks
-    where tool = ?1 and due_at <= ?2 and expires_at > ?2 order by due_at, id limit ?3`,
+    where tool = ?1 and due_at <= ?2 and (expires_at > ?2 or ${isUndoing})
+    order by due_at, id limit ?3`,
   nextDue: `select due_at from tasks
-    where tool = ? and due_at is not null and expires_at > ? order by due_at limit 1`,
+    where tool = ? and due_at is not null and (expires_at > ? or ${isUndoing})
+    order by due_at limit 1`,
   /** Writes one column, because a whole row has the contents of the task in it. */
   renew: "update tasks set due_at = ? where id = ?",
   noteRead: `update tasks set unread = 0
     where unread = 1 and id in (select value from json_each(?))`,
   expired: `select id, ${bytes} as bytes from tasks
-    where rest is null and expires_at <= ? order by expires_at limit ?`,
+    where rest is null and expires_at <= ?1 and (${isLive} or ${isSettled}) order by expires_at limit ?2`,
   /** The same conditions as `isAbandoned` in moves.ts. */
   abandoned: `select id, ${bytes} as bytes from tasks
     where unread = 1 and status = 'input_required' and created_at <= ?1 and updated_at <= ?1
@@ -73,20 +80,25 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
         select 1 from json_each(waits) where json_extract(value, '$.kind') <> 'question')
     order by created_at limit ?2`,
   ended: `select id, ${bytes} as bytes from tasks
-    where rest is null and principal = ? and not ${isLive} order by created_at, id limit ?`,
+    where rest is null and principal = ? and not ${isLive} and undos = 0 order by created_at, id limit ?`,
   usage: `select count(*) as rows, coalesce(sum(${isLive}), 0) as live,
       coalesce(sum(${bytes}), 0) as bytes
     from tasks where rest is null and principal = ?`,
   forget: `delete from tasks where id in (
-    select id from tasks where rest is not null and expires_at <= ? order by expires_at limit ?
+    select id from tasks where rest is not null and expires_at <= ?1 and ${isSettled}
+    order by expires_at limit ?2
   ) returning id`,
   /** One statement reads one snapshot, so that the figures agree with each other. */
   figures: `select * from
     (select count(*) as live, coalesce(sum(status = 'input_required'), 0) as input_required
       from tasks where ${isLive}),
-    (select count(*) as due, min(due_at) as oldest_due_at from tasks where due_at <= ?1),
+    (select count(*) as due, min(due_at) as oldest_due_at from tasks
+      where due_at <= ?1 and id not in (select id from tasks where ${isUndoing})),
     (select count(*) as held, coalesce(sum(due_at <= ?1), 0) as held_and_due
       from tasks where worker is not null),
+    (select count(*) as undoing, count(worker) as undoing_held,
+        coalesce(sum(worker is not null and due_at <= ?1), 0) as undoing_held_and_due
+      from tasks where ${isUndoing}),
     (select max(seen_at) as worker_seen_at from workers)`,
   readLog: "select record from task_log where task_id = ? order by seq",
   appendLog: "insert into task_log (task_id, seq, record) values (?, ?, ?)",
@@ -163,8 +175,8 @@ export class TaskTable {
 
   readonly noteRead = (ids: readonly string[]): void => this.#do.noteRead.run(JSON.stringify(ids));
 
-  readonly expired = (now: number, limit: number): readonly Removable[] =>
-    this.#do.expired.all(now, limit).map(removableOf);
+  readonly expired = (now: number, limit: number, undoneBy: number): readonly Removable[] =>
+    this.#do.expired.all(now, limit, atLeast(undoneBy)).map(removableOf);
 
   readonly abandoned = (since: number, limit: number): readonly Removable[] =>
     Number.isFinite(since)
@@ -181,19 +193,23 @@ export class TaskTable {
     return { live, ended: numberOf(rows[0], "rows") - live, bytes: bytesIn(rows) };
   };
 
-  readonly forget = (now: number, limit: number): number => this.#do.forget.all(now, limit).length;
+  readonly forget = (now: number, limit: number, undoneBy: number): number =>
+    this.#do.forget.all(now, limit, atLeast(undoneBy)).length;
 
   readonly figures = (now: number): StoreFigures => {
     const [row] = this.#do.figures.all(now);
-    const [live, held, due] = [numberOf(row, "live"), numberOf(row, "held"), numberOf(row, "due")];
+    const [live, due] = [numberOf(row, "live"), numberOf(row, "due")];
+    const held = numberOf(row, "held") - numberOf(row, "undoing_held");
+    const heldAndDue = numberOf(row, "held_and_due") - numberOf(row, "undoing_held_and_due");
     return {
       now,
       live,
       held,
       due,
-      parked: live - held - (due - numberOf(row, "held_and_due")),
+      parked: live - held - (due - heldAndDue),
       inputRequired: numberOf(row, "input_required"),
       oldestDueAt: timeOf(row, "oldest_due_at"),
+      undoing: numberOf(row, "undoing"),
       workerSeenAt: timeOf(row, "worker_seen_at"),
     };
   };
@@ -217,6 +233,9 @@ function prepareAll<Name extends string>(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop has set every name
   return prepared as Record<Name, SqliteStatement>;
 }
+
+/** SQLite has no infinite integer. */
+const atLeast = (time: number): number => Math.max(time, Number.MIN_SAFE_INTEGER);
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict
 const taskOf = (row: SqliteRow): TaskRecord => recordOf(row as unknown as TaskRow);

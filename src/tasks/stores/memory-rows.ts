@@ -1,0 +1,39 @@
+// How the store in memory measures, orders and deletes what it keeps.
+
+import type { TaskRecord } from "../task.ts";
+
+/** The size of what is sealed in a task. */
+export function taskBytes({
+  input,
+  result = "",
+  statusMessage = "",
+  logBytes,
+  ...task
+}: TaskRecord) {
+  const waits = task.waits.reduce((sum, { request = "" }) => sum + request.length, 0);
+  const inbox = task.inbox.reduce((sum, { value }) => sum + value.length, 0);
+  return input.length + result.length + statusMessage.length + logBytes + waits + inbox;
+}
+
+/** Deletes what has expired, and returns how many that were. */
+export function deleteExpired(
+  kept: Map<string, { readonly expiresAt: number }>,
+  now: number,
+): number {
+  const before = kept.size;
+  for (const [id, { expiresAt }] of kept) if (expiresAt <= now) kept.delete(id);
+  return before - kept.size;
+}
+
+/** What the order of a list depends on. */
+type Placed = Pick<TaskRecord, "createdAt" | "id">;
+
+/** The order of a list. */
+export function newestFirst(one: Placed, other: Placed): number {
+  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
+}
+
+/** The order in which tasks are claimed. */
+export function earliestDue(one: TaskRecord, other: TaskRecord): number {
+  return (one.dueAt ?? Infinity) - (other.dueAt ?? Infinity) || (one.id < other.id ? -1 : 1);
+}
