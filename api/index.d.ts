@@ -38,7 +38,26 @@ export declare interface App {
      * });
      * ```
      */
-    readonly tool: <In extends Schema | undefined = undefined, Out extends Schema | undefined = undefined, const T extends TaskMode | undefined = undefined>(name: string, config: ToolConfig<In, Out, T>, handler: ToolHandler<In, Out, T>) => Tool<In extends Schema ? InputOf<In> : Record<string, never>, Out extends Schema ? OutputOf<Out> : undefined>;
+    readonly tool: <In extends Schema | undefined = undefined, Out extends Schema | undefined = undefined, const T extends TaskMode | undefined = undefined, const O extends boolean | undefined = undefined>(name: string, config: ToolConfig<In, Out, T, O>, handler: ToolHandler<In, Out, T, O>) => Tool<In extends Schema ? InputOf<In> : Record<string, never>, Out extends Schema ? OutputOf<Out> : undefined>;
+    /**
+     * Registers how to undo a step of a call that did not end well: its handler threw, its client cancelled it, or its time was
+     * up. `app.undo<Vm>(…)` names the type that the step returns. Calls under way are recorded with the name, so keep it
+     * registered while such calls can exist.
+     *
+     * @example
+     * ```ts
+     * const deleteVm = app.undo<Vm>("delete_vm", ({ value, idempotencyKey }) =>
+     *   cloud.delete(value?.id ?? idempotencyKey),
+     * );
+     * app.tool("create_vm", { description: "Make a machine", task: "optional" }, async (ctx) => {
+     *   await ctx.background();
+     *   const vm = await ctx.step("create", ({ idempotencyKey }) => cloud.create(idempotencyKey), { undo: deleteVm });
+     *   await ctx.step("attach", () => cloud.attach(vm.id));
+     *   return vm.id;
+     * });
+     * ```
+     */
+    readonly undo: <V = unknown>(name: string, run: (undone: UndoInfo<V>) => unknown) => Undo<V>;
     /** Registers a prompt. Its handler returns text or messages, and may ask questions first. */
     readonly prompt: <In extends Schema | undefined = undefined>(name: string, config: PromptConfig<In>, handler: PromptHandler<In>) => Prompt<In extends Schema ? InputOf<In> : Record<string, never>>;
     /** Registers a resource under a fixed URI or a template such as `notes://{id}`, whose variables the handler gets. */
@@ -362,8 +381,8 @@ export declare interface Context {
     readonly state: <S extends Schema>(schema: S) => OutputOf<S> | undefined;
 }
 
-/** The `ctx` of a tool with this `task` in its config. */
-export declare type ContextFor<T> = [T] extends [TaskMode] ? TaskContext : ToolContext;
+/** The `ctx` of a tool with this `task` and this `once` in its config. */
+export declare type ContextFor<T, O> = [T] extends [TaskMode] ? TaskContext : [O] extends [true] ? OnceContext : ToolContext;
 
 /** What became of a delivery. */
 export declare type DeliverResult = {
@@ -674,6 +693,11 @@ export declare interface Limits {
      * it. Then it fails with `history_changed`. It fails sooner if no worker of another version is alive. Default: 15 minutes.
      */
     readonly divergedMs: number;
+    /**
+     * How long the steps of a call that did not end well are tried to be undone, in milliseconds from its end. An undo that
+     * still fails then is given up. Default: 24 hours.
+     */
+    readonly undoMs: number;
 }
 
 /** One URI of a template, for the list of resources. */
@@ -744,6 +768,12 @@ export declare interface Missing<What extends string> {
     readonly "~add": What;
 }
 
+/** What a tool needs so that its steps can have an undo. */
+export declare type NeedsOnce = "once: true, or task: 'optional', in this tool's config";
+
+/** What a tool needs for the members that only a task has. */
+export declare type NeedsTask = "task: 'optional' in this tool's config";
+
 /** A request of Node's `http`, with what middleware may have added to it. */
 export declare type NodeRequest = IncomingMessage & {
     /** The verified caller, if middleware has verified it. */
@@ -762,6 +792,12 @@ export declare interface NotAskable<Why extends string> {
 export declare interface NotStored<Why extends string> {
     /** Why. */
     readonly "a step's result is kept as JSON": Why;
+}
+
+/** What the handler of a tool with `once: true` and without `task` in its config gets as `ctx`. */
+export declare interface OnceContext extends Context, WithoutTask {
+    /** As in every `ctx`, and with an `undo`. */
+    readonly step: UndoableStep;
 }
 
 /** Types that are objects to TypeScript, but have no members that a form could show. */
@@ -1052,6 +1088,8 @@ export declare type Stored<T> = [T] extends [Json | undefined | void] ? T : T ex
 
 /** What the handler of a tool with `task` in its config gets as `ctx`. */
 export declare interface TaskContext extends Context {
+    /** As in every `ctx`, and with an `undo`. */
+    readonly step: UndoableStep;
     /**
      * Turns the call into a task, if the client can follow one. From here on a worker runs it, and the client may disconnect.
      * For other clients the call continues within its request, for at most `limits.inlineMs`.
@@ -1158,7 +1196,7 @@ export declare interface Tool<In = unknown, Out = unknown> {
 }
 
 /** The configuration of a tool: that of the SDK's `registerTool`, with `task` and `once`. */
-export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode | undefined> {
+export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode | undefined, O extends boolean | undefined = boolean | undefined> {
     /** A name to show to people. Default: the tool's name. */
     readonly title?: string | undefined;
     /** What the tool does, for the model that calls it. */
@@ -1187,7 +1225,7 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
      * Runs each round once, even if its request is sent twice: the second request waits for the first run and gets the same
      * response. So a run goes on if its client hangs up. Needs a store. Default: false.
      */
-    readonly once?: boolean | undefined;
+    readonly once?: O | undefined;
     /**
      * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
      * declare. Default: nothing.
@@ -1195,18 +1233,17 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
     readonly requires?: readonly (RequiredAbility | ExtensionId)[] | undefined;
 }
 
-/** What the handler of a tool without `task` in its config gets as `ctx`. The members that need `task` are typed so that the compiler says what to add. */
-export declare interface ToolContext extends Context {
-    /** Needs `task: "optional"` in the tool's config. */
-    readonly background: Missing<"task: 'optional' in this tool's config">;
-    /** Needs `task: "optional"` in the tool's config. */
-    readonly sleep: Missing<"task: 'optional' in this tool's config">;
-    /** Needs `task: "optional"` in the tool's config. */
-    readonly waitFor: Missing<"task: 'optional' in this tool's config">;
+/** What the handler of a tool without `task` and `once` in its config gets as `ctx`. The members that need one of them are typed so that the compiler says what to add. */
+export declare interface ToolContext extends Context, WithoutTask {
+    /** As in every `ctx`. For an `undo`, add `once: true` or `task: "optional"` to the tool's config. */
+    readonly step: <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions & {
+        /** Needs `once: true` or `task: "optional"` in the tool's config. */
+        readonly undo?: Missing<NeedsOnce> | undefined;
+    }) => Promise<Stored<T>>;
 }
 
 /** The handler of a tool. It runs from its beginning in each round, so effects belong in `ctx.step`. */
-export declare type ToolHandler<In, Out, T> = (...args: HandlerArgs<In, ContextFor<T>>) => ToolReturn<Out> | Promise<ToolReturn<Out>>;
+export declare type ToolHandler<In, Out, T, O> = (...args: HandlerArgs<In, ContextFor<T, O>>) => ToolReturn<Out> | Promise<ToolReturn<Out>>;
 
 /** What the handler of a tool returns: text or a full result. With an `outputSchema`, the structured content or a full result. */
 export declare type ToolReturn<Out> = FullResult | InputRequiredResult | (Out extends Schema ? InputOf<Out> : string);
@@ -1230,6 +1267,53 @@ export { UnansweredError }
  * support it.
  */
 export declare type UnansweredReason = "declined" | "cancelled" | "timed_out" | "unsupported";
+
+/** A registered undo. Pass it to `ctx.step` as `undo`. `V` is what the step returns. */
+export declare interface Undo<in V = unknown> {
+    /** Tells an undo from a tool. */
+    readonly kind: "undo";
+    /** The name it is registered under. Steps are recorded with it. */
+    readonly name: string;
+    /** Undoes a step. */
+    readonly run: (undone: UndoInfo<V>) => unknown;
+}
+
+/** `ctx.step` where a step can have an undo. */
+export declare type UndoableStep = <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions & {
+    /**
+     * Undoes the step if the call does not end well: its handler throws, its client cancels it, or its time is up. Register
+     * it with `app.undo`.
+     */
+    readonly undo?: NoInfer<UndoFor<T>> | undefined;
+}) => Promise<Stored<T>>;
+
+/**
+ * The undos that fit a step whose body returns `T`. `T` comes from the body alone: while TypeScript has not looked at the body
+ * yet, `T` is `unknown` and every undo passes.
+ */
+export declare type UndoFor<T> = unknown extends T ? Undo<never> : Undo<Stored<T>>;
+
+/** What an undo is called with. `V` is what the step returned. */
+export declare interface UndoInfo<V = unknown> {
+    /** What the step returned. Undefined if the step threw, or if its outcome is unknown. */
+    readonly value: V | undefined;
+    /** The key that the step's body was given. */
+    readonly idempotencyKey: string;
+    /** The key of the undo itself. It stays the same in every attempt. */
+    readonly undoKey: string;
+    /** The key of the step. */
+    readonly stepKey: string;
+    /** The name of the tool. */
+    readonly tool: string;
+    /** The id of the call. */
+    readonly callId: string;
+    /** The user who made the call, or undefined without credentials. */
+    readonly principal: string | undefined;
+    /** Which attempt this is. The first is 1. */
+    readonly attempt: number;
+    /** Aborts when this process has to stop, or when another one has taken over. The undo is then tried again. */
+    readonly signal: AbortSignal;
+}
 
 /** A page that the client lets its user open. */
 export declare interface UrlInputRequest {
@@ -1263,6 +1347,16 @@ export declare interface WaitOptions {
     readonly notify: (ticket: string) => void | Promise<void>;
     /** How long to wait, in milliseconds. `waitFor` then throws `UnansweredError` with the reason "timed_out". Default: as long as the task lasts. */
     readonly timeoutMs?: number | undefined;
+}
+
+/** The members of `ctx` that need `task` in a tool's config. */
+export declare interface WithoutTask {
+    /** Needs `task: "optional"` in the tool's config. */
+    readonly background: Missing<NeedsTask>;
+    /** Needs `task: "optional"` in the tool's config. */
+    readonly sleep: Missing<NeedsTask>;
+    /** Needs `task: "optional"` in the tool's config. */
+    readonly waitFor: Missing<NeedsTask>;
 }
 
 /** The options of `app.work`. */

@@ -135,6 +135,8 @@ export declare interface Finish {
     readonly result: Sealed;
     /** The last status message. Undefined leaves none, because a message about the work is no longer so. */
     readonly statusMessage: Sealed | undefined;
+    /** Whether the steps that have begun are undone. If there are any, the worker keeps its claim and undoes them. Default: no. */
+    readonly isUndoing?: boolean | undefined;
     /** How long the task can still be read, in milliseconds, even if its own time ends sooner. */
     readonly keepMs: number;
 }
@@ -149,6 +151,8 @@ export declare interface LogAppend {
     readonly taken: readonly string[];
     /** Answers that a cut took off the log. The handler receives them again. */
     readonly returned: readonly Arrival[];
+    /** How many steps have begun that have an undo, if a record says that another one does. */
+    readonly undos?: number | undefined;
 }
 
 /** A task to create. */
@@ -169,6 +173,15 @@ export declare interface NewTask {
     readonly inbox: readonly Arrival[];
     /** How long the task may live, in milliseconds. */
     readonly ttlMs: number;
+    /** How many steps of the log have begun and have an undo. Default: 0. */
+    readonly undos?: number | undefined;
+    /** For a call that has ended in its rounds, and whose steps a worker has to undo. */
+    readonly ended?: {
+        /** How the call ended. */
+        readonly status: "failed" | "cancelled";
+        /** The error of a call that failed. */
+        readonly result: Sealed | undefined;
+    } | undefined;
     /** The worker that holds the task from the start, and for how long. Undefined: the task is due at once. */
     readonly claimedBy: {
         /** The name of the worker. */
@@ -217,6 +230,8 @@ export declare interface RenewalResult {
         readonly id: string;
         /** Everything that has arrived for it. */
         readonly inbox: readonly Arrival[];
+        /** Whether the task has ended from outside, so that the worker has to undo its steps. Default: no. */
+        readonly isUndoing?: boolean | undefined;
     }[];
     /** The store's time. */
     readonly now: number;
@@ -315,6 +330,8 @@ export declare interface StoreFigures {
     readonly due: number;
     /** When the longest due of them became due. */
     readonly oldestDueAt: number | undefined;
+    /** Ended tasks whose steps are still to be undone. */
+    readonly undoing: number;
     /** When any worker was last alive. */
     readonly workerSeenAt: number | undefined;
 }
@@ -396,6 +413,11 @@ export declare interface TaskRecord {
     readonly logLength: number;
     /** The size of the log, as `bytesOf` counts it. */
     readonly logBytes: number;
+    /**
+     * How many steps have begun that would be undone if the task ended badly. In a task that has ended, how many are still to
+     * be undone: workers claim it until there are none.
+     */
+    readonly undos: number;
     /** How many claims in a row have produced no new entry. */
     readonly fruitless: number;
     /** Why the last of these claims failed, if its worker could say. */
@@ -478,6 +500,11 @@ export declare interface TaskStore extends Store {
     readonly report: (ref: ClaimRef, statusMessage: Sealed) => Promise<boolean>;
     /** Ends the task. Resolves to true if this same end was written before and its acknowledgement was lost. */
     readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
+    /**
+     * Adds records to the log of a task that has ended and whose steps are being undone. Resolves to true if this same
+     * progress was written before and its acknowledgement was lost.
+     */
+    readonly undo: (ref: ClaimRef, progress: UndoProgress) => Promise<boolean>;
     /** Forgets the worker, which is shutting down. */
     readonly leave: (worker: string) => Promise<void>;
     /** The workers that have renewed and have not left, and when each of them was last alive. */
@@ -487,13 +514,16 @@ export declare interface TaskStore extends Store {
      * forgets up to `limit` tasks whose contents have been gone for `keepMs` milliseconds. It also deletes spilled states
      * and rounds whose time is up, and workers that have been silent for a day. It does as much as takes a few
      * milliseconds, so a store may stop earlier, and says whether there is more.
+     *
+     * A live task whose time is up and that has steps to undo keeps its contents. It and every other task whose steps are
+     * being undone is left alone for `undoMs` milliseconds after its end.
      */
-    readonly sweep: (limit: number, keepMs: number, unreadMs?: number) => Promise<SweepResult>;
+    readonly sweep: (limit: number, keepMs: number, unreadMs?: number, undoMs?: number) => Promise<SweepResult>;
     /** What the store keeps for a caller. */
     readonly usage: (principal: string) => Promise<StoreUsage>;
     /**
      * Deletes the contents of up to `limit` ended tasks of a caller before their time is up, the oldest first, as `sweep`
-     * does. Resolves to how many it deleted.
+     * does. Tasks whose steps are being undone are left alone. Resolves to how many it deleted.
      */
     readonly removeEnded: (principal: string, limit: number, keepMs: number) => Promise<number>;
     /**
@@ -517,6 +547,18 @@ export declare interface TaskStore extends Store {
     readonly endRound: (ref: ClaimRef, response: Sealed) => Promise<boolean>;
     /** Gives up a round, so that it can be claimed again at once. */
     readonly releaseRound: (ref: ClaimRef) => Promise<boolean>;
+}
+
+/** What a worker writes down while it undoes the steps of a task that has ended. */
+export declare interface UndoProgress {
+    /** The length of the log before these records, so that a second writer is noticed. */
+    readonly at: number;
+    /** The records. */
+    readonly records: readonly Sealed[];
+    /** How many steps are still to be undone. With none, the worker lets go of the task. */
+    readonly undos: number;
+    /** How long the task can still be read then, in milliseconds, even if its own time ends sooner. */
+    readonly keepMs: number;
 }
 
 /** Something that a handler waits for. */

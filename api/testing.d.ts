@@ -210,6 +210,8 @@ export declare interface Played<R, D> {
     readonly asked: readonly AskedQuestion[];
     /** How many times the body of this step was executed. Retries of one execution do not count. */
     readonly ran: (step: string) => number;
+    /** How often the undo of this step ran to its end. */
+    readonly undid: (step: string) => number;
     /** The size of the token after each round that ended with a question, in bytes. */
     readonly tokenBytes: readonly number[];
     /** The task that the call became. Undefined if it stayed in the foreground. */

@@ -36,11 +36,15 @@ export type {
   ContextFor,
   FullResult,
   Missing,
+  NeedsOnce,
+  NeedsTask,
+  OnceContext,
   Tool,
   ToolConfig,
   ToolContext,
   ToolHandler,
   ToolReturn,
+  WithoutTask,
 } from "./server/define/tool.ts";
 
 // What a handler gets
@@ -58,11 +62,14 @@ export type {
   Sample,
   SampleParams,
   TaskContext,
+  UndoableStep,
   TaskRef,
   WaitOptions,
 } from "./server/context/context.ts";
 export type { Question } from "./replay/promises.ts";
 export type { BackgroundOptions, StepInfo, StepOptions } from "./replay/operations.ts";
+export type { Undo, UndoFor } from "./server/define/undo.ts";
+export type { UndoInfo } from "./tasks/program.ts";
 
 // Handlers that drive the rounds themselves
 export { inputRequired } from "./server/context/low-level.ts";

@@ -10,6 +10,8 @@ import type { TaskMode } from "./define/definition.ts";
 import type { Prompt, PromptConfig, PromptHandler } from "./define/prompt.ts";
 import type { Resource, ResourceConfig, ResourceHandler } from "./define/resource.ts";
 import type { Tool, ToolConfig, ToolHandler } from "./define/tool.ts";
+import type { Undo } from "./define/undo.ts";
+import type { UndoInfo } from "../tasks/program.ts";
 import type { InputOf, OutputOf, Schema } from "./forms/schema.ts";
 import type { Listening, ListenOptions } from "./http/listen.ts";
 import type { AuthConfig } from "./http/resource-metadata.ts";
@@ -83,14 +85,34 @@ export interface App {
     In extends Schema | undefined = undefined,
     Out extends Schema | undefined = undefined,
     const T extends TaskMode | undefined = undefined,
+    const O extends boolean | undefined = undefined,
   >(
     name: string,
-    config: ToolConfig<In, Out, T>,
-    handler: ToolHandler<In, Out, T>,
+    config: ToolConfig<In, Out, T, O>,
+    handler: ToolHandler<In, Out, T, O>,
   ) => Tool<
     In extends Schema ? InputOf<In> : Record<string, never>,
     Out extends Schema ? OutputOf<Out> : undefined
   >;
+  /**
+   * Registers how to undo a step of a call that did not end well: its handler threw, its client cancelled it, or its time was
+   * up. `app.undo<Vm>(…)` names the type that the step returns. Calls under way are recorded with the name, so keep it
+   * registered while such calls can exist.
+   *
+   * @example
+   * ```ts
+   * const deleteVm = app.undo<Vm>("delete_vm", ({ value, idempotencyKey }) =>
+   *   cloud.delete(value?.id ?? idempotencyKey),
+   * );
+   * app.tool("create_vm", { description: "Make a machine", task: "optional" }, async (ctx) => {
+   *   await ctx.background();
+   *   const vm = await ctx.step("create", ({ idempotencyKey }) => cloud.create(idempotencyKey), { undo: deleteVm });
+   *   await ctx.step("attach", () => cloud.attach(vm.id));
+   *   return vm.id;
+   * });
+   * ```
+   */
+  readonly undo: <V = unknown>(name: string, run: (undone: UndoInfo<V>) => unknown) => Undo<V>;
   /** Registers a prompt. Its handler returns text or messages, and may ask questions first. */
   readonly prompt: <In extends Schema | undefined = undefined>(
     name: string,

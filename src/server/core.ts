@@ -5,6 +5,7 @@ import type { TaskStore } from "../tasks/store.ts";
 import type { Sealer } from "../tasks/sealing.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { openRecord, sealRecord } from "../token/sealed-record.ts";
+import type { UndoRegistry } from "./define/undo.ts";
 import type { Limits } from "./limits.ts";
 import type { Environment } from "./ops/environment.ts";
 import type { Logger } from "./ops/logger.ts";
@@ -24,6 +25,8 @@ export interface Core {
   readonly telemetry: Telemetry;
   /** Whether the app is being closed. Its rounds then end before their next step. */
   readonly isClosing: () => boolean;
+  /** What `app.undo` has registered. */
+  readonly undos: UndoRegistry;
   /** Undefined without a store. */
   readonly tasks: TaskRuntime | undefined;
   /** Undefined if the app has no store. */

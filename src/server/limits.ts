@@ -59,6 +59,11 @@ export interface Limits {
    * it. Then it fails with `history_changed`. It fails sooner if no worker of another version is alive. Default: 15 minutes.
    */
   readonly divergedMs: number;
+  /**
+   * How long the steps of a call that did not end well are tried to be undone, in milliseconds from its end. An undo that
+   * still fails then is given up. Default: 24 hours.
+   */
+  readonly undoMs: number;
 }
 
 /** The limits with defaults. Throws a RangeError that names a limit that is out of range. */
@@ -82,6 +87,7 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     endedTasksPerPrincipal: 1e9,
     unreadTaskMs: tenYearsMs,
     divergedMs: tenYearsMs,
+    undoMs: tenYearsMs,
   };
   for (const name of boundedLimits) {
     const value = limits[name];
@@ -113,6 +119,7 @@ const boundedLimits = [
   "endedTasksPerPrincipal",
   "unreadTaskMs",
   "divergedMs",
+  "undoMs",
 ] as const;
 
 const defaultLimits: Limits = {
@@ -137,4 +144,5 @@ const defaultLimits: Limits = {
   endedTasksPerPrincipal: defaultTaskLimits.endedTasks,
   unreadTaskMs: defaultTaskLimits.unreadMs,
   divergedMs: defaultTaskLimits.divergedMs,
+  undoMs: defaultTaskLimits.undoMs,
 };

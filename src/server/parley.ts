@@ -10,10 +10,12 @@ import { errorText } from "../util/error-text.ts";
 import type { App, ParleyOptions } from "./app.ts";
 import { checkedLimits } from "./limits.ts";
 import type { Core } from "./core.ts";
+import { checkHandler } from "./define/arguments.ts";
 import { definePrompt } from "./define/prompt.ts";
 import { Registry } from "./define/registry.ts";
 import { defineResource } from "./define/resource.ts";
 import { defineTool } from "./define/tool.ts";
+import { UndoRegistry } from "./define/undo.ts";
 import { handleTo } from "./define/handles.ts";
 import { implementationOf } from "./implementation.ts";
 import { HttpEntry } from "./http/fast/fast-entry.ts";
@@ -101,6 +103,7 @@ class ParleyApp implements App {
       environment: nodeEnvironment,
       telemetry: telemetry(),
       isClosing: () => this.#closing !== undefined,
+      undos: new UndoRegistry(),
       get tasks() {
         return work()?.runtime;
       },
@@ -145,6 +148,13 @@ class ParleyApp implements App {
     const isTemplate = UriTemplate.isTemplate(uri);
     this.#registry.add({ kind: "resource", name, uri, isTemplate, config, definition });
     return handleTo({ kind: "resource", name }, this.#core, definition);
+  };
+
+  readonly undo: App["undo"] = (name, run) => {
+    checkHandler(`app.undo("${name}")`, run);
+    const undo = { kind: "undo", name, run } as const;
+    this.#core.undos.add(undo);
+    return undo;
   };
 
   readonly listen: App["listen"] = async (port = 3000, options = {}) => {

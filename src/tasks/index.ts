@@ -25,6 +25,7 @@ export {
   wasAppended,
   wasFinished,
 } from "./moves.ts";
+export { undone, wasUndone } from "./undo-moves.ts";
 export type {
   AnswerResult,
   ChangeHint,
@@ -44,7 +45,7 @@ export type {
   TaskPageRequest,
   TaskStore,
 } from "./store.ts";
-export { isLive } from "./task.ts";
+export { isLive, isUndoing } from "./task.ts";
 export type {
   Answer,
   Arrival,
@@ -57,6 +58,7 @@ export type {
   Sealed,
   Status,
   TaskRecord,
+  UndoProgress,
   Wait,
   Waiting,
 } from "./task.ts";

@@ -86,7 +86,11 @@ export async function crashTest<H extends Playable>(
   const repeats: Repeat[] = [];
   const problems: Problem[] = [];
   let advice = "";
-  const mishaps = [...allMishaps(model.rounds), ...taskCrashes(model.taskRuns)];
+  const mishaps = [
+    ...allMishaps(model.rounds),
+    ...taskCrashes(model.taskRuns),
+    ...undoCrashes(model.server.undone.length),
+  ];
   for (const mishap of mishaps) {
     const playthrough = await start();
     try {
@@ -101,6 +105,7 @@ export async function crashTest<H extends Playable>(
       problems.push({ when: mishap.when, what });
     }
     repeats.push(...playthrough.repeats(mishap.when));
+    for (const what of playthrough.undoProblems(model)) problems.push({ when: mishap.when, what });
   }
   const isFine = ({ key, usesKey, step }: Repeat) =>
     (key === "same" && usesKey) || options.mayRepeat?.includes(step) === true;
@@ -158,6 +163,7 @@ class Playthrough {
   readonly rounds: PlayedRound[] = [];
   /** How many bodies each run of the task executed. */
   readonly taskRuns: number[] = [];
+  #hasEnded = false;
   crashInTask: { readonly run: number; readonly crash: Crash } | undefined;
   readonly #script: Script;
   readonly #answers: ScriptedAnswers;
@@ -184,6 +190,9 @@ class Playthrough {
   async take(served: ServedRound): Promise<WireResult | undefined> {
     this.rounds.push({ input: this.#next, executions: served.executions.length });
     if (served.response.kind === "task") return this.#work(served.response.task.id);
+    if (served.response.kind === "complete" || served.response.kind === "error") {
+      await this.#undoAll();
+    }
     const result = resultOf(served);
     if (result === undefined) {
       this.#next = await this.#answers.next(requiredOf(served), this.rounds.length);
@@ -194,11 +203,33 @@ class Playthrough {
   async #work(id: string): Promise<WireResult> {
     this.taskRuns.length = 0;
     return playTask(this.server, id, this.#script, {
+      onEnd: () => this.#undoAll(),
       crashIn: (run) => (run === this.crashInTask?.run ? this.crashInTask.crash : undefined),
       onRun: ({ executions }) => {
         this.taskRuns.push(executions.length);
         this.#executions.push(...executions);
       },
+    });
+  }
+
+  async #undoAll(): Promise<void> {
+    await this.server.undoAll();
+    this.#hasEnded = true;
+  }
+
+  /** The undos that were lost, or repeated under another key, compared with a play without a mishap. */
+  undoProblems(model: Playthrough): readonly string[] {
+    if (!this.#hasEnded) return [];
+    return [...new Set(model.server.undone.map(({ step }) => step))].flatMap((step) => {
+      const keys = this.server.undone
+        .filter((one) => one.step === step)
+        .map(({ undoKey }) => undoKey);
+      // A request that was sent twice at once may have made two calls, and each is undone.
+      const begun = this.#executions.filter((one) => one.step === step);
+      const calls = new Set(begun.map(({ idempotencyKey }) => idempotencyKey));
+      if (keys.length === 0) return [`step "${step}" was not undone.`];
+      if (new Set(keys).size <= Math.max(1, calls.size)) return [];
+      return [`step "${step}" was undone ${keys.length} times, under different keys.`];
     });
   }
 
@@ -291,6 +322,19 @@ function taskCrashes(runs: readonly number[]): Mishap[] {
         },
       })),
     ),
+  );
+}
+
+/** Kills the worker at each undo. */
+function undoCrashes(undos: number): Mishap[] {
+  return Array.from({ length: undos }, (_, place) => place + 1).flatMap((body) =>
+    (["before", "after"] as const).map((when) => ({
+      when: `worker killed ${when} undo ${body}`,
+      play: (playthrough: Playthrough) => {
+        playthrough.server.crashInUndo = { body, when };
+        return playthrough.finish();
+      },
+    })),
   );
 }
 

@@ -37,6 +37,12 @@ export interface BodyExecution {
   usedKey: boolean;
 }
 
+/** An undo that ran to its end. */
+export interface UndoExecution {
+  readonly step: string;
+  readonly undoKey: string;
+}
+
 /** The response to one round, and what the round did. */
 export interface ServedRound {
   readonly response: RoundResponse;
@@ -80,6 +86,11 @@ export class InProcessServer {
   readonly tasks: InProcessTasks;
   readonly #store = new MemoryStore({ now: () => this.#clock.environment.now() });
   #instance: Core | undefined;
+  /** The undos that ran to their end. */
+  readonly undone: UndoExecution[] = [];
+  /** Which undo kills its process, counted from 1. */
+  crashInUndo: Crash | undefined;
+  #undos = 0;
 
   constructor(core: Core, definition: Definition, args: unknown, options: PlayOptions) {
     this.#core = core;
@@ -139,11 +150,42 @@ export class InProcessServer {
     const executions: BodyExecution[] = [];
     const reached: string[] = [];
     let stop: (() => void) | undefined;
-    const watch = watchBodies(executions, reached, crash, () => stop?.());
-    await this.tasks.run(id, watch, (end) => {
+    const kill = () => stop?.();
+    const watch = watchBodies(executions, reached, crash, kill);
+    await this.tasks.run(id, { ...watch, runUndo: this.#undoObserver(kill) }, (end) => {
       stop = end;
     });
     return summary(executions, reached);
+  }
+
+  /** Undoes the steps of a call that has ended, claim by claim, until nothing is left. */
+  async undoAll(): Promise<void> {
+    for (let claims = 0; claims < mostUndoClaims; claims += 1) {
+      let stop: (() => void) | undefined;
+      const runUndo = this.#undoObserver(() => stop?.());
+      const observer: StepObserver = { ...unwatched, runUndo };
+      const wasLeft = await this.tasks.undo(observer, (end) => {
+        stop = end;
+      });
+      if (!wasLeft) return;
+    }
+    throw new Error(`The undos have not ended after ${mostUndoClaims} claims.`);
+  }
+
+  /** Notes which undos run to their end, and kills the process at one of them. */
+  #undoObserver(kill: () => void): NonNullable<StepObserver["runUndo"]> {
+    const die = (): Promise<never> => {
+      kill();
+      return new Promise(() => {});
+    };
+    return async (info, undo) => {
+      this.#undos += 1;
+      const crash = this.crashInUndo?.body === this.#undos ? this.crashInUndo : undefined;
+      if (crash?.when === "before") return die();
+      await undo(info);
+      this.undone.push({ step: info.stepKey, undoKey: info.undoKey });
+      return crash === undefined ? undefined : die();
+    };
   }
 
   #serving(): Core {
@@ -161,6 +203,11 @@ export class InProcessServer {
     return this.#instance;
   }
 }
+
+const unwatched: StepObserver = { onStep: () => {}, runBody: (_step, info, body) => body(info) };
+
+/** More than a failing undo needs until its time is up. */
+const mostUndoClaims = 10_000;
 
 /** The target and arguments as a request has them. They are copied, so that no object of the test reaches the handler. */
 function targetOf(

@@ -15,6 +15,7 @@ import { TaskRuntime } from "../tasks/runtime.ts";
 import { StorageShares } from "../tasks/shares.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import type { MemoryStore } from "../tasks/stores/memory.ts";
+import { isUndoing } from "../tasks/task.ts";
 import type { TaskRecord } from "../tasks/task.ts";
 import type { TaskObserver } from "../tasks/observer.ts";
 import type { Json } from "../util/json.ts";
@@ -100,11 +101,38 @@ export class InProcessTasks {
     if (dueAt === undefined)
       throw new Error("The task waits for something that play() cannot provide.");
     this.#skip(Math.max(0, dueAt - environment.now()));
+    await this.#claimAndRun(core, (task) => task.id === id, observer, onStop);
+  }
+
+  /** Undoes steps of a call that has ended, in one claim. False if there is nothing to undo. */
+  async undo(observer: StepObserver, onStop: (stop: () => void) => void): Promise<boolean> {
+    const { undoing, now } = await this.#store.figures();
+    if (undoing === 0) return false;
     const { leaseMs } = this.#store;
     const tools = [this.#definition.name];
-    const { claimed } = await this.#store.claim({ worker: "kit", tools, most: 1, leaseMs });
-    const [claim] = claimed;
-    if (claim === undefined) throw new Error("The task could not be claimed.");
+    const { nextDueAt = now } = await this.#store.claim({ worker: "kit", tools, most: 0, leaseMs });
+    this.#skip(Math.max(0, nextDueAt - now));
+    await this.#claimAndRun(this.#core(), isUndoing, observer, onStop);
+    return true;
+  }
+
+  async #claimAndRun(
+    core: Core,
+    isWanted: (task: TaskRecord) => boolean,
+    observer: StepObserver,
+    onStop: (stop: () => void) => void,
+  ): Promise<void> {
+    const { leaseMs } = this.#store;
+    const tools = [this.#definition.name];
+    const { claimed } = await this.#store.claim({ worker: "kit", tools, most: 100, leaseMs });
+    const claim = claimed.find(({ task }) => isWanted(task));
+    // A request that was sent twice may have made other tasks.
+    for (const { task } of claimed) {
+      const why = { afterMs: 1_000, isFruitless: false, cause: undefined };
+      if (task.id !== claim?.task.id) await this.#store.release(task, why);
+    }
+    if (claim === undefined) return;
+    const { environment } = core;
     const { eventually } = environment;
     const execution = new Execution(
       claim,

@@ -23,6 +23,8 @@ export interface TaskEvents {
   readonly onAnswer?: (question: AskedQuestion, response: unknown) => void;
   /** Where the process is killed in this run. Runs are counted from 1. */
   readonly crashIn?: (run: number) => Crash | undefined;
+  /** Undoes what is to be undone. Called when the task has ended. */
+  readonly onEnd?: () => Promise<void>;
 }
 
 const mostRuns = 10_000;
@@ -32,7 +34,7 @@ export async function playTask(
   server: InProcessServer,
   id: string,
   script: Script,
-  { onRun, onStatus, onAnswer, crashIn }: TaskEvents = {},
+  { onRun, onStatus, onAnswer, crashIn, onEnd }: TaskEvents = {},
 ): Promise<WireResult> {
   /** Why the last delivery was refused, by key. */
   const refusals = new Map<string, string>();
@@ -42,7 +44,10 @@ export async function playTask(
   for (let run = 1; run <= mostRuns;) {
     const task = await server.tasks.read(id);
     onStatus?.(task.status);
-    if (!isLive(task)) return resultOfTask(task);
+    if (!isLive(task)) {
+      await onEnd?.();
+      return resultOfTask(task);
+    }
     const parked = await server.tasks.parked(id);
     if (parked === undefined) {
       await runOnce(run);

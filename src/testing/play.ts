@@ -41,6 +41,8 @@ export interface Played<R, D> {
   readonly asked: readonly AskedQuestion[];
   /** How many times the body of this step was executed. Retries of one execution do not count. */
   readonly ran: (step: string) => number;
+  /** How often the undo of this step ran to its end. */
+  readonly undid: (step: string) => number;
   /** The size of the token after each round that ended with a question, in bytes. */
   readonly tokenBytes: readonly number[];
   /** The task that the call became. Undefined if it stayed in the foreground. */
@@ -101,12 +103,17 @@ export async function play<H extends Playable>(
   const questions: AskedQuestion[] = [];
   const executions: BodyExecution[] = [];
   const tokenBytes: number[] = [];
+  const undoAll = async () => {
+    await server.undoAll();
+    transcript.undid(server.undone);
+  };
   const answers = new ScriptedAnswers(server, script);
   let input: RoundInput = {};
   for (let round = 1; ; round += 1) {
     const served = await server.send(input);
     executions.push(...served.executions);
     transcript.round(round, served);
+    if (served.response.kind === "complete" || served.response.kind === "error") await undoAll();
     const task = served.response.kind === "task" ? { id: served.response.task.id } : undefined;
     const statuses: string[] = [];
     const result =
@@ -117,6 +124,7 @@ export async function play<H extends Playable>(
               executions.push(...run.executions);
               transcript.run(run);
             },
+            onEnd: undoAll,
             onStatus: (status) => {
               if (statuses.at(-1) !== status) statuses.push(status);
             },
@@ -134,6 +142,7 @@ export async function play<H extends Playable>(
         rounds: round,
         asked: questions,
         ran: (step) => executions.filter((execution) => execution.step === step).length,
+        undid: (step) => server.undone.filter((one) => one.step === step).length,
         tokenBytes,
         task: task && { ...task, statuses },
         transcript: transcript.text,

@@ -2,7 +2,7 @@
 
 import { timedOut } from "./script.ts";
 import type { AskedQuestion } from "./script.ts";
-import type { ServedRound } from "./in-process-server.ts";
+import type { ServedRound, UndoExecution } from "./in-process-server.ts";
 
 /** The lines of one call. */
 export class Transcript {
@@ -31,6 +31,11 @@ export class Transcript {
     this.#lines.push("in the background");
     for (const step of replayed) this.#line("replays", step);
     for (const { step } of executions) this.#line("runs", step);
+  }
+
+  /** What was undone after the end of the call. */
+  undid(undone: readonly UndoExecution[]): void {
+    for (const { step } of undone) this.#line("undoes", step);
   }
 
   /** A question and its answer. */

@@ -60,6 +60,7 @@ test.each(Object.entries(stores))(
       status: "input_required",
       waitsFor: [{ kind: "question", key: "name" }],
       fruitlessClaims: 0,
+      stepsToUndo: 0,
     });
 
     const got = await parley(["tasks", "get", id], { cwd });

@@ -2,6 +2,7 @@
 
 import { CallError } from "../../client/index.ts";
 import type { TaskStore } from "../../tasks/store.ts";
+import { isUndoing } from "../../tasks/task.ts";
 import type { TaskRecord, Wait } from "../../tasks/task.ts";
 import { tellFailure } from "../call/outcome.ts";
 import { exit, UsageError } from "../command.ts";
@@ -172,6 +173,7 @@ function taskJson(task: TaskRecord, now: number): Readonly<Record<string, unknow
     worker: worker ?? null,
     claims: epoch,
     fruitlessClaims: fruitless,
+    stepsToUndo: isUndoing(task) ? task.undos : 0,
     isOrphaned: isOrphaned(task, now),
     logLength: task.logLength,
     logBytes: task.logBytes,
@@ -196,6 +198,7 @@ function taskFacts(task: TaskRecord, now: number): readonly string[] {
   const state = [
     ...(isOrphaned(task, now) ? [`due for ${duration(now - dueAt)}, no worker takes it up`] : []),
     ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
+    ...(isUndoing(task) ? [`${counted(task.undos, "step")} to undo`] : []),
     ...(fruitless > 1 ? [`${fruitless} attempts without progress`] : []),
   ];
   return [

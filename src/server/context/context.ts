@@ -13,6 +13,7 @@ import type {
 import type { ExtensionId } from "../../protocol/capabilities.ts";
 import type { Era } from "../../protocol/versions.ts";
 import type { RequiredAbility } from "../define/abilities.ts";
+import type { UndoFor } from "../define/undo.ts";
 import type { FormJson } from "../../protocol/form.ts";
 import type { BackgroundOptions, StepInfo, StepOptions } from "../../replay/operations.ts";
 import type { Question } from "../../replay/promises.ts";
@@ -173,8 +174,23 @@ export interface Context {
   readonly state: <S extends Schema>(schema: S) => OutputOf<S> | undefined;
 }
 
+/** `ctx.step` where a step can have an undo. */
+export type UndoableStep = <T>(
+  key: string,
+  body: (step: StepInfo) => T | Promise<T>,
+  options?: StepOptions & {
+    /**
+     * Undoes the step if the call does not end well: its handler throws, its client cancels it, or its time is up. Register
+     * it with `app.undo`.
+     */
+    readonly undo?: NoInfer<UndoFor<T>> | undefined;
+  },
+) => Promise<Stored<T>>;
+
 /** What the handler of a tool with `task` in its config gets as `ctx`. */
 export interface TaskContext extends Context {
+  /** As in every `ctx`, and with an `undo`. */
+  readonly step: UndoableStep;
   /**
    * Turns the call into a task, if the client can follow one. From here on a worker runs it, and the client may disconnect.
    * For other clients the call continues within its request, for at most `limits.inlineMs`.

@@ -7,9 +7,16 @@ import { isExtensionId } from "../../protocol/capabilities.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import type { Era } from "../../protocol/versions.ts";
 import type { FormJson } from "../../protocol/form.ts";
-import type { QuestionSpec, Operations, StepInfo, StepOptions } from "../../replay/operations.ts";
+import type {
+  QuestionSpec,
+  Operations,
+  StepInfo,
+  StepOptions,
+  StepSettings,
+} from "../../replay/operations.ts";
 import { OperationPromise } from "../../replay/promises.ts";
 import type { Question } from "../../replay/promises.ts";
+import type { UndoInfo } from "../../tasks/program.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import { tenYearsMs } from "../../util/timers.ts";
 import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
@@ -17,7 +24,14 @@ import type { Form } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
 import { isRequirable, requirableWords } from "../define/abilities.ts";
-import type { Context, QuestionOptions, RequestFacts, TaskContext } from "./context.ts";
+import type {
+  Context,
+  QuestionOptions,
+  RequestFacts,
+  TaskContext,
+  UndoableStep,
+} from "./context.ts";
+import type { Undo } from "../define/undo.ts";
 import {
   externalQuestion,
   formQuestion,
@@ -55,6 +69,8 @@ export interface CallFacts {
   /** Called for each `background()`, replayed or not. */
   readonly onBackground: () => void;
   readonly stepObserver: StepObserver | undefined;
+  /** Why a step of this call cannot have this undo. Undefined if it can. */
+  readonly objectionToUndo: (step: string, undo: unknown) => ParleyError | undefined;
   /** Runs the body of a step in a span of its own. Undefined if nothing is traced. */
   readonly stepTrace: StepObserver["runBody"] | undefined;
 }
@@ -65,6 +81,8 @@ export interface StepObserver {
   readonly onStep: (key: string) => void;
   /** Called in place of the body. */
   readonly runBody: (key: string, step: StepInfo, body: (step: StepInfo) => unknown) => unknown;
+  /** Called in place of an undo. */
+  readonly runUndo?: (undone: UndoInfo, undo: (undone: UndoInfo) => unknown) => unknown;
 }
 
 /**
@@ -128,8 +146,18 @@ export class HandlerContext implements TaskContext {
       this.#ask(key, () => rootsQuestion(this.#params("roots", key, options)));
   }
 
-  get step(): Context["step"] {
-    return <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions) => {
+  get step(): UndoableStep {
+    return <T>(
+      key: string,
+      body: (step: StepInfo) => T | Promise<T>,
+      options?: StepOptions & { readonly undo?: Undo<never> | undefined },
+    ) => {
+      const undo = options?.undo;
+      const mistake = undo === undefined ? undefined : this.#facts.objectionToUndo(key, undo);
+      if (mistake !== undefined) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is never settled
+        return this.#operations.refuse(key, mistake) as unknown as Promise<Stored<T>>;
+      }
       const { stepObserver, stepTrace } = this.#facts;
       stepObserver?.onStep(key);
       const observed =
@@ -138,8 +166,9 @@ export class HandlerContext implements TaskContext {
           : (step: StepInfo) => stepObserver.runBody(key, step, body);
       const run =
         stepTrace === undefined ? observed : (step: StepInfo) => stepTrace(key, step, observed);
+      const settings = undo === undefined ? options : { ...options, undo: undo.name };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine puts it through JSON
-      return this.#operations.step(key, run, options) as Promise<Stored<T>>;
+      return this.#operations.step(key, run, settings as StepSettings) as Promise<Stored<T>>;
     };
   }
 

@@ -10,7 +10,8 @@ import { isObject } from "../../util/objects.ts";
 import { callWith, checkSchema, parseArguments, checkHandler } from "./arguments.ts";
 import type { HandlerArgs } from "./arguments.ts";
 import { badResult, checkedResult, resultJson } from "./checked-result.ts";
-import type { Context, TaskContext } from "../context/context.ts";
+import type { Context, TaskContext, UndoableStep } from "../context/context.ts";
+import type { StepInfo, StepOptions } from "../../replay/operations.ts";
 import { isExtensionId } from "../../protocol/capabilities.ts";
 import type { ExtensionId } from "../../protocol/capabilities.ts";
 import { isRequirable, requirableWords } from "./abilities.ts";
@@ -18,10 +19,15 @@ import type { RequiredAbility } from "./abilities.ts";
 import type { Definition, HandleTypes, TaskMode, WireResult } from "./definition.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
-import type { InputOf, Schema } from "../forms/schema.ts";
+import type { InputOf, Schema, Stored } from "../forms/schema.ts";
 
 /** The configuration of a tool: that of the SDK's `registerTool`, with `task` and `once`. */
-export interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode | undefined> {
+export interface ToolConfig<
+  In,
+  Out,
+  T extends TaskMode | undefined = TaskMode | undefined,
+  O extends boolean | undefined = boolean | undefined,
+> {
   /** A name to show to people. Default: the tool's name. */
   readonly title?: string | undefined;
   /** What the tool does, for the model that calls it. */
@@ -50,7 +56,7 @@ export interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode |
    * Runs each round once, even if its request is sent twice: the second request waits for the first run and gets the same
    * response. So a run goes on if its client hangs up. Needs a store. Default: false.
    */
-  readonly once?: boolean | undefined;
+  readonly once?: O | undefined;
   /**
    * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
    * declare. Default: nothing.
@@ -58,14 +64,38 @@ export interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode |
   readonly requires?: readonly (RequiredAbility | ExtensionId)[] | undefined;
 }
 
-/** What the handler of a tool without `task` in its config gets as `ctx`. The members that need `task` are typed so that the compiler says what to add. */
-export interface ToolContext extends Context {
+/** What a tool needs for the members that only a task has. */
+export type NeedsTask = "task: 'optional' in this tool's config";
+/** What a tool needs so that its steps can have an undo. */
+export type NeedsOnce = "once: true, or task: 'optional', in this tool's config";
+
+/** The members of `ctx` that need `task` in a tool's config. */
+export interface WithoutTask {
   /** Needs `task: "optional"` in the tool's config. */
-  readonly background: Missing<"task: 'optional' in this tool's config">;
+  readonly background: Missing<NeedsTask>;
   /** Needs `task: "optional"` in the tool's config. */
-  readonly sleep: Missing<"task: 'optional' in this tool's config">;
+  readonly sleep: Missing<NeedsTask>;
   /** Needs `task: "optional"` in the tool's config. */
-  readonly waitFor: Missing<"task: 'optional' in this tool's config">;
+  readonly waitFor: Missing<NeedsTask>;
+}
+
+/** What the handler of a tool without `task` and `once` in its config gets as `ctx`. The members that need one of them are typed so that the compiler says what to add. */
+export interface ToolContext extends Context, WithoutTask {
+  /** As in every `ctx`. For an `undo`, add `once: true` or `task: "optional"` to the tool's config. */
+  readonly step: <T>(
+    key: string,
+    body: (step: StepInfo) => T | Promise<T>,
+    options?: StepOptions & {
+      /** Needs `once: true` or `task: "optional"` in the tool's config. */
+      readonly undo?: Missing<NeedsOnce> | undefined;
+    },
+  ) => Promise<Stored<T>>;
+}
+
+/** What the handler of a tool with `once: true` and without `task` in its config gets as `ctx`. */
+export interface OnceContext extends Context, WithoutTask {
+  /** As in every `ctx`, and with an `undo`. */
+  readonly step: UndoableStep;
 }
 
 /** The type of a member that this handler cannot use. It cannot be called, and the error names what to add. */
@@ -74,8 +104,12 @@ export interface Missing<What extends string> {
   readonly "~add": What;
 }
 
-/** The `ctx` of a tool with this `task` in its config. */
-export type ContextFor<T> = [T] extends [TaskMode] ? TaskContext : ToolContext;
+/** The `ctx` of a tool with this `task` and this `once` in its config. */
+export type ContextFor<T, O> = [T] extends [TaskMode]
+  ? TaskContext
+  : [O] extends [true]
+    ? OnceContext
+    : ToolContext;
 
 // Only the last part may be conditional, because otherwise `type: "text"` in a full result widens to `string`.
 /** What the handler of a tool returns: text or a full result. With an `outputSchema`, the structured content or a full result. */
@@ -107,8 +141,8 @@ export interface Tool<In = unknown, Out = unknown> {
 }
 
 /** The handler of a tool. It runs from its beginning in each round, so effects belong in `ctx.step`. */
-export type ToolHandler<In, Out, T> = (
-  ...args: HandlerArgs<In, ContextFor<T>>
+export type ToolHandler<In, Out, T, O> = (
+  ...args: HandlerArgs<In, ContextFor<T, O>>
 ) => ToolReturn<Out> | Promise<ToolReturn<Out>>;
 
 /** The definition behind `app.tool`. */
@@ -116,7 +150,12 @@ export function defineTool<
   In extends Schema | undefined,
   Out extends Schema | undefined,
   T extends TaskMode | undefined,
->(name: string, config: ToolConfig<In, Out, T>, handler: ToolHandler<In, Out, T>): Definition {
+  O extends boolean | undefined,
+>(
+  name: string,
+  config: ToolConfig<In, Out, T, O>,
+  handler: ToolHandler<In, Out, T, O>,
+): Definition {
   checkHandler(`app.tool("${name}")`, handler);
   const { inputSchema, outputSchema, task, once, requires } = config;
   for (const ability of requires ?? []) checkAbility(name, ability);

@@ -7,7 +7,9 @@ import type { RoundResponse } from "../round/request.ts";
 import { errorTypeOf, errorTypeOfResponse, labels } from "./telemetry-labels.ts";
 
 /** What happens to a task. */
-export type TaskEvent = "created" | "completed" | "failed" | "cancelled" | "lease_lost";
+export type TaskEvent =
+  | ("created" | "completed" | "failed" | "cancelled" | "lease_lost")
+  | ("undone" | "undo_failed");
 
 export type Gauge = "live" | "parked" | "held" | "due" | "oldestDueMs";
 
@@ -81,7 +83,8 @@ function metricsOf(meter: Meter): Metrics {
     description: "Rounds a finished call took",
   });
   const tasks = meter.createCounter("parley.tasks", {
-    description: "Tasks created, completed, failed, cancelled, expired, and leases lost",
+    description:
+      "Tasks created, completed, failed, cancelled, expired, leases lost, and steps undone or not",
   });
   const storeErrors = meter.createCounter("parley.store.errors", {
     description: "Failures of the task store",

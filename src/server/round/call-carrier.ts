@@ -16,6 +16,7 @@ import { bodyNesting, isNestingFree } from "../dev/body-nesting.ts";
 import { callerPlace } from "../dev/caller-place.ts";
 import { shortId } from "../../util/short-id.ts";
 import { fieldsOf, logStepError } from "./failure.ts";
+import { undoMistake } from "./undo-mistake.ts";
 import type { FailedCall } from "./failure.ts";
 
 /** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
@@ -33,7 +34,10 @@ export type Recording = Pick<
   | "isInterrupted"
   | "mayForget"
   | "mayAskAgain"
->;
+> & {
+  /** The handler has thrown, so the call has ended. */
+  readonly onThrow?: (() => void) | undefined;
+};
 
 /** A recording that keeps nothing. */
 export const noRecording: Recording = {};
@@ -176,6 +180,13 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   get stepTrace(): CallFacts["stepTrace"] {
     const { step: trace } = this.core.telemetry;
     return trace && ((...step) => trace(this.definition, this, ...step));
+  }
+
+  /** Whether a repeated request does not run a step again, so that its steps can have an undo (R16, U6). */
+  protected abstract get canUndo(): boolean;
+
+  objectionToUndo(step: string, undo: unknown): ParleyError | undefined {
+    return undoMistake(this.core, this.definition, step, undo, this.canUndo);
   }
 
   abstract get mayBecomeTask(): boolean;

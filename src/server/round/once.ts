@@ -24,6 +24,7 @@ import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import { badKey, sentKey, usedKey } from "./first-request.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
+import { endedBefore, RoundUndo } from "./round-undo.ts";
 import { fromStore, storeTrouble, StoreTrouble } from "../tasks/store-needed.ts";
 
 type RunRound = (call: Call, request: RoundRequest, recording: Recording) => Promise<RoundResponse>;
@@ -158,6 +159,15 @@ async function runClaimed(
   const round = new ClaimedRound(core, store, call, ref, log.length, stop);
   const endRenewal = round.renew();
   try {
+    const before = endedBefore(core, log, round.place);
+    if (before !== undefined) {
+      round.resumed(log.slice(0, -1));
+      await fromStore(round.undo.hand(before));
+      const isOurs = await fromStore(
+        store.endRound(ref, sealResponse(core, call, request, before)),
+      );
+      return isOurs ? before : "lost";
+    }
     const response = await run(
       round.resumed(log),
       { ...request, stop },
@@ -168,6 +178,13 @@ async function runClaimed(
         isInterrupted: ref.epoch > Math.max(1, call.round - 1),
       },
     );
+    const last = round.trouble === undefined ? round.undo.lastOf(response, stop) : undefined;
+    if (last !== undefined) {
+      if (!(await round.undo.end(last))) return "lost";
+      await fromStore(round.undo.hand(last));
+      const isOurs = await fromStore(store.endRound(ref, sealResponse(core, call, request, last)));
+      return isOurs ? response : "lost";
+    }
     // A response that comes from a failing store does not count. The client can send the round again.
     if (round.trouble !== undefined) throw storeTrouble(round.trouble);
     if (response.kind === "none") {
@@ -199,6 +216,8 @@ class ClaimedRound {
   readonly #lease: Lease;
   readonly #bodies = new Set<Promise<void>>();
   #length: number;
+  #isLost = false;
+  readonly undo: RoundUndo;
 
   constructor(core: Core, store: TaskStore, call: Call, ref: ClaimRef, length: number, stop: Stop) {
     this.#core = core;
@@ -208,13 +227,22 @@ class ClaimedRound {
     this.#length = length;
     this.#stop = stop;
     this.#lease = new Lease([() => performance.now(), Date.now], store.leaseMs);
+    this.undo = new RoundUndo(core, call, this.place, {
+      append: (entry) => this.#append(entry),
+      write: async (record) => {
+        await this.#write(record(this.#length));
+        return !this.#isLost;
+      },
+      bodiesEnd: () => this.bodiesEnd(),
+    });
   }
 
   /** The call with the entries that an earlier attempt at this round has recorded before it died. */
   resumed(log: readonly string[]): Call {
     const call = this.#call;
     const { journal } = call;
-    const entries = readEntries(sealerOf(this.#core), this.#place(call.id()), log, journal.entries);
+    const entries = readEntries(sealerOf(this.#core), this.place, log, journal.entries);
+    this.undo.entries = [...entries];
     // A fresh inbox, so that the answers are there again if the round is taken over and comes back.
     const inbox = new Inbox(call.arrived);
     return resumedCall(call, inbox, { ...journal, entries });
@@ -229,6 +257,8 @@ class ClaimedRound {
         this.#stop.stop("LostLease");
         return false;
       },
+      onThrow: () => this.undo.onThrow(),
+      onLeft: (entry) => void this.undo.left.push(entry),
       onBody: (end) => {
         this.#bodies.add(end);
         void end.then(() => this.#bodies.delete(end));
@@ -267,14 +297,16 @@ class ClaimedRound {
   }
 
   async #append(entry: Entry): Promise<void> {
-    const place = this.#place(this.#call.id());
+    const { place } = this;
     await this.#write(entryRecord(sealerOf(this.#core), place, this.#length, entry));
+    this.undo.entries.push(entry);
   }
 
   /** The answers that go back to the inbox are not stored here, because they are in the token. */
   async #cut(from: number, _back: readonly InboxEvent[]): Promise<void> {
-    const place = this.#place(this.#call.id());
+    const { place } = this;
     await this.#write(cutRecord(sealerOf(this.#core), place, this.#length, from));
+    this.undo.entries.length = from;
   }
 
   /** Retries for as long as the lease lasts, because a lost record means that a body runs again. */
@@ -284,7 +316,10 @@ class ClaimedRound {
     for (let tries = 1; ; tries += 1) {
       try {
         const isOurs = await this.#store.appendToRound(this.#ref, this.#length, record);
-        if (!isOurs) this.#stop.stop("LostLease");
+        if (!isOurs) {
+          this.#isLost = true;
+          this.#stop.stop("LostLease");
+        }
         this.#length += 1;
         return;
       } catch (error) {
@@ -297,8 +332,8 @@ class ClaimedRound {
     }
   }
 
-  #place(callId: string): string {
-    return `${callId}/round-${this.#call.round}`;
+  get place(): string {
+    return `${this.#call.id()}/round-${this.#call.round}`;
   }
 }
 

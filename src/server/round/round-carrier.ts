@@ -97,6 +97,10 @@ export class RoundCarrier extends CallCarrier {
     return this.#request.stepObserver;
   }
 
+  protected override get canUndo(): boolean {
+    return this.definition.once === true;
+  }
+
   override get mayBecomeTask(): boolean {
     return this.definition.task !== undefined;
   }

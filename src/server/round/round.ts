@@ -149,11 +149,12 @@ function runCall(
       ? run(handler, parsed, call, carrier)
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
   return running
-    .then((outcome) =>
-      outcome.kind === "yielded" && carrier.hasShed
+    .then((outcome) => {
+      if (outcome.kind === "failed" && !isInputRequired(outcome.error)) recording.onThrow?.();
+      return outcome.kind === "yielded" && carrier.hasShed
         ? shedResponse(core, definition, call, outcome)
-        : responseTo(core, definition, call, request, runtime, outcome),
-    )
+        : responseTo(core, definition, call, request, runtime, outcome);
+    })
     .catch((error: unknown) => failureResponse(core, definition, error, call));
 }
 

@@ -78,6 +78,10 @@ export class TaskCarrier extends CallCarrier {
     return undefined;
   }
 
+  protected override get canUndo(): boolean {
+    return true;
+  }
+
   override get mayBecomeTask(): boolean {
     return true;
   }

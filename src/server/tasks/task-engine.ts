@@ -88,7 +88,7 @@ export class Work {
 
   /** Whether a tool may become a task, so that a worker has something to do. */
   get hasTools(): boolean {
-    return this.#names().length > 0;
+    return [...this.#registrations].some(({ definition }) => definition.task !== undefined);
   }
 
   async start({ concurrency = 16 }: WorkOptions = {}): Promise<void> {
@@ -105,9 +105,12 @@ export class Work {
   }
 
   #names(): string[] {
-    return [...this.#registrations]
-      .filter(({ definition }) => definition.task !== undefined)
-      .map(({ name }) => name);
+    return (
+      [...this.#registrations]
+        // Calls of a tool with `once` never become tasks, but their steps may have to be undone.
+        .filter(({ definition }) => definition.task !== undefined || definition.once === true)
+        .map(({ name }) => name)
+    );
   }
 
   #program(tool: string): Program | undefined {
@@ -115,7 +118,9 @@ export class Work {
     if (known !== undefined) return known;
     const found = [...this.#registrations].find(
       ({ kind, name, definition }) =>
-        kind === "tool" && name === tool && definition.task !== undefined,
+        kind === "tool" &&
+        name === tool &&
+        (definition.task !== undefined || definition.once === true),
     );
     if (found === undefined) return undefined;
     const program = programOf(this.#core, found.definition);
@@ -173,6 +178,22 @@ export class Work {
           `A task was given up, because it was started several times without progress. The last cause: ${cause}`,
           fieldsOf(task),
         ),
+      undone: (task, step) => {
+        telemetry.task("undone", task.tool);
+        logger.info(`Step "${step}" was undone.`, { ...fieldsOf(task), step });
+      },
+      undoDelayed: (task, step, error, until) =>
+        logger.warn(
+          `Step "${step}" of call ${task.callId} cannot be undone yet: ${errorText(error)}. Retrying until ${minuteOf(until)}.`,
+          { ...fieldsOf(task), step },
+        ),
+      undoFailed: (task, step, error) => {
+        telemetry.task("undo_failed", task.tool);
+        logger.error(
+          `Step "${step}" of call ${task.callId} was not undone, and is not tried again: ${errorText(error)}. Undo it by hand.`,
+          { ...fieldsOf(task), step },
+        );
+      },
       limitReached: (principal, limit, value) => this.#limitReached(principal, limit, value),
       storeFailed: (error) => {
         this.#storeErrors += 1;
@@ -217,6 +238,8 @@ export class Work {
 }
 
 const firstLine = (text: string) => text.split("\n", 1)[0] ?? text;
+/** A time to the minute, such as 2026-08-01T10:00Z. */
+const minuteOf = (time: number): string => `${new Date(time).toISOString().slice(0, 16)}Z`;
 
 /** The members of a line of the log about a task. */
 const fieldsOf = ({ id, callId, tool }: TaskRecord) => ({
@@ -252,6 +275,7 @@ export function limitsOf({ limits }: Core): TaskLimits {
     endedTasks: limits.endedTasksPerPrincipal,
     unreadMs: limits.unreadTaskMs,
     divergedMs: limits.divergedMs,
+    undoMs: limits.undoMs,
   };
 }
 

@@ -42,6 +42,11 @@ export function programOf(
       traces.get(task)?.ends(ending);
       return ending;
     },
+    undo: (undo) => {
+      const run = core.undos.get(undo);
+      const watch = stepObserver?.runUndo;
+      return run === undefined || watch === undefined ? run : (undone) => watch(undone, run);
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import type { Sealer } from "../sealing.ts";
 
 const cutLetter = "k";
 const undoneLetter = "z";
+const endingLetter = "f";
 
 /** The record of an entry, sealed for its place in the log. */
 export function entryRecord(sealer: Sealer, callId: string, seq: number, entry: Entry): Sealed {
@@ -33,6 +34,20 @@ export function versionRecord(
   version: string,
 ): Sealed {
   return sealJson(sealer, [cutLetter, Number.MAX_SAFE_INTEGER, version], places.log(callId, seq));
+}
+
+/** The record of the end of a call whose steps are undone. It is the last one of a round. */
+export function endingRecord(sealer: Sealer, place: string, seq: number, ending: Json): Sealed {
+  return sealJson(sealer, [endingLetter, ending], places.log(place, seq));
+}
+
+/** What `endingRecord` wrote at the end of this log. Undefined if the call has not ended. */
+export function endingIn(sealer: Sealer, place: string, log: readonly Sealed[]): Json | undefined {
+  const last = log.at(-1);
+  const record = last && openJson(sealer, last, places.log(place, log.length - 1));
+  if (!Array.isArray(record)) return undefined;
+  const [letter, ending]: readonly Json[] = record;
+  return letter === endingLetter ? ending : undefined;
 }
 
 /** How the undo of a step ended. */

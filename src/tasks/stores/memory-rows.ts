@@ -9,7 +9,7 @@ export function taskBytes({
   statusMessage = "",
   logBytes,
   ...task
-}: TaskRecord) {
+}: TaskRecord): number {
   const waits = task.waits.reduce((sum, { request = "" }) => sum + request.length, 0);
   const inbox = task.inbox.reduce((sum, { value }) => sum + value.length, 0);
   return input.length + result.length + statusMessage.length + logBytes + waits + inbox;

@@ -31,6 +31,7 @@ export type {
   Sealed,
   Status,
   TaskRecord,
+  UndoProgress,
   Wait,
   Waiting,
 } from "../../tasks/task.ts";
