@@ -11,7 +11,13 @@ import { ruleMutants } from "../test/mutants/rules.ts";
 import type { Mutant } from "../test/mutants/rules.ts";
 import { undoMutants } from "../test/mutants/undo.ts";
 
-const tests = ["src/replay", "src/server", "src/tasks/versions.test.ts"];
+const tests = [
+  "src/replay",
+  "src/server",
+  "src/tasks/undo.test.ts",
+  "src/tasks/versions.test.ts",
+  "src/testing/undo.test.ts",
+];
 const wanted = process.argv[2];
 const mutants = [...ruleMutants, ...undoMutants].filter(
   ({ rule }) => wanted === undefined || rule === wanted,

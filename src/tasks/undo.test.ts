@@ -454,3 +454,88 @@ const makesAandB: Handlers[string] = async (_input, ops) => {
   await ops.step("b", () => "b", undo);
   throw new Error("no");
 };
+
+/** A store as one process sees it that dies before or after a certain write. From then on, every operation fails there. */
+function mortal(
+  store: TaskStore,
+  death: { readonly write: number; readonly when: "before" | "after" },
+): { readonly store: TaskStore; readonly isDead: () => boolean } {
+  let writes = 0;
+  let isDead = false;
+  const counted = new Set(["append", "park", "finish", "undo", "release"]);
+  const died = () => Promise.reject(new Error("This process is dead."));
+  const seen = new Proxy(store, {
+    get: (target, name: string) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function" || name === "subscribe") return member;
+      return async (...args: unknown[]) => {
+        if (isDead) return died();
+        const isHere = counted.has(name) && (writes += 1) === death.write;
+        if (isHere && death.when === "before") isDead = true;
+        if (isDead) return died();
+        const result: unknown = await Reflect.apply(member, target, args);
+        if (isHere) isDead = true;
+        return isDead ? died() : result;
+      };
+    },
+  });
+  return { store: seen, isDead: () => isDead };
+}
+
+test.each([
+  ["cancelled while it waits", "cancel"],
+  ["that throws", "throw"],
+] as const)(
+  "a task %s loses no undo, wherever its worker dies (U3, U4)",
+  async (_, end) => {
+    const handlers: Handlers = {
+      tool: async (_input, ops) => {
+        await ops.step("a", () => "a", undo);
+        await ops.step("b", () => "b", undo);
+        if (end === "throw") throw new Error("no");
+        await ask(ops, "q");
+      },
+    };
+    let points = 0;
+    for (const when of ["before", "after"] as const) {
+      for (let write = 1; write < 30; write += 1) {
+        const store = new MemoryStore({ leaseMs: 100 });
+        const process = mortal(store, { write, when });
+        const undone: string[] = [];
+        const undos: Undos = { remove: ({ undoKey }) => void undone.push(undoKey) };
+        const first = engineOn(process.store, handlers, undos, { fruitlessClaims: 1_000 });
+        await first.start({ pollMs: 20 });
+        const { id, callId } = await first.create("tool");
+        const second = engineOn(store, handlers, undos, { fruitlessClaims: 1_000 });
+        const isStarted: Promise<unknown>[] = [];
+        const reach = async (isThere: () => Promise<boolean>) =>
+          vi.waitFor(async () => {
+            if (process.isDead() && isStarted.length === 0) {
+              isStarted.push(second.start({ pollMs: 20 }));
+            }
+            expect(await isThere()).toBe(true);
+          }, patience);
+        if (end === "cancel") {
+          await reach(async () => (await store.read(id))?.waits.length === 1);
+          await store.cancel(id, 60_000);
+        }
+        await reach(async () => {
+          const task = await store.read(id);
+          return task?.undos === 0 && (task.status === "failed" || task.status === "cancelled");
+        });
+        const keys = ["b", "a"].map((step) => `${callId}/${step}~undo`);
+        expect([...new Set(undone)]).toEqual(keys);
+        expect(await outcomesOf(store, id)).toEqual([
+          { key: "b", error: undefined },
+          { key: "a", error: undefined },
+        ]);
+        const wasHit = process.isDead();
+        await Promise.all(engines.splice(0).map((engine) => engine.close().catch(() => {})));
+        if (!wasHit) break;
+        points += 1;
+      }
+    }
+    expect(points).toBeGreaterThan(10);
+  },
+  240_000,
+);
