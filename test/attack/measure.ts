@@ -33,7 +33,7 @@ const times = isFull ? 8 : 4;
 const crowd = 20;
 const mostTries = 4;
 
-export const isWithin = (cost: Cost, bar: Bar): boolean =>
+const isWithin = (cost: Cost, bar: Bar): boolean =>
   cost.factor <= bar.factor &&
   cost.held <= bar.held &&
   cost.peak <= bar.peak &&

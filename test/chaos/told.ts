@@ -34,6 +34,8 @@ export function entryTold(entry: Entry): { key: string; value: string } | undefi
     case "background":
     case "checkpoint":
     case "changed":
+    case "begun":
+    case "patched":
       return undefined;
   }
 }

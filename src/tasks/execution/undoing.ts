@@ -27,7 +27,7 @@ interface StepToUndo {
 }
 
 /** The steps of a log that are to be undone, in reverse order of their beginning (U4). */
-export function stepsToUndo(
+function stepsToUndo(
   entries: readonly Entry[],
   undone: readonly Undone[],
 ): readonly StepToUndo[] {
