@@ -94,6 +94,10 @@ export class LegacySession {
     try {
       if (call !== undefined) return await call.push(question, mcpReq.signal);
       return await this.#answerers.answer(question, mcpReq.signal);
+    } catch (error) {
+      // The server would take an error for an answer, and the question stays open for the next connection.
+      if (error instanceof CallError && error.code === "closed") return await new Promise(() => {});
+      throw error;
     } finally {
       this.#beingAsked -= 1;
       for (const release of releases) release();
