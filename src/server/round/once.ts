@@ -1,3 +1,4 @@
+// Long on purpose: a round that the store records, from its claim to its stored response.
 // `once: true` (R14): a round that is sent again, by an impatient client or a retrying proxy, runs once. The store decides
 // which request runs it, and keeps its entries and its response for the other requests.
 
