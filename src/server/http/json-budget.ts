@@ -11,8 +11,7 @@ const deepest = 256;
 const alwaysFine = 1_024;
 
 /** How many values a body may have if it may have this many bytes: one for every 32 bytes. Ordinary data has fewer. */
-const mostValuesIn = (mostBytes: number): number =>
-  Math.max(4_096, Math.floor(mostBytes / 32));
+const mostValuesIn = (mostBytes: number): number => Math.max(4_096, Math.floor(mostBytes / 32));
 
 /** How many different names the members of its objects may have: one for every 512 bytes. */
 const mostNamesIn = (mostBytes: number): number => Math.max(1_024, Math.floor(mostBytes / 512));

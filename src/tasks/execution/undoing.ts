@@ -27,10 +27,7 @@ interface StepToUndo {
 }
 
 /** The steps of a log that are to be undone, in reverse order of their beginning (U4). */
-function stepsToUndo(
-  entries: readonly Entry[],
-  undone: readonly Undone[],
-): readonly StepToUndo[] {
+function stepsToUndo(entries: readonly Entry[], undone: readonly Undone[]): readonly StepToUndo[] {
   const ended = new Set(undone.map(({ key }) => key));
   const values = new Map(
     entries.flatMap((entry) => (entry.kind === "step" ? [[entry.key, entry.value] as const] : [])),

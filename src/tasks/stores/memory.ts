@@ -211,7 +211,10 @@ export class MemoryStore implements TaskStore {
     const forgotten = [...this.#tasks.values()]
       .filter((task) => moves.isForgotten(task, now, undoMs))
       .slice(0, limit);
-    for (const { id } of forgotten) this.#tasks.delete(id);
+    for (const { id } of forgotten) {
+      this.#tasks.delete(id);
+      this.#logs.delete(id);
+    }
     const resting = [...this.#tasks.values()].flatMap((task) => {
       const next = moves.laidToRest(task, now, keepMs, unreadMs, undoMs);
       return next === undefined ? [] : [next];
