@@ -20,6 +20,7 @@ const apart = [
   "test/digests.test.ts",
   "test/draft/untouched.test.ts",
   "test/hosts/listen.test.ts",
+  "test/seeds/final.test.ts",
   "test/seeds/trace-links.test.ts",
 ];
 

@@ -24,6 +24,8 @@ const common = {
   platform: "node",
   target: "node20.19",
   legalComments: "none",
+  charset: "utf8",
+  minifySyntax: true,
   preserveSymlinks: true,
   metafile: true,
   logLevel: "warning",
