@@ -285,7 +285,8 @@ describe.each(isFull ? (["fast", "sdk"] as const) : (["fast"] as const))(
       const cost = { factor, held: memory, peak: 0, stored: stored / count };
       const bar = {
         factor: most.factor,
-        held: most.held,
+        // Few requests do not average out what the process itself keeps meanwhile.
+        held: isFull ? most.held : mib,
         peak: 0,
         stored: Math.round(most.stored / count),
       };
