@@ -85,7 +85,7 @@ export default defineConfig({
     globalSetup: source("test/run/setup.ts"),
     reporters: ["default", source("scripts/closing-line.ts")],
     // The tests of processes and stores wait more than they compute. By default, vitest uses one worker on two cores.
-    maxWorkers: availableParallelism() + 3,
+    maxWorkers: availableParallelism() + 4,
     sequence: { sequencer: SlowFirst },
     // How long a test may take on a busy machine. A test that passes is not slowed down by this.
     testTimeout: 300_000,

@@ -81,7 +81,8 @@ describe.each(isFull ? (["fast", "sdk"] as const) : (["sdk"] as const))(
       expect(await target.memory()).toBeLessThan(200 * mib);
     });
 
-    test.runIf(isFull)("no request costs more than is stated", async () => {
+    if (!isFull) return;
+    test("no request costs more than is stated", async () => {
       const above: string[] = [];
       printHead(`${entry} entry, without auth`);
       for (const { name, once, known: factor } of chosen) {
