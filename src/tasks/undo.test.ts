@@ -6,10 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { patience } from "../../test/patience.ts";
+import { Stop } from "../replay/stop.ts";
+import { StoreClock } from "./clock.ts";
 import { ask, Engine, openSealer } from "./engine.fixture.ts";
 import type { Handlers, Undos } from "./engine.fixture.ts";
+import type { ExecutionDeps } from "./execution/dependencies.ts";
+import { HeldClaim } from "./execution/held-claim.ts";
+import { Lease } from "./execution/lease.ts";
 import { readUndone } from "./execution/log-records.ts";
-import type { UndoInfo } from "./program.ts";
+import { Undoing } from "./execution/undoing.ts";
+import { defaultTaskLimits } from "./limits.ts";
+import type { Program, UndoInfo } from "./program.ts";
 import type { TaskStore } from "./store.ts";
 import { MemoryStore } from "./stores/memory.ts";
 import { SqliteStore } from "./stores/sqlite/sqlite-store.ts";
@@ -447,6 +454,36 @@ describe.each([
     expect(await engine.runtime.get(id)).toMatchObject({ status: "failed" });
     expect(undone.map(({ stepKey, value }) => [stepKey, value])).toEqual([["a", undefined]]);
   });
+});
+
+test("no undo starts when the lease of its worker is over (U4)", async () => {
+  const store = new MemoryStore({ leaseMs: 3_000 });
+  let now = 0;
+  const undone: string[] = [];
+  // The process is stopped right after the first undo, for longer than its lease.
+  const remove = ({ stepKey }: UndoInfo) => {
+    undone.push(stepKey);
+    now = 3_000;
+  };
+  const engine = engineOn(store, { tool: () => "never called" }, { remove });
+  const entries = ["a", "b"].map((key) => ({ kind: "begun", key, undo: "remove" }) as const);
+  const { id } = await engine.create("tool", null, { entries });
+  await store.cancel(id, 60_000);
+  const { claimed } = await store.claim({ worker: "w", tools: ["tool"], most: 1, leaseMs: 3_000 });
+  const [one] = claimed;
+  if (one === undefined) throw new Error("The task could not be claimed.");
+  const deps = {
+    store,
+    sealer: openSealer,
+    clock: new StoreClock(),
+    limits: defaultTaskLimits,
+    observer: {},
+  } as unknown as ExecutionDeps;
+  const claim = new HeldClaim(one.task, new Lease([() => now], 3_000), deps);
+  const program = { undo: () => remove } as unknown as Program;
+  await new Undoing(one, program, claim, deps, new Stop()).run([]);
+  expect(undone).toEqual(["b"]);
+  expect(await store.read(id)).toMatchObject({ status: "cancelled", undos: 1 });
 });
 
 const makesAandB: Handlers[string] = async (_input, ops) => {

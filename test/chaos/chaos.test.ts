@@ -39,13 +39,15 @@ const wrongsIn = ({ violations }: Report) =>
   wrongs.filter((wrong) => violations.some((one) => one.wrong === wrong));
 
 describe.each(["sqlite", "postgres"] as const)("replicas on %s", (store) => {
-  test("when replicas are killed, stopped and drained, nothing is lost, repeated or reported in two ways", async () => {
+  test("when replicas are killed, stopped and drained, nothing is lost, repeated or reported in two ways, and what does not end well is undone once", async () => {
     // After a few faults the rest runs undisturbed, so that the test also ends on a slow machine.
-    const chosen = options({ store, mostDeeds: 10 });
+    const chosen = options({ store, mostDeeds: 10, cancels: 0.25 });
     const { violations, counts, deeds } = await chaos(chosen);
     expect(violations, `seed ${chosen.seed}`).toEqual([]);
     expect(deeds.kills + deeds.pauses).toBeGreaterThan(0);
-    expect(counts.answersAcknowledged).toBeGreaterThan(30);
+    expect(counts.answersAcknowledged).toBeGreaterThan(20);
+    expect(counts.cancelled).toBeGreaterThan(0);
+    expect(counts.stepsUndone).toBeGreaterThan(0);
   });
 });
 

@@ -42,14 +42,20 @@ export interface ClientOptions {
   readonly tools: readonly string[];
   /** How many tasks are under way at once. */
   readonly most: number;
+  /** The share of the tasks that are cancelled. */
+  readonly cancels: number;
 }
 
 export class Client {
   readonly calls: readonly { readonly callId: string; readonly tool: string }[];
   readonly answers: GivenAnswer[] = [];
+  /** The calls that were cancelled, and the status that the store reported then. Undefined: it has not responded. */
+  readonly cancels = new Map<string, string | undefined>();
   readonly #options: ClientOptions;
   readonly #runtime: TaskRuntime;
   readonly #live = new Map<string, Followed>();
+  /** Tasks that have not ended well, until nothing of them is left to undo. */
+  readonly #undoing = new Set<string>();
   /** What the store made of an answer that it accepted, by task and wire key. */
   readonly #arrivals = new Map<string, Arrival>();
   /** When the store responded, by task and wire key. */
@@ -149,6 +155,16 @@ export class Client {
       planned: new Set(),
     });
     if (tool === "other") void this.#deliver(callId, id, "boss");
+    const fate = this.#options.chance.of(`cancel ${callId}`);
+    if (fate.isIt(this.#options.cancels)) void this.#cancel(callId, id, fate.between(0, 2_500));
+  }
+
+  async #cancel(callId: string, id: string, afterMs: number): Promise<void> {
+    await pause(afterMs);
+    if (this.#isClosed) return;
+    this.cancels.set(callId, undefined);
+    const task = await this.#patiently(() => this.#runtime.cancel(id));
+    this.cancels.set(callId, task?.status);
   }
 
   // ---------------------------------------------------------------- following
@@ -162,6 +178,7 @@ export class Client {
     await Promise.all(changed.map((task) => this.#changed(task)));
     const quiet = [...this.#live.values()].filter(({ movedAt }) => now - movedAt > quietMs);
     await Promise.all(quiet.map((task) => this.#lookForStuck(task)));
+    await Promise.all([...this.#undoing].map((id) => this.#lookForUndone(id)));
   }
 
   async #changed(task: Followed): Promise<void> {
@@ -174,6 +191,14 @@ export class Client {
       return this.#plan(task, snapshot);
     }
     this.#live.delete(task.id);
+    if (snapshot.status === "completed") this.#over += 1;
+    else this.#undoing.add(task.id);
+  }
+
+  async #lookForUndone(id: string): Promise<void> {
+    const record = await this.#options.store.read(id);
+    if ((record?.undos ?? 0) > 0) return;
+    this.#undoing.delete(id);
     this.#over += 1;
   }
 

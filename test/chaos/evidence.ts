@@ -33,6 +33,7 @@ export interface BodyStarted extends Noted {
   /** When the worker last checked its lease, just before. */
   readonly checkedAt: number;
   readonly idempotencyKey: string;
+  readonly hasUndo: boolean;
 }
 
 interface BodyEnded extends Noted {
@@ -41,7 +42,24 @@ interface BodyEnded extends Noted {
   readonly nonce: string;
 }
 
-export type Evidence = RunBegan | Told | BodyStarted | BodyEnded;
+/** An undo was called. It can fail, and its process can die, so this happens more than once to some steps. */
+export interface UndoStarted extends Noted {
+  readonly kind: "undoing";
+  /** The key of the step. */
+  readonly key: string;
+  readonly undoKey: string;
+  /** What the step returned, as text, or undefined. */
+  readonly value: string | undefined;
+  /** When the worker last checked its lease, just before. */
+  readonly checkedAt: number;
+}
+
+export interface UndoEnded extends Noted {
+  readonly kind: "undone";
+  readonly key: string;
+}
+
+export type Evidence = RunBegan | Told | BodyStarted | BodyEnded | UndoStarted | UndoEnded;
 
 export type Note = (evidence: Evidence) => void;
 

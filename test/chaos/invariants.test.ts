@@ -24,7 +24,19 @@ const started = (run: string, at: number, key: string, nonce: string): Evidence 
   nonce,
   checkedAt: at,
   idempotencyKey: `${task}/${key}`,
+  hasUndo: true,
 });
+const undoing = (at: number, key: string, value?: string): Evidence => ({
+  kind: "undoing",
+  at,
+  task,
+  run: "w",
+  key,
+  undoKey: `${task}/${key}~undo`,
+  value,
+  checkedAt: at,
+});
+const undone = (at: number, key: string): Evidence => ({ kind: "undone", at, task, run: "w", key });
 const answer = (key: string, value: string, more: Partial<GivenAnswer> = {}): GivenAnswer => ({
   task,
   key,
@@ -58,6 +70,8 @@ const final: Final = {
   error: undefined,
   result: history,
   history,
+  begun: ["one", "two"],
+  undone: [],
   state: "",
 };
 
@@ -67,6 +81,8 @@ const right: Findings = {
   answers: [answer("ask", "Ada")],
   rivals: new Map([["raced", "nap"]]),
   crashes: [],
+  cancels: new Map(),
+  doomed: new Set(),
 };
 
 const wrongsIn = (findings: Findings): readonly Wrong[] => [
@@ -195,6 +211,73 @@ describe("bodies", () => {
   });
 });
 
+describe("undos", () => {
+  const took = (...keys: string[]) => keys.map((key) => ({ key, error: undefined }));
+  /** The task is cancelled at its end. The undo of the second step dies once. */
+  const undos = [
+    undoing(20, "two", "n2"),
+    undoing(25, "two", "n2"),
+    undone(26, "two"),
+    undoing(27, "one", "n1"),
+    undone(28, "one"),
+  ];
+  const cancelled: Findings = {
+    ...right,
+    finals: [{ ...final, status: "cancelled", result: undefined, undone: took("two", "one") }],
+    evidence: [...evidence, ...undos],
+    cancels: new Map([[task, "cancelled"]]),
+  };
+  const withFinal = (more: Partial<Final>): Findings => ({
+    ...cancelled,
+    finals: cancelled.finals.map((one) => ({ ...one, ...more })),
+  });
+  const withUndos = (...some: Evidence[]): Findings => ({
+    ...cancelled,
+    evidence: [...evidence, ...some],
+  });
+
+  test("a cancelled task whose steps are undone is fine, and so is one that throws", () => {
+    expect(violationsIn(cancelled)).toEqual([]);
+    expect(countsIn(cancelled)).toMatchObject({ cancelled: 1, stepsUndone: 2, undosAgain: 1 });
+    const failed = {
+      ...withFinal({ status: "failed" }),
+      cancels: new Map(),
+      doomed: new Set([task]),
+    };
+    expect(violationsIn(failed)).toEqual([]);
+  });
+
+  test.each<[Wrong, string, Findings]>([
+    ["step not undone", "has no record", withFinal({ undone: took("two") })],
+    [
+      "step not undone",
+      "was given up",
+      withFinal({ undone: [...took("two"), { key: "one", error: "no" }] }),
+    ],
+    ["step not undone", "never ran to its end", withUndos(...undos.slice(0, 4))],
+    [
+      "step not undone",
+      "began without a record",
+      withFinal({ begun: ["one"], undone: took("one") }),
+    ],
+    ["undone again", "is recorded twice", withFinal({ undone: took("two", "one", "two") })],
+    ["undone again", "ran after the next one", withUndos(...undos, undoing(30, "two", "n2"))],
+    ["undone in another order", "is in the wrong place", withFinal({ undone: took("one", "two") })],
+    ["undone in another order", "did not wait", withUndos(undoing(19, "one", "n1"), ...undos)],
+    ["undone with another value", "got nothing", withUndos(...undos, undoing(29, "one"))],
+    ["undone with another value", "got too much", withUndos(...undos, undoing(29, "one", "n2"))],
+    ["completed task undone", "ran", { ...right, evidence: cancelled.evidence }],
+    [
+      "two ends",
+      "completes after all",
+      withFinal({ status: "completed", undone: [], result: history }),
+    ],
+    ["not completed", "was never cancelled", { ...cancelled, cancels: new Map() }],
+  ])("%s is found: one that %s", (wrong, _which, findings) => {
+    expect(wrongsIn(findings)).toContain(wrong);
+  });
+});
+
 describe("ends", () => {
   test.each([
     ["not terminal", { status: undefined }],
@@ -206,7 +289,7 @@ describe("ends", () => {
     ["wrong result", { result: history.slice(1) }],
     ["wrong result", { result: history.toReversed() }],
   ])("%s is found: %j", (wrong, more) => {
-    expect(wrongsIn({ ...right, finals: [{ ...final, ...more }] })).toEqual([wrong]);
+    expect(wrongsIn({ ...right, finals: [{ ...final, begun: [], ...more }] })).toContain(wrong);
   });
 
   test("a replica that crashed by itself is found", () => {

@@ -1,8 +1,9 @@
 // What must hold after a run, no matter what happened to the replicas. It is pure: it compares what handlers and bodies
 // noted, what was acknowledged to the client, and the records at the end.
 
-import type { BodyStarted, Evidence, Told } from "./evidence.ts";
+import type { BodyStarted, Evidence, Told, UndoEnded, UndoStarted } from "./evidence.ts";
 import { told } from "./told.ts";
+import { undoneAgain, undoneWrongly } from "./undo-invariants.ts";
 
 export interface Heard {
   readonly key: string;
@@ -21,6 +22,10 @@ export interface Final {
   readonly result: readonly Heard[] | undefined;
   /** The part of the log that handlers receive. */
   readonly history: readonly Heard[];
+  /** The steps that are to be undone if the task does not end well, in the order in which they began. */
+  readonly begun: readonly string[];
+  /** The undos that have ended, in the order of the log. */
+  readonly undone: readonly { readonly key: string; readonly error: string | undefined }[];
   /** What the task waits for, and its worker, if it has not ended. */
   readonly state: string;
 }
@@ -47,6 +52,10 @@ export interface Findings {
   readonly rivals: ReadonlyMap<string, string>;
   /** Replicas that crashed by themselves, and why. */
   readonly crashes: readonly string[];
+  /** The tasks that the client cancelled, and the status that the store reported then, if it responded. */
+  readonly cancels: ReadonlyMap<string, string | undefined>;
+  /** The tasks whose handler throws at its end. */
+  readonly doomed: ReadonlySet<string>;
 }
 
 export const wrongs = [
@@ -60,6 +69,12 @@ export const wrongs = [
   "not terminal",
   "not completed",
   "wrong result",
+  "two ends",
+  "step not undone",
+  "undone again",
+  "undone in another order",
+  "undone with another value",
+  "completed task undone",
   "replica crashed",
 ] as const;
 
@@ -72,22 +87,21 @@ export interface Violation {
 }
 
 /** The findings about one task. */
-interface Case {
+export interface Case {
   readonly final: Final;
   readonly tellings: readonly Told[];
   readonly bodies: readonly BodyStarted[];
   readonly answers: readonly GivenAnswer[];
+  readonly undos: readonly UndoStarted[];
+  readonly undosEnded: readonly UndoEnded[];
 }
 
-export function violationsIn({
-  finals,
-  evidence,
-  answers,
-  rivals,
-  crashes,
-}: Findings): Violation[] {
+export function violationsIn(findings: Findings): Violation[] {
+  const { finals, evidence, answers, rivals, crashes } = findings;
   const tellings = byTask(evidence.filter((one): one is Told => one.kind === "told"));
   const bodies = byTask(evidence.filter((one): one is BodyStarted => one.kind === "started"));
+  const undos = byTask(evidence.filter((one): one is UndoStarted => one.kind === "undoing"));
+  const undosEnded = byTask(evidence.filter((one): one is UndoEnded => one.kind === "undone"));
   const given = byTask(answers);
   const crashed = crashes.map((what): Violation => ({ wrong: "replica crashed", task: "", what }));
   const inTasks = finals.flatMap((final) => {
@@ -97,9 +111,13 @@ export function violationsIn({
       tellings: tellings.get(task) ?? [],
       bodies: bodies.get(task) ?? [],
       answers: given.get(task) ?? [],
+      undos: undos.get(task) ?? [],
+      undosEnded: undosEnded.get(task) ?? [],
     };
     return [
-      ...unfinished(one),
+      ...unfinished(one, findings),
+      ...undoneWrongly(one),
+      ...undoneAgain(one),
       ...lostAnswers(one, rivals),
       ...madeUpAnswers(one),
       ...divergence(one),
@@ -114,14 +132,23 @@ export function violationsIn({
 
 // ---------------------------------------------------------------- ends
 
-function* unfinished({ final }: Case): Generator<Violation> {
+function* unfinished(
+  { final }: Case,
+  { cancels, doomed }: Pick<Findings, "cancels" | "doomed">,
+): Generator<Violation> {
   const { task, status, error, result, history, state } = final;
   if (status === undefined) {
     yield { wrong: "not terminal", task, what: "the store does not know it" };
   } else if (status === "working" || status === "input_required") {
     yield { wrong: "not terminal", task, what: `it is ${status}, ${state}` };
-  } else if (status !== "completed") {
+  } else if ((cancels.get(task) ?? status) !== status) {
+    yield { wrong: "two ends", task, what: `${cancels.get(task)} first, ${status} at the end` };
+  } else if (
+    status === "cancelled" ? !cancels.has(task) : doomed.has(task) !== (status === "failed")
+  ) {
     yield { wrong: "not completed", task, what: `it ${status}: ${error}` };
+  } else if (status !== "completed") {
+    // It was cancelled, or its handler threw, as it should.
   } else if (result === undefined || shown(result) !== shown(history)) {
     const what = `result ${shown(result ?? [])}; history ${shown(history)}`;
     yield { wrong: "wrong result", task, what };
@@ -134,7 +161,9 @@ function* lostAnswers(
   { final, answers }: Case,
   rivals: ReadonlyMap<string, string>,
 ): Generator<Violation> {
-  const { task, history } = final;
+  const { task, status, history } = final;
+  // A task that is cancelled does not use what has arrived.
+  if (status === "cancelled") return;
   const has = (key: string, value: string) =>
     history.some((heard) => heard.key === key && heard.value === value);
   for (const { key, wire, value, isGood, isAcknowledged } of answers) {
@@ -241,10 +270,16 @@ export interface Counts {
   readonly answersTooLate: number;
   /** Those of them that the store had in time, and that the worker did not know of yet. */
   readonly answersOvertaken: number;
+  readonly cancelled: number;
+  readonly failed: number;
+  readonly stepsUndone: number;
+  /** Undos that failed or were killed before they were recorded, and ran again. */
+  readonly undosAgain: number;
 }
 
 export function countsIn({ finals, evidence, answers }: Findings): Counts {
   const bodies = evidence.filter((one) => one.kind === "started");
+  const undos = evidence.filter((one) => one.kind === "undoing");
   const attempts = new Set(bodies.map(({ run, task, key }) => `${run} ${task} ${key}`));
   const steps = new Set(bodies.map(({ task, key }) => `${task} ${key}`));
   const first = firstTold(
@@ -273,6 +308,10 @@ export function countsIn({ finals, evidence, answers }: Findings): Counts {
     answersOvertaken: unused.filter(
       ({ at, dueAt }) => at !== undefined && dueAt !== undefined && at < dueAt,
     ).length,
+    cancelled: finals.filter(({ status }) => status === "cancelled").length,
+    failed: finals.filter(({ status }) => status === "failed").length,
+    stepsUndone: finals.reduce((sum, { undone }) => sum + undone.length, 0),
+    undosAgain: undos.length - new Set(undos.map(({ undoKey }) => undoKey)).size,
   };
 }
 

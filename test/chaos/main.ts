@@ -21,6 +21,8 @@ const usage = `Usage: npm run chaos -- [options]
   --gap <ms>             from one kill or pause to the next, on average (2700 / replicas)
   --minutes <number>     when to give up (10)
   --tools <names>        only handlers of these shapes, with commas between
+  --cancels <share>      cancels this share of the tasks, from 0 to 1, gives most steps an
+                         undo, and lets some handlers throw (0)
   --outages              kills Postgres itself now and then, and starts it again
   --sabotage <name>      ${sabotages.join(", ")}:
                          breaks the engine, in a run that is apt to show it
@@ -47,6 +49,7 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
       evidence: text,
       tools: text,
       "at-once": text,
+      cancels: text,
       outages: { type: "boolean" },
     },
   });
@@ -56,8 +59,9 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
   if (sabotage !== undefined && !isSabotage(sabotage))
     throw new Error(`There is no sabotage "${sabotage}".`);
   const trial = sabotage && trials[sabotage];
-  const number = (name: "tasks" | "replicas" | "lease" | "gap" | "at-once" | "minutes") =>
-    values[name] === undefined ? undefined : positive(name, values[name]);
+  const number = (
+    name: "tasks" | "replicas" | "lease" | "gap" | "at-once" | "minutes" | "cancels",
+  ) => (values[name] === undefined ? undefined : positive(name, values[name]));
   const replicas = number("replicas") ?? trial?.replicas ?? 3;
   return {
     store,
@@ -73,6 +77,7 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
     pauses: trial?.pauses ?? 0.5,
     mostMs: 60_000 * (number("minutes") ?? 10),
     outages: values.outages,
+    cancels: number("cancels"),
     evidence: values.evidence,
     log: (line) => void process.stderr.write(`${line}\n`),
   };
@@ -104,6 +109,12 @@ function tell(options: ChaosOptions, report: Report): void {
       `${counts.answersTooLate} of them too late for a race or a limit ` +
       `(${counts.answersOvertaken} in time by the store's clock)`,
   );
+  if (options.cancels !== undefined) {
+    say(
+      `${counts.cancelled} tasks cancelled, ${counts.failed} failed, ` +
+        `${counts.stepsUndone} of their steps undone, ${counts.undosAgain} undos tried again`,
+    );
+  }
   for (const [mishap, times] of mishaps) say(`survived ${times} times: ${mishap}`);
   say("");
   for (const wrong of wrongs) say(`${String(count(wrong)).padStart(6)}  ${wrong}`);

@@ -20,7 +20,7 @@ import type { ChaosHandler } from "./handlers.ts";
 import { breakLeases, sabotaged } from "./sabotage.ts";
 import { limits, openStore, silentObserver, sealerFor } from "./setting.ts";
 import type { Setting } from "./setting.ts";
-import { Witness } from "./witness.ts";
+import { isDoomed, takeBack, undoName, Witness } from "./witness.ts";
 
 const { name, setting }: { readonly name: string; readonly setting: Setting } = JSON.parse(
   process.argv[2] ?? "{}",
@@ -42,11 +42,13 @@ function programOf(tool: string, handler: ChaosHandler): Program {
     prepare: async (facts) => {
       // A program may have to look something up first. A pause hurts most here, after the claim and before the start.
       await pause(chance.between(0, 150));
-      const scene = { task: facts.callId, worker: name, note, checkedAt };
+      const { undoes } = setting;
+      const scene = { task: facts.callId, worker: name, note, checkedAt, undoes };
       return {
         handler: async (_input, ops) => {
           const act = new Witness(ops, scene);
           await handler(act);
+          if (undoes && isDoomed(facts.callId)) throw new Error("This call is doomed.");
           return act.heard;
         },
         input: facts.input,
@@ -64,6 +66,8 @@ function programOf(tool: string, handler: ChaosHandler): Program {
           shown === "external" ? { kind: "external" } : { kind: "question", request: { key } },
       };
     },
+    undo: (undo) =>
+      undo === undoName ? (info) => takeBack(info, { worker: name, note, checkedAt }) : undefined,
     ending: (outcome) =>
       outcome.kind === "done"
         ? { status: "completed", result: toJson(outcome.value) ?? null }

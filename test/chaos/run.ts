@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { Json } from "../../src/util/json.ts";
-import { readEntries } from "../../src/tasks/execution/log-records.ts";
+import { readUndone } from "../../src/tasks/execution/log-records.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { openJson, places } from "../../src/tasks/sealing.ts";
 import type { Sealer } from "../../src/tasks/sealing.ts";
@@ -29,6 +29,7 @@ import type { Sabotage } from "./sabotage.ts";
 import { openStore, sealerFor } from "./setting.ts";
 import type { Setting, StoreKind } from "./setting.ts";
 import { entryTold } from "./told.ts";
+import { isDoomed } from "./witness.ts";
 
 export interface ChaosOptions {
   readonly store: StoreKind;
@@ -51,6 +52,11 @@ export interface ChaosOptions {
   readonly mostDeeds?: number | undefined;
   /** Whether Postgres itself is killed and restarted from time to time. */
   readonly outages?: boolean | undefined;
+  /**
+   * The share of the tasks that the client cancels. Undefined: none. If there is one, most steps have an undo, and some
+   * handlers throw.
+   */
+  readonly cancels?: number | undefined;
   readonly log: Log;
   /** Where to keep the evidence. Undefined: it is removed after the run. */
   readonly evidence: string | undefined;
@@ -80,6 +86,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
         sabotage: options.sabotage,
         evidence: options.evidence ?? join(folder, "evidence.jsonl"),
         concurrency: 16,
+        undoes: (options.cancels ?? 0) > 0,
       };
       const outage =
         postgres === undefined || options.outages !== true
@@ -139,6 +146,7 @@ async function inSetting(
       tasks,
       tools: options.tools ?? Object.keys(handlers),
       most: options.atOnce,
+      cancels: options.cancels ?? 0,
     });
     const start = performance.now();
     const over = AbortSignal.timeout(options.mostMs);
@@ -162,7 +170,11 @@ async function inSetting(
     const seconds = (performance.now() - start) / 1000;
     const finals = await Promise.all(client.calls.map((call) => finalOf(store, sealer, call)));
     const evidence = readEvidence(setting.evidence);
-    const findings: Findings = { finals, evidence, answers: client.answers, rivals, crashes };
+    const { answers, cancels } = client;
+    const doomed = new Set(
+      client.calls.flatMap(({ callId }) => (setting.undoes && isDoomed(callId) ? [callId] : [])),
+    );
+    const findings: Findings = { finals, evidence, answers, rivals, crashes, cancels, doomed };
     const violations = violationsIn(findings);
     return { deeds: harm.deeds, counts: countsIn(findings), violations, seconds, mishaps };
   } finally {
@@ -186,18 +198,24 @@ async function finalOf(
       error: undefined,
       result: undefined,
       history: [],
+      begun: [],
+      undone: [],
       state: "",
     };
   }
   const { status, result, worker, dueAt, waits, inbox } = record;
   const ended = result === undefined ? null : openJson(sealer, result, places.result(callId));
   const log = await store.readLog(record.id);
-  const history = readEntries(sealer, callId, log).flatMap((entry) => entryTold(entry) ?? []);
+  const { entries, undone } = readUndone(sealer, callId, log);
+  const history = entries.flatMap((entry) => entryTold(entry) ?? []);
+  const begun = entries.flatMap(({ kind, key }) => (kind === "begun" ? [key] : []));
   return {
     task: callId,
     tool,
     status,
     history,
+    begun,
+    undone,
     state:
       `worker ${worker ?? "none"}, due ${dueAt ?? "never"}, ` +
       `waits for ${waits.map(({ wire }) => wire).join(", ") || "nothing"}, ` +

@@ -20,6 +20,8 @@ export interface Setting {
   /** The file for the notes of handlers and bodies. */
   readonly evidence: string;
   readonly concurrency: number;
+  /** Whether steps have undos, and some handlers throw at their end. */
+  readonly undoes: boolean;
 }
 
 export function openStore({ store, place, leaseMs }: Setting): TaskStore {

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Operations, StepInfo } from "../../src/replay/operations.ts";
+import type { UndoInfo } from "../../src/tasks/program.ts";
 import { Chance } from "./chance.ts";
 import { monotonic } from "./evidence.ts";
 import type { Note } from "./evidence.ts";
@@ -22,6 +23,35 @@ export interface Scene {
   readonly note: Note;
   /** When the lease was last checked for what starts now. Infinity if it was not. */
   readonly checkedAt: () => number;
+  /** Whether most steps have an undo. */
+  readonly undoes: boolean;
+}
+
+/** The name of the undo of all steps. */
+export const undoName = "remove";
+
+/** Whether the handler of this task throws at its end, if steps have undos at all. */
+export const isDoomed = (task: string): boolean => new Chance(task).of("doom").isIt(0.15);
+
+/** The undo of a step. Some fail the first time. */
+export async function takeBack(
+  { callId, stepKey, undoKey, value, attempt }: UndoInfo,
+  { worker, note, checkedAt }: Pick<Scene, "worker" | "note" | "checkedAt">,
+): Promise<void> {
+  const at = monotonic();
+  const noted = { task: callId, run: worker, key: stepKey };
+  note({
+    kind: "undoing",
+    ...noted,
+    at,
+    undoKey,
+    value: typeof value === "string" ? value : undefined,
+    checkedAt: Math.min(at, checkedAt()),
+  });
+  const chance = new Chance(callId).of(`undo of ${stepKey}`);
+  await pause(chance.between(5, 120));
+  if (chance.isIt(0.1) && attempt === 1) throw new Error("not yet");
+  note({ kind: "undone", ...noted, at: monotonic() });
 }
 
 /** An answer that is not valid, so that the question is asked again. */
@@ -52,7 +82,9 @@ export class Witness {
 
   readonly step = (key: string, shape: StepShape = {}): Promise<unknown> => {
     const { retries } = shape;
-    const options = retries === undefined ? {} : { retries, backoffMs: this.length(key, 50, 300) };
+    const undo = this.#hasUndo(key) ? undoName : undefined;
+    const options =
+      retries === undefined ? { undo } : { undo, retries, backoffMs: this.length(key, 50, 300) };
     const outcome = this.#ops.step(key, (info) => this.#body(key, info, shape), options);
     return this.#hear(key, outcome, told.step);
   };
@@ -65,6 +97,10 @@ export class Witness {
 
   readonly sleep = (key: string, low: number, high: number): Promise<unknown> =>
     this.#hear(key, this.#ops.sleep(key, this.length(key, low, high)), () => told.timer);
+
+  #hasUndo(key: string): boolean {
+    return this.#scene.undoes && this.#chance.of(`has ${key} an undo`).isIt(0.7);
+  }
 
   #question(key: string, shown: string, timeoutMs: number | undefined): Promise<unknown> {
     return this.#ops.ask(key, {
@@ -104,6 +140,7 @@ export class Witness {
       nonce,
       checkedAt: Math.min(noted.at, checkedAt()),
       idempotencyKey,
+      hasUndo: this.#hasUndo(key),
     });
     const [low, high] = shape.ms ?? [5, 120];
     await pause(this.length(`body of ${key}`, low, high));

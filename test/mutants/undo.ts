@@ -33,6 +33,13 @@ export const undoMutants: readonly Mutant[] = [
   },
   {
     rule: "R16",
+    what: "an undo starts although the lease of its worker is over (U4)",
+    file: "src/tasks/execution/undoing.ts",
+    find: "      if (this.#claim.lease.isOver) return undefined;\n",
+    put: "",
+  },
+  {
+    rule: "R16",
     what: "what a body returns after the end of its run is lost (U3)",
     file: "src/replay/bodies.ts",
     find: "    if (entry !== undefined) this.#left(operation, entry);\n",

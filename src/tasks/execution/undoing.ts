@@ -86,6 +86,8 @@ export class Undoing {
     if (records.length > 0 || steps.length === 0) await this.#write(records, steps.length);
     for (const [index, step] of steps.entries()) {
       if (this.#drain.reason !== undefined) return this.#handOver();
+      // This process may have been stopped for longer than its lease, so that another one has undone this step already.
+      if (this.#claim.lease.isOver) return undefined;
       const outcome = await this.#attemptAt(step);
       if (outcome === "stopped") return this.#handOver();
       if (outcome.isDone) await this.#ended({ key: step.key, error: undefined }, steps, index);
