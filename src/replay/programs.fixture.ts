@@ -162,6 +162,8 @@ export interface Observer {
   readonly settled: (key: string) => void;
   /** A `patched` was decided. */
   readonly decided?: (key: string, isPatched: boolean) => void;
+  /** The name of the undo of every step. Undefined: steps have none. */
+  readonly undo?: string;
 }
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -177,12 +179,16 @@ export async function perform(program: Program, ops: Operations, see: Observer):
     case "step": {
       const { key, turns, fails } = program;
       const value = await ops
-        .step(key, async () => {
-          see.ran(key);
-          for (let turn = 0; turn < turns; turn += 1) await immediate();
-          if (fails) throw new Error(resultOf(key));
-          return resultOf(key);
-        })
+        .step(
+          key,
+          async () => {
+            see.ran(key);
+            for (let turn = 0; turn < turns; turn += 1) await immediate();
+            if (fails) throw new Error(resultOf(key));
+            return resultOf(key);
+          },
+          { undo: see.undo },
+        )
         .finally(() => see.settled(key));
       if (value !== resultOf(key)) throw new MixUp(key, value);
       return value;
