@@ -6,10 +6,17 @@ import { buried, crash } from "./crash.fixture.ts";
 import type { Fate } from "./crash.fixture.ts";
 import type { Point } from "./life.ts";
 import { around, calls, callsWhenLeaving } from "./points.ts";
+import { crashOfRegret, regretCalls } from "./regret.fixture.ts";
+import type { RegretEnd } from "./regret.fixture.ts";
 import { mistakesIn } from "./story.ts";
 
 const points = around(calls, "before", "after", "late").map(titled);
 const pointsOfLeaving = around(["release 1", "leave 1"], "before", "after", "late").map(titled);
+
+const ends: readonly RegretEnd[] = ["throw", "cancel"];
+const pointsOfRegret = ends.flatMap((end) =>
+  around(regretCalls[end], "before", "after", "late").map((at) => [end, at.call, at.when] as const),
+);
 
 // Errands wait more than they work. The limit is set here, because it applies when the tests are collected.
 vi.setConfig({ maxConcurrency: 12 });
@@ -66,6 +73,24 @@ export function describeCrashPoints(name: string, open: () => Promise<Opened>): 
         const at = { call, when };
         const told = await story({ at, leaves: true });
         expect(mistakesIn(told)).toEqual([]);
+        expect(told.isDead).toBe(true);
+        expect(told.wasRefused).toBe(when === "late" ? true : undefined);
+      },
+    );
+
+    test.each(ends)("a task that is undone makes exactly these calls: %s", async (end) => {
+      const { mistakes, calls: made } = await crashOfRegret(opened!.store, end);
+      expect(mistakes).toEqual([]);
+      // What comes before its first step is the same for every task, and reads change nothing.
+      const own = made.slice(made.indexOf("append 1")).filter((call) => !call.startsWith("read"));
+      expect(own).toEqual(regretCalls[end]);
+    });
+
+    test.concurrent.for(pointsOfRegret)(
+      "each step is undone once (%s) when its engine is killed at %s, %s",
+      async ([end, call, when]) => {
+        const told = await crashOfRegret(opened!.store, end, { call, when });
+        expect(told.mistakes).toEqual([]);
         expect(told.isDead).toBe(true);
         expect(told.wasRefused).toBe(when === "late" ? true : undefined);
       },

@@ -139,7 +139,7 @@ async function lapse(
 }
 
 /** Refuses every call of a dead engine that needs a claim. Calls that need none are accepted from anyone. */
-function wasRefused(call: string, value: unknown): boolean {
+export function wasRefused(call: string, value: unknown): boolean {
   const [name = ""] = call.split(" ");
   if (name === "renew") return (value as RenewalResult).held.length === 0;
   if (name === "claim") return (value as ClaimResult).claimed.length === 0;

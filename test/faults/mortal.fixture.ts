@@ -1,7 +1,7 @@
 // The store of an engine that is going to die. Every call is counted in its life.
 
 import type { ChangeHint, TaskStore } from "../../src/tasks/store.ts";
-import { isLive } from "../../src/tasks/task.ts";
+import { isLive, isUndoing } from "../../src/tasks/task.ts";
 import type { Life } from "./life.ts";
 
 export interface Mortal {
@@ -55,6 +55,7 @@ export async function dueOf(store: TaskStore, callId: string): Promise<Due> {
   // This claims nothing, and returns the store's time.
   const { now } = await store.claim({ worker: "nobody", tools: [], most: 1, leaseMs: 1 });
   const task = await store.readByCall(callId);
-  const at = task !== undefined && isLive(task) ? task.dueAt : undefined;
+  const isToDo = task !== undefined && (isLive(task) || isUndoing(task));
+  const at = isToDo ? task.dueAt : undefined;
   return { at, now, isNow: at !== undefined && at <= now };
 }
