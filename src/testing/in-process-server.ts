@@ -119,7 +119,15 @@ export class InProcessServer {
     const executions: BodyExecution[] = [];
     const reached: string[] = [];
     const stop = new Stop();
-    const response = await serveRound(this.#serving(), this.#definition, {
+    let kill = () => {};
+    // Nobody hears of a killed process again. Its round waits for its body, which never ends, until its lease is over.
+    const killed = new Promise<RoundResponse>((resolve) => {
+      kill = () => {
+        stop.stop("Draining");
+        resolve({ kind: "none" });
+      };
+    });
+    const round = serveRound(this.#serving(), this.#definition, {
       ...targetOf(this.#definition, this.#args),
       requestState: input.requestState,
       inputResponses: input.inputResponses,
@@ -128,8 +136,9 @@ export class InProcessServer {
       principal: this.#options.principal,
       facts: { meta: {} },
       stop,
-      stepObserver: watchBodies(executions, reached, crash, () => stop.stop("Draining")),
+      stepObserver: watchBodies(executions, reached, crash, kill),
     });
+    const response = await Promise.race([round, killed]);
     return { response, ...summary(executions, reached) };
   }
 

@@ -89,6 +89,19 @@ describe("crashTest", () => {
     expect(deleted.length).toBeGreaterThanOrEqual(plays);
   });
 
+  test("kills the process of a round with once at every step, and no undo is lost", async () => {
+    const { plays, repeats } = await crashTest(
+      inRounds,
+      {},
+      { make: true, name: declined },
+      { reset: () => machines.clear() },
+    );
+    expect(plays).toBeGreaterThan(10);
+    // A body that was killed before it was recorded runs again, with the same key.
+    expect(repeats.map(({ step, key }) => `${step} ${key}`)).toEqual(["one same", "two same"]);
+    expect(machines.size).toBe(0);
+  });
+
   test("reports an undo that is lost", async () => {
     let plays = 0;
     const other = parley({ name: "forgetful", version: "1.0.0", store: memoryStore() });
