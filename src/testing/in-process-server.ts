@@ -119,7 +119,7 @@ export class InProcessServer {
     const executions: BodyExecution[] = [];
     const reached: string[] = [];
     const stop = new Stop();
-    let kill = () => {};
+    let kill: (() => void) | undefined;
     // Nobody hears of a killed process again. Its round waits for its body, which never ends, until its lease is over.
     const killed = new Promise<RoundResponse>((resolve) => {
       kill = () => {
@@ -136,7 +136,7 @@ export class InProcessServer {
       principal: this.#options.principal,
       facts: { meta: {} },
       stop,
-      stepObserver: watchBodies(executions, reached, crash, kill),
+      stepObserver: watchBodies(executions, reached, crash, () => kill?.()),
     });
     const response = await Promise.race([round, killed]);
     return { response, ...summary(executions, reached) };

@@ -1,0 +1,134 @@
+// Calls that end badly in the rounds of a tool with `once: true` (R16, U6): a worker undoes what they have begun, also if the
+// process dies before it has stored its response.
+
+import { afterEach, expect, test, vi } from "vitest";
+import { patience } from "../../../test/patience.ts";
+import { Stop } from "../../replay/stop.ts";
+import { MemoryStore } from "../../tasks/stores/memory.ts";
+import { newKey } from "../../token/keyring.ts";
+import { registeredAs } from "../define/handles.ts";
+import { parley } from "../parley.ts";
+import type { RoundRequest, RoundResponse } from "./request.ts";
+import { serveRound } from "./round.ts";
+
+const keys = newKey("test");
+const nothing = () => {};
+const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const accepted = { make: { action: "accept", content: {} } };
+
+const apps: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(apps.splice(0).map((app) => app.close()));
+});
+
+/** A cloud: what was made, and what was taken back, by the keys that it was given. */
+interface Cloud {
+  readonly made: string[];
+  readonly undone: string[];
+}
+
+/** One process. `during` is what its second step does. */
+function replica(
+  store: MemoryStore,
+  { made, undone }: Cloud,
+  during: (signal: AbortSignal) => unknown,
+) {
+  const app = parley({ name: "cloud", version: "1.0.0", keys, logger, store });
+  apps.push(app);
+  const remove = app.undo("remove", ({ undoKey, value }) => {
+    undone.push(`${undoKey.split("/")[1]} ${JSON.stringify(value)}`);
+  });
+  const tool = app.tool("make", { once: true }, async (ctx) => {
+    if (!(await ctx.confirm("make", "Make them?"))) return "nothing";
+    await ctx.step("a", () => (made.push("a"), "a"), { undo: remove });
+    await ctx.step(
+      "b",
+      async ({ signal }) => {
+        made.push("b");
+        await during(signal);
+        return "b";
+      },
+      { undo: remove },
+    );
+    throw new Error("It is not wanted.");
+  });
+  const { core, definition } = registeredAs(tool);
+  const serve = (more: Partial<RoundRequest> = {}): Promise<RoundResponse> =>
+    serveRound(core, definition, {
+      target: "make",
+      arguments: {},
+      capabilities: { elicitation: { form: {} } },
+      principal: "ada",
+      facts: { meta: {} },
+      ...more,
+    });
+  return { app, serve };
+}
+
+/** The round in which the client says yes. */
+async function confirmed(serve: (more?: Partial<RoundRequest>) => Promise<RoundResponse>) {
+  const first = await serve();
+  if (first.kind !== "input_required") throw new Error(`The first round ended as ${first.kind}.`);
+  return { requestState: first.result.requestState, inputResponses: accepted };
+}
+
+test("a client that cancels the round has its steps undone, and a copy of the round runs nothing", async () => {
+  const store = new MemoryStore();
+  const cloud: Cloud = { made: [], undone: [] };
+  const stop = new Stop();
+  const { app, serve } = replica(store, cloud, (signal) => {
+    // The body hears of it, and what it made all the same is undone as well.
+    stop.stop("Cancelled");
+    expect(signal.aborted).toBe(true);
+  });
+  const round = await confirmed(serve);
+  expect(await serve({ ...round, stop })).toMatchObject({ kind: "none" });
+  expect(await store.figures()).toMatchObject({ live: 0, undoing: 1 });
+  expect(cloud.undone).toEqual([]);
+  await app.work();
+  await vi.waitFor(() => expect(cloud.undone).toEqual(['b~undo "b"', 'a~undo "a"']), patience);
+  await vi.waitFor(
+    async () => expect(await store.figures()).toMatchObject({ undoing: 0 }),
+    patience,
+  );
+  expect(await serve(round)).toMatchObject({ kind: "error", data: { reason: "cancelled" } });
+  expect(cloud.made).toEqual(["a", "b"]);
+});
+
+test("a process that dies between the ended row and the response leaves one call to undo, and its copy gets the response", async () => {
+  const store = new MemoryStore({ leaseMs: 100 });
+  const cloud: Cloud = { made: [], undone: [] };
+  let isDead = false;
+  const died = () => Promise.reject(new Error("This process is dead."));
+  const created: unknown[] = [];
+  // It dies when it stores its response. From then on, every operation fails there.
+  const dying = new Proxy(store, {
+    get: (target, name: string) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function" || name === "subscribe") return member;
+      return async (...given: unknown[]) => {
+        if (name === "endRound" && created.length > 0) isDead = true;
+        if (isDead) return died();
+        const result: unknown = await Reflect.apply(member, target, given);
+        if (name === "create") created.push(result);
+        return result;
+      };
+    },
+  });
+  const first = replica(dying, cloud, nothing);
+  const round = await confirmed(first.serve);
+  expect(await first.serve(round)).toMatchObject({ data: { reason: "store_unavailable" } });
+  expect([isDead, created.length]).toEqual([true, 1]);
+  const second = replica(store, cloud, nothing);
+  const response = await second.serve(round);
+  expect(response).toMatchObject({ kind: "complete", result: { isError: true } });
+  expect(JSON.stringify(response)).toContain("It is not wanted.");
+  expect(await store.figures()).toMatchObject({ live: 0, undoing: 1 });
+  await second.app.work();
+  await vi.waitFor(
+    async () => expect(await store.figures()).toMatchObject({ undoing: 0 }),
+    patience,
+  );
+  expect(cloud).toEqual({ made: ["a", "b"], undone: ['b~undo "b"', 'a~undo "a"'] });
+  expect(await second.serve(round)).toEqual(response);
+});
