@@ -377,8 +377,12 @@ export const proposal: readonly Row[] = [
       ),
     ],
     [
-      "A client that will not or cannot answer should cancel the task.",
+      "A client that will not or cannot answer should cancel the task, which frees what the server holds for it.",
       and(
+        by(
+          at.undoing,
+          "a client that cancels the task while it asks has what the task made deleted",
+        ),
         by(at.draftClient, "a task that asks an unhandled question is cancelled"),
         by(at.clientHostile, "a question without a handler cancels the task"),
       ),

@@ -550,6 +550,10 @@ export const tutorial: readonly Row[] = [
       and(
         by(at.mcpkit, "a call that is cancelled in its task stops waiting"),
         by(at.tasks, "stops the running body, and its result is not reported"),
+        by(
+          at.undoing,
+          "a client that cancels the task while it asks has what the task made deleted",
+        ),
       ),
     ],
     [

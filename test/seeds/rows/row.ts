@@ -87,6 +87,7 @@ export const at = {
   kit: "src/testing/kit.test.ts",
   examples: "examples/examples.test.ts",
   tools: "examples/seeds/seeds.test.ts",
+  undoing: "examples/undo/tool.test.ts",
   printed: seeds("printed"),
   final: seeds("final"),
   draft: seeds("draft"),
