@@ -5,12 +5,16 @@ import { setTimeout as timeout } from "node:timers/promises";
 import { Engine, openSealer } from "../../src/tasks/engine.fixture.ts";
 import { readEntries } from "../../src/tasks/execution/log-records.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
+import { isLive, isUndoing } from "../../src/tasks/task.ts";
+import type { TaskRecord } from "../../src/tasks/task.ts";
 import { journalOf, serve } from "./client.fixture.ts";
 import type { CrashOrders } from "./crash-process.ts";
 import { errand, promotion } from "./errand.fixture.ts";
 import { interfering } from "./interference.fixture.ts";
 import type { Point } from "./life.ts";
 import type { Place } from "./place.ts";
+import { mistakesOf, regret, regretUndos } from "./regret.ts";
+import type { RegretEnd } from "./regret.ts";
 import { ReplicaProcess } from "./replica-process.ts";
 import type { Started, Story } from "./story.ts";
 
@@ -66,6 +70,51 @@ export async function crashOfProcess(
     const cutShort = there().flatMap(({ key }) => (known?.has(key) === false ? [key] : []));
     const journal = await journalOf(store, id, callId);
     return { callId, isDead, task, journal, asked, started: [...there(), ...here], cutShort };
+  } finally {
+    first.kill("SIGKILL");
+    await first.gone;
+    await taken;
+    await second.close();
+  }
+}
+
+/** The same for a task that is undone. Resolves to what is wrong with it, and whether the process died. */
+export async function crashOfRegretProcess(
+  place: Place,
+  store: TaskStore,
+  end: RegretEnd,
+  point: Point,
+): Promise<{ readonly mistakes: readonly string[]; readonly isDead: boolean }> {
+  const callId = randomBytes(12).toString("hex");
+  const tool = `regret-${callId}`;
+  const orders: CrashOrders = { place, callId, tool, point, regret: end };
+  const first = new ReplicaProcess("crash-process.ts", orders);
+  const here: string[] = [];
+  const did = (what: string): undefined => void here.push(what);
+  const second = new Engine(store, { [tool]: regret(end, did) }, { undos: regretUndos(did) });
+  let isDead = false;
+  const taken = first.gone.then(() => {
+    isDead = true;
+    return second.start({ name: `second-${callId}` });
+  });
+  const until = async (isIt: (task: TaskRecord) => boolean): Promise<TaskRecord> => {
+    for (let tries = 0; tries < 600; tries += 1) {
+      const task = await store.readByCall(callId);
+      if (task !== undefined && isIt(task)) return task;
+      await timeout(50);
+    }
+    throw new Error("The task does not get there.");
+  };
+  try {
+    if (end === "cancel") {
+      const { id } = await until(({ worker, waits }) => worker === undefined && waits.length === 1);
+      await store.cancel(id, 3_600_000);
+    }
+    const task = await until((one) => !isLive(one) && !isUndoing(one));
+    // The last points are close to the end of the task.
+    await Promise.race([taken, timeout(2_000, undefined, { ref: false })]);
+    const there = first.said.flatMap(({ did: what }) => (typeof what === "string" ? [what] : []));
+    return { mistakes: await mistakesOf(store, task, end, point, [...there, ...here]), isDead };
   } finally {
     first.kill("SIGKILL");
     await first.gone;

@@ -6,8 +6,9 @@ import { buried, crash } from "./crash.fixture.ts";
 import type { Fate } from "./crash.fixture.ts";
 import type { Point } from "./life.ts";
 import { around, calls, callsWhenLeaving } from "./points.ts";
-import { crashOfRegret, regretCalls } from "./regret.fixture.ts";
-import type { RegretEnd } from "./regret.fixture.ts";
+import { regretCalls } from "./regret.ts";
+import type { RegretEnd } from "./regret.ts";
+import { crashOfRegret } from "./regret.fixture.ts";
 import { mistakesIn } from "./story.ts";
 
 const points = around(calls, "before", "after", "late").map(titled);

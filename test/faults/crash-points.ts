@@ -8,11 +8,13 @@ import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { startPostgres } from "../postgres/start.ts";
-import { crashOfProcess } from "./crash-of-process.fixture.ts";
+import { crashOfProcess, crashOfRegretProcess } from "./crash-of-process.fixture.ts";
 import type { Point } from "./life.ts";
 import { openStore } from "./place.ts";
 import type { Place } from "./place.ts";
 import { around, calls } from "./points.ts";
+import { regretCalls } from "./regret.ts";
+import type { RegretEnd } from "./regret.ts";
 import { mistakesIn } from "./story.ts";
 
 const leaseMs = 1_000;
@@ -23,21 +25,32 @@ const { at, remove } = values.store === "postgres" ? await inPostgres() : await 
 const place: Place = { kind: values.store === "postgres" ? "postgres" : "sqlite", at, leaseMs };
 const store = openStore(place);
 const points = around(calls, "before", "after");
+const regrets = (["throw", "cancel"] as const).flatMap((end) =>
+  around(regretCalls[end], "before", "after").map((point) => ({ end, point })),
+);
+const total = points.length + regrets.length;
 let failed = 0;
 let reached = 0;
 
 const started = performance.now();
-const queue = points.values();
+const queue = [
+  ...points.map((point) => () => tryOut(point)),
+  ...regrets.map(
+    ({ end, point }) =>
+      () =>
+        tryOutRegret(end, point),
+  ),
+].values();
 await Promise.all(
   Array.from({ length: atOnce }, async () => {
-    for (const point of queue) await tryOut(point);
+    for (const attempt of queue) await attempt();
   }),
 );
 await store.close();
 await remove();
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
-print(`${reached} of ${points.length} points, ${failed} failed, ${seconds} s (${place.kind})`);
-process.exit(failed > 0 || reached < points.length ? 1 : 0);
+print(`${reached} of ${total} points, ${failed} failed, ${seconds} s (${place.kind})`);
+process.exit(failed > 0 || reached < total ? 1 : 0);
 
 async function tryOut(point: Point): Promise<void> {
   const name = `${point.when} ${point.call}`;
@@ -50,6 +63,20 @@ async function tryOut(point: Point): Promise<void> {
     print(
       `${mistakes.length === 0 ? "ok    " : "WRONG "} ${name}${again}${story.isDead ? "" : " NOT REACHED"}`,
     );
+    for (const mistake of mistakes) print(`       ${mistake}`);
+  } catch (error) {
+    failed += 1;
+    print(`WRONG  ${name}\n       ${String(error)}`);
+  }
+}
+
+async function tryOutRegret(end: RegretEnd, point: Point): Promise<void> {
+  const name = `${point.when} ${point.call} of a task that is undone (${end})`;
+  try {
+    const { mistakes, isDead } = await crashOfRegretProcess(place, store, end, point);
+    if (isDead) reached += 1;
+    if (mistakes.length > 0) failed += 1;
+    print(`${mistakes.length === 0 ? "ok    " : "WRONG "} ${name}${isDead ? "" : " NOT REACHED"}`);
     for (const mistake of mistakes) print(`       ${mistake}`);
   } catch (error) {
     failed += 1;

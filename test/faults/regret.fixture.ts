@@ -2,11 +2,8 @@
 // point, and its second engine continues. Both are in this process.
 
 import { randomBytes } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { vi } from "vitest";
-import { ask, Engine, openSealer } from "../../src/tasks/engine.fixture.ts";
-import type { Handler, Undos } from "../../src/tasks/engine.fixture.ts";
-import { readUndone } from "../../src/tasks/execution/log-records.ts";
+import { Engine } from "../../src/tasks/engine.fixture.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { isLive, isUndoing } from "../../src/tasks/task.ts";
 import { patience } from "../patience.ts";
@@ -14,43 +11,11 @@ import { wasRefused } from "./crash.fixture.ts";
 import { Life } from "./life.ts";
 import type { Point } from "./life.ts";
 import { mortal } from "./mortal.fixture.ts";
-
-/** How the task ends: its handler throws, or its client cancels it while it waits. */
-export type RegretEnd = "throw" | "cancel";
-
-/** What a living engine did: "make a", "undo a". */
-type Did = (what: string) => unknown;
+import { mistakesOf, regret, regretUndos } from "./regret.ts";
+import type { Did, RegretEnd } from "./regret.ts";
 
 const never = new Promise<never>(() => {});
 const anHour = 3_600_000;
-
-function regret(end: RegretEnd, did: Did): Handler {
-  return async (_input, ops) => {
-    const make = (key: string) =>
-      ops.step(key, ({ idempotencyKey }) => did(`make ${idempotencyKey}`) ?? key, { undo: "undo" });
-    await make("a");
-    await make("b");
-    if (end === "cancel") await ask(ops, "keep");
-    throw new Error("It is not wanted.");
-  };
-}
-
-const regretUndos = (did: Did): Undos => ({ undo: ({ undoKey }) => did(`undo ${undoKey}`) });
-
-/** The store calls of the first engine from its first step on. A test compares them with the engine. */
-export const regretCalls: Readonly<Record<RegretEnd, readonly string[]>> = {
-  throw: ["append 1", "append 2", "append 3", "append 4", "finish 1", "undo 1", "undo 2"],
-  // The task waits, and the engine claims it when it is cancelled.
-  cancel: ["append 1", "append 2", "append 3", "append 4", "park 1", "claim 1", "undo 1", "undo 2"],
-};
-
-/** What happens again, because the first engine died before it was recorded. */
-function again({ call, when }: Point): string | undefined {
-  if (when === "after") return undefined;
-  return { "append 2": "make a", "append 4": "make b", "undo 1": "undo b", "undo 2": "undo a" }[
-    call
-  ];
-}
 
 interface Regretted {
   readonly mistakes: readonly string[];
@@ -126,26 +91,7 @@ export async function crashOfRegret(
       }, patience);
       await taken;
     }
-    const { undone } = readUndone(openSealer, callId, await store.readLog(id));
-    const mistakes: string[] = [];
-    const compare = (what: string, is: unknown, shouldBe: unknown) => {
-      if (isDeepStrictEqual(is, shouldBe)) return;
-      mistakes.push(`${what}: ${JSON.stringify(is)}, not ${JSON.stringify(shouldBe)}`);
-    };
-    compare("status", task.status, end === "throw" ? "failed" : "cancelled");
-    compare("worker", task.worker, undefined);
-    compare(
-      "recorded",
-      undone,
-      ["b", "a"].map((key) => ({ key, error: undefined })),
-    );
-    const repeated = at && again(at);
-    const wanted = ["make a", "make b", "undo b", "undo a"].flatMap((deed) => {
-      const [what = "", key = ""] = deed.split(" ");
-      const full = `${what} ${callId}/${key}${what === "undo" ? "~undo" : ""}`;
-      return deed === repeated ? [full, full] : [full];
-    });
-    compare("done", deeds, wanted);
+    const mistakes = await mistakesOf(store, task, end, at, deeds);
     return {
       mistakes,
       isDead: life.isOver,
