@@ -135,3 +135,19 @@ export class Progress {
     });
   }
 }
+
+/**
+ * Whether something happens within a time, from now on. It is judged by a timer: on a busy machine that one is late as well,
+ * and comes after those that were due before it.
+ */
+export async function isWithin(ms: number, event: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  try {
+    return await Promise.race([event.then(() => true), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -367,10 +367,10 @@ describe("how it ends", () => {
     const closed = app.close();
     letGo();
     await answer;
-    // Node keeps an idle connection for five seconds.
+    // An idle connection is kept for 75 seconds.
     const began = performance.now();
     await closed;
-    expect(performance.now() - began).toBeLessThan(4_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
   });
 
   test("one of two listeners ends without the other", async () => {
