@@ -2,6 +2,7 @@
 // the id of the request is written into each of them, before the SDK reads the stream and mixes it with the others.
 
 import type { LoggingLevel } from "@modelcontextprotocol/client";
+import { logLevels } from "../protocol/log-levels.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 
@@ -23,22 +24,11 @@ export const loggingRequest = (params: Members): unknown => own(params["_meta"],
 /** The message in these params. */
 export function logMessageIn({ level, data, logger }: Members): LogMessage {
   return {
-    level: levels.find((one) => one === level) ?? "info",
+    level: logLevels.find((one) => one === level) ?? "info",
     data,
     ...(typeof logger === "string" && { logger }),
   };
 }
-
-const levels: readonly LoggingLevel[] = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-];
 
 /** Writes the id of a request into the log messages of its event stream. Everything else passes unchanged. */
 export function namingRequest(id: string): TransformStream<Uint8Array, Uint8Array> {

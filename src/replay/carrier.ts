@@ -80,6 +80,23 @@ export interface Carrier {
   readonly onIdle?: (() => void) | undefined;
 }
 
+/** The part of a carrier that records the entries of a run while it runs, and stops it. */
+export type RunRecording = Pick<
+  Carrier,
+  | "append"
+  | "cut"
+  | "publish"
+  | "mayStart"
+  | "onBody"
+  | "onLeft"
+  | "late"
+  | "stop"
+  | "drain"
+  | "isInterrupted"
+  | "mayForget"
+  | "mayAskAgain"
+>;
+
 /** Outcomes that came too late to be recorded by the run that started their bodies (R9). */
 export interface LateOutcomes {
   readonly keep: (entry: Entry) => void;

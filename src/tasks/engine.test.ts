@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { gate } from "../../test/gate.fixture.ts";
 import { Engine, ask, external } from "./engine.fixture.ts";
 import type { Handlers } from "./engine.fixture.ts";
 import type { TaskStore } from "./store.ts";
@@ -25,15 +26,6 @@ function engineOn(
 afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.close()));
 });
-
-/** Resolves when `open` is called. */
-function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
 
 describe("a task", () => {
   test("is not failed by a store that cannot count for a moment, and no step runs again", async () => {

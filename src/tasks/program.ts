@@ -1,6 +1,6 @@
 // What the task engine needs to know about a tool. The server makes a program of each tool that may become a task.
 
-import type { Carrier } from "../replay/carrier.ts";
+import type { Carrier, RunRecording } from "../replay/carrier.ts";
 import type { Open, Outcome } from "../replay/outcome.ts";
 import type { Json } from "../util/json.ts";
 import type { Handler } from "../replay/run.ts";
@@ -56,23 +56,7 @@ export interface Prepared {
   readonly handler: Handler<unknown, unknown>;
   readonly input: unknown;
   /** The carrier of this run, which passes on what the task engine does itself: it records entries and stops the run. */
-  readonly carrier: (
-    recording: Pick<
-      Carrier,
-      | "append"
-      | "cut"
-      | "publish"
-      | "mayStart"
-      | "onBody"
-      | "onLeft"
-      | "late"
-      | "stop"
-      | "drain"
-      | "isInterrupted"
-      | "mayForget"
-      | "mayAskAgain"
-    >,
-  ) => Carrier;
+  readonly carrier: (recording: RunRecording) => Carrier;
   /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */
   readonly shown: (open: Open) => Shown;
   /** Called with the run and the writing of its end, for a trace. */

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { gate } from "../../test/gate.fixture.ts";
 import { patience } from "../../test/patience.ts";
 import { Stop } from "../replay/stop.ts";
 import { StoreClock } from "./clock.ts";
@@ -37,14 +38,6 @@ function engineOn(
 afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.close()));
 });
-
-function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
 
 /** An undo that notes what it is called with. */
 function noting(): { readonly undone: UndoInfo[]; readonly undos: Undos } {

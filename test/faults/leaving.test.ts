@@ -6,7 +6,7 @@ import { ask, Engine } from "../../src/tasks/engine.fixture.ts";
 import type { Handler } from "../../src/tasks/engine.fixture.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
-import { gate } from "./gate.fixture.ts";
+import { gate } from "../gate.fixture.ts";
 
 const leaseMs = 60_000;
 

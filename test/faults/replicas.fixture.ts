@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { Engine } from "../../src/tasks/engine.fixture.ts";
 import type { TaskSnapshot } from "../../src/tasks/snapshot.ts";
 import { journalOf } from "./client.fixture.ts";
-import { gate } from "./gate.fixture.ts";
+import { gate } from "../gate.fixture.ts";
 import { dueOf } from "./mortal.fixture.ts";
 import { openStore } from "./place.ts";
 import type { Place } from "./place.ts";

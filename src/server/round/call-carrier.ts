@@ -4,7 +4,7 @@ import { AsyncResource } from "node:async_hooks";
 import type { InputResponses } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
 import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
-import type { Carrier } from "../../replay/carrier.ts";
+import type { Carrier, RunRecording } from "../../replay/carrier.ts";
 import { sealTicket } from "../../token/ticket.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
@@ -20,21 +20,7 @@ import { undoMistake } from "./undo-mistake.ts";
 import type { FailedCall } from "./failure.ts";
 
 /** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
-export type Recording = Pick<
-  Carrier,
-  | "append"
-  | "cut"
-  | "publish"
-  | "mayStart"
-  | "onBody"
-  | "onLeft"
-  | "late"
-  | "stop"
-  | "drain"
-  | "isInterrupted"
-  | "mayForget"
-  | "mayAskAgain"
-> & {
+export type Recording = RunRecording & {
   /** The handler has thrown, so the call has ended. */
   readonly onThrow?: (() => void) | undefined;
 };

@@ -9,6 +9,7 @@ import { toWebRequest } from "../node-adapter.ts";
 import type { NodeIncomingMessageLike } from "../node-adapter.ts";
 import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/server";
 import type { Implementation } from "@modelcontextprotocol/server";
+import { logLevels } from "../../../protocol/log-levels.ts";
 import { Stop } from "../../../replay/stop.ts";
 import { errorText } from "../../../util/error-text.ts";
 import type { Core } from "../../core.ts";
@@ -20,7 +21,7 @@ import { ResponseEncoder } from "./encode-response.ts";
 import { isNamed, methodIn } from "./fast-headers.ts";
 import { InFlight } from "../in-flight.ts";
 import { LazyFacts } from "./lazy-facts.ts";
-import { isMessage, levels } from "./fast-message.ts";
+import { isMessage } from "./fast-message.ts";
 import type { Envelope, Message } from "./fast-message.ts";
 import type { FastLane, NodeRequest } from "../node.ts";
 import { OutgoingResponse, sendNow, sendTogether } from "./outgoing.ts";
@@ -170,7 +171,7 @@ function notifierFor(envelope: Envelope, outgoing: OutgoingResponse): RoundReque
     noProgress(),
     (params) => outgoing.notify("notifications/progress", params),
     (level, data) => {
-      if (least === undefined || levels.indexOf(level) < levels.indexOf(least)) return;
+      if (least === undefined || logLevels.indexOf(level) < logLevels.indexOf(least)) return;
       outgoing.notify("notifications/message", { level, data });
     },
   );

@@ -13,6 +13,7 @@ import type {
   Implementation,
   LoggingLevel,
 } from "@modelcontextprotocol/server";
+import { logLevels } from "../../../protocol/log-levels.ts";
 import { modernVersion } from "../../../protocol/versions.ts";
 import { isObject } from "../../../util/objects.ts";
 import type { Members } from "../../../util/objects.ts";
@@ -203,20 +204,8 @@ function isClientInfo(info: unknown): boolean {
 
 const clientMembers = new Set(["name", "version", "title", "description", "websiteUrl"]);
 
-/** From the least to the most severe. */
-export const levels: readonly LoggingLevel[] = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-];
-
 const isMaybeLevel = (value: unknown): boolean =>
-  value === undefined || levels.some((level) => level === value);
+  value === undefined || logLevels.some((level) => level === value);
 
 // ---------------------------------------------------------------- members
 
