@@ -124,6 +124,13 @@ export const undoMutants: readonly Mutant[] = [
   },
   {
     rule: "R16",
+    what: "a round does not record how the call ended (U6)",
+    file: "src/server/round/round-undo.ts",
+    find: "    return this.#round.write((seq) =>",
+    put: "    return Promise.resolve(true) ?? this.#round.write((seq) =>",
+  },
+  {
+    rule: "R16",
     what: "a cancellation ends a task that has ended and is being undone (U7)",
     file: "src/tasks/moves.ts",
     find: "  if (!isLive(task)) return undefined;\n  const ended = over",

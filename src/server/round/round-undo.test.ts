@@ -38,7 +38,9 @@ function replica(
   const remove = app.undo("remove", ({ undoKey, value }) => {
     undone.push(`${undoKey.split("/")[1]} ${JSON.stringify(value)}`);
   });
+  let runs = 0;
   const tool = app.tool("make", { once: true }, async (ctx) => {
+    runs += 1;
     if (!(await ctx.confirm("make", "Make them?"))) return "nothing";
     await ctx.step("a", () => (made.push("a"), "a"), { undo: remove });
     await ctx.step(
@@ -62,7 +64,7 @@ function replica(
       facts: { meta: {} },
       ...more,
     });
-  return { app, serve };
+  return { app, serve, runs: () => runs };
 }
 
 /** The round in which the client says yes. */
@@ -95,40 +97,56 @@ test("a client that cancels the round has its steps undone, and a copy of the ro
   expect(cloud.made).toEqual(["a", "b"]);
 });
 
-test("a process that dies between the ended row and the response leaves one call to undo, and its copy gets the response", async () => {
-  const store = new MemoryStore({ leaseMs: 100 });
-  const cloud: Cloud = { made: [], undone: [] };
+/** A store as one process sees it that dies when it stores its response. From then on, every operation fails there. */
+function dyingAtResponse(store: MemoryStore): { store: MemoryStore; hasDied: () => boolean } {
+  let hasCreated = false;
   let isDead = false;
   const died = () => Promise.reject(new Error("This process is dead."));
-  const created: unknown[] = [];
-  // It dies when it stores its response. From then on, every operation fails there.
   const dying = new Proxy(store, {
     get: (target, name: string) => {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== "function" || name === "subscribe") return member;
       return async (...given: unknown[]) => {
-        if (name === "endRound" && created.length > 0) isDead = true;
+        if (name === "endRound" && hasCreated) isDead = true;
         if (isDead) return died();
         const result: unknown = await Reflect.apply(member, target, given);
-        if (name === "create") created.push(result);
+        if (name === "create") hasCreated = true;
         return result;
       };
     },
   });
-  const first = replica(dying, cloud, nothing);
-  const round = await confirmed(first.serve);
-  expect(await first.serve(round)).toMatchObject({ data: { reason: "store_unavailable" } });
-  expect([isDead, created.length]).toEqual([true, 1]);
-  const second = replica(store, cloud, nothing);
-  const response = await second.serve(round);
-  expect(response).toMatchObject({ kind: "complete", result: { isError: true } });
-  expect(JSON.stringify(response)).toContain("It is not wanted.");
-  expect(await store.figures()).toMatchObject({ live: 0, undoing: 1 });
-  await second.app.work();
-  await vi.waitFor(
-    async () => expect(await store.figures()).toMatchObject({ undoing: 0 }),
-    patience,
-  );
-  expect(cloud).toEqual({ made: ["a", "b"], undone: ['b~undo "b"', 'a~undo "a"'] });
-  expect(await second.serve(round)).toEqual(response);
-});
+  return { store: dying, hasDied: () => isDead };
+}
+
+test.each([
+  ["failed", { kind: "complete", result: { isError: true } }, "It is not wanted."],
+  ["was cancelled", { kind: "error", data: { reason: "cancelled" } }, "This call was cancelled"],
+])(
+  "if the process dies between the ended row and the response of a call that %s, a copy gets the response and runs nothing",
+  async (how, expected, text) => {
+    const store = new MemoryStore({ leaseMs: 100 });
+    const cloud: Cloud = { made: [], undone: [] };
+    const dying = dyingAtResponse(store);
+    const stop = new Stop();
+    const first = replica(dying.store, cloud, () => {
+      if (how === "was cancelled") stop.stop("Cancelled");
+    });
+    const round = await confirmed(first.serve);
+    const lost = await first.serve({ ...round, stop });
+    expect(lost).toMatchObject({ data: { reason: "store_unavailable" } });
+    expect(dying.hasDied()).toBe(true);
+    const second = replica(store, cloud, nothing);
+    const response = await second.serve(round);
+    expect(response).toMatchObject(expected);
+    expect(JSON.stringify(response)).toContain(text);
+    expect(second.runs()).toBe(0);
+    expect(await store.figures()).toMatchObject({ live: 0, undoing: 1 });
+    await second.app.work();
+    await vi.waitFor(
+      async () => expect(await store.figures()).toMatchObject({ undoing: 0 }),
+      patience,
+    );
+    expect(cloud).toEqual({ made: ["a", "b"], undone: ['b~undo "b"', 'a~undo "a"'] });
+    expect(await second.serve(round)).toEqual(response);
+  },
+);
