@@ -13,7 +13,7 @@ import { ask, Engine, openSealer } from "./engine.fixture.ts";
 import type { Handlers, Undos } from "./engine.fixture.ts";
 import type { ExecutionDeps } from "./execution/dependencies.ts";
 import { HeldClaim } from "./execution/held-claim.ts";
-import { Lease } from "./execution/lease.ts";
+import { Lease } from "./execution/lease-time.ts";
 import { readUndone } from "./execution/log-records.ts";
 import { Undoing } from "./execution/undoing.ts";
 import { defaultTaskLimits } from "./limits.ts";

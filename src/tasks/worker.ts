@@ -8,7 +8,7 @@ import type { RunningStep } from "./execution/blocked-loop.ts";
 import { Execution } from "./execution/execution.ts";
 import type { ExecutionDeps } from "./execution/dependencies.ts";
 import { LateOutcomes } from "./execution/late-outcomes.ts";
-import { Lease } from "./execution/lease.ts";
+import { Lease } from "./execution/lease-time.ts";
 import type { Program } from "./program.ts";
 import type { ClaimedTask, ChangeHint } from "./store.ts";
 import { Sweeper } from "./sweeper.ts";

@@ -10,7 +10,7 @@ import type { StepObserver } from "../server/context/handler-context.ts";
 import { programOf } from "../server/tasks/tool-program.ts";
 import { limitsOf } from "../server/tasks/task-engine.ts";
 import { Execution } from "../tasks/execution/execution.ts";
-import { Lease } from "../tasks/execution/lease.ts";
+import { Lease } from "../tasks/execution/lease-time.ts";
 import { TaskRuntime } from "../tasks/runtime.ts";
 import { StorageShares } from "../tasks/shares.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";

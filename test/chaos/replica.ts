@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { toJson } from "../../src/util/json.ts";
 import { nodeTurns } from "../../src/replay/turns.ts";
-import { Lease } from "../../src/tasks/execution/lease.ts";
+import { Lease } from "../../src/tasks/execution/lease-time.ts";
 import type { Program } from "../../src/tasks/program.ts";
 import { TaskRuntime } from "../../src/tasks/runtime.ts";
 import type { Promotion } from "../../src/tasks/runtime.ts";

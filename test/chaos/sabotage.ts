@@ -1,6 +1,6 @@
 // Breaks the task engine on purpose, from outside, to prove that the harness would find a mistake.
 
-import { Lease } from "../../src/tasks/execution/lease.ts";
+import { Lease } from "../../src/tasks/execution/lease-time.ts";
 import { entryRecord, readEntries } from "../../src/tasks/execution/log-records.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import type { ClaimRef } from "../../src/tasks/task.ts";

@@ -11,7 +11,7 @@ import { Stop } from "../../replay/stop.ts";
 import type { Stoppable, StopReason } from "../../replay/stop.ts";
 import { errorText } from "../../util/error-text.ts";
 import { backOff } from "../../util/timers.ts";
-import { Lease } from "../../tasks/execution/lease.ts";
+import { Lease } from "../../tasks/execution/lease-time.ts";
 import { cutRecord, entryRecord, readEntries } from "../../tasks/execution/log-records.ts";
 import type { RoundClaimResult, TaskStore } from "../../tasks/store.ts";
 import type { ClaimRef } from "../../tasks/task.ts";

@@ -25,7 +25,7 @@ import { OtherVersions } from "./other-versions.ts";
 import { sweepOnce } from "../sweeper.ts";
 import { DueTimer } from "./due-timer.ts";
 import { AbandonedError, HeldClaim, UnwrittenError } from "./held-claim.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./lease-time.ts";
 import { sealedEnd } from "./sealed-end.ts";
 import { Reports } from "./status-reports.ts";
 import { lastCause, stuckTask } from "./stuck-task.ts";

@@ -6,7 +6,7 @@ import { errorText } from "../../util/error-text.ts";
 import { backOff } from "../../util/timers.ts";
 import type { ClaimRef, TaskRecord } from "../task.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./lease-time.ts";
 
 /** Another worker has the task, or the store could not be reached for as long as the lease lasted. */
 export class AbandonedError extends Error {
