@@ -489,7 +489,7 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R14",
     what: "a key with other arguments gets the response to the first ones",
-    file: "src/server/round/once.ts",
+    file: "src/server/round/repeated-round.ts",
     find: "isFirst ? [call.binding().argumentsDigest, inputResponses]",
     put: "isFirst ? [inputResponses]",
   },

@@ -17,7 +17,7 @@ import type { Inline } from "./inline.ts";
 import type { RoundRequest } from "./request.ts";
 import { Shedding } from "./shedding.ts";
 
-/** A round keeps no log of its own, because the token does. With `once: true` the store records it (once.ts). */
+/** A round keeps no log of its own, because the token does. With `once: true` the store records it (repeated-round.ts). */
 export class RoundCarrier extends CallCarrier {
   readonly #call: Call;
   readonly #request: RoundRequest;

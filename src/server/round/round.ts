@@ -23,7 +23,7 @@ import type { TaskRuntime } from "../../tasks/runtime.ts";
 import { checkKeys, failureResponse } from "./failure.ts";
 import { Inline, tookTooLong } from "./inline.ts";
 import { isInputRequired } from "../context/low-level.ts";
-import { runOnce } from "./once.ts";
+import { runOnce } from "./repeated-round.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { leftToOthers, mayLeave } from "./other-version.ts";
 import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
