@@ -17,7 +17,7 @@ import type { Form, Read } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { Schema } from "../forms/schema.ts";
 import { tenYearsMs } from "../../util/timers.ts";
-import { inWords, Unsupported } from "./unsupported.ts";
+import { inWords, Unsupported } from "./unsupported-question.ts";
 import type { PageUrl, QuestionOptions, Sample, SampleParams } from "./context.ts";
 
 /** A question that the client is shown. */

@@ -8,7 +8,7 @@ import { errorText } from "../../util/error-text.ts";
 import { toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
 import { isUnintended } from "../../util/unintended.ts";
-import { Unsupported } from "../context/unsupported.ts";
+import { Unsupported } from "../context/unsupported-question.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { StoreTrouble } from "../tasks/store-needed.ts";

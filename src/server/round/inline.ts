@@ -12,7 +12,7 @@ import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { waitsForOthers } from "./promote.ts";
-import { Unsupported } from "../context/unsupported.ts";
+import { Unsupported } from "../context/unsupported-question.ts";
 import type { RoundResponse } from "./request.ts";
 
 /** Runs such a call, and stops it when its time is up. */

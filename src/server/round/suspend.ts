@@ -15,7 +15,7 @@ import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/author-hin
 import { accumulated, keptState, sentRequests } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
 import { isShown } from "../context/questions.ts";
-import { inWords, Unsupported } from "../context/unsupported.ts";
+import { inWords, Unsupported } from "../context/unsupported-question.ts";
 import type { RoundResponse } from "./request.ts";
 import { lateAnswerMs } from "./clock-skew.ts";
 import { spill } from "./spill.ts";
