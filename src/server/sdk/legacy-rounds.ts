@@ -7,7 +7,7 @@ import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import type { RoundRequest, RoundResponse } from "../round/request.ts";
 import { serveRound } from "../round/round.ts";
-import { askClient } from "./legacy-questions.ts";
+import { askClient } from "./legacy-ask.ts";
 
 /** How long a person may take to answer. It is less than the life of a token, so that the call can go on afterwards. */
 const answerMs = 600_000;

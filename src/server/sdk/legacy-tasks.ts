@@ -26,7 +26,7 @@ import type { RoundRequest } from "../round/request.ts";
 import { applyAnswers, ownTask } from "../tasks/requests.ts";
 import { shortId } from "../../util/short-id.ts";
 import { detailedTask } from "../tasks/wire.ts";
-import { askClient } from "./legacy-questions.ts";
+import { askClient } from "./legacy-ask.ts";
 import type { TaskWish } from "./response-overrides.ts";
 import { members } from "./task-subscriptions/subscriptions.ts";
 
