@@ -6,7 +6,7 @@ export type { App, AuthOptions, CommonOptions, ParleyOptions } from "./server/ap
 export type { AuthConfig } from "./server/http/resource-metadata.ts";
 export type { Limits } from "./server/limits.ts";
 export type { PrincipalOf } from "./server/round/principal.ts";
-export type { Drafts } from "./protocol/drafts.ts";
+export type { Drafts } from "./protocol/draft-plug-in.ts";
 export type { Listening, ListenOptions } from "./server/http/listen.ts";
 export type { NodeRequest } from "./server/http/node.ts";
 export type { AttachOptions } from "./server/sdk/adopt.ts";

@@ -7,8 +7,8 @@ import type {
   ReadResourceResult,
   StandardSchemaV1,
 } from "@modelcontextprotocol/client";
-import { dialectOf, howToPlugIn } from "../protocol/drafts.ts";
-import type { DraftDialect } from "../protocol/drafts.ts";
+import { dialectOf, howToPlugIn } from "../protocol/draft-plug-in.ts";
+import type { DraftDialect } from "../protocol/draft-plug-in.ts";
 import { goodIdempotencyKey, isIdempotencyKey } from "../protocol/idempotency-key.ts";
 import { draftVersion, legacyVersion, modernVersion } from "../protocol/versions.ts";
 import type { Era } from "../protocol/versions.ts";

@@ -8,7 +8,7 @@ import type {
   ReadResourceResult,
   StandardSchemaV1,
 } from "@modelcontextprotocol/client";
-import type { Drafts } from "../protocol/drafts.ts";
+import type { Drafts } from "../protocol/draft-plug-in.ts";
 import type { Era } from "../protocol/versions.ts";
 import type { QuestionHandlers } from "./answerers.ts";
 import type { Call } from "./call.ts";

@@ -6,7 +6,7 @@ export type { CallOptions, Connection, ConnectOptions, UnfinishedCall } from "./
 export type { ConnectTarget, HttpAccess, ServedApp, ServerCommand } from "./target.ts";
 export type { ClientJournal } from "./journal.ts";
 export type { ClientLimits } from "./limits.ts";
-export type { Drafts } from "../protocol/drafts.ts";
+export type { Drafts } from "../protocol/draft-plug-in.ts";
 export type { Era } from "../protocol/versions.ts";
 
 // calls

@@ -1,7 +1,7 @@
 // The client's half: it sends a 2026-07-28 request in the form of the draft and gives the response in the form of
 // 2026-07-28. A method without a counterpart in the draft is refused here, as a server would refuse it.
 
-import type { RpcRequests } from "../protocol/drafts.ts";
+import type { RpcRequests } from "../protocol/draft-plug-in.ts";
 import { methodNotFound } from "../protocol/error-codes.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
 import { isObject, own } from "../util/objects.ts";

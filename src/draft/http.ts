@@ -1,7 +1,7 @@
 // The draft over HTTP: one POST, one response. It is JSON, or a stream of events if notifications come before it. The
 // server keeps no session: the session id contains what the client said about itself (peer.ts).
 
-import type { DraftDialect, DraftTasks } from "../protocol/drafts.ts";
+import type { DraftDialect, DraftTasks } from "../protocol/draft-plug-in.ts";
 import { invalidRequest, sessionNotFound } from "../protocol/error-codes.ts";
 import { refusedRequest } from "../protocol/rpc.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";

@@ -1,6 +1,6 @@
 // "mcp-parley/drafts": the plug-in that makes a server or a client speak the draft of the protocol.
 
-import type { DraftDialect, Drafts } from "../protocol/drafts.ts";
+import type { DraftDialect, Drafts } from "../protocol/draft-plug-in.ts";
 import { draftVersion } from "../protocol/versions.ts";
 import { DraftRequests } from "./client.ts";
 import { isDraftRequest, serveDraftHttp } from "./http.ts";
@@ -8,7 +8,7 @@ import { DraftOffer } from "./offer.ts";
 import type { Deferred } from "./server.ts";
 import { DraftTransport } from "./stdio.ts";
 
-export type { Drafts } from "../protocol/drafts.ts";
+export type { Drafts } from "../protocol/draft-plug-in.ts";
 
 /** Options of `drafts`. */
 export interface DraftOptions {

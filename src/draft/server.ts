@@ -1,6 +1,6 @@
 // The server's half: it serves a request of the draft by sending requests of 2026-07-28 to the server behind it.
 
-import type { DraftTasks } from "../protocol/drafts.ts";
+import type { DraftTasks } from "../protocol/draft-plug-in.ts";
 import {
   internalError,
   invalidParams,

@@ -8,7 +8,7 @@ import type {
   RequestId,
   Transport,
 } from "@modelcontextprotocol/server";
-import type { DraftTasks } from "../protocol/drafts.ts";
+import type { DraftTasks } from "../protocol/draft-plug-in.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";

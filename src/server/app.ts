@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import type { Implementation, McpServer, ServerNotifier } from "@modelcontextprotocol/server";
-import type { Drafts } from "../protocol/drafts.ts";
+import type { Drafts } from "../protocol/draft-plug-in.ts";
 import type { Store } from "../tasks/store.ts";
 import type { Limits } from "./limits.ts";
 import type { DeliverResult } from "./context/tickets.ts";

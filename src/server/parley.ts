@@ -2,8 +2,8 @@
 
 import { McpServer, UriTemplate } from "@modelcontextprotocol/server";
 import type { ServerNotifier } from "@modelcontextprotocol/server";
-import { dialectOf } from "../protocol/drafts.ts";
-import type { DraftDialect, DraftTasks } from "../protocol/drafts.ts";
+import { dialectOf } from "../protocol/draft-plug-in.ts";
+import type { DraftDialect, DraftTasks } from "../protocol/draft-plug-in.ts";
 import type { Store } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { errorText } from "../util/error-text.ts";

@@ -8,7 +8,7 @@ import { drafts } from "mcp-parley/drafts";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { DraftTransport } from "../../src/draft/stdio.ts";
-import type { DraftTasks } from "../../src/protocol/drafts.ts";
+import type { DraftTasks } from "../../src/protocol/draft-plug-in.ts";
 import { registeredAs } from "../../src/server/define/handles.ts";
 import { oven } from "../wire/oven.ts";
 import type { Oven } from "../wire/oven.ts";

@@ -15,7 +15,7 @@ import type {
   ServerNotifier,
 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
-import type { DraftDialect, DraftTasks } from "../../protocol/drafts.ts";
+import type { DraftDialect, DraftTasks } from "../../protocol/draft-plug-in.ts";
 import type { Core } from "../core.ts";
 import { parseError, serverError } from "../../protocol/error-codes.ts";
 import { refusedRequest } from "../../protocol/rpc.ts";

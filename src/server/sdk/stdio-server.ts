@@ -2,7 +2,7 @@
 
 import type { Implementation, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import type { DraftDialect, DraftTasks } from "../../protocol/drafts.ts";
+import type { DraftDialect, DraftTasks } from "../../protocol/draft-plug-in.ts";
 import type { Core } from "../core.ts";
 import { TaskListeningTransport } from "./task-subscriptions/over-stdio.ts";
 
