@@ -28,7 +28,7 @@ import { Serving } from "./http/web.ts";
 import { nodeEnvironment } from "./ops/environment.ts";
 import { healthOf } from "./ops/health.ts";
 import { resolveKeys } from "./ops/keys.ts";
-import { checkMayServe } from "./ops/only-works.ts";
+import { checkMayServe } from "./ops/worker-only.ts";
 import { loggerFor } from "./ops/logger.ts";
 import { closeOnSignal } from "./ops/signals.ts";
 import { StartCheck } from "./ops/start-check.ts";

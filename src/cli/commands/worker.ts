@@ -4,7 +4,7 @@ import { basename, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import type { App } from "../../server/app.ts";
-import { onlyWorks } from "../../server/ops/only-works.ts";
+import { onlyWorks } from "../../server/ops/worker-only.ts";
 import { exit, UsageError } from "../command.ts";
 import type { Command, ExitCode } from "../command.ts";
 import { parseOptions } from "../args/command-line.ts";
