@@ -138,7 +138,10 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "It holds the tool, the answers so far and when it expires.",
-      by("src/token/open.test.ts", "come back with these members and no others"),
+      and(
+        by("src/token/open.test.ts", "come back with these members and no others"),
+        by(at.csharp, "the wizard keeps the name even if the last request has only the age"),
+      ),
     ],
     ["Malformed tokens are rejected.", by(at.mcpkit, threeErrors)],
     [
@@ -390,9 +393,13 @@ export const tutorial: readonly Row[] = [
     ["In a task, the result replaces messages.", by(at.mcpkit, silent)],
     [
       "Operators have real logging and OpenTelemetry.",
-      by(
-        at.telemetry,
-        "the metrics count rounds by outcome, and measure rounds and steps in seconds",
+      and(
+        by(at.mcpkit, silent),
+        by(
+          at.telemetry,
+          "each round has a span, and later spans are linked to the first through the sealed state",
+          "the metrics count rounds by outcome, and measure rounds and steps in seconds",
+        ),
       ),
     ],
     [
@@ -412,7 +419,14 @@ export const tutorial: readonly Row[] = [
     ],
     [
       "Only the task is silent; a call that returns at once emits.",
-      by(at.stdio, "progress comes before the result of its request"),
+      and(
+        by(at.mcpkit, silent),
+        by(at.stdio, "progress comes before the result of its request"),
+        by(
+          at.notifications,
+          "is sent from the level that the request set, once, and not again during a replay",
+        ),
+      ),
     ],
   ),
   ...under("6. What notifications/progress and notifications/message were for, enforcement", [
@@ -546,16 +560,33 @@ export const tutorial: readonly Row[] = [
       by(at.mishaps, "a client that never returns has left nothing behind"),
     ],
     [
-      "A task is cancelled by `tasks/cancel`, and its handler unwinds.",
+      "A task is cancelled by `tasks/cancel`, which interrupts what the handler waits for.",
       and(
         by(at.mcpkit, "a call that is cancelled in its task stops waiting"),
         by(at.tasks, "stops the running body, and its result is not reported"),
+      ),
+    ],
+    [
+      "The handler of a cancelled task unwinds.",
+      chosen(
+        "its steps are undone instead, by the undos that they name, because a handler that waits is parked in the store and has no stack to unwind (F40)",
+      ),
+    ],
+    ours(
+      "what the steps of a cancelled task made is undone, and no `catch` or `finally` of a waiting handler runs.",
+      and(
         by(
           at.undoing,
           "a client that cancels the task while it asks has what the task made deleted",
         ),
+        by(
+          "src/tasks/undo.test.ts",
+          "that is cancelled while it waits is undone (U3)",
+          "that is cancelled while a body runs: the body is aborted and awaited, and what it made is undone (U3)",
+        ),
+        by("src/replay/rules.test.ts", "suspending runs no catch and no finally of the handler"),
       ),
-    ],
+    ),
     [
       "Rounds are for questions that are known in advance, tasks for those that come up during the work.",
       by(at.mcpkit, phases),
