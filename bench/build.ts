@@ -1,6 +1,6 @@
-// Compiles what is measured, so that it runs as it is shipped, under plain `node`. Under `tsx`, every function that a request
-// creates would be given a name, and every error a source map. The replicas of test/chaos, which are started by the dozen,
-// also start in a fifth of the time.
+// Compiles what is measured, so that it runs under plain `node`, as the package does. Under `tsx`, every function that
+// a request creates would be given a name, and every error a source map. The replicas of test/chaos, which are started
+// by the dozen, also start in a fifth of the time.
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -30,7 +30,7 @@ export async function build(folder: string, files: readonly string[]): Promise<B
   return (file) => join(out, file.replace(/\.ts$/, ".js"));
 }
 
-/** Builds the package as it is shipped and installs it where the compiled programs find it. Returns its `dist`. */
+/** Builds the package as for a release and installs it where the compiled programs find it. Returns its `dist`. */
 export async function installPackage(folder: string): Promise<string> {
   const installed = join(folder, "node_modules/mcp-parley");
   const dist = join(installed, "dist");

@@ -307,7 +307,7 @@ function bound(change: (expected: Expected, random: Random) => Partial<Expected>
   };
 }
 
-/** Another text than this one, mostly one that is easily mistaken for it. */
+/** A different text, usually one that is easily mistaken for the given one. */
 function other(text: string, random: Random): string {
   const near = [
     `${text} `,

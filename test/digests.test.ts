@@ -1,4 +1,4 @@
-// How often the arguments of a call are digested: once if something needs the digest, and otherwise never.
+// How often the server computes the digest of a call's arguments: once if something needs it, and otherwise never.
 
 import type * as Crypto from "node:crypto";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
@@ -37,13 +37,13 @@ function served() {
 
 const ofArguments = () => digested.filter((text) => text.includes("needle"));
 
-test("a tool that asks nothing has nothing digested, however nested its arguments are", async () => {
+test("the arguments of a tool that asks nothing are not digested, however nested they are", async () => {
   const app = served();
   expect(textIn(await callTool(app, "plain", nested))).toBe("1");
   expect(ofArguments()).toEqual([]);
 });
 
-test("a tool that asks has its arguments digested once in each round", async () => {
+test("the arguments of a tool that asks are digested once in each round", async () => {
   const app = served();
   const requestState = tokenIn(await callTool(app, "asks", nested));
   expect(ofArguments()).toHaveLength(1);

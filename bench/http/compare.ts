@@ -9,7 +9,7 @@ import type { Load, Opening, Span } from "./load.ts";
 import type { Usage } from "./server.ts";
 import type { Workload } from "./workloads.ts";
 
-/** The connections of figures that have no other number in their name. */
+/** The number of connections, unless the name of a figure gives another. */
 export const usualConnections = 16;
 
 export interface Server {

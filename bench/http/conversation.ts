@@ -128,7 +128,7 @@ function questionsIn(result: Result, count: number): Readonly<Record<string, unk
   );
 }
 
-/** The state as it appears in the texts. That of tmcp is JSON, and escaped there. There may be none. */
+/** The state as it appears in the texts. tmcp's state is JSON, so it is escaped there. A round may have no state. */
 const stateOf = ({ requestState }: Result): string | undefined =>
   requestState === undefined ? undefined : JSON.stringify(requestState).slice(1, -1);
 

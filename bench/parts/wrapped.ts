@@ -1,4 +1,4 @@
-// What the engine costs a handler that asks nothing: the fast entry, against the same code in which the round only calls
+// What the engine costs a handler that asks nothing: the fast entry, against the same code with a round that only calls
 // the author's function (../http/round-bare.ts).
 
 import { cp, writeFile } from "node:fs/promises";

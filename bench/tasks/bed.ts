@@ -12,7 +12,7 @@ export interface Bed {
   /** A store with tables of its own. */
   readonly store: () => Promise<TaskStore>;
   readonly bare: () => Promise<readonly Bare[]>;
-  /** A text says why it is not available here. */
+  /** If it is not available here, a text that says why. */
   readonly openWorkflow: () => Promise<OpenWorkflowEngine | string>;
   /** The number of transactions that have written to the database so far. */
   readonly commits: () => Promise<number>;

@@ -1,8 +1,8 @@
 // The same work on openworkflow: a workflow that waits for one signal and returns it.
 //
-// openworkflow has no push. So that its client is not judged by how often it polls, this file tells it, within the process,
-// when its backend has parked or completed a run. Parley's engine gets no such help: it is watched through the store. The
-// only polling left is that of openworkflow's worker, as it is shipped: 100 ms to 1 s after it found nothing.
+// openworkflow has no push. So that its client is not judged by how often it polls, this file tells it, within the
+// process, when its backend has parked or completed a run. Parley's engine gets no such help: it is watched through the
+// store. Only openworkflow's worker still polls, with its own settings: 100 ms to 1 s after it found nothing.
 
 import { OpenWorkflow } from "openworkflow";
 
@@ -75,7 +75,7 @@ export class OpenWorkflowEngine {
   }
 }
 
-/** A text says why its backend cannot be used here. */
+/** Returns a text if the backend cannot be used here. The text says why. */
 export async function openOpenWorkflow(
   what: { readonly sqlite: string } | { readonly postgres: string; readonly schema: string },
 ): Promise<OpenWorkflowEngine | string> {

@@ -94,7 +94,7 @@ async function settle(engine: Engine, parked: number): Promise<void> {
     if (live !== parked)
       throw new Error(`${parked} tasks should be live: ${JSON.stringify(figures)}`);
     if (figures.parked === parked && inputRequired === parked && held + due === 0) return;
-    // As long as there are fewer each time, the worker is only slow.
+    // As long as the number falls, the worker is slow but not stuck.
     if (held + due < least) [least, seconds] = [held + due, 0];
     await wait(1_000);
   }

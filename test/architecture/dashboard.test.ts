@@ -1,5 +1,5 @@
-// docs/dashboard.json asks for metrics by the names that OpenTelemetry's Prometheus exporter gives them. A panel whose
-// metric is renamed would stay empty without a word.
+// docs/dashboard.json asks for metrics by the names that OpenTelemetry's Prometheus exporter gives them. If a metric
+// were renamed, its panel would stay empty without an error.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

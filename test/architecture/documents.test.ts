@@ -47,7 +47,7 @@ describe.each(documents)("%s", (document) => {
   });
 });
 
-test("links of the README work outside of the repository, too", () => {
+test("links in the README also work outside the repository", () => {
   const links = [...read("README.md").matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
   expect(links.filter((link) => !link.startsWith("https://"))).toEqual([]);
 });

@@ -8,7 +8,7 @@ import type { Bar } from "./measure.ts";
 import { plain, sent, startTarget, whole } from "./target.ts";
 import type { Target } from "./target.ts";
 
-/** What nobody may exceed without valid credentials. */
+/** The most that a request without valid credentials may cost. */
 const strangers: Bar = { factor: 10, held: mib, peak: mib };
 
 /** A known caller's body is held while it arrives, in a buffer with room for more, and then as text and as objects. */
@@ -74,7 +74,7 @@ describe.each(isFull ? (["fast", "sdk"] as const) : (["sdk"] as const))(
         // A victim that calls while they do.
         expect([name, await sent(target, whole(target, plain))]).toEqual([name, 200]);
         const held = await Promise.all(attackers);
-        // And one that calls while they hold on to what they have.
+        // And one that calls while the attackers keep what they hold.
         expect([name, await sent(target, whole(target, plain))]).toEqual([name, 200]);
         for (const connection of held) connection?.socket.destroy();
       }

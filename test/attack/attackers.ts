@@ -1,8 +1,9 @@
-// Requests that try to cost the server more than their sender. Each ends when the server has responded, or holds on.
+// Requests that try to cost the server more than their sender. Each ends when the server has responded, or keeps its
+// connection open.
 //
-// A stranger's request may never cost more than ten plain calls. A known caller's body is read, scanned and parsed, which
-// takes time for every byte, so each kind has a factor of its own, two to three times what a body near the limit of 4 MiB
-// costs. For comparison: to receive 4 MB of text, to scan it and to parse it costs as much as 20 to 30 calls.
+// A stranger's request may never cost more than ten plain calls. A known caller's body is read, scanned and parsed,
+// which takes time for every byte, so each kind has a factor of its own, two to three times what a body near the limit
+// of 4 MiB costs. For comparison, receiving, scanning and parsing 4 MB of text costs as much as 20 to 30 calls.
 
 import { envelope } from "../wire/post.ts";
 import type { Message } from "../wire/post.ts";
@@ -69,7 +70,7 @@ function posted(
   };
 }
 
-/** A request that consists of its head. */
+/** A request without a body. */
 function headed(name: string, known: number, change: (head: string) => string): Attack {
   return {
     name,
@@ -120,11 +121,11 @@ export const attacks: readonly Attack[] = [
   posted("JSON of very many levels", 60, () => nested),
   posted("JSON of very many empty lists", 40, () => wide),
   posted("JSON of very many members", 40, () => around(`{${members(size / 11)}}`)),
-  // As much as is not refused: it is scanned, parsed, and copied for the digest.
+  // The largest body that is not refused: it is scanned, parsed, and copied for the digest.
   posted("JSON of as many lists as may be", 60, () => lists),
   // V8 makes a description of an object for every name.
   posted(
-    "objects of as many names as may be",
+    "objects with as many names as are allowed",
     150,
     () => {
       const objects = Array.from({ length: mostNames / 100 }, () => `{${members(100)}}`);

@@ -1,5 +1,6 @@
-// A folder that was cloned, with a `.parley` that means harm. Every command that looks there without a target is run in it.
-// None may start a program, send or print a secret, write outside, or pass control characters on.
+// A person clones a repository whose `.parley` folder is hostile. The test runs every command that reads this folder
+// when it is given no target. None may start a program, send or print a secret, write outside the folder, or pass
+// control characters on.
 
 import {
   chmodSync,
@@ -33,7 +34,7 @@ async function listening() {
   return { url, heard };
 }
 
-/** The state of a call that somebody else has left in a folder of theirs. */
+/** The state of a call that another person left in a folder. */
 async function foreignState(url: string) {
   const cwd = emptyFolder();
   await parley(["call", url, "text"], { cwd, env: { XDG_CONFIG_HOME: emptyFolder() } });
@@ -103,6 +104,6 @@ test("a cloned folder makes no command start a program, give a secret away or wr
   expect(readdirSync(cwd)).not.toContain("ran");
   expect(readdirSync(outside)).toEqual(["precious"]);
   expect(readFileSync(join(outside, "precious"), "utf8")).toBe("precious");
-  // Somebody else's server may be asked, but not with the person's token.
+  // A command may ask another person's server, but not with this person's token.
   expect(JSON.stringify(heard.map(({ headers }) => headers))).not.toContain("secret-token");
 });

@@ -1,6 +1,6 @@
 // One caller sends very many requests of one kind, while calls of another caller are under way: one in rounds, one in a
-// session of 2025-11-25, and one as a task. The other's calls complete, and a flood leaves no more in memory and in the
-// store than is stated. Attackers do not care about their own connections.
+// session of 2025-11-25, and one as a task. The other caller's calls complete, and a flood leaves no more in memory and
+// in the store than its limits say. Attackers do not care about their own connections.
 
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { patience } from "../patience.ts";
@@ -51,7 +51,7 @@ const legacy = (token: string, session?: string): Sending => ({
 
 // ---------------------------------------------------------------- the victim
 
-/** Begins three calls of ada. What is returned completes them. */
+/** Begins three calls for ada. Returns a function that completes them. */
 async function victim({ url }: Target): Promise<() => Promise<void>> {
   const requestState = tokenIn(await callTool(url, "ask", {}, as("ada")));
   const opened = await post(url, initialize, legacy("ada"));
@@ -85,7 +85,7 @@ async function victim({ url }: Target): Promise<() => Promise<void>> {
   };
 }
 
-/** Reads a stream as far as something that must come. */
+/** Reads a stream until an expected event arrives. */
 function textsOf({ body }: Response) {
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -112,7 +112,7 @@ interface Flood {
   readonly factor: number;
   /** What one request may leave in memory, in bytes, while the attacker holds on. */
   readonly held: number;
-  /** Returns what sends one request of the flood, and holds on to what it gets. */
+  /** Returns a function that sends one request of the flood and keeps what it gets. */
   readonly prepare: (target: Target, held: Held) => Promise<() => Promise<unknown>>;
 }
 
@@ -121,7 +121,7 @@ type Held = (Response | Connection)[];
 const many = isFull ? 1_100 : 150;
 const kib = 1_024;
 
-/** As much as one caller may store, and what the file has beside it. */
+/** The most that one caller may store, plus what the file needs besides. */
 const share = limits.storedBytesPerPrincipal * 2;
 
 const floods: readonly Flood[] = [
@@ -129,7 +129,7 @@ const floods: readonly Flood[] = [
     name: "subscriptions",
     count: many,
     stored: 64 * kib,
-    // Each is served by the SDK, and told about its task.
+    // The SDK serves each of them and reports its task.
     factor: 15,
     held: 100 * kib,
     prepare: async ({ url }, held) => {
@@ -148,7 +148,7 @@ const floods: readonly Flood[] = [
     name: "sessions",
     count: many,
     stored: 0,
-    // Each has a server of the SDK with all tools.
+    // Each session has its own SDK server with all tools.
     factor: 15,
     held: 100 * kib,
     prepare:
@@ -262,7 +262,7 @@ describe.each(isFull ? (["fast", "sdk"] as const) : (["fast"] as const))(
       return () => target.stop();
     });
 
-    test.each(chosen)("a flood of $name leaves another's calls alone", async (flood) => {
+    test.each(chosen)("a flood of $name does not disturb another caller's calls", async (flood) => {
       const { name, count, prepare, ...most } = flood;
       const finish = await victim(target);
       const held: Held = [];
@@ -285,7 +285,7 @@ describe.each(isFull ? (["fast", "sdk"] as const) : (["fast"] as const))(
       const cost = { factor, held: memory, peak: 0, stored: stored / count };
       const bar = {
         factor: most.factor,
-        // Few requests do not average out what the process itself keeps meanwhile.
+        // With few requests, what the process itself keeps meanwhile does not average out.
         held: isFull ? most.held : mib,
         peak: 0,
         stored: Math.round(most.stored / count),
@@ -295,7 +295,7 @@ describe.each(isFull ? (["fast", "sdk"] as const) : (["fast"] as const))(
   },
 );
 
-test("nobody can read, follow, answer or end another's task", async () => {
+test("a caller cannot read, follow, answer or end another caller's task", async () => {
   const target = await startTarget({ entry: "fast", auth: true });
   try {
     const { url } = target;

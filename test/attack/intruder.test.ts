@@ -1,6 +1,6 @@
-// Somebody who can write to the database, and has no key, moves what is there: every column of every table, between the
-// rows of two users, of two tools and of two tasks. Nobody may get to see what is another's, and no tool may run with what
-// another was given. test/wire/moved-records.test.ts says what exactly happens in each case.
+// An intruder can write to the database but has no key. The test moves every column of every table between the rows of
+// two users, of two tools and of two tasks. No user may see another user's data, and no tool may run with another
+// tool's arguments. test/wire/moved-records.test.ts shows what exactly happens in each case.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ const verifier = {
   }),
 };
 
-/** An app whose tools all know a secret of their caller, and note it if they run for anybody else or as another tool. */
+/** An app whose tools get a secret from their caller. They record a run for another caller, or as another tool. */
 async function opened() {
   const folder = mkdtempSync(join(tmpdir(), "parley-intruder-"));
   const path = join(folder, "tasks.db");
@@ -121,7 +121,7 @@ const columnsOf = ({ database }: Opened, table: string): readonly string[] =>
     .all()
     .map(({ name }) => String(name));
 
-/** Gives each of two rows what the other has in these columns. */
+/** Swaps these columns of two rows. */
 function swap(
   { database }: Opened,
   table: string,
@@ -230,7 +230,7 @@ describe.each(pairs)("between two %s", (_, one, other) => {
   });
 });
 
-/** Both users look at both tasks, answer them, and look again. Nobody sees what another tool or user was given. */
+/** Both users look at both tasks, answer them, and look again. Neither may see the arguments of another tool or user. */
 async function read(
   { database, about }: Opened,
   one: readonly [string, string],
@@ -248,7 +248,7 @@ async function read(
       }
     }
     if (round === "after") break;
-    // A worker looks at them, whatever the intruder has made of their times. What it cannot open, it puts off.
+    // A worker looks at them, whatever due times the intruder has set. It puts off what it cannot open.
     database
       .prepare("update tasks set due_at = 1, worker = null where id in (?, ?) and result is null")
       .run(...ids);

@@ -25,7 +25,7 @@ export type Bar = Pick<Cost, "factor" | "held" | "peak"> & { readonly stored?: n
 
 export const mib: number = 1024 * 1024;
 
-/** A caller that costs nothing to anybody, to compare with. */
+/** Sends one request. Resolves with its connection if it stays open. */
 export type Attempt = () => Promise<Connection | undefined>;
 
 const times = isFull ? 8 : 4;

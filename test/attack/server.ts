@@ -18,7 +18,10 @@ import { keys, quiet } from "../interop/errands.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = (): void => void runInNewContext("gc()");
 
-/** It takes a turn of the event loop, as one that asks another server does, so a body begins to arrive meanwhile. */
+/**
+ * Takes a turn of the event loop, as a verifier that asks another server does, so that a body begins to arrive
+ * meanwhile.
+ */
 const verifyAccessToken = async (token: string) => {
   await setImmediate();
   if (token !== "ada" && token !== "eve") {

@@ -1,4 +1,4 @@
-// The benchmark itself: what it writes, and that a wrong response ends it. No figure is checked here.
+// Tests the benchmark itself: what it writes, and that a wrong response ends it. It checks no figure.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

@@ -22,7 +22,7 @@ export interface Final {
   readonly result: readonly Heard[] | undefined;
   /** The part of the log that handlers receive. */
   readonly history: readonly Heard[];
-  /** The steps that are to be undone if the task does not end well, in the order in which they began. */
+  /** The steps to undo if the task does not end well, in the order they began. */
   readonly begun: readonly string[];
   /** The undos that have ended, in the order of the log. */
   readonly undone: readonly { readonly key: string; readonly error: string | undefined }[];

@@ -1,5 +1,5 @@
-// Outlives the run by a moment: when its standard input ends, however the run did, it kills the replicas that are
-// left, stopped ones too, and removes the folder. A stopped process cannot see that its parent is gone.
+// Outlives the run by a moment. When its standard input ends, for any reason, it kills the replicas that are left, even
+// stopped ones, and removes the folder. A stopped process cannot see that its parent is gone.
 //
 // Reads lines: "+<pid>" for a replica that has been started, "-<pid>" for one that has ended.
 
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 const folder = process.argv[2] ?? "";
 const replicas = new Set();
 
-// Ctrl-C goes to the whole group; the run's end decides.
+// Ctrl-C goes to the whole process group. The keeper waits for the end of the run instead.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 
 const lines = createInterface({ input: process.stdin });
@@ -24,7 +24,7 @@ lines.on("close", () => {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // Gone already.
+      // The process has already ended.
     }
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });

@@ -1,4 +1,4 @@
-// As another client, and to check one's own server.
+// `parley call` as another kind of client (`--as`), and as a check of your own server (`--tamper`, `--replay`).
 
 import { createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server";
 import { createServer } from "node:http";
@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { deskUrl, emptyFolder, parley, read } from "./run.ts";
 
-/** One that trusts whatever state comes back, and counts. */
+/** A server that trusts any state it gets back, and counts. */
 async function careless(): Promise<string> {
   let orders = 0;
   const handler = createMcpHandler(() => {
@@ -121,7 +121,7 @@ describe("--as", () => {
     expect(read(stdout)).toMatchObject({ status: "failed", error: { code: "capability_missing" } });
   });
 
-  test("modern: the server is spoken to in 2026-07-28, and an unknown kind is refused", async () => {
+  test("modern: the command speaks 2026-07-28 to the server, and refuses an unknown kind", async () => {
     const url = await deskUrl();
     const cwd = emptyFolder();
     const modern = await parley(["call", url, "echo", "item=x", "--as", "modern", "--json"], {

@@ -1,4 +1,4 @@
-// A replica of the demo with which its story must not hold: BROKEN says in which way.
+// A replica that breaks the story of the demo. BROKEN says how.
 
 import { join } from "node:path";
 import process from "node:process";

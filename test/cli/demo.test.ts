@@ -11,11 +11,11 @@ import { keys, parleyOnScreen } from "./screen.ts";
 import type { Screen } from "./screen.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** As in a clone, where `npm start` has tsx; the other tests start what is compiled. */
+/** Starts the demo as in a clone, where `npm start` uses tsx. The other tests start compiled code. */
 const demo = ["--import", "tsx", join(root, "src/cli/main.ts"), "demo"];
 const broken = program("test/cli/demo-broken.ts");
 
-/** Temporary files go there, and every replica has it among its arguments: so it shows what is left. */
+/** The folder for temporary files. Every replica has it among its arguments, so it shows what is left behind. */
 function emptyFolder(atEnd: (end: () => void) => void = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-demo-test-"));
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,7 +25,7 @@ function emptyFolder(atEnd: (end: () => void) => void = onTestFinished): string 
 function leftIn(folder: string): readonly string[] {
   const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
   return [
-    // What tsx keeps there is not ours.
+    // The files that tsx keeps there do not count.
     ...readdirSync(folder).filter((name) => name.startsWith("parley-")),
     ...processes.filter((line) => line.includes(folder)),
   ];
@@ -56,7 +56,7 @@ What happened
  ✔ The cloud received 2 requests with 1 idempotency key, and created 1 VM.
 `;
 
-test("without a terminal a script answers, the story holds, and nothing is left", async () => {
+test("without a terminal a script answers, the story holds, and nothing is left behind", async () => {
   const folder = emptyFolder();
   const { code, stdout, stderr } = await run(demo, { TMPDIR: folder });
   expect(stderr).toContain("Without a terminal, a script answers the questions (--auto).");

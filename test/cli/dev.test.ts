@@ -48,7 +48,7 @@ async function kitchen(main = server) {
   return { screen, write, url: `http://127.0.0.1:${port}/mcp` };
 }
 
-/** It has come up for the nth time. */
+/** Matches the screen once the server has started this many times. */
 const started = (times: number) => new RegExp(`(✔ server.ts http[^]*){${times}}`);
 
 /** A call that has answered its first question, so that a step is recorded, and waits at the second. */

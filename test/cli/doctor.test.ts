@@ -118,7 +118,7 @@ test("reports a Node that is too old", () => {
   expect(nodeFinding("24.0.0").state).toBe("fine");
 });
 
-/** A front of a server whose clock is off. */
+/** A proxy that makes a server's clock look wrong. */
 async function frontOf(url: string, skewMs: number): Promise<string> {
   const front = createServer((incoming, response) => {
     const { method, headers } = incoming;
@@ -153,8 +153,8 @@ test("reports a replica whose clock differs from this machine's and from another
   expect(same.out).toContain("✔ clocks       the replicas have the same time\n");
 });
 
-test("text of a server cannot overwrite the terminal", () => {
-  // As in the id of the key of a state, which a server chooses.
+test("text from a server cannot overwrite the terminal", () => {
+  // For example in the id of a state's key, which the server chooses.
   const found = lineOf({ about: "server", state: "wrong", text: 'key "\u001B[2J\u009B2J\u202Ea"' });
   expect(found).toBe('✖ server       key "a"');
 });
@@ -204,7 +204,7 @@ test("checks a SQLite store that is missing, has no tables, or has a worker, wit
   app.tool("long", { task: "optional" }, async () => "done");
   const { close } = await app.work();
   onTestFinished(close);
-  // It is seen once it has looked for work.
+  // The worker is visible once it has looked for work.
   await expect
     .poll(async () => (await run(doctor, ["--store", file], env)).out)
     .toMatch(

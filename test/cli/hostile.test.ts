@@ -1,5 +1,5 @@
-// A server that means harm, or was made by chance: what it says can neither write over the screen, nor fill the memory,
-// nor lead anywhere; what is odd about it is said in one sentence.
+// A hostile or a broken server. Its text cannot overwrite the screen, fill the memory, or send a person to a harmful
+// address. The command says in one sentence what is odd about it.
 
 import { readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -23,7 +23,7 @@ async function serving(say: Saying): Promise<string> {
   return url;
 }
 
-/** One tool, which asks this in its first round and says in its second what it was told. */
+/** A server with one tool. It asks these questions in its first round, and returns the answers in its second. */
 const asking =
   (inputRequests: object): Saying =>
   ({ method, params }) => {
@@ -255,7 +255,8 @@ test("a command that is started gets no variables except basic ones and those th
   expect((await has("--env", "NONE", ...command)).stderr).toContain(
     "--env NONE: the variable is not set.",
   );
-  // A server file is the person's own, and runs as with node. The token is for the servers that the command calls.
+  // A server file is the person's own, so it gets all variables, as with `node`. The token is for the servers that the
+  // command calls.
   const file = ["HER_SECRET", "MY_SECRET", "PARLEY_KEYS", "PATH"];
   const ofFile = (await has("server.mjs")).names;
   expect(ofFile).toEqual(expect.arrayContaining(file));
@@ -263,7 +264,7 @@ test("a command that is started gets no variables except basic ones and those th
 });
 
 describe("signing in", () => {
-  /** A server of this machine whose sign-in leads to `page`, and which says itself where to ask. */
+  /** A server on this machine that sends people to `page` to sign in. Its metadata names its own authorization server. */
   async function leadingTo(server: (origin: string) => string, page: string): Promise<string> {
     const http = createServer((request, response) => {
       const { port } = http.address() as AddressInfo;
@@ -298,7 +299,7 @@ describe("signing in", () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   }
 
-  test("is not offered by the server: the error says so, and not that the server is down", async () => {
+  test("if the server does not offer it, the error says so instead of saying that the server is down", async () => {
     const http = createServer((request, response) => {
       const isMcp = request.url === "/mcp";
       return response
@@ -324,7 +325,7 @@ describe("signing in", () => {
     });
   });
 
-  test("at an address that is down: the error names it, and not the server", async () => {
+  test("if the sign-in address is down, the error names that address, not the server", async () => {
     const gone = createServer();
     await new Promise<void>((resolve) => void gone.listen(0, "127.0.0.1", resolve));
     const issuer = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
@@ -352,7 +353,7 @@ describe("signing in", () => {
       () => "http://evil.example",
       "https://evil.example/in",
     ],
-  ])("does not send anybody to %s", async (_, server, page) => {
+  ])("does not send a person to %s", async (_, server, page) => {
     const url = await leadingTo(server, page);
     const cwd = emptyFolder();
     const env = { XDG_CONFIG_HOME: join(cwd, "config") };

@@ -1,4 +1,4 @@
-// `parley init`, as somebody who has only the package: what it writes is installed, tested, checked and called.
+// `parley init` for a user who has only the package. The test installs, tests, type-checks and calls what it writes.
 
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ test("the new project installs, passes its test and its type check, and can be c
 
   const mine = join(folder, "my-server");
   const manifest = readFileSync(join(mine, "package.json"), "utf8");
-  // Not the one of the registry, but the one at hand.
+  // The package that was just built, instead of the one in the registry.
   const here = manifest.replace(
     /"mcp-parley": ".*?"/,
     `"mcp-parley": ${JSON.stringify(`file:${tarball}`)}`,

@@ -1,4 +1,5 @@
-// The calls that a folder keeps: forgotten, held by whoever goes on with them, and of a clock that was wrong.
+// The calls that a folder keeps: how they are forgotten, how a process holds the call that it continues, and how a
+// wrong clock is handled.
 
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -70,7 +71,7 @@ test("two processes cannot continue the same call at the same time", async () =>
   expect(second.stderr).toContain(
     `Process ${first.pid} is running this call now, so nothing was sent.`,
   );
-  // Once that one is gone, however that was, it is anybody's.
+  // Once that process has ended, for any reason, another may continue the call.
   first.kill("SIGKILL");
   await new Promise((resolve) => first.once("exit", resolve));
   expect((await parley(again, { cwd })).code).toBe(7);
@@ -80,7 +81,7 @@ test("ignores a lock from before the machine was started", async () => {
   const url = await deskUrl();
   const { cwd, path, id } = await left(url);
   const held = path.replace(/call$/, "held");
-  // A number that some process has today.
+  // The id of a process that runs now.
   writeFileSync(held, String(process.ppid));
   const resumed = ["resume", id, "--answer", "name=Ada"];
   expect((await parley(resumed, { cwd })).code).toBe(1);
@@ -134,12 +135,12 @@ describe("a call that this person did not start here", () => {
     expect(await told([id, "--trust"], cwd, other)).toBe(true);
   });
 
-  test("starts no program, by any command", async () => {
+  test("is never a reason to start a program, whatever the command", async () => {
     const { url } = await asking();
     const { cwd, path, id, state } = await left(url);
     const target = { kind: "command", command: "touch", args: ["ran"], cwd } as const;
     const forged = referenceAt(target, referenceTo({ ...state, taskId: "t" }));
-    // With the mark of another call, of another person, or without any.
+    // With the mark of another call or of another person, or without a mark.
     const mark = readFileSync(path, "utf8").split(".").slice(0, 2).join(".");
     for (const text of [forged, `${mark}.${forged}`]) {
       writeFileSync(path, text);

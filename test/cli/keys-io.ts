@@ -1,4 +1,4 @@
-// A command without a process: what it is given, and what it says.
+// Runs a command in this process, and records what it prints.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ export async function run(
   return { code, ...said };
 }
 
-/** Where no key of development is. */
+/** A folder without a development key. */
 export function inEmptyFolder(): string {
   const before = process.cwd();
   const folder = mkdtempSync(join(tmpdir(), "parley-empty-"));

@@ -52,7 +52,7 @@ test("in each step of a rotation, every instance opens what the previous and the
   const phases = [before, first, second, third];
   for (const [index, phase] of phases.entries()) {
     const next = phases[index + 1] ?? phase;
-    // During a deployment both are in use at once. What is sealed last in step 1 has expired in step 3.
+    // During a deployment, two neighbouring steps are in use at once. What step 1 sealed has expired by step 3.
     expect(opens(next, phase), `${index} opens ${index + 1}`).toBe(true);
     expect(opens(phase, next), `${index + 1} opens ${index}`).toBe(true);
   }
@@ -85,7 +85,7 @@ test("rotates keys from a file, and refuses to rotate if none were given", async
     ["new", "old"],
     ["new"],
   ]);
-  // The key of a development server is not one to rotate into production.
+  // A development key must not be rotated into production.
   const empty = inEmptyFolder();
   mkdirSync(join(empty, ".parley"));
   writeFileSync(join(empty, ".parley/keys"), newKey("dev"), { mode: 0o600 });

@@ -1,4 +1,4 @@
-// What goes wrong is said in one sentence, with the right exit code, and nothing is lost.
+// When something goes wrong, the command says so in one sentence, uses the right exit code, and loses nothing.
 
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -182,7 +182,7 @@ describe("the state of a call", () => {
 });
 
 describe("the journal", () => {
-  /** A disk of 64 kB, which takes root and Linux. */
+  /** A disk of 64 kB. Only root can mount it, and only on Linux. */
   function smallDisk(): string | undefined {
     const folder = join(emptyFolder(), "disk");
     mkdirSync(folder);
@@ -244,7 +244,7 @@ describe("the journal", () => {
       try {
         writeFileSync(file, Buffer.alloc(size));
       } catch {
-        // It is full at this size.
+        // At this size the disk is full.
       }
     }
     return files;
@@ -263,7 +263,7 @@ describe("the journal", () => {
 });
 
 describe("the server that was started stops", () => {
-  /** Prints its process id, and then is a server. */
+  /** A server that prints its process id first. */
   function prints(cwd: string): string {
     const file = join(cwd, "server.mjs");
     writeFileSync(

@@ -1,4 +1,4 @@
-// From a pipe: what cannot be asked is printed with a reference, and answered by another process.
+// Without a terminal, the command prints the questions and a reference. Another process answers them.
 
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ describe("call, exit 6, resume in another process", () => {
     });
     const elsewhere = emptyFolder();
     const args = ["resume", String(called["ref"]), "--answer", "name=Ada", "--json"];
-    // A reference can be from anybody, and this one would start a program.
+    // A reference may come from another person, and this one would start a program.
     const refused = await parley(args, { cwd: elsewhere });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toContain(`would start a program: ${deskFile}\n`);
@@ -65,7 +65,7 @@ describe("call, exit 6, resume in another process", () => {
     });
   });
 
-  test("a call of a URL, with answers in a file; no header and no token is kept", async () => {
+  test("a call of a URL, with answers in a file; headers and tokens are not kept", async () => {
     const shop = app({ name: "there", version: "1.0.0", keys: appKeys, logger: quiet });
     const seen: (string | null)[] = [];
     shop.tool(
@@ -145,7 +145,7 @@ describe("arguments", () => {
     expect(JSON.parse(piped.stdout)).toEqual({ item: "x" });
   });
 
-  test("the log messages of a call are shown with -v, and without it not even asked for", async () => {
+  test("with -v the log messages of a call are shown, and without it they are not requested", async () => {
     const url = await deskUrl();
     const cwd = emptyFolder();
     const without = await parley(["call", url, "count"], { cwd });

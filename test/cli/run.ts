@@ -1,4 +1,4 @@
-// The command with pipes for its input and output, as a script has it.
+// Runs the command with pipes for its input and output, as a script does.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -31,7 +31,7 @@ export function start(args: readonly string[], { cwd, env = {} }: RunOptions) {
   const child = spawn(process.execPath, ["--import", leash.fourth, main, ...args], {
     cwd,
     env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig, XDG_CONFIG_HOME: config, ...env },
-    // The last is the leash.
+    // The fourth pipe ends the process when this one ends.
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -76,14 +76,14 @@ export async function parley(
   }
 }
 
-/** An empty folder, for as long as the test. */
+/** An empty folder that is removed after the test. */
 export function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-cli-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The desk in this process, which saves starting one. */
+/** Serves the desk in this process, so that no other process has to start. */
 export async function deskUrl(options: Partial<ParleyOptions> = {}): Promise<string> {
   const app = desk({ keys, logger: quiet, store: memoryStore(), ...options });
   const { url } = await app.listen(0);

@@ -1,4 +1,4 @@
-// The command in a terminal of its own: keys go in, and what is on its screen can be read.
+// Runs the command in a terminal of its own. A test sends keys and reads the screen.
 
 import process from "node:process";
 import { spawn } from "@lydell/node-pty";
@@ -7,11 +7,14 @@ import { config, main, tsconfig } from "./where.ts";
 
 export interface Screen {
   readonly press: (...keys: readonly string[]) => void;
-  /** Everything on it, without what is behind the last letter of a line. */
+  /** The text on the screen, without the blanks at the end of each line. */
   readonly text: () => string;
   /** All that was written to it, with its escape sequences. */
   readonly raw: () => string;
-  /** Resolves when the screen shows it; rejects, with the screen, when it ends or time is over before. */
+  /**
+   * Resolves when the screen shows it. If the command ends or the time is up first, rejects with the text of the
+   * screen.
+   */
   readonly shows: (what: RegExp, withinMs?: number) => Promise<void>;
   readonly ended: Promise<number>;
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -26,7 +29,7 @@ export interface ScreenOptions {
 export function parleyOnScreen(args: readonly string[], options: ScreenOptions): Screen {
   const { cwd, env = {}, columns: cols = 80 } = options;
   const rows = 60;
-  // Nothing of whoever runs the tests decides about colours.
+  // The environment of the person who runs the tests must not decide about colours.
   const { NO_COLOR: _no, FORCE_COLOR: _force, CI: _ci, ...rest } = process.env;
   const pty = spawn(process.execPath, [main, ...args], {
     cols,
@@ -57,7 +60,7 @@ export function parleyOnScreen(args: readonly string[], options: ScreenOptions):
     return lines.join("\n").trimEnd();
   };
   const ended = new Promise<number>((resolve) => {
-    // What was written last may still be on its way to the screen.
+    // The last output may not have reached the screen yet.
     pty.onExit(({ exitCode }) => terminal.write("", () => resolve(exitCode)));
   });
   const shows = (what: RegExp, withinMs = 60_000) =>

@@ -38,7 +38,7 @@ describe("the everything server (2025-11-25, over standard input and output)", (
     onTestFinished(() => screen.kill("SIGKILL"));
     await screen.shows(/◆ {2}\S/);
     screen.press("Ada", keys.enter);
-    // It asks a dozen optional things: Enter takes what is there, or leaves it out.
+    // It asks for a dozen optional values. Enter accepts the default, or leaves the value out.
     for (let field = 0; field < 20; field += 1) {
       const before = screen.text();
       const isOver = await Promise.race([screen.ended.then(() => true), changed(screen, before)]);
@@ -50,7 +50,7 @@ describe("the everything server (2025-11-25, over standard input and output)", (
   });
 });
 
-/** False, when there is a new prompt on the screen. */
+/** False once the screen shows a new prompt. */
 async function changed(
   screen: ReturnType<typeof parleyOnScreen>,
   before: string,
@@ -62,7 +62,7 @@ async function changed(
   return false;
 }
 
-/** The status of a request whose line holds this path as it is. `fetch` would not send it. */
+/** The status of a request for exactly this path, which `fetch` would normalise. */
 async function statusOf({ hostname: host, port }: URL, path: string): Promise<number | undefined> {
   const [response] = (await once(get({ host, port, path }), "response")) as [IncomingMessage];
   return response.resume().statusCode;

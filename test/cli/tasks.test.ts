@@ -1,4 +1,4 @@
-// Tasks, by their server and in their store.
+// `parley tasks`, through the server of a task and directly in its store.
 
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { deskUrl, emptyFolder, parley, read } from "./run.ts";
 
 interface Stored {
   readonly store: Store;
-  /** As it is named on the command line. */
+  /** The name of the store on the command line. */
   readonly target: string;
 }
 
@@ -130,7 +130,7 @@ test("reports tasks, commands and stores that do not exist", async () => {
     code: 1,
     stderr: "The server does not know this task. It may have expired.\n",
   });
-  // The id of another kind of server may begin with a dash.
+  // Another server may make ids that begin with a dash.
   expect(await parley(["tasks", "get", url, "-J7XxQ0wT3-kAAAAAAAAAA"], { cwd })).toMatchObject({
     code: 1,
     stderr: "The server does not know this task. It may have expired.\n",
@@ -138,7 +138,7 @@ test("reports tasks, commands and stores that do not exist", async () => {
   const said = async (...args: string[]) => (await parley(["tasks", ...args], { cwd })).stderr;
   expect(await said("wach")).toContain(`tasks: unknown command "wach". Did you mean "watch"?`);
   expect(await said("ls", "--store", "none.db")).toContain("There is no store at none.db.");
-  // To look at a store is not to change it.
+  // Looking at a store does not change it.
   writeFileSync(join(cwd, "empty.db"), "");
   expect(await said("ls", "--store", "empty.db")).toMatch(
     /^The tables of the store are not up to date: \d+ migrations? missing\. Run: parley migrate empty\.db\n$/,
@@ -151,7 +151,7 @@ test("reports tasks, commands and stores that do not exist", async () => {
 });
 
 describe("in a store whose workers are gone", () => {
-  /** A store in a file, with a clock that is behind by this much, so that what happens in it is long ago. */
+  /** A store in a file. Its clock is behind by this much, so that what happens in it looks long past. */
   async function longAgo(msAgo: number) {
     const target = join(emptyFolder(), "tasks.db");
     const store = new SqliteStore({ path: target, now: () => Date.now() - msAgo });
@@ -168,7 +168,7 @@ describe("in a store whose workers are gone", () => {
     return { store, create, run };
   }
 
-  test("counts orphaned tasks, and requeues or cancels them when it is sure", async () => {
+  test("counts orphaned tasks, and requeues or cancels them with --yes", async () => {
     const { store, create, run } = await longAgo(600_000);
     await create("due-1", "bake");
     await create("due-2", "bake");
@@ -253,7 +253,7 @@ describe("in a store whose workers are gone", () => {
     }
   });
 
-  test("does nothing to all tasks by mistake", async () => {
+  test("does not change all tasks by mistake", async () => {
     const { run } = await longAgo(0);
     expect(await run("requeue")).toMatchObject({
       code: 2,

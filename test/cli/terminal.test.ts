@@ -1,4 +1,4 @@
-// At a terminal: each kind of question is answered by keys, declined, cancelled and left, and the screen is read.
+// At a terminal, keys answer, decline, cancel and leave each kind of question. The tests read the screen.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ function shown(
   onTestFinished(() => screen.kill("SIGKILL"));
   const name = expect.getState().currentTestName?.split(" > ").at(-1) ?? "";
   const { PARLEY_SCREENS: folder } = process.env;
-  // To look at them: PARLEY_SCREENS=/tmp/screens npx vitest run test/cli/terminal.test.ts
+  // To look at the screens, run: PARLEY_SCREENS=/tmp/screens npx vitest run test/cli/terminal.test.ts
   if (folder !== undefined) {
     onTestFinished(() =>
       writeFileSync(join(folder, `${name.replaceAll(/\W+/g, "-")}.txt`), `${screen.text()}\n`),
@@ -37,7 +37,7 @@ function shown(
   return screen;
 }
 
-/** Nobody types on before the question is there. */
+/** Waits for a question before it types the next answer, as a person does. */
 async function answer(screen: Screen, question: RegExp, ...typed: string[]): Promise<void> {
   await screen.shows(question);
   screen.press(...typed);
@@ -222,7 +222,7 @@ describe("the screen", () => {
     expect(await screen.ended).toBe(0);
   });
 
-  test("text of a server cannot overwrite it", async () => {
+  test("text from a server cannot overwrite it", async () => {
     const screen = await calling("hostile");
     await answer(screen, /◆ {2}red evil/, "x", enter);
     expect(await screen.ended).toBe(0);
@@ -249,7 +249,7 @@ describe("the screen", () => {
     const screen = await calling("work", { columns: 40 });
     await answer(screen, /For whom\?/, "Ada", enter);
     expect(await screen.ended).toBe(0);
-    // One that is cut off in mid-word was broken by the terminal.
+    // If a line is cut off in mid-word, the terminal has broken it.
     const lines = screen
       .text()
       .split("\n")

@@ -14,7 +14,7 @@ import { emptyFolder, parleyProcess } from "./run.ts";
 const PARLEY_KEYS = newKey("mine");
 const env = { PARLEY_KEYS };
 
-/** As a client has it when it is asked for the second time, and the reference it would keep. */
+/** The state that a client has when it is asked for the second time, and the reference that it would keep. */
 async function parked(): Promise<{ readonly state: string; readonly ref: string }> {
   const app = newApp({ name: "shop", version: "1.0.0", keys: PARLEY_KEYS });
   app.tool("buy", {}, async (ctx) => {
@@ -75,12 +75,12 @@ test("prints JSON, with and without values", async () => {
   expect(JSON.parse(out)).toMatchObject({ entries: [{}, { value: { receipt: "for 11 digits" } }] });
 });
 
-test("accepts a reference of the client", async () => {
+test("accepts a reference from the client", async () => {
   const { ref } = await parked();
   expect((await run(token, ["inspect", ref], env)).out).toContain("tools/call buy");
 });
 
-test("accepts a reference of parley call", async () => {
+test("accepts a reference from parley call", async () => {
   const { ref } = await parked();
   const place = { kind: "url", url: "http://shop.example/mcp" } as const;
   const { out } = await run(token, ["inspect", referenceAt(place, ref)], env);

@@ -1,5 +1,5 @@
-// Where things are: the command and the server file that it is tried with, both compiled, and what runs a server file in
-// TypeScript.
+// Where things are: the compiled command, the compiled server file that the tests call, and the loader that runs a
+// server file in TypeScript.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,9 +9,9 @@ import { scriptOf } from "../programs.ts";
 
 export const main: string = scriptOf("src/cli/main.ts");
 export const deskFile: string = scriptOf("test/cli/desk-server.ts");
-/** What a TypeScript server file of the tests imports as "mcp-parley" is the source. */
+/** Makes a TypeScript server file of the tests import the source as "mcp-parley". */
 export const tsconfig: string = join(import.meta.dirname, "../../tsconfig.json");
 
-/** The person's own folder, for the tests of one file. */
+/** Stands in for the person's home folder in the tests of one file. */
 export const config: string = mkdtempSync(join(tmpdir(), "parley-config-"));
 process.once("exit", () => rmSync(config, { recursive: true, force: true }));

@@ -16,7 +16,7 @@ export interface ForeignServer {
   readonly end: () => void;
 }
 
-/** The command with which a client starts the server. */
+/** The command that a client runs to start the server. */
 export function foreignCommand(module: string, ...args: readonly string[]) {
   const file = fileURLToPath(import.meta.resolve(module));
   return { command: process.execPath, args: ["--import", leash, file, ...args] };

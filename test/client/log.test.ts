@@ -80,7 +80,7 @@ test("over a channel that all requests share, a call gets what comes while it wa
   expect(await heard(server.start("talk"), "Ada", () => {})).toMatchObject(said("Ada"));
 });
 
-test("none are asked for by default, nor by a call whose events nobody can read", async () => {
+test("none are requested by default, nor for a call whose events the program cannot read", async () => {
   const { app, meet } = meeting();
   meet();
   const levels: unknown[] = [];
@@ -101,7 +101,7 @@ test("none are asked for by default, nor by a call whose events nobody can read"
   expect(levels).toEqual([undefined, undefined, undefined, undefined, "error", "error"]);
 });
 
-test("of the messages that nobody reads, the newest 1000 are kept", async () => {
+test("of the messages that the program has not read, the newest 1000 are kept", async () => {
   const app = parley({ name: "chatty", version: "1.0.0", keys, logger: quiet });
   app.tool("chat", {}, async (ctx) => {
     for (let i = 1; i <= 1_200; i += 1) ctx.log("info", i);

@@ -1,4 +1,5 @@
-// A server that asks each caller for its number twice, in rounds and in tasks. Runs over standard input and output, too.
+// A server that asks each caller for its number twice, in rounds and in tasks. It can also run over standard input and
+// output.
 
 import { fileURLToPath } from "node:url";
 import { memoryStore, parley } from "mcp-parley";

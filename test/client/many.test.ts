@@ -32,7 +32,7 @@ async function overStdio(options: ConnectOptions): Promise<Connection> {
 }
 
 const calls = Array.from({ length: 200 }, (_, n) => n);
-/** Fewer, where the same calls go another way as well. */
+/** Fewer calls, because another test makes the same ones in another way. */
 const fewerCalls = calls.slice(0, 60);
 const expected = calls.map((n) => `${n} ${n} ${n}`);
 const toolOf = (n: number) => (n % 2 === 0 ? "in_rounds" : "in_a_task");

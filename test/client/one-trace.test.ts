@@ -1,5 +1,5 @@
-// One call as one trace: three rounds, the task that it becomes, a worker that hands it over, one from which it is taken
-// over, and a question of the task, with the spans of both clients.
+// One call is one trace: three rounds, the task that the call becomes, a worker that hands the task over, a worker that
+// loses it, and a question of the task. Both clients add their spans.
 
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -146,7 +146,7 @@ test.each(Object.entries(callers))(
     const closed = first.close();
     making.release();
     await closed;
-    // The second worker stops in the middle of a step, as a process does that is paused, and its lease runs out.
+    // The second worker stops in the middle of a step, like a process that is paused, and its lease runs out.
     const painting = gate();
     await replica(store, noGate, painting).work();
     await painting.entered;

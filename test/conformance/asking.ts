@@ -9,7 +9,7 @@ import { z } from "zod";
 const Name = z.object({ name: z.string() });
 const Ok = z.object({ ok: z.boolean() });
 
-/** `input-required-result-*`: one tool for each way in which a call can ask. */
+/** `input-required-result-*`: one tool for each way to ask. */
 export function addRounds(app: App): void {
   const prefix = "test_input_required_result";
 

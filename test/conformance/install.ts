@@ -62,7 +62,7 @@ async function npm(args: readonly string[], cwd: string): Promise<void> {
     await promisify(execFile)("npm", args, { cwd, timeout: patienceMs, shell });
   } catch (cause) {
     throw new Error(
-      `The conformance suite could not be installed, for which a registry is needed once: npm ${args.join(" ")}`,
+      `The conformance suite could not be installed. Installing it once needs a package registry. This failed: npm ${args.join(" ")}`,
       { cause },
     );
   }

@@ -1,5 +1,4 @@
-// The ways in which the fixture is served: by Parley itself, through each of its entries, and attached to official
-// servers.
+// Serves the fixture in every way: by Parley itself, through each of its entries, and attached to official servers.
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -54,7 +53,7 @@ async function directly(port: number, store: Store, fast: boolean): Promise<List
   return { url, close: app.close };
 }
 
-/** 2025-11-25 with sessions, wired by hand as the SDK's documentation has it. */
+/** 2025-11-25 with sessions, wired by hand as the SDK's documentation shows. */
 function sessions(newServer: () => McpServer) {
   const open = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const start = async (): Promise<WebStandardStreamableHTTPServerTransport> => {

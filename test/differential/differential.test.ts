@@ -39,7 +39,7 @@ type Where = keyof typeof places;
 interface Compared {
   readonly what: string;
   readonly wasFast: boolean;
-  /** Undefined if there is none. */
+  /** Undefined if both responses are the same. */
   readonly difference: { readonly fast: unknown; readonly sdk: unknown } | undefined;
 }
 

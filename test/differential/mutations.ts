@@ -1,4 +1,4 @@
-// Ways in which a request can differ from the usual: odd but valid, broken, hostile.
+// Ways to change an ordinary request: odd but valid, broken, hostile.
 
 import { inBase64 } from "./requests.ts";
 import type { Draft } from "./requests.ts";
@@ -56,7 +56,7 @@ const meta = (name: string, ...value: readonly unknown[]): Mutation =>
 
 const short = ([value]: readonly unknown[]) => JSON.stringify(value)?.slice(0, 60) ?? "(none)";
 
-/** Replaces the body by one made from the valid one. */
+/** Replaces the body with one that is made from the valid body. */
 const body = (name: string, make: (text: string) => string | Buffer): Mutation =>
   mutation(`body ${name}`, (draft) => {
     draft.body = make(JSON.stringify(draft.message));

@@ -325,7 +325,7 @@ describe("version negotiation", () => {
     ]);
   });
 
-  test("a server that chooses another version gets that one", async () => {
+  test("if the server chooses another version, the client speaks that version", async () => {
     const server = draftServer(() => notFound, "2025-11-25");
     expect(opened(await connect(server, { drafts: drafts() })).era).toBe("2025-11-25");
   });

@@ -147,7 +147,7 @@ test("in 2026-07-28 nothing is inferred from the shape of a message", async () =
   const bake = { name: "bake", arguments: { loaf: "rye" }, task: { ttl: 5_000 } };
   const inline = await exchange(to, envelope("tools/call", bake));
   expect(inline.result).toMatchObject({ resultType: "input_required" });
-  // For a client that does, its `ttl` has no effect.
+  // For a client that declares it, the `ttl` in `task` has no effect.
   const two = { name: "two", task: { ttl: 5_000 } };
   const { result } = await exchange(to, envelope("tools/call", two, { capabilities: follows }));
   expect(result).toMatchObject({ resultType: "task", ttlMs: 7 * 24 * 3_600_000 });

@@ -169,7 +169,7 @@ export interface Task extends Members {
   readonly status: string;
 }
 
-/** Polls the task until it has this status, and gives up in the end. */
+/** Polls the task until it has this status. Gives up after a while. */
 export function untilTask({ ask }: DraftPeer, taskId: string, status: string): Promise<Task> {
   return vi.waitFor(
     async () => {

@@ -201,7 +201,7 @@ describe.each(ways)("over %s", (_, open) => {
       inputRequests: { motto: { method: "sampling/createMessage" } },
     });
     expect((await ask("tools/call", { name: "age" })).error?.code).toBe(-32021);
-    // A kind that the request declares replaces the one of the session.
+    // A capability that the request declares replaces the session's.
     const other = await open({ elicitation: { form: {} } });
     const pages = saying({ elicitation: { url: {} } });
     expect((await other.ask("tools/call", { name: "age", ...pages })).error?.code).toBe(-32021);

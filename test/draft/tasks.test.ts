@@ -161,7 +161,7 @@ describe.each(ways)("over %s", (_, open) => {
     expect(JSON.stringify(result)).toContain("onwards");
   });
 
-  test("a call that requests a task is one from the start, whatever its handler does first", async () => {
+  test("a call that requests a task is a task from the start, whatever its handler does first", async () => {
     const peer = await open();
     // It asks before it could decide anything, and never asks for the background.
     const { taskId } = taskIn(await peer.ask("tools/call", { name: "inquire", task: {} }));
@@ -174,7 +174,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
     const quick = taskIn(await peer.ask("tools/call", { name: "quick", task: {} }));
     await untilTask(peer, quick.taskId, "completed");
-    // The same tool, without the wish.
+    // The same tool, without a requested task.
     const round = await peer.ask("tools/call", { name: "inquire" });
     expect(round.result).toHaveProperty("inputRequests");
   });
@@ -209,7 +209,7 @@ describe.each(ways)("over %s", (_, open) => {
     });
   });
 
-  test("without `task` there is no task, and with it none for a tool that defers it or has no tasks", async () => {
+  test("without `task` there is no task, and with it a tool that defers its task, or that never is one, creates none", async () => {
     const { ask } = await open();
     const inline = await ask("tools/call", rye);
     expect(inline.result).toHaveProperty("inputRequests");

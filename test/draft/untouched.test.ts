@@ -1,5 +1,6 @@
-// Without the plug-in nothing of src/draft runs: each of its modules is replaced here by one that throws, and every way
-// in, every era and our client still work. So nothing in there can change a byte for apps that do not use the plug-in.
+// Without the plug-in, no code of src/draft runs. This test replaces each module of src/draft with one that throws, and
+// every entry, every era and our client still work. So the draft cannot change a byte for apps that do not use the
+// plug-in.
 
 import { connect } from "mcp-parley/client";
 import type { ConnectOptions, Era } from "mcp-parley/client";

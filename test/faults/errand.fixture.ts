@@ -1,4 +1,4 @@
-// The errand: one task in which everything happens that can happen to a task. It is the same in every test here, no
+// The errand: one task that goes through everything that can happen to a task. It is the same in every test here, no
 // matter where the process that runs it dies.
 
 import type { StepInfo } from "../../src/replay/operations.ts";

@@ -56,7 +56,7 @@ test.for([
   ["a task is created for it to run", "create"],
   ["it claims a task", "claim"],
 ] as const)(
-  "a worker that is drained while %s waits for that, and runs nothing",
+  "a worker that is drained while %s waits until that is done, and runs nothing",
   async ([, name]) => {
     let ran = 0;
     const { store, engine, called, mayReturn } = slow(name, () => (ran += 1));

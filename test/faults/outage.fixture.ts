@@ -24,7 +24,7 @@ export class Ledger {
 
 export function order(ledger: Ledger): Handler {
   return async (input, ops): Promise<Json> => {
-    // Every call of a body returns another value, so it shows if a body with a known outcome runs again.
+    // Every call of a body returns a new value, so the test sees if a body with a known outcome runs again.
     const body = () => (ledger.bodies += 1);
     const made = await ops.step("make", body);
     ledger.tell(input, "made", made);
@@ -137,8 +137,8 @@ export class Progress {
 }
 
 /**
- * Whether something happens within a time, from now on. It is judged by a timer: on a busy machine that one is late as well,
- * and comes after those that were due before it.
+ * Whether something happens within a time, from now on. A timer decides: on a busy machine it is late as well, but it
+ * still fires after the timers that were due before it.
  */
 export async function isWithin(ms: number, event: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

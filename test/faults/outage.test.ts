@@ -9,7 +9,7 @@ import { journalOf } from "./client.fixture.ts";
 import { Customer, Hold, isWithin, Ledger, order, Progress } from "./outage.fixture.ts";
 
 const leaseMs = 4_000;
-/** For what a loaded machine adds to a time that is promised. */
+/** How much a loaded machine may add to a promised time. */
 const marginMs = 1_500;
 const customers = 6;
 const ordersEach = 16;

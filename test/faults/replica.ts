@@ -19,7 +19,7 @@ export interface ReplicaOrders {
   /** If false, no hint reaches this process. */
   readonly hints?: boolean | undefined;
   readonly drainMs?: number | undefined;
-  /** How often it looks for work that no hint has told of. */
+  /** How often it looks for work, in case a hint was lost. */
   readonly pollMs?: number | undefined;
 }
 

@@ -155,7 +155,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
         expect(await a.over(id)).toMatchObject({ status: "completed", result: "by a" });
         await a.runtime.drain();
 
-        // The replica is of use again: it runs the next task.
+        // The replica works again: it runs the next task.
         const { id: next } = await a.create(tool, "ask");
         await a.asked(next, "way");
         await a.answer(next, { way: "right" });
@@ -168,7 +168,7 @@ export function describeReplicas(kind: Place["kind"], open: () => Promise<Opened
       },
     );
 
-    test("the work of a replica that is stopped for longer than its lease counts if no other works", async () => {
+    test("the work of a replica that is stopped for longer than its lease counts if no other replica works", async () => {
       const { a, b, create, started, callId, store } = await replicas(2_000, {
         freezes: "before it writes",
       });

@@ -12,7 +12,7 @@ import { freshDatabase } from "../postgres/database.ts";
 import { Hold, isWithin } from "./outage.fixture.ts";
 
 const leaseMs = 3_000;
-/** For what a loaded machine adds to a time that is promised. */
+/** How much a loaded machine may add to a promised time. */
 const marginMs = 1_500;
 
 test("a worker whose connections have fallen silent continues over new ones", async () => {

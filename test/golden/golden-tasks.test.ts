@@ -69,7 +69,7 @@ describe.each(versions)("a store that %s wrote", (version) => {
     expect(logged).toEqual([]);
   });
 
-  test("has the states and the recorded rounds of calls that are not tasks", async () => {
+  test("holds the states and the recorded rounds of calls that are not tasks", async () => {
     const { app, ran } = opened();
     const named = {
       requestState: known.spilled,

@@ -21,9 +21,9 @@ export interface GoldenTasks {
   readonly waiting: string;
   readonly due: string;
   readonly completed: string;
-  /** Its handler threw, so its result is an error. */
+  /** The handler of this task threw, so its result is an error. */
   readonly threw: string;
-  /** Of the task that waits for a delivery. It is bo's. */
+  /** The ticket of the task that waits for a delivery. The task belongs to bo. */
   readonly ticket: string;
   /** The token of a call of "large", whose state is in the store. */
   readonly spilled: string;
@@ -48,7 +48,7 @@ const follows = {
   extensions: { "io.modelcontextprotocol/tasks": {} },
 };
 
-// Ten years, so that nothing in the file expires while anybody tests with it.
+// Ten years, so that nothing in the file expires while tests use it.
 const longMs = 10 * 365 * 24 * 3_600_000;
 
 export function goldenApp(
@@ -188,12 +188,12 @@ export async function writeGoldenTasks(folder: string, key: string): Promise<voi
   const leg = { requestState, inputResponses: { sum: accept({ sum: 12 }) } };
   const { result: response } = await callAs(app, "ada", "pay", {}, leg);
   await app.close();
-  // Without a worker, so that this one stays due.
+  // No worker runs now, so this task stays due.
   const idle = goldenApp(path, key, { store });
   const due = await orderAs(idle, "ada");
   await idle.close();
   await store.close();
-  // The whole of it is in one file after this.
+  // After this, one file holds the whole database.
   const database = (await loadDriver())(path);
   database.exec("vacuum");
   database.exec("pragma wal_checkpoint(truncate)");

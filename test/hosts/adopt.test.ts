@@ -63,7 +63,7 @@ const overNode: Way = async (made, people) => {
   return connectV2({ url: `http://127.0.0.1:${port}/` }, people, modern);
 };
 
-/** The app's own way in. The tools are added in `onServer`, where the app's tools are installed already. */
+/** The app's own entry. `onServer` adds the tools, after the app has installed its own. */
 async function listening(made: Inn, fast = true): Promise<{ readonly url: string }> {
   const { app } = desk();
   app.onServer((server) => app.attach(made.register(server), { adopt: ["book"] }));
@@ -72,7 +72,7 @@ async function listening(made: Inn, fast = true): Promise<{ readonly url: string
   return { url };
 }
 
-/** A connection as over stdio: the SDK's entry, which finds out what the client speaks. */
+/** A connection like one over stdio: the SDK's entry finds out which version the client speaks. */
 function overStdio(negotiation: typeof modern): Way {
   return (made, people) => {
     const app = appOf();
@@ -131,7 +131,7 @@ describe("a tool that asks through the SDK", () => {
     },
   );
 
-  test("a tool that is not named stays as it was, and cannot ask a 2026-07-28 client", async () => {
+  test("a tool that is not named is not changed, and cannot ask a 2026-07-28 client", async () => {
     const made = inn();
     const app = appOf();
     const handler = createMcpHandler(() => app.attach(made.server(), { adopt: ["book"] }));
@@ -190,7 +190,7 @@ describe("a tool that asks through the SDK", () => {
 });
 
 describe("the questions", () => {
-  test("have their order as their key, and are shown as the tool wrote them", async () => {
+  test("are keyed by their order, and are shown as the tool wrote them", async () => {
     const { to } = adopted();
     const asked = await callTool(to, "pair");
     expect(asked.result).toMatchObject({
@@ -256,7 +256,7 @@ describe("the questions", () => {
     });
   });
 
-  test("so does one that has an answer already, when a deployment changes it", async () => {
+  test("so does a question that a deployment changes after it was answered", async () => {
     const { to } = adopted();
     const named = { action: "accept", content: { name: "Ada" } };
     const asked = await callTool(to, "book", { night: "May 1" });
@@ -297,7 +297,7 @@ describe("the call", () => {
       code: -32602,
       data: { reason: "invalid_request_state" },
     });
-    // The SDK still checks them with the tool's own schema, in its own words.
+    // The SDK still checks the arguments with the tool's own schema, and words the error itself.
     expect(textIn(await callTool(to, "book", { night: 1 }))).toContain(
       "Input validation error: Invalid arguments for tool book",
     );
@@ -367,7 +367,7 @@ describe("once: true", () => {
     expect(did).toEqual(["began"]);
   });
 
-  test("a first request that names itself needs no round more", async () => {
+  test("a first request with an idempotency key needs no extra round", async () => {
     const { to, did } = adopted({ store: memoryStore() }, true);
     const meta = { "io.github.mcp-parley/idempotencyKey": "a-key-of-22-characters-or-more" };
     const [one, other] = await Promise.all([
@@ -394,7 +394,7 @@ describe("the names", () => {
     );
   });
 
-  test("from JavaScript: adopt is a list", () => {
+  test("from JavaScript: adopt that is not a list is refused", () => {
     const options = { adopt: true } as never;
     expect(() => appOf().attach(inn().server(), options)).toThrow(
       new TypeError(

@@ -163,7 +163,7 @@ describe.each(hosts)("in $name", ({ serve: host, principal = "nobody", isBuffere
     expect(stamped()).toBe(1);
   });
 
-  test("the caller is the one that the host names", async () => {
+  test("the caller is the user that the host names", async () => {
     const { client } = await at((...to) => connectV2(...to, modern));
     expect(await client.tool("whoami")).toMatchObject({ text: principal });
   });

@@ -14,7 +14,7 @@ export interface Inn {
 
 const text = (said: string): CallToolResult => ({ content: [{ type: "text", text: said }] });
 
-/** What the tool gets is not what was sent. */
+/** A schema that changes its value, so that the tool gets something other than what was sent. */
 export const nightSchema = z.object({
   night: z.string().transform((night) => night.toUpperCase()),
 });
@@ -64,7 +64,7 @@ export function inn(): Inn {
           params: {
             mode: "form",
             message: "Which mood?",
-            // A keyword that forms of `ctx.ask` do not have.
+            // A keyword that the forms of `ctx.ask` do not use.
             requestedSchema: {
               type: "object",
               properties: { mood: { type: "string", pattern: "^g" } as { type: "string" } },

@@ -312,7 +312,7 @@ describe("a store that cannot be reached", () => {
     await until(app, task, "completed");
   });
 
-  test("is told from a mistake in the configuration, with which the app does not start", async () => {
+  test("is not mistaken for a wrong configuration, with which the app does not start", async () => {
     const noFolder = fileURLToPath(import.meta.url);
     await expect(baker(sqliteStore(join(noFolder, "tasks.db"))).app.listen(0)).rejects.toThrow(
       /ENOTDIR|EEXIST/,
@@ -373,7 +373,7 @@ describe("how it ends", () => {
     expect(performance.now() - began).toBeLessThan(60_000);
   });
 
-  test("one of two listeners ends without the other", async () => {
+  test("one of two listeners can end while the other goes on", async () => {
     const { app } = desk();
     onTestFinished(() => app.close());
     const one = await app.listen(0, overEntry());
@@ -434,13 +434,13 @@ describe("an address that other machines can reach", () => {
     return warn.mock.calls.map(([message]) => message);
   };
 
-  test("is warned of once if the app has no auth", async () => {
+  test("causes one warning if the app has no auth", async () => {
     expect(await warnings({}, "0.0.0.0")).toEqual([
       "app.listen on 0.0.0.0 without auth: anyone who can reach this address can call every tool, and all of them count as one caller. Pass parley({ auth, principal }), or let something in front of the app verify callers.",
     ]);
   });
 
-  test("is not warned of if the app has auth, or if it is this machine's own", async () => {
+  test("causes no warning if the app has auth, or if only this machine can reach the address", async () => {
     const verifier = { verifyAccessToken: () => Promise.reject(new Error("nobody")) };
     expect(await warnings({ auth: { verifier }, principal: () => "ada" }, "0.0.0.0")).toEqual([]);
     expect(await warnings({}, "127.0.0.1")).toEqual([]);

@@ -112,7 +112,7 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
     expect(await done()).toEqual([]);
   });
 
-  test("the tools are listed in the order in which they were registered [S19]", async () => {
+  test("the tools are listed in the order of their registration [S19]", async () => {
     expect(await client.toolNames()).toEqual([
       "book_trip",
       "together",
@@ -131,7 +131,7 @@ describe.each(carriers)("over $name", ({ open, mostRounds, refusal }) => {
 
   if (refusal === undefined) return;
 
-  test("one question more is refused with a message [E1.6]", async () => {
+  test("one more question is refused with a message [E1.6]", async () => {
     const counted = client.tool("count_to", { n: mostRounds + 1 }).then(
       ({ text, isError }) => (isError ? text : "no error"),
       (error: unknown) => String(error),

@@ -14,7 +14,7 @@ export interface Carrier {
   readonly name: string;
   /** How many questions in a row its client or server accepts. One more is an error. */
   readonly mostRounds: number;
-  /** The error for one question more. */
+  /** The error for one more question. */
   readonly refusal?: string;
   readonly open: (people: People) => Promise<Connected>;
 }
@@ -89,7 +89,7 @@ async function overHttp(connect: (place: Place) => Promise<Connected>): Promise<
   return closing(await connect({ url }), () => app.close());
 }
 
-/** They share only the keys and the ledger, which stands for the services outside. */
+/** They share only the keys and the ledger, which stands for outside services. */
 async function overTwoInstances(connect: (place: Place) => Promise<Connected>): Promise<Connected> {
   const done: string[] = [];
   const apps = [errands({ keys }, done).app, errands({ keys }, done).app];

@@ -53,7 +53,7 @@ interface Run {
   readonly ends: unknown;
 }
 
-/** Calls the tool, follows its task by notifications, and returns what it came to. */
+/** Calls the tool, follows its task by notifications, and returns its outcome. */
 async function run({ session, client }: ExtTasks, name: string, args: object): Promise<Run> {
   const execution = await session.callTool(name, args);
   const { kind, handle } = execution;

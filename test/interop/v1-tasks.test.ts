@@ -129,7 +129,7 @@ describe.each([
     expect(support["greet"] ?? "forbidden").toBe("forbidden");
   });
 
-  test("a call that requests a task is one from its first line on, and asks while tasks/result waits [E2.2] [E2.4]", async () => {
+  test("a call that requests a task is a task from its first line on, and asks while tasks/result waits [E2.2] [E2.4]", async () => {
     const task = await begun(v1, "confirm_delete", { filename: "x.txt" }, 60_000);
     expect(task).toMatchObject({ status: "working", ttl: 60_000, pollInterval: 1_000 });
     const result = await resultOf(v1, task);
@@ -157,7 +157,7 @@ describe.each([
     ]);
   });
 
-  test("the model, the roots and a page are asked for in a task, too, and the page has the id that it needs [E2.4] [E1.4]", async () => {
+  test("a task can also ask for the model, the roots and a page, and the page has the id that it needs [E2.4] [E1.4]", async () => {
     const [motto, filed, signed] = await Promise.all([
       begun(v1, "motto"),
       begun(v1, "file_it"),
@@ -275,7 +275,7 @@ describe.each([
     expect(await waiting).toBe(-32602);
   });
 
-  test("a task-only tool gives -32601 without a requested task; a tool that is never one gives it with one", async () => {
+  test("a task-only tool gives -32601 if no task is requested; a tool that is never a task gives it if one is", async () => {
     // Sent as a plain request, because callTool of this client refuses it locally.
     const params = { name: "confirm_delete", arguments: { filename: "x" } };
     const plainly = v1.client.request({ method: "tools/call", params }, CallToolResultSchema);
@@ -283,7 +283,7 @@ describe.each([
     expect(await codeOf(begun(v1, "greet", { name: "Ada" }))).toBe(-32601);
   });
 
-  test("a tool that may be a task can be called plainly like any other", async () => {
+  test("a tool that may be a task can also be called without one", async () => {
     const { content } = await v1.client.callTool({ name: "weigh_it", arguments: {} });
     expect(content).toEqual([{ type: "text", text: '{"grams":500}' }]);
   });

@@ -75,7 +75,7 @@ test("the package contains these files and no others", () => {
   const { bin: commands, exports } = manifest();
   const named = [...Object.values(commands), ...Object.values(exports).flatMap(targetsOf)];
   expect(named.filter((file) => !files.includes(file.replace(/^\.\//, "")))).toEqual([]);
-  // The code is in the files that are named, in those that they share, and in two for the demo.
+  // The code is in the entries, in the chunks that they share, and in two files for the demo.
   const code = built.filter(
     (file) => file.endsWith(".js") && !/^dist\/(chunks|vendor)\//.test(file),
   );
@@ -151,7 +151,7 @@ app.tool("greet", { inputSchema: z.object({ name: z.string() }) }, async ({ name
 await app.listen(0);
 `;
 
-test("on an older Node, the library and the command say in one line which one they need", () => {
+test("on an older Node, the library and the command say in one line which version they need", () => {
   const pretend =
     "Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.20.8'}})";
   const old = ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`];
@@ -173,7 +173,7 @@ test("on an older Node, the library and the command say in one line which one th
     encoding: "utf8",
   });
   expect({ status, stderr }).toEqual({ status: 1, stderr: `${text}\n` });
-  // An old Node fails before the first line if a file that is loaded at once imports a name that it does not have.
+  // An old Node fails before it runs a line if a file that is loaded at once imports a name that this Node lacks.
   const built = readFileSync(join(folder, main), "utf8");
   expect([...built.matchAll(/^import .* from "(.*)";$/gm)].map(([, name]) => name)).toEqual([
     "node:process",

@@ -1,5 +1,6 @@
-// Stands between a test process and its server. It holds the reading end of a pipe; when that ends, however the
-// test process died, the server is stopped and its folder removed. Plain JavaScript: it starts in a moment.
+// Stands between a test process and its server. It holds the reading end of a pipe. When the test process ends for any
+// reason, the pipe closes, and the keeper stops the server and removes its folder. It is plain JavaScript, so that it
+// starts at once.
 //
 // Reads lines: "start <port>" and "restart". Writes lines: { "pid" } or { "failed" }.
 
@@ -24,7 +25,7 @@ lines.on("line", (line) => {
 lines.on("close", () => {
   turn = turn.then(() => end());
 });
-// Ctrl-C goes to the whole group; who started us decides when it is over.
+// Ctrl-C goes to the whole process group. The test process decides when to end, so the keeper ignores it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 
 async function obey(line) {
@@ -73,7 +74,7 @@ async function stop(signal) {
 }
 
 async function end() {
-  // Immediate shutdown: nobody will read this data again.
+  // An immediate shutdown is enough, because this data is not read again.
   await stop("SIGQUIT");
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   process.exit(0);

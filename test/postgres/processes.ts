@@ -33,7 +33,7 @@ export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // Gone already.
+    // The process has already ended.
   }
 }
 

@@ -145,7 +145,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S26",
     says: "Sampling has tools and includeContext only if the client declared them.",
-    test: "gets no sampling with tools if it declares sampling only",
+    test: "is not asked for sampling with tools if it declares only sampling",
   },
   {
     id: "S27",
@@ -170,7 +170,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S31",
     says: "If requestState may be used only once, the server keeps a record of its use.",
-    test: "with once: true a repeated round gets its first response, and one with other answers gets none",
+    test: "with once: true a repeated round gets its first response, and a round with other answers gets none",
   },
   {
     id: "S32",
@@ -190,12 +190,12 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S35",
     says: "Unknown keys and additional members are ignored.",
-    test: "is ignored beside the right one, under another key or in further members",
+    test: "is ignored if it comes with the right one, under another key or in further members",
   },
   {
     id: "S36",
     says: "Missing answers are asked for again.",
-    test: "is asked for alone if another answer came, which is kept",
+    test: "is the only one asked for if another answer came, which is kept",
   },
   {
     id: "S37",
@@ -318,7 +318,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S70",
     says: "Progress names the token of an active request, increases strictly, and ends with the request.",
-    test: "is sent as it is made, strictly increasing, and not again during a replay",
+    test: "is sent at once, strictly increasing, and not again during a replay",
   },
   {
     id: "S71",
@@ -458,7 +458,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S100",
     says: "tasks/result and tasks/list do not exist.",
-    test: "prompts and resources are never tasks, and nothing else takes the methods' names",
+    test: "prompts and resources are never tasks, and nothing else uses the names of the methods",
   },
   {
     id: "S101",
@@ -473,7 +473,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S103",
     says: "Under 2025-11-25 the extension has no meaning.",
-    test: "a client of the older one gets no task for declaring the extension",
+    test: "a client of the older era gets no task by declaring the extension",
   },
   {
     id: "S104",
@@ -518,7 +518,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S112",
     says: "The names of the extension are reserved for it.",
-    test: "prompts and resources are never tasks, and nothing else takes the methods' names",
+    test: "prompts and resources are never tasks, and nothing else uses the names of the methods",
   },
   {
     id: "S113",
@@ -577,7 +577,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D3",
     says: "What may happen only once has a record of its use.",
-    test: "with once: true a repeated round gets its first response, and one with other answers gets none",
+    test: "with once: true a repeated round gets its first response, and a round with other answers gets none",
   },
   {
     id: "D4",
@@ -745,7 +745,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "G18",
     says: "A task whose id could not be delivered is cancelled.",
-    test: "leaves no task, because nothing could ever request it",
+    test: "leaves no task, because no client would know its id",
   },
   {
     id: "G27",

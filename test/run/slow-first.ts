@@ -1,4 +1,5 @@
-// The order of the test files. Those that take longest come first, so that no worker is left alone with one at the end.
+// The order of the test files. Those that take longest come first, so that the run does not end with one worker busy
+// and the others idle.
 
 import { relative } from "node:path";
 import type { TestSequencer, TestSpecification, Vitest } from "vitest/node";

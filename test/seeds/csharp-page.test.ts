@@ -35,7 +35,7 @@ import type { Register } from "./serving.ts";
 const action = { action: "delete all files" };
 const fiveMinuteVm: Register = (app) => provisionVm(app);
 
-/** A person who accepts everything, and fills in the fields for which there is a value. */
+/** A person who accepts everything, and fills in the fields that a value was given for. */
 class Agreeable extends People {
   readonly #content: Record<string, string | number>;
   constructor(content: Record<string, string | number> = {}) {
@@ -263,7 +263,7 @@ describe("the wizard", () => {
   const elicit = ({ key }: { key: string }) =>
     ({ action: "accept", content: { [key]: answers[key] ?? "" } }) as const;
 
-  test("the wizard as it is printed loses the name, because a client sends only the answers of the last round", async () => {
+  test("the printed wizard loses the name, because a client sends only the answers of the last round", async () => {
     const connection = await connected(asPrinted(), { elicit });
     expect((await connection.call("wizard")).text).toBe(
       "Welcome, undefined! You are 36 years old.",
@@ -385,7 +385,7 @@ describe("the four combinations", () => {
 });
 
 describe("one handler in the low-level form", () => {
-  test("serves a client with rounds, and one without that never sees a result that asks", async () => {
+  test("serves a client with rounds, and a client without rounds, which never sees a result that asks", async () => {
     const { url } = await (await serving(weatherInUnits)).listen(0);
     const people = () => new Agreeable({ units: "Celsius" });
     const incoming: string[] = [];
@@ -485,7 +485,7 @@ describe("a task that is created at run time", () => {
     expect(textOf(done)).toBe("VM 'web' provisioned successfully.");
   });
 
-  test("works as long as necessary: five minutes are slept in the store", async () => {
+  test("works as long as necessary: a sleep of five minutes is kept in the store", async () => {
     const app = await serving(fiveMinuteVm);
     const asked = await call(app, "provision-vm", vm);
     const made = await call(app, "provision-vm", vm, { requestState: tokenIn(asked), ...costs });
@@ -493,7 +493,7 @@ describe("a task that is created at run time", () => {
     expect(status.result).toMatchObject({ status: "working" });
   });
 
-  test("is not created if the handler returns before, and the result is a plain one", async () => {
+  test("is not created if the handler returns first, and the result is an ordinary one", async () => {
     const app = await serving(fiveMinuteVm);
     const asked = await call(app, "provision-vm", vm);
     const done = await call(app, "provision-vm", vm, {
@@ -584,7 +584,7 @@ test("an answer is accepted, declined or cancelled, and there is no `confirm`", 
   });
 });
 
-test("a client that negotiates nothing newer keeps its version", async () => {
+test("a client that does not negotiate a newer version keeps its own", async () => {
   const app = await serving(confirmAction);
   const { url } = await app.listen(0);
   const client = new ClientV2({ name: "plain", version: "1.0.0" }, { capabilities: {} });

@@ -58,7 +58,7 @@ const about = (taskId: unknown) => ({ "io.modelcontextprotocol/related-task": { 
 const time: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 const stateIn = ({ result: given }: Answer): Live => ({ requestState: given?.["requestState"] });
 
-// ---------------------------------------------------------------- what is held against the print
+// ---------------------------------------------------------------- comparing with the printed messages
 
 const state = "a state, which is not printed";
 
@@ -109,7 +109,7 @@ function questions(name: string, requests: Members): Members {
   );
 }
 
-/** The messages that are not played as they are printed, and why. */
+/** The messages that are not played as printed, and why. */
 expectAsNoted(
   {
     "000.2": "its status is a slip; 001.15 is the same message",
@@ -117,8 +117,8 @@ expectAsNoted(
     "000.9": "its status is a slip; 001.23 is the same message",
     "000.12": "an option that was weighed and rejected (F18)",
     "001.1": "001.5 is the same message",
-    "001.2": "it is not whole; 001.6 is the same message",
-    "002.1": "it is in the final form already, as all of 002",
+    "001.2": "it is incomplete; 001.6 is the same message",
+    "002.1": "it is already in the final form, like all of 002",
     "002.2": "in the final form",
     "002.3": "in the final form",
     "002.4": "in the final form",
@@ -226,7 +226,7 @@ describe("tasks", () => {
     expectPrinted(await send("000.10", live), "000.11", live);
   });
 
-  test("000: with its answer the task works again, until it is completed", async () => {
+  test("000: with its answer the task goes on until it is completed", async () => {
     const { promise, resolve } = deferred();
     const { peer } = await drafting((app) =>
       app.tool("slow_echo", { task: "optional" }, async (ctx) => {
@@ -308,7 +308,7 @@ describe("tasks", () => {
     expect((await outcome("decline")).result).toEqual(text("Cancelled by user."));
   });
 
-  test("004: if a task is requested but not created, the result is a plain one", async () => {
+  test("004: if a task is requested but not created, the result is an ordinary one", async () => {
     const { peer } = await drafting(quickVm);
     const asked = await peer.ask("tools/call", vm);
     const inputResponses = { costs: { action: "decline" } };

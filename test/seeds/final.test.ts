@@ -95,7 +95,7 @@ describe("001: the task", () => {
     expectTask(await send(to, "001.24", live), "001.23", live, { result });
   });
 
-  test("the answer as it is first shown is the same message", async () => {
+  test("the answer that the document shows first is the same message", async () => {
     const to = await serving(echo);
     const live = { taskId: taskIdIn(await send(to, "001.14")) };
     await until(to, live.taskId, "input_required");

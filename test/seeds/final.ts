@@ -16,7 +16,7 @@ export interface Live {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A member that is an object, as the document has it. */
+/** A member of the printed message that is an object. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests look at what it is
 const object = (member: unknown) => (member ?? {}) as Members;
 

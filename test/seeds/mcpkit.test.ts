@@ -99,7 +99,7 @@ describe("keys", () => {
 });
 
 describe("answers", () => {
-  test("answers of earlier rounds are there in the last, even if the client sends only the last ones", async () => {
+  test("the last round has the answers of earlier rounds, even if the client sends only the newest", async () => {
     const app = await serving(multiRound);
     const first = await callTool(app, "multi_round");
     const second = await callTool(
@@ -348,7 +348,7 @@ describe("inside a task", () => {
       ["notifications/message", { level: "info", data: "said before" }],
     ]);
     const task = taskIdIn(made);
-    // Whoever follows the task asks for everything that there is.
+    // The client that follows the task asks for every kind of notification.
     const stream = await listen(app, { taskIds: [task] }, { meta });
     const open = await until(app, task, "input_required");
     expect(open["statusMessage"]).toBe("within (2/3)");

@@ -55,7 +55,7 @@ describe("a row is reported as wrong", () => {
   });
 });
 
-test("titles are found in every way to write a test, without their tags", () => {
+test("titles are found, without their tags, however a test is written", () => {
   const source = [
     'test("plain", () => {});',
     "test('says \\'so\\' [S1] [D2]', () => {});",

@@ -9,7 +9,7 @@ export interface Printed {
   readonly message: Message;
   /** What had to be done to make it JSON. */
   readonly mended: readonly Mend[];
-  /** As it was before that. */
+  /** The text before it was repaired. */
   readonly printed?: string;
 }
 

@@ -15,7 +15,7 @@ const city =
   (app) =>
     cityWeather(app, day);
 
-/** Every outcome of a call of `get_weather`; whatever is asked is answered. */
+/** Calls `get_weather`, answers every question, and returns the outcome. */
 async function told(era: Era, tool: Register): Promise<CallOutcome[]> {
   const connection = await connected(await serving(tool), { era, elicit: "events" });
   const call = connection.start("get_weather", { city: "New York" });
@@ -81,7 +81,7 @@ describe("promise", () => {
     ]);
   });
 
-  test("can fail by a protocol error, which is an error", async () => {
+  test("can fail with a protocol error, which is an error", async () => {
     const tool: Register = (app) =>
       app.tool("get_weather", { task: "optional" }, async (ctx) => {
         await ctx.background();

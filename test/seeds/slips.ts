@@ -1,6 +1,6 @@
 // Mistakes in the printed messages: places where a message contradicts its own document. Where the final specification
-// differs from a document, see the rows. Repairs of invalid JSON are noted beside the message (`mended`). Also the places
-// where the tests of the draft compare a correct message loosely.
+// differs from a document, see the rows. Repairs of invalid JSON are noted beside the message (`mended`). This file
+// also lists the places where the tests of the draft compare a correct message loosely.
 
 export interface Slip {
   readonly message: string;

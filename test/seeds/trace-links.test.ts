@@ -25,7 +25,7 @@ afterAll(() => {
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
 
-/** The first round's span, and the spans that each of the three is linked to, if the later two send this as the first's. */
+/** Plays three rounds, the later two with this link. Returns the span of the first round, and the links of each round. */
 async function linksOf(
   tracelink: unknown,
 ): Promise<[own: string | undefined, ...links: string[][]]> {

@@ -67,7 +67,7 @@ describe("an answer that is missing", () => {
     },
   );
 
-  test("is asked for alone if another answer came, which is kept [S36]", async () => {
+  test("is the only one asked for if another answer came, which is kept [S36]", async () => {
     const { to } = await served();
     const asked = await callTool(to, "two");
     const half = await callTool(
@@ -171,7 +171,7 @@ test.each(["null", '"text"', "[]", "7"])(
 );
 
 describe("an answer that was not asked for", () => {
-  test("is ignored beside the right one, under another key or in further members [S35]", async () => {
+  test("is ignored if it comes with the right one, under another key or in further members [S35]", async () => {
     const told = await answering("age", {
       age: { ...accept({ age: 20, height: 2 }), extra: true },
       unasked: accept({ unasked: 1 }),

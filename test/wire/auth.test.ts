@@ -172,7 +172,7 @@ describe("without auth", () => {
     expect(JSON.parse(textIn(told))).not.toHaveProperty("authInfo");
   });
 
-  test("a host that verifies names the caller, by issuer and subject by default [D10]", async () => {
+  test("a host that verifies callers names them, by issuer and subject by default [D10]", async () => {
     const { app } = till();
     const authInfo = { token: "t", clientId: "an-application", scopes: [], extra: users["adas"] };
     const told = await callTool(
@@ -268,7 +268,7 @@ describe("where callers get their tokens", () => {
     },
   );
 
-  test("names the public address and the scopes, and a refusal names the document", async () => {
+  test("names the public address and the scopes, and a refusal says where the document is", async () => {
     const expectedResource = new URL("https://tools.example.com/team/mcp");
     const more = { authorizationServers, expectedResource, requiredScopes: ["pay"] };
     const { to } = await served({ auth: { ...auth, ...more }, principal });

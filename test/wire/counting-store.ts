@@ -1,4 +1,4 @@
-// A store that counts the listeners to its hints, which shows a subscription that was not ended.
+// A store that counts the listeners to its hints, so that a test sees a subscription that was not ended.
 
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 
@@ -27,7 +27,7 @@ export class CountingStore extends MemoryStore {
         readsNow += 1;
         this.mostReadsAtOnce = Math.max(this.mostReadsAtOnce, readsNow);
         try {
-          // As with a database, others can begin meanwhile.
+          // As with a database, other reads can begin meanwhile.
           await new Promise((resolve) => setImmediate(resolve));
           return await read(id);
         } finally {

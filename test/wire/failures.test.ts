@@ -91,7 +91,7 @@ function failing(isDevelopment = false, options: Partial<ParleyOptions> = {}) {
   return { app, logged, failsBy: (name: string) => void (way = name) };
 }
 
-/** The environment is that of the process. One app is given another. */
+/** The apps use the environment of the process, except one that is given its own. */
 function inEnvironment(tool: Tool, isDevelopment: boolean): void {
   Object.assign(registeredAs(tool).core, { environment: { ...nodeEnvironment, isDevelopment } });
 }
@@ -117,34 +117,37 @@ async function legacyText(app: App, name: string): Promise<string> {
 
 const hidden = /"(\w+)\\?" failed\. The server's log has the details for call ([\da-f]{32})\./;
 
-describe.each(Object.keys(nobodys))("in production, %s that nobody chose to show", (way) => {
-  test("reaches the client as the id under which the log has it", async () => {
-    const { app, logged, failsBy } = failing();
-    failsBy(way);
-    const heard = {
-      plain: textIn(await callTool(app, "plain")),
-      stepped: textIn(await callTool(app, "stepped")),
-      legacy: await legacyText(app, "plain"),
-      prompt: textIn(await exchange(app, envelope("prompts/get", { name: "said" }))),
-      resource: textIn(await exchange(app, envelope("resources/read", { uri: "test://file" }))),
-      list: textIn(await exchange(app, envelope("resources/list"))),
-    };
-    for (const [from, text] of Object.entries(heard)) {
-      expect(`${from}: ${text}`).not.toContain(secret);
-      const [, handler, call] = hidden.exec(text) ?? [];
-      expect(`${text} ${call}`).not.toContain("undefined");
-      const lines = logged.filter(({ fields }) => fields?.["call"] === call);
-      expect(lines.at(-1)).toMatchObject({ level: "error", fields: { handler } });
-      expect(lines.at(-1)?.message).toContain(`"${handler}" failed`);
-      // One line has the stack, and it is the stack of what was thrown first.
-      const stacks = lines.flatMap(({ fields }) => fields?.["stack"] ?? []);
-      expect([from, stacks.length]).toEqual([from, 1]);
-      expect(stacks[0]).toContain("failures.test.ts");
-    }
-  });
-});
+describe.each(Object.keys(nobodys))(
+  "in production, %s that the author did not write for the client",
+  (way) => {
+    test("reaches the client only as an id, which the log has with the error", async () => {
+      const { app, logged, failsBy } = failing();
+      failsBy(way);
+      const heard = {
+        plain: textIn(await callTool(app, "plain")),
+        stepped: textIn(await callTool(app, "stepped")),
+        legacy: await legacyText(app, "plain"),
+        prompt: textIn(await exchange(app, envelope("prompts/get", { name: "said" }))),
+        resource: textIn(await exchange(app, envelope("resources/read", { uri: "test://file" }))),
+        list: textIn(await exchange(app, envelope("resources/list"))),
+      };
+      for (const [from, text] of Object.entries(heard)) {
+        expect(`${from}: ${text}`).not.toContain(secret);
+        const [, handler, call] = hidden.exec(text) ?? [];
+        expect(`${text} ${call}`).not.toContain("undefined");
+        const lines = logged.filter(({ fields }) => fields?.["call"] === call);
+        expect(lines.at(-1)).toMatchObject({ level: "error", fields: { handler } });
+        expect(lines.at(-1)?.message).toContain(`"${handler}" failed`);
+        // One line has the stack, and it is the stack of what was thrown first.
+        const stacks = lines.flatMap(({ fields }) => fields?.["stack"] ?? []);
+        expect([from, stacks.length]).toEqual([from, 1]);
+        expect(stacks[0]).toContain("failures.test.ts");
+      }
+    });
+  },
+);
 
-test("in production, a task that fails unintended says only the id of its call", async () => {
+test("in production, a task that fails with an unintended error shows only the id of its call", async () => {
   const { app, logged } = failing();
   await app.work();
   const task = await begun(app, "tasked");
@@ -161,7 +164,7 @@ test("in production, a task that fails unintended says only the id of its call",
 });
 
 test.each(Object.keys(authors))(
-  "in production, %s that the author throws is sent as it is",
+  "in production, %s that the author throws is sent unchanged",
   async (way) => {
     const { app, failsBy } = failing();
     failsBy(way);

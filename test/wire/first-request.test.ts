@@ -1,4 +1,5 @@
-// The first request of a tool with `once: true`, which a key makes known: sent again, it runs once.
+// The first request of a tool with `once: true`. With a key, the server recognises the request when it is sent again,
+// and runs it once.
 
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { memoryStore, parley } from "mcp-parley";
@@ -91,7 +92,7 @@ test("a copy that comes while the first one runs waits for it, even if that clie
   expect(ran).toHaveLength(1);
 });
 
-test("a call that asks goes on from either response, and its first request is over once it has", async () => {
+test("a call that asks goes on from either response, and after that its first request is refused", async () => {
   const { ran, replica } = bank();
   const [a, b] = [await replica(), await replica()];
   const cents = { cents: 200 };

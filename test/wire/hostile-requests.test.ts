@@ -57,7 +57,10 @@ describe("a URI with many ways to divide it among the variables of a template", 
   });
 });
 
-/** Sends bytes on a connection of its own. What comes back is collected until the server ends the connection, or `isEnough`. */
+/**
+ * Sends bytes on a connection of its own. Collects the response until the server ends the connection, or until
+ * `isEnough`.
+ */
 function socketTo(to: string) {
   const { port } = new URL(to);
   const socket = connect(Number(port), "127.0.0.1");

@@ -41,7 +41,7 @@ describe("app.fetch without keys", () => {
     expect(textIn(await callTool(app, "free"))).toBe("asks nothing");
   });
 
-  test("refuses a token as it does any other error of its own", async () => {
+  test("responds to a token with an internal error, because the missing key is the server's own fault", async () => {
     const { app } = keyless();
     const { error } = await callTool(app, "ask", {}, { requestState: "v1.some.thing" });
     expect(error?.code).toBe(-32603);
@@ -95,7 +95,7 @@ describe("what is missing shows at the start, before the first call", () => {
     expect(await codes(logged)).toEqual(["no_keys", "no_store"]);
   });
 
-  test("and nothing is said in development, nor if nothing is missing", async () => {
+  test("and the log says nothing in development, or if nothing is missing", async () => {
     const { logger, logged } = keepingLogger();
     const app = parley({ name: "keyless", version: "1.0.0", logger });
     app.tool("bake", { task: "optional" }, () => "baked");

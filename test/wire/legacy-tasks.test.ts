@@ -108,7 +108,7 @@ describe("a client that answers a question with an error", () => {
   );
 });
 
-test("a call that is a task where it may not be, or is none where it must be, is refused in plain words", async () => {
+test("a call that may not be a task but is, or must be a task but is not, is refused in plain words", async () => {
   const here = await ovenHere();
   here.app.tool("never", {}, () => "done");
   const session = await opened(here);
@@ -127,7 +127,7 @@ test("a call that is a task where it may not be, or is none where it must be, is
   expect(here.called).toEqual([]);
 });
 
-test("a call as a task proves that the client supports tasks, and nothing else", async () => {
+test("a call that requests a task proves that the client supports tasks, and nothing else", async () => {
   const here = await ovenHere();
   here.app.tool("strict", { task: "optional", requires: ["task"] }, () => "done");
   here.app.tool("stricter", { task: "optional", requires: ["task", "sampling"] }, () => "done");
@@ -287,7 +287,7 @@ describe("the eras", () => {
     expect((await session.request("tasks/cancel", { taskId })).error?.code).toBe(-32602);
   });
 
-  test("a client of the older one gets no task for declaring the extension [S103]", async () => {
+  test("a client of the older era gets no task by declaring the extension [S103]", async () => {
     const made = await ovenHere();
     made.done.resolve();
     const session = await opened(made, { extensions: { [extension]: {} } });
@@ -296,7 +296,7 @@ describe("the eras", () => {
     expect((await made.store.figures()).live).toBe(0);
   });
 
-  test("the methods of the newer one are unknown in the older one [E2.1]", async () => {
+  test("the methods of the newer era are unknown in the older one [E2.1]", async () => {
     const session = await opened(await ovenHere());
     const taskId = await begun(session, "two");
     for (const method of ["tasks/update", "subscriptions/listen"]) {
@@ -340,7 +340,7 @@ describe("nothing is left behind", () => {
     const session = await opened(made, { elicitation: {} });
     const taskId = await begun(session, "two");
     const waiting = await session.send({ id: "r", method: "tasks/result", params: { taskId } });
-    // The task is parked, so no change comes that would fail to be delivered.
+    // The task is parked, so there is no change that could fail to be delivered.
     await until(made.to, taskId, "input_required");
     await waiting.body?.getReader().read();
     expect(store.listeners).toBe(before + 1);

@@ -194,7 +194,7 @@ describe("with a session", () => {
       });
     });
 
-    test("gets the handler's result, and an uncaught one says which question it was", async () => {
+    test("gets the handler's result, and an uncaught error says which question it was", async () => {
       const error = { code: -32_600, message: "Elicitation not supported" };
       const paid = await played("pay", () => ({ error }));
       expect(textIn(paid.result)).toBe("not paid");

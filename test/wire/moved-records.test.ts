@@ -1,5 +1,5 @@
-// Somebody who can write to the database, and has no key, changes what is there. The task that was changed fails or does
-// not exist any more, the log says so, and no other task suffers.
+// An intruder who can write to the database but has no key changes records. The task that was changed fails or no
+// longer exists, the log says so, and no other task suffers.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -92,7 +92,7 @@ describe("a task that is given to another caller", () => {
     await goesOn("eve", eves);
   });
 
-  test("does not exist either if its contents are put into a row of that caller", async () => {
+  test("does not exist either if its contents are moved into a row of that caller", async () => {
     const { app, sql, parked, goesOn, failsInStore } = await opened();
     const adas = await parked("ada");
     const eves = await parked("eve");
@@ -112,7 +112,7 @@ describe("a task that is given to another caller", () => {
     await goesOn("eve", others);
   });
 
-  test("does not exist either if two tasks change their ids", async () => {
+  test("does not exist either if two tasks swap their ids", async () => {
     const { app, sql, parked } = await opened();
     const one = await parked("ada");
     const other = await parked("ada");
@@ -143,7 +143,7 @@ test("a delivery to a task that was given to another caller is refused", async (
   expect(logged.join("\n")).toContain(byOthers);
 });
 
-test("a record in another place of the log fails its task", async () => {
+test("a task fails if a record is moved to another place in its log", async () => {
   const { logged, ran, sql, parked, goesOn, failsInStore } = await opened();
   const [moved, own] = [await parked("ada"), await parked("ada")];
   ran.length = 0;
@@ -159,7 +159,7 @@ test("a record in another place of the log fails its task", async () => {
   await goesOn("ada", own);
 });
 
-test("a client is not asked what only somebody else may answer", async () => {
+test("a client is not asked a question that only another caller may answer", async () => {
   const { app, sql, parked, waiting } = await opened();
   const asking = await parked("eve");
   const approving = await waiting("eve");
@@ -191,7 +191,7 @@ test("a client is not asked what only somebody else may answer", async () => {
   expect(await taskAs(app, "eve", "tasks/get", asking)).toMatchObject(gone);
 });
 
-test("a status that is not the one the task ended with is not believed", async () => {
+test("a status that differs from the one the task ended with is not believed", async () => {
   const { app, sql, parked, goesOn } = await opened();
   const done = await parked("ada");
   await goesOn("ada", done);
@@ -212,7 +212,7 @@ test("a status that is not the one the task ended with is not believed", async (
   });
 });
 
-test("the response of a recorded round is not given to other answers", async () => {
+test("a recorded round does not return its response for other answers", async () => {
   const { app, ran, sql } = await opened();
   const requestState = tokenIn(await callAs(app, "ada", "pay"));
   const pay = (sum: number) =>

@@ -62,7 +62,7 @@ const told = (answers: readonly Answer[], method: string) =>
   );
 
 describe("progress", () => {
-  test("is sent as it is made, strictly increasing, and not again during a replay [S70]", async () => {
+  test("is sent at once, strictly increasing, and not again during a replay [S70]", async () => {
     const answers = await rounds(await telling(), { progressToken: "p" });
     expect(told(answers, "notifications/progress")).toEqual([
       [{ progressToken: "p", progress: 1, total: 4, message: "begun" }],

@@ -1,5 +1,5 @@
-// What handlers return, on every way that a result can take: any JSON value arrives as it is, and what is not a valid
-// result is refused in the same words, with one line in the log.
+// What handlers return, over every transport, in tasks and in the test kit. Any JSON value arrives unchanged. A value
+// that is not a valid result is refused in the same words everywhere, with one line in the log.
 
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
@@ -176,7 +176,7 @@ const cycle: Record<string, unknown> = {};
 cycle["self"] = cycle;
 const text = { type: "text", text: "text" };
 
-/** What is not a result, and what the message says about it. */
+/** Values that are not results, and what the message says about each. */
 const malformed: Readonly<Record<string, readonly [returned: unknown, words: string]>> = {
   bigint: [{ content: [], structuredContent: { n: 1n } }, "a bigint at result.structuredContent.n"],
   cycle: [{ content: [text], _meta: { cycle } }, "a circular reference at result._meta.cycle.self"],
@@ -225,7 +225,7 @@ const refusal = (name: string, words: string) => ({
   name,
 });
 
-describe("what is not a result is refused alike", () => {
+describe("a value that is not a result is refused in the same way", () => {
   test.each(Object.entries(ways))("over %s", async (_, way) => {
     const { app, errors } = failing();
     const to = await way(app);
@@ -324,7 +324,7 @@ test("the data of a thrown ProtocolError may be any JSON value", async () => {
   }
 });
 
-test("a result that is changed after its handler has returned is sent as it was", async () => {
+test("a result that is changed after its handler has returned is sent without the change", async () => {
   const { logger } = keepingLogger();
   const app = parley({ name: "late", version: "1.0.0", keys, logger });
   const at = new Date(0);

@@ -320,7 +320,7 @@ describe("a client that cannot be asked", () => {
     },
   );
 
-  test("gets no sampling with tools if it declares sampling only [S26]", async () => {
+  test("is not asked for sampling with tools if it declares only sampling [S26]", async () => {
     const app = parley({ name: "tools", version: "1.0.0", keys, logger: quiet });
     app.tool("ask", {}, async (ctx) => (await ctx.sample("x", { prompt: "x", tools: [] })).text);
     const { status, error } = await callTool(app, "ask", {}, { capabilities: { sampling: {} } });

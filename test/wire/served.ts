@@ -6,7 +6,7 @@ import { overEntry } from "../entry.ts";
 import { till } from "./till.ts";
 import type { Till } from "./till.ts";
 
-/** `to` is where it is. */
+/** `to` is the address of the till. */
 export async function served(options?: Partial<ParleyOptions>): Promise<Till & { to: string }> {
   const made = till(options);
   const { url } = await made.app.listen(0, overEntry());

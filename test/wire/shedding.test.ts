@@ -15,7 +15,7 @@ const steps = 12;
 /** Two replicas of an app with a call of twelve steps, behind one address. */
 async function pair(options: Partial<ParleyOptions> = {}) {
   const ran: string[] = [];
-  /** What the body of a step does, beside being noted. */
+  /** What the body of a step does, besides being recorded. */
   let during = (_step: number): void => {};
   const replica = async (name: string) => {
     const given = { name: "walker", version: "1.0.0", keys, logger: quiet, ...options };

@@ -13,7 +13,7 @@ export interface StdioProcess {
   readonly next: () => Promise<Line>;
   /** Waits for a line like this on standard error. */
   readonly says: (line: RegExp) => Promise<void>;
-  /** Disconnects, as a client does that has finished or died. */
+  /** Disconnects, like a client that has finished or died. */
   readonly hangUp: () => void;
   readonly exit: Promise<number | null>;
 }

@@ -54,7 +54,7 @@ test("progress comes before the result of its request [S70]", async () => {
   expect(lines[2]).toMatchObject({ id: 1, result: { content: [{ text: "counted" }] } });
 });
 
-test("a 2025-11-25 client that cannot be asked gets a message about that, without a word on HTTP [E1.3]", async () => {
+test("a 2025-11-25 client that cannot be asked gets a message that says so and does not mention HTTP [E1.3]", async () => {
   const { send, next } = started(till);
   send({
     id: 1,

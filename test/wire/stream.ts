@@ -8,7 +8,7 @@ export interface Stream {
   readonly next: () => Promise<Incoming | undefined>;
   /** All remaining messages. */
   readonly rest: () => Promise<Incoming[]>;
-  /** Disconnects, as a client does that needs no more. */
+  /** Disconnects, like a client that needs nothing more. */
   readonly hangUp: () => Promise<void>;
 }
 

@@ -23,7 +23,7 @@ export const stays = {
 /** The capabilities of a client that can follow tasks as well. */
 export const follows = { ...stays, extensions: { [extension]: {} } };
 
-/** An oven that listens until the test is over. `to` is where it is. */
+/** An oven that listens until the test is over. `to` is its address. */
 export async function servedOven(
   options?: Partial<ParleyOptions>,
 ): Promise<Oven & { readonly to: string }> {
@@ -33,7 +33,7 @@ export async function servedOven(
   return { ...made, to: url };
 }
 
-/** An oven in this process, with a worker. `to` is how it is reached, without a port. */
+/** An oven in this process, with a worker. Requests reach it through `to`, without a port. */
 export async function ovenHere(
   options?: Partial<ParleyOptions>,
 ): Promise<Oven & { readonly to: To }> {

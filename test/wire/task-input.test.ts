@@ -70,7 +70,7 @@ describe("an answer", () => {
   });
 
   test.each([{}, { age: null }, { age: "old" }, { wage: 40 }, undefined])(
-    "an answer with the content %j fits no better, and is asked for again as well [G10]",
+    "an answer with the content %j does not fit either, and is asked for again [G10]",
     async (content) => {
       const { to } = await ovenHere();
       const task = await begun(to, "fussy");
@@ -347,7 +347,7 @@ describe("a task's id", () => {
     const { to, logged } = await ovenHere();
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
       const { status, error } = await ask(to, method, taskId, { inputResponses: {} });
-      // A lone surrogate has no bytes of its own, so no header can say it.
+      // A lone surrogate has no bytes in UTF-8, so no header can contain it.
       if (taskId === "\ud800") {
         expect(error?.code).toBeOneOf([-32602, -32020]);
         continue;

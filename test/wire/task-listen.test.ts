@@ -124,7 +124,7 @@ test("a task whose time is up is reported as failed, which ends the subscription
   ]);
 });
 
-test("a host that has parsed the body itself is served alike", async () => {
+test("a host that has parsed the body itself gets the same stream", async () => {
   const { app, to } = await ovenHere();
   const task = await begun(to, "weigh");
   await until(to, task, "completed");
@@ -376,7 +376,7 @@ describe("a client that reads slowly", () => {
     return { store, to, taskIds };
   }
 
-  test("has one task read for it at a time, not all of them [D23]", async () => {
+  test("makes the server read one task at a time, not all of them [D23]", async () => {
     const { store, to, taskIds } = await fullOven();
     const before = store.reads;
     const slow = await listen(to, { taskIds }, { id: "slow" });

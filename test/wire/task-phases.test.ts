@@ -1,4 +1,4 @@
-// One handler, three phases: rounds, then a task, then a question in the task; and clients that cannot follow it there.
+// One handler, three phases: rounds, then a task, then a question in the task; and clients that cannot follow tasks.
 
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeEnvironment } from "../../src/server/ops/environment.ts";
@@ -25,7 +25,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const rye = { loaf: "rye" };
 
-/** The two rounds of `order`, up to the one that ends them. */
+/** The three rounds of `order`: two that ask, and one that creates the task. */
 async function ordered(to: To, ...legs: readonly Leg[]): Promise<Answer[]> {
   const first = await call(to, "order", rye, legs[0]);
   const second = await call(to, "order", rye, {
@@ -300,7 +300,7 @@ function slow() {
 }
 
 describe("a client that is gone when its task is created", () => {
-  test("leaves no task, because nothing could ever request it [G18]", async () => {
+  test("leaves no task, because no client would know its id [G18]", async () => {
     const { store, asked, go, all } = slow();
     const { to } = await ovenHere({ store });
     const gone = new AbortController();
@@ -385,7 +385,7 @@ test("over stdio, a message for a cancelled request does not go to the next one 
   });
 });
 
-test("with once: true a repeated round gets its first response, and one with other answers gets none [S31] [D3]", async () => {
+test("with once: true a repeated round gets its first response, and a round with other answers gets none [S31] [D3]", async () => {
   const { to, ran } = await ovenHere();
   const first = await call(to, "charge");
   const leg = { requestState: tokenIn(first), inputResponses: { sum: accept({ sum: 5 }) } };

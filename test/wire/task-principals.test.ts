@@ -86,7 +86,7 @@ describe("another user", () => {
     expect(foreign.error?.data).toEqual({ reason: "unknown_task" });
   });
 
-  test("learns nothing of it from a subscription, as with one that never existed [D8] [D9] [G27]", async () => {
+  test("learns no more from a subscription than for a task that never existed [D8] [D9] [G27]", async () => {
     const { to } = await guarded();
     const task = await begun(to, "two", {}, as("ada"));
     await until(to, task, "input_required", as("ada"));
@@ -121,7 +121,7 @@ describe("another user", () => {
     expect((await store.figures()).live).toBe(0);
   });
 
-  test("does not use up the limit of the first [D23]", async () => {
+  test("does not count towards the first user's limit [D23]", async () => {
     const { to } = await ovenHere({ auth, principal, limits: { tasksPerPrincipal: 1 } });
     await begun(to, "two", {}, as("ada"));
     expect((await call(to, "two", {}, as("ada"))).error?.data).toEqual({
@@ -226,7 +226,7 @@ describe("a ticket", () => {
 
   test("names its principal, so that a page can notice another visitor [D8] [D13]", async () => {
     const { app, ticket, to, task } = await waiting();
-    /** As an application writes it, because the application decides who may answer. */
+    /** The check that an application writes, because the application decides who may answer. */
     const page = async (user: string) =>
       app.readTicket(ticket).principal === user
         ? app.deliver(ticket, { ok: true })
@@ -319,7 +319,7 @@ describe("2025-11-25", () => {
     };
   }
 
-  test("its methods, too, show a task to its owner alone, and list no other's [D8] [D9] [E2.1]", async () => {
+  test("its methods also show and list a task only to its owner [D8] [D9] [E2.1]", async () => {
     const { to } = await guarded();
     const [ada, eve] = [await session(to, "ada"), await session(to, "eve")];
     const made = await ada("tools/call", { name: "two", arguments: {}, task: {} });
@@ -357,7 +357,7 @@ describe("one user's subscriptions", () => {
   test.each([
     ["tasks", (task: string) => ({ taskIds: [task] })],
     ["changes of lists", () => ({ toolsListChanged: true })],
-  ])("to %s are limited, and leave room for another's [D23]", async (_, filter) => {
+  ])("to %s are limited, and leave room for another user's [D23]", async (_, filter) => {
     const limits = { subscriptionsPerPrincipal: 2 };
     const { to } = await ovenHere({ auth, principal, limits });
     const open = async (user: string, id: number) => {

@@ -24,7 +24,7 @@ async function ask({ send, next }: StdioProcess, method: string, params: object)
   return result;
 }
 
-test("the server exits by itself when its input ends, even if it could run tasks [S67]", async () => {
+test("the server exits by itself when its input ends, even if its app can run tasks [S67]", async () => {
   const oven = started(server);
   await ask(oven, "tools/list", {});
   oven.hangUp();

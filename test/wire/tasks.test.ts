@@ -339,7 +339,7 @@ describe("which requests get a task", () => {
     expect([status, error?.code]).toEqual([404, -32601]);
   });
 
-  test("prompts and resources are never tasks, and nothing else takes the methods' names [S81] [S100] [S112]", async () => {
+  test("prompts and resources are never tasks, and nothing else uses the names of the methods [S81] [S100] [S112]", async () => {
     const { to } = await servedOven();
     for (const method of ["tasks/result", "tasks/list", "tasks/input_response", "tasks/new"]) {
       const { status, error } = await ask(to, method, "nobodys", {
@@ -396,7 +396,7 @@ describe("a task", () => {
     expect(new Set(heard.map(({ method }) => method))).toEqual(
       new Set(["notifications/subscriptions/acknowledged", "notifications/tasks", undefined]),
     );
-    // What a task logs is for the server alone, and what it said while it worked is no longer so.
+    // What a task logs is only for the server. The status message described work that is over now.
     expect(await until(to, task, "completed")).not.toHaveProperty("statusMessage");
     expect(JSON.stringify(heard)).not.toContain("the top");
     expect(logged).toContainEqual([
@@ -405,7 +405,7 @@ describe("a task", () => {
     ]);
   });
 
-  test("what it logs does not replace its progress, and stays off the wire", async () => {
+  test("what it logs does not replace its progress, and is not sent to the client", async () => {
     const { app, to, logged } = await ovenHere();
     app.tool("whisper", { task: "required" }, async (ctx) => {
       await ctx.background();

@@ -88,7 +88,7 @@ describe("a wait that needs a task", () => {
     return { app, ran };
   }
 
-  test("says what is missing and what to do, and notifies nobody", async () => {
+  test("says what is missing and what to do, and does not call notify", async () => {
     const { app, ran } = quoting();
     const { error } = await callTool(app, "quote", {}, { capabilities: stays });
     expect(error).toMatchObject({ code: -32021, message });
@@ -147,7 +147,7 @@ describe("a wait that needs a task", () => {
     expect((await play(strict, {})).text).toBe("ran");
   });
 
-  test("a word that no client offers is refused at registration", () => {
+  test("an unknown capability is refused at registration", () => {
     const { app } = made();
     expect(() => app.tool("odd", { requires: ["forms" as "form"] }, () => "")).toThrow(
       'Tool "odd" requires "forms", which is not known. Use form, url, sampling, roots, task, or the id of an extension, such as io.example/ext.',

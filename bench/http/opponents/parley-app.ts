@@ -1,4 +1,4 @@
-// The app that both forms of Parley serve: the source as it is, and the package as it is shipped.
+// The app that both forms of Parley serve: the source, and the package that is shipped.
 
 import { z } from "zod";
 import type { App, ParleyOptions } from "../../../src/index.ts";

@@ -1,4 +1,4 @@
-// Parley as it is shipped: the bundle that `npm run build` makes, installed as a package. It is what a cold start loads.
+// Parley as users get it: the bundle that `npm run build` makes, installed as a package. A cold start loads this.
 
 import { parley } from "mcp-parley";
 import type { Start } from "./opponent.ts";

@@ -6,7 +6,7 @@ import type { Row } from "./row.ts";
 const flow = "Example Flow with Elicitations";
 const inFinal = "the same flow has its question in tasks/get and its answer in tasks/update";
 const inDraft = "000: the echo tool runs as printed, except for the document's slips";
-const workingAgain = "000: with its answer the task works again, until it is completed";
+const workingAgain = "000: with its answer the task goes on until it is completed";
 
 export const messageStructure: readonly Row[] = [
   ...under(
@@ -75,7 +75,7 @@ export const messageStructure: readonly Row[] = [
         by(at.draft, inDraft),
         by(
           at.v1Tasks,
-          "a call that requests a task is one from its first line on, and asks while tasks/result waits",
+          "a call that requests a task is a task from its first line on, and asks while tasks/result waits",
         ),
       ),
     ],

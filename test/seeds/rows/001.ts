@@ -342,11 +342,11 @@ export const proposal: readonly Row[] = [
     ],
     [
       "6: the server sets the status to working and continues.",
-      by(at.draft, "000: with its answer the task works again, until it is completed"),
+      by(at.draft, "000: with its answer the task goes on until it is completed"),
     ],
     [
       "The message with the answers.",
-      by(at.final, "the answer as it is first shown is the same message"),
+      by(at.final, "the answer that the document shows first is the same message"),
     ],
     [
       "A server that has set `input_required` must return its questions from `tasks/result`.",
@@ -428,14 +428,17 @@ export const proposal: readonly Row[] = [
     ],
     [
       "Unexpected keys are ignored.",
-      by(at.answers, "is ignored beside the right one, under another key or in further members"),
+      by(
+        at.answers,
+        "is ignored if it comes with the right one, under another key or in further members",
+      ),
     ],
     [
       "Missing answers are asked for again.",
       by(
         at.answers,
         "is asked for again, and is not an error: %j",
-        "is asked for alone if another answer came, which is kept",
+        "is the only one asked for if another answer came, which is kept",
       ),
     ],
     [
@@ -588,7 +591,7 @@ export const proposal: readonly Row[] = [
         by(at.draft, echoDraft),
         by(
           at.draftTasks,
-          "a call that requests a task is one from the start, whatever its handler does first",
+          "a call that requests a task is a task from the start, whatever its handler does first",
         ),
       ),
     ],

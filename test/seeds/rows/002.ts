@@ -51,7 +51,7 @@ export const tutorial: readonly Row[] = [
       "The same handler runs again with all answers so far, and asks again or returns.",
       by(
         at.mcpkit,
-        "answers of earlier rounds are there in the last, even if the client sends only the last ones",
+        "the last round has the answers of earlier rounds, even if the client sends only the newest",
       ),
     ],
     [
@@ -109,14 +109,14 @@ export const tutorial: readonly Row[] = [
       "A handler can take several rounds, each with a fresh token.",
       by(
         at.mcpkit,
-        "answers of earlier rounds are there in the last, even if the client sends only the last ones",
+        "the last round has the answers of earlier rounds, even if the client sends only the newest",
       ),
     ],
     [
       "Earlier answers travel in the token, so the last round has all of them.",
       by(
         at.mcpkit,
-        "answers of earlier rounds are there in the last, even if the client sends only the last ones",
+        "the last round has the answers of earlier rounds, even if the client sends only the newest",
       ),
     ],
     [
@@ -342,10 +342,7 @@ export const tutorial: readonly Row[] = [
     "6. What notifications/progress and notifications/message were for",
     [
       "Progress is sent for a request whose client wants it.",
-      by(
-        at.notifications,
-        "is sent as it is made, strictly increasing, and not again during a replay",
-      ),
+      by(at.notifications, "is sent at once, strictly increasing, and not again during a replay"),
     ],
     [
       "Log messages are sent from the level that the client sets.",
@@ -408,7 +405,7 @@ export const tutorial: readonly Row[] = [
         by(at.mcpkit, silent),
         by(
           at.notifications,
-          "is sent as it is made, strictly increasing, and not again during a replay",
+          "is sent at once, strictly increasing, and not again during a replay",
           "is sent from the level that the request set, once, and not again during a replay",
         ),
       ),
@@ -453,7 +450,7 @@ export const tutorial: readonly Row[] = [
       "Pushing on the stateless wire is a separate error.",
       by(
         "test/hosts/adopt.test.ts",
-        "a tool that is not named stays as it was, and cannot ask a 2026-07-28 client",
+        "a tool that is not named is not changed, and cannot ask a 2026-07-28 client",
       ),
     ],
     ours(
@@ -533,7 +530,7 @@ export const tutorial: readonly Row[] = [
       "a task continues after its process was killed.",
       by(
         "test/cli/demo.test.ts",
-        "without a terminal a script answers, the story holds, and nothing is left",
+        "without a terminal a script answers, the story holds, and nothing is left behind",
       ),
     ),
     ["Rounds can continue on any replica.", by(at.rounds, anotherInstance)],
@@ -657,7 +654,7 @@ export const tutorial: readonly Row[] = [
       "Earlier answers are merged from the token before the handler is called.",
       by(
         at.mcpkit,
-        "answers of earlier rounds are there in the last, even if the client sends only the last ones",
+        "the last round has the answers of earlier rounds, even if the client sends only the newest",
       ),
     ],
     [

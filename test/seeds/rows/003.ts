@@ -43,7 +43,7 @@ export const responseTypes: readonly Row[] = [
       by(
         at.types,
         "can be a protocol failure, which is an error",
-        "can fail by a protocol error, which is an error",
+        "can fail with a protocol error, which is an error",
       ),
     ],
     [
@@ -90,11 +90,11 @@ export const responseTypes: readonly Row[] = [
         by(at.draft, "003: a promise is given as printed"),
         by(
           at.draftTasks,
-          "a call that requests a task is one from the start, whatever its handler does first",
+          "a call that requests a task is a task from the start, whatever its handler does first",
         ),
         by(
           at.v1Tasks,
-          "a call that requests a task is one from its first line on, and asks while tasks/result waits",
+          "a call that requests a task is a task from its first line on, and asks while tasks/result waits",
         ),
       ),
     ],

@@ -8,7 +8,7 @@ const notIn =
   "a server without drafts responds to a request for one as before, and the client says so";
 const oldClient = "a new server asks an old client by a request, and nothing in the tool changes";
 const bothClients =
-  "serves a client with rounds, and one without that never sees a result that asks";
+  "serves a client with rounds, and a client without rounds, which never sees a result that asks";
 const affinity = "awaits its question, and the rounds may go to servers that share only the key";
 const byHand = "returns its questions and its own state, and reads both in the next round";
 const deferral = "%s asks nothing, and continues from its token on another instance";
@@ -98,7 +98,7 @@ export const csharpPage: readonly Row[] = [
     ],
     ours(
       "a client that negotiates nothing newer is served as before.",
-      by(at.csharp, "a client that negotiates nothing newer keeps its version"),
+      by(at.csharp, "a client that does not negotiate a newer version keeps its own"),
     ),
   ),
   ...under(
@@ -202,7 +202,7 @@ export const csharpPage: readonly Row[] = [
       "as printed, its last step reads an answer that the client no longer sends.",
       by(
         at.csharp,
-        "the wizard as it is printed loses the name, because a client sends only the answers of the last round",
+        "the printed wizard loses the name, because a client sends only the answers of the last round",
       ),
     ),
     ours(
@@ -264,7 +264,7 @@ export const csharpPage: readonly Row[] = [
         by(
           at.carriers,
           "a call can ask as many questions as the official side allows, one after the other",
-          "one question more is refused with a message",
+          "one more question is refused with a message",
         ),
       ),
     ),
@@ -317,10 +317,10 @@ export const csharpPage: readonly Row[] = [
     [
       "A tool that returns before that gives a plain result.",
       and(
-        by(at.draft, "004: if a task is requested but not created, the result is a plain one"),
+        by(at.draft, "004: if a task is requested but not created, the result is an ordinary one"),
         by(
           at.csharp,
-          "is not created if the handler returns before, and the result is a plain one",
+          "is not created if the handler returns first, and the result is an ordinary one",
         ),
       ),
     ],
