@@ -275,7 +275,7 @@ export declare interface Repeat {
 }
 
 /** Something that a tool can require of its clients. The words are those of `ctx.can`. */
-export declare type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task";
+export declare type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task" | "ask";
 
 /** A registered resource. Pass it to `play` of the test kit. */
 export declare interface Resource {

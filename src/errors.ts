@@ -30,6 +30,8 @@ export type ParleyErrorCode =
   | "unstable_question"
   /** The app has no key to seal state with. */
   | "no_keys"
+  /** A page needs the app's public address, and it has none. */
+  | "no_url"
   /** The app needs a store and has none. */
   | "no_store"
   /** A task was created, but no worker runs on its store. */

@@ -58,12 +58,14 @@ export type {
   PageOptions,
   PageUrl,
   QuestionOptions,
+  QuestionPrivacy,
   RequestFacts,
   Sample,
   SampleParams,
   TaskContext,
   UndoableStep,
   TaskRef,
+  TimeLimit,
   WaitOptions,
 } from "./server/context/context.ts";
 export type { Question } from "./replay/promises.ts";

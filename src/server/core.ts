@@ -7,6 +7,7 @@ import type { Keyring } from "../token/keyring.ts";
 import { openRecord, sealRecord } from "../token/sealed-record.ts";
 import type { UndoRegistry } from "./define/undo.ts";
 import type { Limits } from "./limits.ts";
+import type { Reach } from "./round/ways.ts";
 import type { Environment } from "./ops/environment.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { Telemetry } from "./ops/telemetry.ts";
@@ -27,6 +28,8 @@ export interface Core {
   readonly isClosing: () => boolean;
   /** What `app.undo` has registered. */
   readonly undos: UndoRegistry;
+  /** What opens ways to the person besides the client's own forms. */
+  readonly reach: Reach;
   /** Undefined without a store. */
   readonly tasks: TaskRuntime | undefined;
   /** Undefined if the app has no store. */

@@ -104,6 +104,7 @@ class ParleyApp implements App {
       telemetry: telemetry(),
       isClosing: () => this.#closing !== undefined,
       undos: new UndoRegistry(),
+      reach: { relay: false, hasPages: () => false },
       get tasks() {
         return work()?.runtime;
       },

@@ -42,7 +42,7 @@ describe("a client that cannot be asked", () => {
     });
     const told = async (name: string) => (await callTool(app, name, {}, none)).error?.message;
     expect(await told("resolve_bug")).toBe(
-      '"resolve_bug" cannot ask question "how": this client does not support it, because it has not declared the elicitation.form capability. ' +
+      'Question "how" of "resolve_bug" was not asked: this client supports neither forms nor pages, and relay is off for it. ' +
         'The question is: "How was #7 resolved?". It expects one of "Fixed", "Duplicate".',
     );
     expect(await told("book")).toContain(
@@ -53,6 +53,54 @@ describe("a client that cannot be asked", () => {
     );
     expect(await told("by_hand")).toContain(
       'question "size": this client does not support it, because it has not declared the elicitation.form capability. The question is: "Which size?". It expects one of "S", "M".',
+    );
+  });
+});
+
+describe("a question that needs a way to the person", () => {
+  const form = { capabilities: { elicitation: { form: {} } } };
+  const page = { capabilities: { elicitation: { url: {} } } };
+
+  test("ctx.can and requires know whether an ordinary question has one", async () => {
+    const { app, ran } = made();
+    app.tool("looks", {}, (ctx) => String(ctx.can("ask")));
+    app.tool("needs", { requires: ["ask"] }, () => {
+      ran.push("needs");
+      return "ran";
+    });
+    const said = async (name: string, client: object) =>
+      textIn(await callTool(app, name, {}, client));
+    expect(await said("looks", form)).toBe("true");
+    expect(await said("looks", none)).toBe("false");
+    expect(await said("needs", form)).toBe("ran");
+    const { error } = await callTool(app, "needs", {}, none);
+    expect(error).toMatchObject({
+      code: -32021,
+      message:
+        'Tool "needs" needs a client that supports questions, and this one does not. Nothing has run.',
+      data: { requiredCapabilities: { elicitation: { form: {} } } },
+    });
+    expect(ran).toEqual(["needs"]);
+  });
+
+  test("a secret is never asked for with a client's form", async () => {
+    const { app } = made();
+    app.tool("signs_in", {}, async (ctx) =>
+      ctx.ask("password", "Your password?", undefined, { sensitive: true }),
+    );
+    app.tool("both", {}, async (ctx) =>
+      ctx.ask("password", "Your password?", undefined, { sensitive: true, relay: true as never }),
+    );
+    const told = async (name: string) => (await callTool(app, name, {}, form)).error?.data;
+    expect(await told("signs_in")).toEqual({ reason: "no_url" });
+    expect(await told("both")).toEqual({ reason: "bad_option" });
+  });
+
+  test("a client that only opens pages is told that the app has no address for them", async () => {
+    const { app } = made();
+    app.tool("asks", {}, async (ctx) => ctx.ask("name", "Who?"));
+    expect((await callTool(app, "asks", {}, page)).error?.message).toContain(
+      'Question "name" of "asks" was not asked: this client supports pages only, and the app has no public address for them.',
     );
   });
 });
@@ -150,7 +198,7 @@ describe("a wait that needs a task", () => {
   test("an unknown capability is refused at registration", () => {
     const { app } = made();
     expect(() => app.tool("odd", { requires: ["forms" as "form"] }, () => "")).toThrow(
-      'Tool "odd" requires "forms", which is not known. Use form, url, sampling, roots, task, or the id of an extension, such as io.example/ext.',
+      'Tool "odd" requires "forms", which is not known. Use form, url, sampling, roots, task, ask, or the id of an extension, such as io.example/ext.',
     );
   });
 });

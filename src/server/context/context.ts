@@ -30,8 +30,8 @@ export interface Context {
    * Asks the person with a form. Without a schema the form is one line of text, and the answer is a string. A schema of one
    * value (enum, number, string, list) gives that value; an object schema gives the object.
    *
-   * Throws `UnansweredError` if the person declines or cancels, if the time limit passes, or if the client cannot show forms. An
-   * answer that does not fit the schema is asked for again.
+   * Throws `UnansweredError` if the person declines or cancels, if the time limit passes, or if there is no way to the person
+   * through this client. An answer that does not fit the schema is asked for again.
    *
    * @example
    * ```ts
@@ -39,15 +39,12 @@ export interface Context {
    * const of = await ctx.ask("of", "Of which bug is it a duplicate?", z.int().positive());
    * ```
    */
-  readonly ask: {
-    (key: string, message: string, schema?: undefined, options?: QuestionOptions): Question<string>;
-    <const S extends Schema | FormJson>(
-      key: string,
-      message: string,
-      schema: S & Askable<S>,
-      options?: QuestionOptions,
-    ): Question<AnswerOf<S>>;
-  };
+  readonly ask: <const S extends Schema | FormJson | undefined = undefined>(
+    key: string,
+    message: string,
+    schema?: S & Askable<S>,
+    options?: QuestionOptions,
+  ) => Question<S extends undefined ? string : AnswerOf<S>>;
   /**
    * Asks for a yes. True only if the person accepts; declining and cancelling are false.
    *
@@ -97,14 +94,14 @@ export interface Context {
   readonly sample: (
     key: string,
     prompt: string | SampleParams,
-    options?: QuestionOptions,
+    options?: TimeLimit,
   ) => Question<Sample>;
   /**
    * Asks the client for its root folders. The key defaults to "roots".
    *
    * The specification has deprecated roots; clients support them until at least 2027-07-28.
    */
-  readonly roots: (key?: string, options?: QuestionOptions) => Question<Root[]>;
+  readonly roots: (key?: string, options?: TimeLimit) => Question<Root[]>;
 
   /**
    * Runs the body once in a call and records what it returned or threw. Later rounds get the recorded outcome and do not run
@@ -150,7 +147,10 @@ export interface Context {
    * client. Does nothing while the run replays what has happened already.
    */
   readonly log: (level: LoggingLevel, data: unknown) => void;
-  /** Whether this client supports this. An extension is named by its id. The result is the same in every round of a call. */
+  /**
+   * Whether this client supports this. An extension is named by its id. "ask" says whether a question with `relay: true` has a
+   * way to the person. The result is the same in every round of a call.
+   */
   readonly can: (what: RequiredAbility | ExtensionId) => boolean;
   /**
    * The protocol version of the first request. It stays the same in every round and in the task. A call that began under
@@ -240,13 +240,32 @@ export interface TaskRef {
   readonly id: string;
 }
 
-/** The options of every question. */
-export interface QuestionOptions {
+/** The time limit of a question. */
+export interface TimeLimit {
   /** How long the question waits, in milliseconds. It then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
   readonly timeoutMs?: number | undefined;
+}
+
+/** The options of every question that the client can show as a form. */
+export type QuestionOptions = TimeLimit & {
   /** Also accepts an answer that was sent before the question was asked. Off by default, because such an answer is not bound to the question. */
   readonly unsolicited?: boolean | undefined;
-}
+} & QuestionPrivacy;
+
+/** Which ways to the person a question may take. */
+export type QuestionPrivacy =
+  | {
+      /** The answer is a secret, such as a password. It goes through a page only, never through a client's form or a model. */
+      readonly sensitive: true;
+      /** A secret never goes through a model. */
+      readonly relay?: false | undefined;
+    }
+  | {
+      /** The answer is a secret, such as a password. It goes through a page only. Default: false. */
+      readonly sensitive?: false | undefined;
+      /** If the client offers nothing better, the model may ask in the chat and pass the answer on. Default: false. */
+      readonly relay?: boolean | undefined;
+    };
 
 /** One choice of `ctx.choose` with a title. */
 export interface Choice<V extends string = string> {
@@ -284,16 +303,21 @@ export interface CheckpointOptions {
 }
 
 /** The options of `ctx.confirm`. */
-export interface ConfirmOptions {
-  /** How long the question waits, in milliseconds. It then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
-  readonly timeoutMs?: number | undefined;
+export interface ConfirmOptions extends TimeLimit {
+  /**
+   * If the client offers nothing better, the model may ask in the chat and pass the answer on. The model's word is then the
+   * only proof, so this has no effect over HTTP for callers who are not verified. Default: false.
+   */
+  readonly relay?: boolean | undefined;
 }
 
 /** The address of a page: an http or https URL, or a function that puts a ticket into one. */
 export type PageUrl = string | URL | ((ticket: string) => string | URL);
 
 /** The options of `ctx.openUrl`. */
-export interface PageOptions extends QuestionOptions {
+export interface PageOptions extends TimeLimit {
+  /** Also accepts an answer that was sent before the question was asked. Default: false. */
+  readonly unsolicited?: boolean | undefined;
   /** Says whether the person is done on the page. It is called for up to 20 seconds in a round; then the question is asked again. Default: accepting is enough. */
   readonly until?: (() => boolean | Promise<boolean>) | undefined;
 }

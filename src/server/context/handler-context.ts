@@ -21,7 +21,6 @@ import type { Ticket } from "../../token/ticket.ts";
 import { tenYearsMs } from "../../util/timers.ts";
 import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
 import type { Form } from "../forms/form.ts";
-import { reasonOf } from "../forms/issues.ts";
 import type { Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
 import { isRequirable, requirableWords } from "../define/abilities.ts";
 import type {
@@ -31,14 +30,11 @@ import type {
   TaskContext,
   UndoableStep,
 } from "./context.ts";
+import type { Privacy, Way } from "../round/ways.ts";
 import type { Undo } from "../define/undo.ts";
-import {
-  externalQuestion,
-  formQuestion,
-  rootsQuestion,
-  sampleQuestion,
-  urlQuestion,
-} from "./questions.ts";
+import { stateOf } from "./low-level.ts";
+import { rootsQuestion, sampleQuestion } from "./model-questions.ts";
+import { externalQuestion, formQuestion, urlQuestion } from "./questions.ts";
 import type { OnRefusal, QuestionParams } from "./questions.ts";
 
 /** What one round, or one run of a task, knows of its call. */
@@ -52,6 +48,10 @@ export interface CallFacts {
   readonly request: RequestFacts | undefined;
   readonly task: { readonly id: string } | undefined;
   readonly can: (ability: Ability | ExtensionId) => boolean;
+  /** The way of a question that may be shown as a form. Undefined if there is none. */
+  readonly way: (privacy: Privacy) => Way | undefined;
+  /** Whether the app has a public address for pages. */
+  readonly hasPages: () => boolean;
   /** Seals a reference to one question of this call. */
   readonly ticket: (kind: Ticket["kind"], key: string, timeoutMs: number | undefined) => string;
   readonly wait: (ms: number) => Promise<void>;
@@ -73,6 +73,12 @@ export interface CallFacts {
   readonly objectionToUndo: (step: string, undo: unknown) => ParleyError | undefined;
   /** Runs the body of a step in a span of its own. Undefined if nothing is traced. */
   readonly stepTrace: StepObserver["runBody"] | undefined;
+}
+
+/** The options of a question, whichever of them its kind has. */
+interface AskedWith extends Privacy {
+  readonly timeoutMs?: number | undefined;
+  readonly unsolicited?: boolean | undefined;
 }
 
 /** Lets the test kit see steps, and run their bodies in its own way. */
@@ -104,7 +110,7 @@ export class HandlerContext implements TaskContext {
       message: string,
       schema?: Schema | FormJson,
       options?: QuestionOptions,
-      // oxlint-disable-next-line typescript/no-explicit-any -- the overloads say what comes out
+      // oxlint-disable-next-line typescript/no-explicit-any -- the signature says what comes out
     ): any => this.#form("ask", key, message, () => formOf(key, schema), "throws", options);
   }
 
@@ -112,6 +118,8 @@ export class HandlerContext implements TaskContext {
     return (key, message, options) =>
       this.#form("confirm", key, message, () => confirmForm, "is_no", {
         timeoutMs: options?.timeoutMs,
+        relay: options?.relay,
+        isConfirmation: true,
       });
   }
 
@@ -236,7 +244,8 @@ export class HandlerContext implements TaskContext {
   }
 
   get can(): Context["can"] {
-    return (what) => this.#facts.can(offered(what));
+    return (what) =>
+      what === "ask" ? this.#facts.way(ordinary) !== undefined : this.#facts.can(offered(what));
   }
 
   get principal(): string | undefined {
@@ -287,7 +296,7 @@ export class HandlerContext implements TaskContext {
     message: string,
     form: () => Form,
     onRefusal: OnRefusal,
-    options: QuestionOptions | undefined,
+    options: AskedWith | undefined,
   ): Question<T> {
     return this.#ask(key, () =>
       formQuestion(this.#params(verb, key, options), message, form(), onRefusal),
@@ -301,7 +310,7 @@ export class HandlerContext implements TaskContext {
     return this.#operations.refuse(key, new ParleyError("bad_option", message)) as Question<T>;
   }
 
-  #params(verb: string, key: string, options?: QuestionOptions): QuestionParams {
+  #params(verb: string, key: string, options?: AskedWith): QuestionParams {
     const facts = this.#facts;
     return {
       ...options,
@@ -309,6 +318,8 @@ export class HandlerContext implements TaskContext {
       key,
       handler: facts.name,
       can: (ability) => facts.can(ability),
+      way: (privacy) => facts.way(privacy),
+      hasPages: () => facts.hasPages(),
       onSchemaError: (of, error) => facts.onSchemaError(of, error),
     };
   }
@@ -344,10 +355,13 @@ export class HandlerContext implements TaskContext {
   }
 }
 
+/** A question that the model may relay. */
+const ordinary: Privacy = { relay: true };
+
 /** What the author asks for, as the call keeps it. For JavaScript authors, who would take a misspelt word for a no. */
 function offered(what: string): Ability | ExtensionId {
   if (what === tasksExtension) return "task";
-  if (isRequirable(what) || isExtensionId(what)) return what;
+  if ((isRequirable(what) && what !== "ask") || isExtensionId(what)) return what;
   throw new ParleyError(
     "bad_option",
     `ctx.can(${JSON.stringify(what)}): unknown word. Use ${requirableWords}, or the id of an extension, such as io.example/ext.`,
@@ -371,19 +385,4 @@ function joined<T>(question: Question<T>, notice: Promise<unknown>): Question<T>
     isAwaited = true;
     settle?.(Promise.all([question, notice]).then(([value]) => value));
   });
-}
-
-/** The state was sealed by us, so it is what the handler returned last. A deployment may have changed the schema since. */
-function stateOf<S extends Schema>(state: Json | undefined, schema: S): OutputOf<S> | undefined {
-  if (state === undefined) return undefined;
-  const result = schema["~standard"].validate(state);
-  if (result instanceof Promise)
-    throw new TypeError("ctx.state() takes a schema that validates synchronously.");
-  if (result.issues !== undefined) {
-    throw new TypeError(
-      `ctx.state(): the state does not fit the schema: ${reasonOf(result.issues)}`,
-    );
-  }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the schema's output
-  return result.value as OutputOf<S>;
 }

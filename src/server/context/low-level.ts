@@ -9,9 +9,10 @@ import { badKey } from "../../replay/author-errors.ts";
 import { NotJson, toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
 import { formOf } from "../forms/form.ts";
+import { reasonOf } from "../forms/issues.ts";
 import type { ElicitParams } from "./context.ts";
 import { pageAt } from "./questions.ts";
-import type { Askable, Schema } from "../forms/schema.ts";
+import type { Askable, OutputOf, Schema } from "../forms/schema.ts";
 
 /** What a handler returns to be called again with answers. Make it with `inputRequired()`. */
 export interface InputRequiredResult {
@@ -158,4 +159,22 @@ function plain(handler: string, value: unknown, path: string): Json | undefined 
       { cause: error },
     );
   }
+}
+
+/** The state that the handler returned last, for `ctx.state`. It was sealed by us, so it is that state. A deployment may have changed the schema since. */
+export function stateOf<S extends Schema>(
+  state: Json | undefined,
+  schema: S,
+): OutputOf<S> | undefined {
+  if (state === undefined) return undefined;
+  const result = schema["~standard"].validate(state);
+  if (result instanceof Promise)
+    throw new TypeError("ctx.state() takes a schema that validates synchronously.");
+  if (result.issues !== undefined) {
+    throw new TypeError(
+      `ctx.state(): the state does not fit the schema: ${reasonOf(result.issues)}`,
+    );
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the schema's output
+  return result.value as OutputOf<S>;
 }

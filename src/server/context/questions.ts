@@ -1,29 +1,26 @@
 // The questions of `ctx`: how each is shown to the client, and how its answer is read.
 
-import type { CreateMessageRequestParams, Root } from "@modelcontextprotocol/server";
 import { ParleyError, UnansweredError } from "../../errors.ts";
-import {
-  elicitAnswer,
-  rootsAnswer,
-  sampleAnswer,
-  unansweredReason,
-} from "../../protocol/answers.ts";
+import { elicitAnswer, unansweredReason } from "../../protocol/answers.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
 import type { QuestionSpec, Reading } from "../../replay/operations.ts";
 import { shortDigest } from "../../token/canonical.ts";
-import { capabilityNeededBy } from "../../protocol/capabilities.ts";
 import type { Ability } from "../../protocol/capabilities.ts";
 import type { Form, Read } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { Schema } from "../forms/schema.ts";
 import { tenYearsMs } from "../../util/timers.ts";
-import { inWords, Unsupported } from "./unsupported-question.ts";
-import type { PageUrl, QuestionOptions, Sample, SampleParams } from "./context.ts";
+import { inWords, notAsked, Unsupported } from "./unsupported-question.ts";
+import { pausesFor } from "../round/ways.ts";
+import type { Privacy, Way } from "../round/ways.ts";
+import type { PageUrl } from "./context.ts";
 
 /** A question that the client is shown. */
 export interface ShownQuestion {
   /** Writes the input request when the question goes out, with the reason if it is asked again. */
   readonly request: (reason: string | undefined) => InputRequest;
+  /** Set if the question goes a way on which no `requestState` travels. */
+  readonly pausingWay?: Way | undefined;
 }
 
 /** Tells a question for the client from one that someone else answers. */
@@ -32,11 +29,17 @@ export function isShown(value: unknown): value is ShownQuestion {
 }
 
 /** What every kind of question is made from. */
-export interface QuestionParams extends QuestionOptions {
+export interface QuestionParams extends Privacy {
+  readonly timeoutMs?: number | undefined;
+  readonly unsolicited?: boolean | undefined;
   readonly key: string;
   /** The name of the tool, prompt or resource, for messages. */
   readonly handler: string;
   readonly can: (ability: Ability) => boolean;
+  /** The way of a question that may be shown as a form. Undefined if there is none. */
+  readonly way: (privacy: Privacy) => Way | undefined;
+  /** Whether the app has a public address for pages. */
+  readonly hasPages: () => boolean;
   /** Reports a schema that throws instead of returning issues. The author hears of it, the client does not. */
   readonly onSchemaError: (key: string, error: unknown) => void;
   /** The member of `ctx` that asks, for messages. */
@@ -56,13 +59,15 @@ export function formQuestion(
   onRefusal: OnRefusal,
 ): QuestionSpec {
   if (typeof message !== "string") throw noMessage(question);
+  const way = formWay(question);
   return {
     // The members of `common`, one by one, because this runs in every round and a spread is slow.
     digest: formDigest(question.key, message, form),
     timeoutMs: timeLimit(question),
     unsolicited: question.unsolicited,
     verb: question.verb,
-    impossible: impossible(question, "form", () => inWords(message, form.requestedSchema)),
+    impossible:
+      way === undefined ? notAsked(question, inWords(message, form.requestedSchema)) : undefined,
     read: (raw) => {
       const answer = elicitAnswer(raw);
       if (answer === undefined) return wrongKind("the answer to a form");
@@ -72,15 +77,37 @@ export function formQuestion(
         ? read.then((later) => accepted(question, later, onRefusal))
         : accepted(question, read, onRefusal);
     },
-    shown: shown((reason) => ({
-      method: "elicitation/create",
-      params: {
-        mode: "form",
-        message: again(message, reason),
-        requestedSchema: form.requestedSchema,
-      },
-    })),
+    shown: shown(
+      (reason) => ({
+        method: "elicitation/create",
+        params: {
+          mode: "form",
+          message: again(message, reason),
+          requestedSchema: form.requestedSchema,
+        },
+      }),
+      pausesFor(way) ? way : undefined,
+    ),
   };
+}
+
+function formWay(question: QuestionParams): Way | undefined {
+  const { key, sensitive, relay } = question;
+  // For JavaScript authors.
+  if (sensitive === true && relay === true) {
+    throw new ParleyError(
+      "bad_option",
+      `Question "${key}" is sensitive and has relay: true. A secret never goes through a model: remove one of them.`,
+    );
+  }
+  const way = question.way(question);
+  if (way === undefined && sensitive === true && !question.hasPages()) {
+    throw new ParleyError(
+      "no_url",
+      `Question "${key}" is sensitive, so it needs a page, but the app has no public address. Pass parley({ url: "https://…" }).`,
+    );
+  }
+  return way;
 }
 
 /** For JavaScript authors, who easily forget the key. */
@@ -222,88 +249,12 @@ function delivered(result: StandardResult): Reading {
   return { kind: "invalid", reason: reasonOf(result.issues) };
 }
 
-// ---------------------------------------------------------------- the client's model and roots
-
-/** A question for the client's language model. */
-export function sampleQuestion(
-  question: QuestionParams,
-  prompt: string | SampleParams,
-): QuestionSpec {
-  const { includeContext, ...asked } = samplingParams(
-    typeof prompt === "string" ? { prompt } : prompt,
-  );
-  // `includeContext` is a hint, so it is sent only to clients that support it.
-  const params =
-    includeContext === undefined || !question.can("sampling.context")
-      ? asked
-      : { ...asked, includeContext };
-  checkHistory(question.key, params.messages);
-  const needs = capabilityNeededBy({ method: "sampling/createMessage", params });
-  return {
-    ...common(question, needs, [params]),
-    read: (raw) => {
-      const answer = sampleAnswer(raw);
-      if (answer === undefined) return noAnswer(question.key, raw) ?? wrongKind("a completion");
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sampleAnswer has looked at it
-      const message = raw as unknown as Sample["message"];
-      return { kind: "value", value: { ...answer, message } satisfies Sample };
-    },
-    shown: shown(() => ({ method: "sampling/createMessage", params })),
-  };
-}
-
-const defaultMaxTokens = 1024;
-
-function samplingParams(params: SampleParams): CreateMessageRequestParams {
-  const { prompt, messages = [], maxTokens = defaultMaxTokens, ...rest } = params;
-  const asked: CreateMessageRequestParams["messages"] =
-    prompt === undefined ? [] : [{ role: "user", content: { type: "text", text: prompt } }];
-  return { ...rest, messages: [...messages, ...asked], maxTokens };
-}
-
-/** Model APIs require that a message with tool calls is followed by their results and nothing else. */
-function checkHistory(key: string, messages: CreateMessageRequestParams["messages"]): void {
-  for (const [index, { content }] of messages.entries()) {
-    const calls = [content]
-      .flat()
-      .flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
-    if (calls.length === 0) continue;
-    const next = messages[index + 1];
-    const results = [next?.content ?? []]
-      .flat()
-      .map((block) => (block.type === "tool_result" ? block.toolUseId : undefined));
-    const isAnswered =
-      next?.role === "user" &&
-      results.length === calls.length &&
-      calls.every((id) => results.includes(id));
-    if (isAnswered) continue;
-    throw new ParleyError(
-      "not_askable",
-      `Question "${key}" has a message that calls tools, and the next message is not a user message with their results alone. Add one tool_result for each tool_use.`,
-    );
-  }
-}
-
-/** A question for the client's root folders. */
-export function rootsQuestion(question: QuestionParams): QuestionSpec {
-  return {
-    ...common(question, "roots", []),
-    read: (raw) => {
-      const roots: Root[] | undefined = rootsAnswer(raw);
-      return roots === undefined
-        ? (noAnswer(question.key, raw) ?? wrongKind("a list of file:// roots"))
-        : { kind: "value", value: roots };
-    },
-    shown: shown(() => ({ method: "roots/list" })),
-  };
-}
-
 // ---------------------------------------------------------------- common parts
 
 type Common = Pick<QuestionSpec, "digest" | "timeoutMs" | "unsolicited" | "impossible" | "verb">;
 
-/** The digest covers everything the client is shown, except the reason for asking again (R7). */
-function common(
+/** What questions have in common. The digest covers everything the client is shown, except the reason for asking again (R7). */
+export function common(
   question: QuestionParams,
   needs: Ability,
   wording: readonly unknown[],
@@ -348,15 +299,14 @@ function timeLimit({ key, timeoutMs }: QuestionParams): number | undefined {
   );
 }
 
-const shown = (request: ShownQuestion["request"]): ShownQuestion => ({ request });
+/** How a question is shown. */
+export const shown = (request: ShownQuestion["request"], pausingWay?: Way): ShownQuestion => ({
+  request,
+  pausingWay,
+});
 
-/** A completion and a list of roots cannot be declined, but the client may have responded with an error. */
-function noAnswer(key: string, raw: unknown): Reading | undefined {
-  const reason = unansweredReason(raw);
-  return reason && { kind: "refused", error: new UnansweredError(key, reason) };
-}
-
-function wrongKind(expected: string): Reading {
+/** The reading of something that is not an answer of this kind. */
+export function wrongKind(expected: string): Reading {
   return { kind: "invalid", reason: `expected ${expected}` };
 }
 

@@ -12,10 +12,17 @@ import { cut } from "../forms/issues.ts";
 export class Unsupported extends UnansweredError {
   readonly needs: Ability;
 
-  /** `handler` is the name of the tool, prompt or resource. `question` says what would have been asked. */
-  constructor(handler: string, key: string, needs: Ability, question = "") {
+  /**
+   * `handler` is the name of the tool, prompt or resource. `question` says what would have been asked, `why` takes the place
+   * of the reason that the ability gives.
+   */
+  constructor(handler: string, key: string, needs: Ability, question = "", why?: string) {
     super(key, "unsupported");
     this.needs = needs;
+    if (why !== undefined) {
+      this.message = `Question "${key}" of "${handler}" was not asked: ${why}.${question}`;
+      return;
+    }
     this.message =
       needs === "task"
         ? `"${handler}" cannot wait for "${key}": this client does not support tasks. Add requires: ["task"] to refuse such clients before anything runs.`
@@ -32,6 +39,28 @@ const declarations: Record<Ability, string> = {
   roots: "the roots capability",
   task: `the tasks extension (${tasksExtension})`,
 };
+
+/** A question that no way to the person is open for. */
+export function notAsked(
+  { handler, key, sensitive, can }: UnaskedQuestion,
+  question: string,
+): Unsupported {
+  if (sensitive === true) {
+    const why = "it is sensitive, so it needs a page, and this client opens none";
+    return new Unsupported(handler, key, "url", question, why);
+  }
+  const why = can("url")
+    ? "this client supports pages only, and the app has no public address for them"
+    : "this client supports neither forms nor pages, and relay is off for it";
+  return new Unsupported(handler, key, "form", question, why);
+}
+
+interface UnaskedQuestion {
+  readonly handler: string;
+  readonly key: string;
+  readonly sensitive?: boolean | undefined;
+  readonly can: (ability: Ability) => boolean;
+}
 
 const mostFields = 5;
 

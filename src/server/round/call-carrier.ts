@@ -17,6 +17,7 @@ import { callerPlace } from "../dev/caller-place.ts";
 import { shortId } from "../../util/short-id.ts";
 import { fieldsOf, logStepError } from "./failure.ts";
 import { undoMistake } from "./undo-mistake.ts";
+import type { Privacy, Way } from "./ways.ts";
 import type { FailedCall } from "./failure.ts";
 
 /** Where the entries of a run are recorded while it runs, and what stops it. Empty for a round that only the token records. */
@@ -179,6 +180,12 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   abstract get task(): CallFacts["task"];
   abstract onBackground(): void;
   abstract can(ability: Ability | ExtensionId): boolean;
+  abstract way(privacy: Privacy): Way | undefined;
+
+  hasPages(): boolean {
+    return this.core.reach.hasPages();
+  }
+
   abstract progress(...update: Parameters<CallFacts["progress"]>): void;
   abstract log(...line: Parameters<CallFacts["log"]>): void;
   abstract onSchemaError(key: string, error: unknown): void;

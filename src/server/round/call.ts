@@ -22,6 +22,8 @@ import { fetchSpilled } from "./spill.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
 import type { RoundRequest } from "./request.ts";
+import { waysOf } from "./ways.ts";
+import type { OpenWays } from "./ways.ts";
 import { unpackState } from "./state.ts";
 import type { CallState, OpenWait, PackedState } from "./state.ts";
 import type { SpanContext } from "../../util/open-telemetry.ts";
@@ -37,6 +39,8 @@ export interface Call {
   /** What a token is bound to: this request of this caller to this server. Made on first use. */
   readonly binding: () => Binding;
   readonly abilities: readonly (Ability | ExtensionId)[];
+  /** The ways of its questions to the person. Computed from the first request. */
+  readonly ways: OpenWays;
   /** The protocol version of the first request. */
   readonly era: Era;
   readonly journal: Pick<CallState, "entries" | "out">;
@@ -116,6 +120,7 @@ async function laterRound(
     tokenExpiresAt: claims.expiresAt,
     binding: () => binding,
     abilities: state.abilities,
+    ways: state.ways,
     era: state.era,
     journal: state,
     inbox: new Inbox(arrived),
@@ -186,6 +191,7 @@ class FirstRound implements Call {
   #id: string | undefined;
   #binding: Binding | undefined;
   #inbox: Inbox | undefined;
+  #ways: OpenWays | undefined;
   #inputDigest: { readonly value: string | undefined } | undefined;
 
   constructor(
@@ -247,6 +253,11 @@ class FirstRound implements Call {
 
   get abilities(): readonly (Ability | ExtensionId)[] {
     return abilitiesOf(this.#request.capabilities);
+  }
+
+  get ways(): OpenWays {
+    this.#ways ??= waysOf(this.#core, this.#definition, this.#request);
+    return this.#ways;
   }
 
   get era(): Era {

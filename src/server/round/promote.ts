@@ -16,9 +16,13 @@ import { isKnown } from "./first-request.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore } from "../tasks/store-needed.ts";
 import type { TaskInput } from "../tasks/task-carrier.ts";
+import { formsOnly } from "./ways.ts";
 
 /** A call that asks for a task at once has no round. */
-type PromotedCall = Pick<Call, "id" | "tokenExpiresAt" | "abilities" | "era" | "inputDigest"> &
+type PromotedCall = Pick<
+  Call,
+  "id" | "tokenExpiresAt" | "abilities" | "ways" | "era" | "inputDigest"
+> &
   Partial<Pick<Call, "firstSpan" | "span">>;
 
 type SuspendedOutcome = Extract<Outcome<unknown>, { kind: "waiting" | "detached" }>;
@@ -50,6 +54,7 @@ export async function promote(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments came from a request's JSON
     arguments: (request.arguments ?? {}) as Json,
     abilities: call.abilities,
+    ...(call.ways === formsOnly(call.abilities) ? {} : { ways: call.ways }),
     ...(call.era === modernVersion ? {} : { era: call.era }),
     inputDigest: call.inputDigest(),
     ...traceOf(call, request),

@@ -388,6 +388,7 @@ function resumedCall(call: Call, inbox: Inbox, journal: Call["journal"]): Call {
     tokenExpiresAt,
     binding: () => call.binding(),
     abilities,
+    ways: call.ways,
     era,
     journal,
     inbox,

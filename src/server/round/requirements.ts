@@ -7,17 +7,22 @@ import type { ExtensionId } from "../../protocol/capabilities.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import { abilityNames, isRequirable } from "../define/abilities.ts";
 import type { RequiredAbility } from "../define/abilities.ts";
+import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
-import type { RoundResponse } from "./request.ts";
+import type { RoundRequest, RoundResponse } from "./request.ts";
+import { canAsk, waysOf } from "./ways.ts";
 
 /** The response to a client that lacks something. Undefined if it has everything. `also` is what this request proves. */
 export function unmetRequirement(
-  { name, requires = [] }: Definition,
-  capabilities: ClientCapabilities,
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
   also: readonly RequiredAbility[] = [],
 ): Extract<RoundResponse, { kind: "error" }> | undefined {
+  const { name, requires = [] } = definition;
   if (requires.length === 0) return undefined;
-  const able: readonly string[] = [...abilitiesOf(capabilities), ...also];
+  const able: string[] = [...abilitiesOf(request.capabilities), ...also];
+  if (requires.includes("ask") && canAsk(waysOf(core, definition, request))) able.push("ask");
   const missing = requires.filter(
     (ability) => !able.includes(ability === tasksExtension ? "task" : ability),
   );
@@ -35,7 +40,7 @@ const nameOf = (ability: RequiredAbility | ExtensionId): string =>
 
 /** Forms and pages are both members of `elicitation`, and all extensions are members of `extensions`. */
 function merged(missing: readonly (RequiredAbility | ExtensionId)[]): ClientCapabilities {
-  const all = missing.map(capabilitiesFor);
+  const all = missing.map((ability) => capabilitiesFor(ability === "ask" ? "form" : ability));
   const elicitation = Object.assign({}, ...all.map((one) => one.elicitation));
   const extensions = Object.assign({}, ...all.map((one) => one.extensions));
   return Object.assign(

@@ -16,6 +16,8 @@ import type { Call } from "./call.ts";
 import type { Inline } from "./inline.ts";
 import type { RoundRequest } from "./request.ts";
 import { Shedding } from "./shedding.ts";
+import { wayOf } from "./ways.ts";
+import type { Privacy, Way } from "./ways.ts";
 
 /** A round keeps no log of its own, because the token does. With `once: true` the store records it (repeated-round.ts). */
 export class RoundCarrier extends CallCarrier {
@@ -115,6 +117,12 @@ export class RoundCarrier extends CallCarrier {
 
   override can(ability: Ability | ExtensionId): boolean {
     return this.#call.abilities.includes(ability);
+  }
+
+  override way(privacy: Privacy): Way | undefined {
+    // Most clients show forms, and most questions are not secret.
+    if (privacy.sensitive !== true && this.can("form")) return "form";
+    return wayOf(this.#call.ways, privacy);
   }
 
   override progress(...update: Parameters<CallFacts["progress"]>): void {

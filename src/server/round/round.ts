@@ -47,7 +47,7 @@ export async function serveRound(
     }
     // The first request says what the client can do in the whole call (R13).
     if (definition.requires !== undefined && request.requestState === undefined) {
-      const refused = unmetRequirement(definition, request.capabilities);
+      const refused = unmetRequirement(core, definition, request);
       if (refused !== undefined) return refused;
     }
     // Awaited only if it is a promise: for a short call, one turn of the microtask queue is a measurable share of its cost.

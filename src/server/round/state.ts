@@ -8,6 +8,8 @@ import { modernVersion } from "../../protocol/versions.ts";
 import type { Era } from "../../protocol/versions.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
+import { formsOnly } from "./ways.ts";
+import type { OpenWays } from "./ways.ts";
 import type { SpanContext } from "../../util/open-telemetry.ts";
 
 /** The state of a call after a round. */
@@ -16,6 +18,7 @@ export interface CallState {
   /** The questions and timers that were open when the round ended. */
   readonly out: readonly OpenWait[];
   readonly abilities: readonly (Ability | ExtensionId)[];
+  readonly ways: OpenWays;
   /** The protocol version of the call's first request. */
   readonly era: Era;
   /** Answers that the handler has not asked for yet in this version of its code. */
@@ -54,12 +57,14 @@ export interface PackedState {
   /** The version of the app. Left out by version 0.1.0. */
   readonly p?: string;
   readonly y?: number;
+  /** The ways of questions. Left out if they are the client's forms at most, and by version 0.1.0. */
+  readonly r?: OpenWays;
 }
 
 /** The state as the token holds it. */
 export function packState(state: CallState): PackedState {
   const { entries, out, abilities, era, unused, lowLevel, inputDigest, firstSpan, askedAt } = state;
-  const { version, yields } = state;
+  const { version, yields, ways } = state;
   const kept = unused.flatMap((event) =>
     event.kind === "answer" && event.digest !== undefined
       ? [[event.key, event.digest, event.value] as const]
@@ -81,12 +86,13 @@ export function packState(state: CallState): PackedState {
     ...(askedAt === undefined ? {} : { w: askedAt }),
     ...(version === undefined ? {} : { p: version }),
     ...(yields === 0 ? {} : { y: yields }),
+    ...(ways === formsOnly(abilities) ? {} : { r: ways }),
   };
 }
 
 /** Throws a TypeError for a state in a form that this version does not write. */
 export function unpackState(packed: PackedState): CallState {
-  const { e, o, a, u = [], l = noLowLevelState, i, v = modernVersion, t, w, p, y = 0 } = packed;
+  const { e, o, a, u = [], l = noLowLevelState, i, v = modernVersion, t, w, p, y = 0, r } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
     throw new TypeError("This version has not written this state.");
   }
@@ -94,6 +100,7 @@ export function unpackState(packed: PackedState): CallState {
     entries: e.map(unpackEntry),
     out: o.map(([key, digest, dueAt]) => ({ key, digest: digest ?? undefined, dueAt })),
     abilities: a,
+    ways: r ?? formsOnly(a),
     era: v,
     unused: u.map(([key, digest, value]) => unpackUnused(key, digest, value)),
     lowLevel: l,

@@ -85,6 +85,7 @@ export async function inputRequiredResponse(
     entries: own.entries,
     out: own.out,
     abilities: call.abilities,
+    ways: call.ways,
     era: call.era,
     unused: own.unused,
     lowLevel: own.lowLevel,

@@ -248,7 +248,7 @@ async function legacyTask(
     const message = `Tool "${name}" does not run as a task, and this client asked for one. Nothing has run. Call it without a task.`;
     return responses.fail(id, { code: methodNotFound, message });
   }
-  const refused = unmetRequirement(definition, request.capabilities, ["task"]);
+  const refused = unmetRequirement(core, definition, request, ["task"]);
   if (refused !== undefined) {
     return responses.fail(id, { code: invalidParams, message: refused.message });
   }

@@ -95,6 +95,7 @@ export class LegacyTasks {
       tokenExpiresAt: call.tokenExpiresAt,
       inputDigest: () => call.inputDigest(),
       abilities: [...call.abilities, "task" as const],
+      ways: call.ways,
       era: call.era,
     };
     const nothing = { kind: "waiting", entries: [], open: [], unused: [] } as const;

@@ -13,6 +13,7 @@ import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundRequest } from "../round/request.ts";
 import { noProgress, notifier } from "../round/notifier.ts";
+import { appsExtension } from "../round/ways.ts";
 
 /** A round's request, and what the SDK's context says about it. */
 export interface SdkRoundRequest {
@@ -66,10 +67,11 @@ export function roundRequest(
   };
 }
 
-/** 2025-11-25 has no extensions, so any that the client declares are ignored. */
+/** 2025-11-25 has no extensions, so those that the client declares are ignored, except that it shows MCP Apps. */
 function legacyCapabilities(server: McpServer): ClientCapabilities {
-  const { extensions: _extensions, ...known } = server.server.getClientCapabilities() ?? {};
-  return known;
+  const { extensions, ...known } = server.server.getClientCapabilities() ?? {};
+  const apps = extensions?.[appsExtension];
+  return apps === undefined ? known : { ...known, extensions: { [appsExtension]: apps } };
 }
 
 interface SdkEnvelope {

@@ -14,6 +14,8 @@ import type { CallFacts, StepObserver } from "../context/handler-context.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import type { Logger } from "../ops/logger.ts";
+import { formsOnly, wayOf } from "../round/ways.ts";
+import type { OpenWays, Privacy, Way } from "../round/ways.ts";
 
 /** What a task keeps of the call it was, for each of its runs. */
 export interface TaskInput {
@@ -21,6 +23,8 @@ export interface TaskInput {
   readonly abilities: readonly (Ability | ExtensionId)[];
   /** Left out for 2026-07-28, and by version 0.1.0 for every protocol version. */
   readonly era?: Era | undefined;
+  /** Left out if they are the client's forms at most, and by version 0.1.0. */
+  readonly ways?: OpenWays | undefined;
   readonly inputDigest?: string | undefined;
   /** The `traceparent` of the call's first round and of the round that created the task, if they were traced. */
   readonly trace?: readonly [first: string, created: string] | undefined;
@@ -29,6 +33,7 @@ export interface TaskInput {
 export class TaskCarrier extends CallCarrier {
   readonly #task: TaskFacts;
   readonly #abilities: readonly (Ability | ExtensionId)[];
+  readonly #ways: OpenWays;
   override readonly era: Era;
   override readonly stepObserver: StepObserver | undefined;
 
@@ -36,12 +41,13 @@ export class TaskCarrier extends CallCarrier {
     core: Core,
     definition: Definition,
     task: TaskFacts,
-    { abilities, era = modernVersion }: TaskInput,
+    { abilities, ways, era = modernVersion }: TaskInput,
     stepObserver: StepObserver | undefined,
   ) {
     super(core, definition, noRecording);
     this.#task = task;
     this.#abilities = abilities;
+    this.#ways = ways ?? formsOnly(abilities);
     this.era = era;
     this.stepObserver = stepObserver;
   }
@@ -94,6 +100,10 @@ export class TaskCarrier extends CallCarrier {
 
   override can(ability: Ability | ExtensionId): boolean {
     return this.#abilities.includes(ability);
+  }
+
+  override way(privacy: Privacy): Way | undefined {
+    return wayOf(this.#ways, privacy);
   }
 
   /** Only the task's own status leaves a task, so progress becomes its status message. */
