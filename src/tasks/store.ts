@@ -147,6 +147,13 @@ export interface TaskStore extends Store {
   readonly spill: (id: string, state: Sealed, ttlMs: number, principal: string) => Promise<void>;
   /** Reads a state that `spill` kept, unless its time is up. */
   readonly spilled: (id: string) => Promise<Sealed | undefined>;
+  /**
+   * Puts an answer beside what `spill` keeps under this id: the mailbox of a question that a page shows. The first answer
+   * stays, even if the state is spilled again. "gone": there is no such state, or its time is up.
+   */
+  readonly fill: (id: string, answer: Sealed) => Promise<"filled" | "full" | "gone">;
+  /** Reads the answer that `fill` put there, unless its time is up. */
+  readonly filled: (id: string) => Promise<Sealed | undefined>;
   /** For a tool with `once: true`: decides which replica runs a round of a call, and keeps its response. */
   readonly claimRound: (request: RoundClaimRequest) => Promise<RoundClaimResult>;
   /** Extends the lease of a round by `leaseMs` milliseconds from now. */

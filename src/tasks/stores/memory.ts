@@ -43,7 +43,12 @@ export class MemoryStore implements TaskStore {
   readonly #workers = new Map<string, number>();
   readonly #spills = new Map<
     string,
-    { readonly principal: string; readonly state: Sealed; readonly expiresAt: number }
+    {
+      readonly principal: string;
+      readonly state: Sealed;
+      readonly answer?: Sealed | undefined;
+      readonly expiresAt: number;
+    }
   >();
   readonly #rounds: MemoryRounds;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
@@ -245,7 +250,10 @@ export class MemoryStore implements TaskStore {
       (task) => isOwn(task) && task.rest === undefined,
     );
     const spills = [...this.#spills.values()].filter(isOwn);
-    const sizes = [...tasks.map(taskBytes), ...spills.map(({ state }) => state.length)];
+    const sizes = [
+      ...tasks.map(taskBytes),
+      ...spills.map(({ state, answer = "" }) => state.length + answer.length),
+    ];
     const live = tasks.filter(isLive).length;
     const bytes = sizes.reduce(
       (sum, size) => sum + size + recordBytes,
@@ -294,12 +302,29 @@ export class MemoryStore implements TaskStore {
   // ---------------------------------------------------------------- rounds
 
   readonly spill: TaskStore["spill"] = async (id, state, ttlMs, principal) =>
-    void this.#spills.set(id, { principal, state, expiresAt: this.#now() + ttlMs });
+    void this.#spills.set(id, {
+      ...this.#spills.get(id),
+      principal,
+      state,
+      expiresAt: this.#now() + ttlMs,
+    });
 
-  readonly spilled: TaskStore["spilled"] = async (id) => {
-    const spill = this.#spills.get(id);
-    return spill === undefined || spill.expiresAt <= this.#now() ? undefined : spill.state;
+  readonly spilled: TaskStore["spilled"] = async (id) => this.#spilled(id)?.state;
+
+  readonly fill: TaskStore["fill"] = async (id, answer) => {
+    const spill = this.#spilled(id);
+    if (spill === undefined) return "gone";
+    if (spill.answer !== undefined) return "full";
+    this.#spills.set(id, { ...spill, answer });
+    return "filled";
   };
+
+  readonly filled: TaskStore["filled"] = async (id) => this.#spilled(id)?.answer;
+
+  #spilled(id: string) {
+    const spill = this.#spills.get(id);
+    return spill === undefined || spill.expiresAt <= this.#now() ? undefined : spill;
+  }
 
   readonly claimRound: TaskStore["claimRound"] = async (claim) => this.#rounds.claim(claim);
   readonly renewRound: TaskStore["renewRound"] = async (ref, leaseMs) =>

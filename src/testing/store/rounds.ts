@@ -46,6 +46,31 @@ export function describeRounds(opened: () => OpenedStore): void {
     });
   });
 
+  describe("fill", () => {
+    test("keeps the first answer beside its question, until the time of the question is up", async () => {
+      const { store, advance } = opened();
+      expect(await store.fill("q", "yes")).toBe("gone");
+      await store.spill("q", "question", 100, "ann");
+      expect(await store.filled("q")).toBeUndefined();
+      expect(await store.fill("q", "yes")).toBe("filled");
+      expect(await store.fill("q", "no")).toBe("full");
+      await store.spill("q", "asked again", 100, "ann");
+      expect(await store.fill("q", "no")).toBe("full");
+      expect([await store.spilled("q"), await store.filled("q")]).toEqual(["asked again", "yes"]);
+      await advance(100);
+      expect(await store.filled("q")).toBeUndefined();
+      expect(await store.fill("q", "late")).toBe("gone");
+    });
+
+    test("takes one of several answers that come at once", async () => {
+      const { store } = opened();
+      await store.spill("q", "question", ttlMs, "ann");
+      const fills = await Promise.all(["a", "b", "c"].map((one) => store.fill("q", one)));
+      expect(fills.toSorted()).toEqual(["filled", "full", "full"]);
+      expect(await store.filled("q")).toBe(["a", "b", "c"][fills.indexOf("filled")]);
+    });
+  });
+
   describe("a round", () => {
     test("is run by the first to claim it", async () => {
       const { store } = opened();

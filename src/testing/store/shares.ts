@@ -69,6 +69,8 @@ export function describeShares(opened: () => OpenedStore): void {
       await grewBy(large.length + recordBytes);
       await store.spill("s", large + large, ttlMs, "ann");
       await grewBy(large.length);
+      await store.fill("s", large);
+      await grewBy(large.length);
       const round = { principal: "ann", callId: "c", round: 1, answers: "x", leaseMs, ttlMs };
       await store.claimRound(round);
       await store.appendToRound({ id: "c", epoch: 1 }, 0, large);

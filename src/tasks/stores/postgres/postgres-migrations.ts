@@ -5,13 +5,19 @@ import type { AppliedMigration, Migration } from "../migration-policy.ts";
 import { postgresTables } from "./migrations/001-postgres-tables.ts";
 import { postgresShares } from "./migrations/002-postgres-shares.ts";
 import { postgresUndo } from "./migrations/003-postgres-undo.ts";
+import { postgresMailbox } from "./migrations/005-postgres-mailbox.ts";
 import { query } from "./pool.ts";
 import type { PostgresClient } from "./pool.ts";
 import { quoted } from "./schema-name.ts";
 
 type PostgresMigration = Migration<(schema: string) => string>;
 
-const migrations: readonly PostgresMigration[] = [postgresTables, postgresShares, postgresUndo];
+const migrations: readonly PostgresMigration[] = [
+  postgresTables,
+  postgresShares,
+  postgresUndo,
+  postgresMailbox,
+];
 
 /** The lock is the same for every schema of this name, in any database, so two stores wait for one another here. */
 const lock = (schema: string): string =>

@@ -303,11 +303,22 @@ export class PostgresStore implements TaskStore {
   readonly spill: TaskStore["spill"] = async (id, state, ttlMs, principal) =>
     void (await this.#run("spill", [id, state, whole(ttlMs), storable(principal)]));
 
-  readonly spilled: TaskStore["spilled"] = async (id) => {
-    if (!isStorable(id)) return undefined;
-    const [row] = await this.#run<{ state: Sealed }>("spilled", [id]);
-    return row?.state;
+  readonly spilled: TaskStore["spilled"] = async (id) => (await this.#spilled(id))?.state;
+
+  readonly filled: TaskStore["filled"] = async (id) =>
+    (await this.#spilled(id))?.answer ?? undefined;
+
+  readonly fill: TaskStore["fill"] = async (id, answer) => {
+    if (!isStorable(id)) return "gone";
+    if ((await this.#run("fill", [id, answer])).length > 0) return "filled";
+    return (await this.#spilled(id)) === undefined ? "gone" : "full";
   };
+
+  async #spilled(id: string): Promise<{ state: Sealed; answer: Sealed | null } | undefined> {
+    if (!isStorable(id)) return undefined;
+    const [row] = await this.#run<{ state: Sealed; answer: Sealed | null }>("spilled", [id]);
+    return row;
+  }
 
   readonly claimRound: TaskStore["claimRound"] = async (
     claim: RoundClaimRequest,

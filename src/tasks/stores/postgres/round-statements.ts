@@ -6,7 +6,7 @@ import { nowIn } from "./fragments.ts";
 /** The names of these statements. */
 export type RoundStatement =
   | ("spill" | "spilled" | "claimRound" | "readRound" | "renewRound" | "endRound" | "releaseRound")
-  | "appendToRound";
+  | ("appendToRound" | "fill");
 
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function roundStatements(schema: string): Readonly<Record<RoundStatement, string>> {
@@ -29,8 +29,14 @@ export function roundStatements(schema: string): Readonly<Record<RoundStatement,
 
     // Safe: reads one row.
     spilled: `
-    select spill.state from ${schema}.spills as spill
+    select spill.state, spill.answer from ${schema}.spills as spill
     where spill.id = $1 and spill.expires_at > ${now}`,
+
+    // Safe: one row, one update. Of two at the same moment, the second waits for the first and finds its answer.
+    fill: `
+    update ${schema}.spills as spill set answer = $2
+    where spill.id = $1 and spill.answer is null and spill.expires_at > ${now}
+    returning spill.id`,
 
     // Safe: of two claims at the same moment, one inserts. The other waits for it and checks the row that it made.
     claimRound: `

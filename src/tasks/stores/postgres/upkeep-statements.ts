@@ -114,7 +114,8 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
 
     // Safe: only reads, and what is deleted is checked again. So is the next one.
     expiredSpills: `
-    select spill.id, octet_length(spill.state) as bytes from ${schema}.spills as spill
+    select spill.id, octet_length(spill.state) + coalesce(octet_length(spill.answer), 0) as bytes
+    from ${schema}.spills as spill
     where spill.expires_at <= ${now}
     order by spill.expires_at
     limit $1`,
@@ -167,7 +168,9 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
         where task.principal = $1 and task.rest is null
       ) as tasks,
       (
-        select coalesce(sum(${recordBytes} + octet_length(spill.state)), 0) as bytes
+        select coalesce(sum(
+          ${recordBytes} + octet_length(spill.state) + coalesce(octet_length(spill.answer), 0)
+        ), 0) as bytes
         from ${schema}.spills as spill where spill.principal = $1
       ) as spills,
       (

@@ -1,4 +1,4 @@
-// The statements on states that are too large for their tokens.
+// The statements on states that are too large for their tokens, and on questions of pages with their answers.
 
 import type { Sealed } from "../../task.ts";
 import type { SqliteDatabase } from "./driver.ts";
@@ -9,6 +9,7 @@ import type { Removable } from "./row-sizes.ts";
 export class SpillTable {
   readonly #put;
   readonly #read;
+  readonly #fill;
   readonly #expired;
   readonly #delete;
   readonly #usage;
@@ -17,21 +18,31 @@ export class SpillTable {
     this.#put = prepare(`insert into spills (id, state, expires_at, principal) values (?, ?, ?, ?)
       on conflict (id) do update set
         state = excluded.state, expires_at = excluded.expires_at, principal = excluded.principal`);
-    this.#read = prepare("select state from spills where id = ? and expires_at > ?");
-    this.#expired = prepare(`select id, octet_length(state) as bytes from spills
+    this.#read = prepare("select state, answer from spills where id = ? and expires_at > ?");
+    this.#fill = prepare("update spills set answer = ? where id = ?");
+    this.#expired =
+      prepare(`select id, octet_length(state) + coalesce(octet_length(answer), 0) as bytes from spills
       where expires_at <= ? order by expires_at limit ?`);
     this.#delete = prepare("delete from spills where id in (select value from json_each(?))");
-    this.#usage = prepare(`select count(*) as rows, coalesce(sum(octet_length(state)), 0) as bytes
+    this.#usage = prepare(`select count(*) as rows,
+      coalesce(sum(octet_length(state) + coalesce(octet_length(answer), 0)), 0) as bytes
       from spills where principal = ?`);
   }
 
   readonly put = (id: string, state: Sealed, expiresAt: number, principal: string): void =>
     this.#put.run(id, state, expiresAt, principal);
 
-  readonly read = (id: string, now: number): Sealed | undefined => {
+  readonly read = (
+    id: string,
+    now: number,
+  ): { readonly state: Sealed; readonly answer: Sealed | undefined } | undefined => {
     const [row] = this.#read.all(id, now);
-    return row === undefined ? undefined : String(row["state"]);
+    if (row === undefined) return undefined;
+    const { state, answer } = row;
+    return { state: String(state), answer: typeof answer === "string" ? answer : undefined };
   };
+
+  readonly fill = (id: string, answer: Sealed): void => this.#fill.run(answer, id);
 
   readonly expired = (now: number, limit: number): readonly Removable[] =>
     this.#expired.all(now, limit).map(removableOf);

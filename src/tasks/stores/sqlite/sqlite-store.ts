@@ -1,3 +1,4 @@
+// Long on purpose: one member for each operation of a store.
 // Tasks in a SQLite file, which several processes on one machine may share. A write reads the row, applies a move from
 // moves.ts, and writes the row, all in one transaction that begins with the write lock.
 
@@ -258,7 +259,18 @@ export class SqliteStore implements TaskStore {
     this.#write(({ spills }) => spills.put(id, state, this.#now() + ttlMs, principal));
 
   readonly spilled: TaskStore["spilled"] = (id) =>
-    this.#read(({ spills }) => spills.read(id, this.#now()));
+    this.#read(({ spills }) => spills.read(id, this.#now())?.state);
+
+  readonly filled: TaskStore["filled"] = (id) =>
+    this.#read(({ spills }) => spills.read(id, this.#now())?.answer);
+
+  readonly fill: TaskStore["fill"] = (id, answer) =>
+    this.#write(({ spills }) => {
+      const spill = spills.read(id, this.#now());
+      if (spill?.answer !== undefined) return "full";
+      if (spill !== undefined) spills.fill(id, answer);
+      return spill === undefined ? "gone" : "filled";
+    });
 
   readonly claimRound: TaskStore["claimRound"] = (claim) =>
     this.#write(({ rounds }): RoundClaimResult => {

@@ -1,0 +1,12 @@
+// Migration 5 of Postgres: the answer to a question that a page shows, beside the question. Earlier versions ask no such
+// question, and leave the column alone.
+
+import type { Migration } from "../../migration-policy.ts";
+
+/** The column behind the mailbox. */
+export const postgresMailbox: Migration<(schema: string) => string> = {
+  number: 5,
+  isBreaking: false,
+  sql: (schema) => `
+alter table ${schema}.spills add column if not exists answer text;`,
+};
