@@ -214,6 +214,12 @@ export declare type BadField<T> = T extends object ? {
     [K in keyof T]-?: unknown extends T[K] ? never : IsField<T[K]> extends true ? never : K;
 }[keyof T] : never;
 
+/** Content blocks as they are produced. */
+export declare type BlockStream = ReadableStream<ContentBlock> | AsyncIterable<ContentBlock>;
+
+/** What the body of a `ctx.stream` returns: content blocks with `blocks: true`, and otherwise text. */
+export declare type BodyOf<B extends boolean> = [B] extends [true] ? BlockStream : TextStream;
+
 /** The options of `ctx.checkpoint`. */
 export declare interface CheckpointOptions {
     /** How long a round must have been running before a checkpoint ends it, in milliseconds. Default: 0. */
@@ -334,6 +340,30 @@ export declare interface Context {
      * ```
      */
     readonly step: <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions) => Promise<Stored<T>>;
+    /**
+     * A step whose text reaches the client while the body produces it. The body returns text as it comes: it is an
+     * `async function*`, or returns a model's stream or the body of a `fetch` response. The value is the joined text, which is
+     * recorded when the body ends. With `blocks: true` the body yields content blocks, and the value is the list of them.
+     *
+     * A client that cannot show parts gets none, and everything else is the same; `ctx.can("stream")` tells. Return a result
+     * that is complete in itself, because the parts are only a preview of it. A failed attempt takes its parts back. Without
+     * a store, a long text and a question after it can exceed `limits.tokenBytes`.
+     *
+     * @example
+     * ```ts
+     * const text = await ctx.stream("draft", ({ signal }) => model.write(`Notes on ${topic}`, { signal }));
+     * ```
+     */
+    readonly stream: <const B extends boolean = false>(key: string, body: (step: StepInfo) => BodyOf<B> | Promise<BodyOf<B>>, options?: StreamOptions<B>) => Promise<B extends true ? ContentBlock[] : string>;
+    /**
+     * A stream of one piece: a text or a content block that reaches the client now. It is recorded, as every stream is.
+     *
+     * @example
+     * ```ts
+     * await ctx.emit("chart", { type: "image", data, mimeType: "image/png" });
+     * ```
+     */
+    readonly emit: (key: string, piece: string | ContentBlock) => Promise<void>;
     /**
      * Ends this round if it has run a step, so that the recorded steps are safe with the client and any instance can continue.
      * Otherwise it does nothing.
@@ -980,8 +1010,8 @@ export declare interface RequestFacts {
     readonly headers?: Headers | undefined;
 }
 
-/** Something that a tool can require of its clients. The words are those of `ctx.can`. */
-export declare type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task" | "ask";
+/** Something that a tool can require of its clients. The words are those of `ctx.can`. "stream": parts reach the client. */
+export declare type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task" | "ask" | "stream";
 
 /** A registered resource. Pass it to `play` of the test kit. */
 export declare interface Resource {
@@ -1104,6 +1134,15 @@ export declare type Stored<T> = [T] extends [Json | undefined | void] ? T : T ex
     [K in keyof T as T[K] extends ((...args: never) => unknown) | symbol ? never : K]: Stored<T[K]>;
 } : T;
 
+/** The options of `ctx.stream`. */
+export declare interface StreamOptions<B extends boolean = boolean> extends StepOptions {
+    /**
+     * The body yields content blocks, and the value is the list of them. By default it yields text or UTF-8 bytes, and the
+     * value is the joined text.
+     */
+    readonly blocks?: B | undefined;
+}
+
 /** What the handler of a tool with `task` in its config gets as `ctx`. */
 export declare interface TaskContext extends Context {
     /** As in every `ctx`, and with an `undo`. */
@@ -1182,6 +1221,9 @@ export declare interface TaskRef {
 
 /** The names of the variables in a URI template. `test://{id}/data{?page,size}` has "id", "page" and "size". */
 export declare type TemplateNames<U extends string> = U extends `${string}{${infer E}}${infer R}` ? VariableNames<E extends `${"+" | "#" | "." | "/" | ";" | "?" | "&"}${infer N}` ? N : E> | TemplateNames<R> : never;
+
+/** Text as it is produced: an async generator, a model's stream, the body of a `fetch` response. Bytes are read as UTF-8. */
+export declare type TextStream = ReadableStream<string | Uint8Array> | ReadableStream<string> | ReadableStream<Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /** What JSON preserves of an error that a step's body threw. */
 export declare interface ThrownError {

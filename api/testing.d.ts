@@ -274,8 +274,8 @@ export declare interface Repeat {
     readonly usesKey: boolean;
 }
 
-/** Something that a tool can require of its clients. The words are those of `ctx.can`. */
-export declare type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task" | "ask";
+/** Something that a tool can require of its clients. The words are those of `ctx.can`. "stream": parts reach the client. */
+export declare type RequiredAbility = "form" | "url" | "sampling" | "roots" | "task" | "ask" | "stream";
 
 /** A registered resource. Pass it to `play` of the test kit. */
 export declare interface Resource {

@@ -68,6 +68,12 @@ export type {
   TimeLimit,
   WaitOptions,
 } from "./server/context/context.ts";
+export type {
+  BlockStream,
+  BodyOf,
+  StreamOptions,
+  TextStream,
+} from "./server/context/stream-types.ts";
 export type { Question } from "./replay/promises.ts";
 export type { BackgroundOptions, StepInfo, StepOptions } from "./replay/operations.ts";
 export type { Undo, UndoFor } from "./server/define/undo.ts";

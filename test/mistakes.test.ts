@@ -140,6 +140,15 @@ test("token_too_large", async () => {
     'The state of "release_notes" is 38 KiB, and the limit is 32 KiB. The largest parts: step "commits" 29 KiB. ' +
       "Return ids instead of contents from steps, or pass parley() a store, which then holds the state.",
   );
+  const stream = await mistake(
+    "release_notes",
+    async (ctx) => {
+      await ctx.stream("draft", () => yields("c".repeat(28 * 1024)) as AsyncIterable<string>);
+      return ctx.ask("edit", "Edit?");
+    },
+    { edit: "" },
+  );
+  expect(stream.message).toContain('The largest parts: stream "draft" 29 KiB.');
 });
 
 test("unstable_question", async () => {
@@ -167,6 +176,60 @@ test("bad_option, from JavaScript: a task-only feature in a tool that is never a
       `ctx.${verb}() works only in tools that may become tasks. Add task: "optional" to this tool's config.`,
     );
   }
+});
+
+test("bad_option: a stream that is none, or that yields something else", async () => {
+  const cases: [message: string, handler: (ctx: ToolContext) => Promise<unknown>][] = [
+    [
+      'Stream "draft" returned a string. Its body returns an AsyncIterable or a ReadableStream: write it as an async function*, or use ctx.step and ctx.emit.',
+      (ctx) => ctx.stream("draft", () => "text" as never),
+    ],
+    [
+      'Stream "pictures" yielded a content block. Pass { blocks: true } as its third argument, or yield text.',
+      (ctx) => ctx.stream("pictures", () => yields({ type: "text", text: "" }) as never),
+    ],
+    [
+      'Stream "pictures" has blocks: true but yielded a string. Yield { type: "text", text }.',
+      (ctx) => ctx.stream("pictures", () => yields("text") as never, { blocks: true }),
+    ],
+    [
+      'Stream "rows" yielded a number. Yield text or UTF-8 bytes.',
+      (ctx) => ctx.stream("rows", () => yields(1) as never),
+    ],
+    [
+      'ctx.emit("rows") takes a text or one content block, and got an array. Emit the blocks one by one, each under its own key.',
+      (ctx) => ctx.emit("rows", [] as never),
+    ],
+    [
+      'Stream "draft" has no body. Pass a function as the second argument of ctx.stream.',
+      (ctx) => ctx.stream("draft", undefined as never),
+    ],
+  ];
+  for (const [message, handler] of cases) {
+    // A `catch` in the handler does not hide the mistake.
+    const error = await mistake("report", async (ctx) => String(await handler(ctx).catch(() => 0)));
+    expect(error.message).toBe(message);
+    expect(error.code).toBe("bad_option");
+  }
+});
+
+async function* yields(piece: unknown) {
+  yield piece;
+}
+
+test("not_json and not_awaited name a stream", async () => {
+  const error = await mistake("report", async (ctx) => {
+    await ctx.emit("chart", { type: "text", text: 1n } as never);
+    return "";
+  });
+  expect(error.message).toBe(
+    'Step "chart" returned a bigint at block.text, which JSON cannot preserve. The result of a step is stored as JSON between rounds.\nReturn plain data, for example String(value).',
+  );
+  const forgotten = await mistake("report", async (ctx) => {
+    void ctx.emit("chart", "text");
+    return "";
+  });
+  expect(forgotten.message).toContain('Write `await ctx.emit("chart", …)`.');
 });
 
 test("from JavaScript: the older way to register a tool is refused at once", () => {

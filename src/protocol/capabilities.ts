@@ -4,6 +4,7 @@
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import type { InputRequest } from "./input-required.ts";
+import { streamingExtension } from "./streaming.ts";
 import { tasksExtension } from "./task.ts";
 
 /** Something that a client can do for a handler. */
@@ -28,7 +29,7 @@ const longestExtensionId = 128;
 
 /** What a client with these capabilities can do, and the extensions that it has declared. */
 export function abilitiesOf(capabilities: ClientCapabilities): readonly (Ability | ExtensionId)[] {
-  const { elicitation, sampling, roots, extensions } = capabilities;
+  const { elicitation, sampling, roots, extensions, experimental } = capabilities;
   const abilities: (Ability | ExtensionId)[] = [];
   // `elicitation: {}` declares forms only.
   if (
@@ -44,6 +45,10 @@ export function abilitiesOf(capabilities: ClientCapabilities): readonly (Ability
   if (roots !== undefined) abilities.push("roots");
   if (canFollowTasks(capabilities)) abilities.push("task");
   if (extensions !== undefined) abilities.push(...declaredIn(extensions));
+  // 2025-11-25 has no extensions. Its clients declare this one among the experimental capabilities.
+  if (isDeclared(experimental?.[streamingExtension]) && !abilities.includes(streamingExtension)) {
+    abilities.push(streamingExtension);
+  }
   return abilities;
 }
 

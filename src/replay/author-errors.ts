@@ -2,6 +2,7 @@
 
 import { ParleyError } from "../errors.ts";
 import type { Entry } from "./journal.ts";
+import type { StepSettings } from "./operations.ts";
 import type { NotJson } from "../util/json.ts";
 
 /** An operation, as messages name it. */
@@ -13,11 +14,13 @@ export interface NamedOperation {
 }
 
 /** A step that was not awaited before the handler returned. */
-export function stepNotAwaited(step: NamedOperation): ParleyError {
+export function stepNotAwaited(
+  step: NamedOperation & { readonly options?: StepSettings | undefined },
+): ParleyError {
   return new ParleyError(
     "not_awaited",
     `${capital(title(step))}${at(step.place)} was started but not awaited before the handler returned, so its outcome would be lost.\n` +
-      `Write \`await ctx.step("${step.key}", …)\`.`,
+      `Write \`await ctx.${step.options?.streams ?? "step"}("${step.key}", …)\`.`,
   );
 }
 
@@ -63,16 +66,18 @@ export function badKey(handler: string, key: unknown): ParleyError {
 export function badStep(
   key: string,
   body: unknown,
-  options: { readonly retries?: number | undefined; readonly backoffMs?: number | undefined } = {},
+  options: StepSettings = {},
 ): ParleyError | undefined {
-  const { retries = 0, backoffMs = 0 } = options;
+  const { retries = 0, backoffMs = 0, streams: verb = "step" } = options;
   const wrong =
     typeof body !== "function"
-      ? "has no body. Pass a function as the second argument of ctx.step"
+      ? `has no body. Pass a function as the second argument of ctx.${verb}`
       : retries >= 0 && backoffMs >= 0
         ? undefined
         : `has retries: ${retries} and backoffMs: ${backoffMs}. Both must be numbers of at least 0`;
-  return wrong === undefined ? undefined : new ParleyError("bad_option", `Step "${key}" ${wrong}.`);
+  return wrong === undefined
+    ? undefined
+    : new ParleyError("bad_option", `${capital(verb)} "${key}" ${wrong}.`);
 }
 
 /** An operation inside the body of a step. */

@@ -12,7 +12,13 @@ export type Entry =
   /** A step that has an undo, before its body starts (R16). The name is that of the undo. It settles nothing. */
   | { readonly kind: "begun"; readonly key: string; readonly undo: string }
   /** What a step's body returned. The value is undefined if it returned nothing. */
-  | { readonly kind: "step"; readonly key: string; readonly value: Json | undefined }
+  | {
+      readonly kind: "step";
+      readonly key: string;
+      readonly value: Json | undefined;
+      /** Its value is a text or a list of content blocks, which the client was sent while the body produced it. */
+      readonly isStream?: true;
+    }
   /** What remains of the error that a step's body threw. */
   | { readonly kind: "threw"; readonly key: string; readonly error: Thrown }
   /** A sleep that is over. */
@@ -110,7 +116,10 @@ export function packEntry(entry: Entry): PackedEntry {
     case "begun":
       return ["u", entry.key, entry.undo];
     case "step":
-      return entry.value === undefined ? ["s", entry.key] : ["s", entry.key, entry.value];
+      if (entry.value === undefined) return ["s", entry.key];
+      return entry.isStream === true
+        ? ["s", entry.key, entry.value, 1]
+        : ["s", entry.key, entry.value];
     case "threw":
       return ["e", entry.key, entry.error];
     case "timer":
@@ -144,6 +153,7 @@ export function unpackEntry(packed: unknown): Entry {
       if (typeof first !== "string") throw unknownEntry();
       return { kind: "begun", key, undo: first };
     case "s":
+      if (second === 1) return { kind: "step", key, value: json(first), isStream: true };
       return { kind: "step", key, value: first === undefined ? undefined : json(first) };
     case "e":
       return { kind: "threw", key, error: thrown(first) };

@@ -88,6 +88,8 @@ export interface StepOptions {
 export interface StepSettings extends StepOptions {
   /** The name of the step's undo (R16). */
   readonly undo?: string | undefined;
+  /** The method of `ctx` whose value is sent to the client while the body produces it. Its entry is marked. */
+  readonly streams?: "stream" | "emit" | undefined;
 }
 
 /** How `ctx.background` moves a call to the background. */

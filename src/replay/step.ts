@@ -1,6 +1,6 @@
 // Runs the body of a step with its retries, and records its value or what remains of its error (R9).
 
-import type { Body, StepInfo, StepOptions } from "./operations.ts";
+import type { Body, StepInfo, StepSettings } from "./operations.ts";
 import type { Entry, Thrown } from "./journal.ts";
 import { toJson } from "../util/json.ts";
 import { isThenable } from "../util/promises.ts";
@@ -10,7 +10,7 @@ import { isUnintended } from "../util/unintended.ts";
 export interface Attempts {
   readonly key: string;
   readonly body: Body;
-  readonly options: StepOptions | undefined;
+  readonly options: StepSettings | undefined;
   readonly idempotencyKey: string;
   readonly signal: () => AbortSignal;
   /** Calls the body in a way that detects operations of `ctx` inside it. */
@@ -56,11 +56,10 @@ async function withRetries(attempts: Attempts, first: PromiseLike<unknown>): Pro
 const callBody = (attempts: Attempts, attempt: number): unknown =>
   attempts.inside(() => attempts.body(new Attempt(attempts, attempt)));
 
-const entryFor = ({ key }: Attempts, value: unknown): Entry => ({
-  kind: "step",
-  key,
-  value: toJson(value),
-});
+const entryFor = ({ key, options }: Attempts, value: unknown): Entry =>
+  options?.streams === undefined
+    ? { kind: "step", key, value: toJson(value) }
+    : { kind: "step", key, value: toJson(value), isStream: true };
 
 /** What the body is called with. The signal is made when a body reads it, because few do and it is expensive to make. */
 class Attempt implements StepInfo {

@@ -4,7 +4,7 @@ import type { StepInfo } from "../replay/operations.ts";
 import { Stop } from "../replay/stop.ts";
 import { MemoryStore } from "../tasks/stores/memory.ts";
 import { anotherInstance } from "../server/define/handles.ts";
-import type { StepObserver } from "../server/context/handler-context.ts";
+import type { StepObserver } from "../server/context/observed-body.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/define/definition.ts";
 import { nodeEnvironment } from "../server/ops/environment.ts";

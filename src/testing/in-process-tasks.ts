@@ -6,7 +6,7 @@ import { sealerOf } from "../server/core.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/define/definition.ts";
 import { externalDigest } from "../server/context/questions.ts";
-import type { StepObserver } from "../server/context/handler-context.ts";
+import type { StepObserver } from "../server/context/observed-body.ts";
 import { programOf } from "../server/tasks/tool-program.ts";
 import { limitsOf } from "../server/tasks/task-engine.ts";
 import { Execution } from "../tasks/execution/execution.ts";

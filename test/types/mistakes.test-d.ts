@@ -82,3 +82,29 @@ void play(add, { a: 1 }).then(({ data }) => {
 const server = new McpServer({ name: "mistakes", version: "1.0.0" });
 // @ts-expect-error -- each adopted tool is named
 app.attach(server, { adopt: true });
+
+// The option of a stream decides what its body yields and what comes out.
+app.tool("streams", {}, async (ctx) => {
+  const text: string = await ctx.stream("text", async function* () {
+    yield "text";
+    yield new Uint8Array();
+  });
+  const blocks = await ctx.stream(
+    "blocks",
+    async function* () {
+      yield { type: "image", data: "", mimeType: "image/png" };
+    },
+    { blocks: true, retries: 1 },
+  );
+  // @ts-expect-error -- the value is a list
+  blocks.trim();
+  // @ts-expect-error -- blocks need the option
+  await ctx.stream("forgotten", async function* () {
+    yield { type: "text", text };
+  });
+  // @ts-expect-error -- a string is not a stream
+  await ctx.stream("whole", () => "text");
+  // @ts-expect-error -- one block at a time
+  await ctx.emit("rows", [{ type: "text", text }]);
+  return text;
+});

@@ -117,7 +117,7 @@ test("an unknown word is a mistake, not a no", async () => {
   await expect(play(misspelt, {}, {})).rejects.toMatchObject({
     code: "bad_option",
     message:
-      'ctx.can("forms"): unknown word. Use form, url, sampling, roots, task, ask, or the id of an extension, such as io.example/ext.',
+      'ctx.can("forms"): unknown word. Use form, url, sampling, roots, task, ask, stream, or the id of an extension, such as io.example/ext.',
   });
 });
 

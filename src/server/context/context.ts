@@ -2,6 +2,7 @@
 
 import type {
   AuthInfo,
+  ContentBlock,
   CreateMessageRequestParams,
   CreateMessageResult,
   CreateMessageResultWithTools,
@@ -18,6 +19,7 @@ import type { FormJson } from "../../protocol/form.ts";
 import type { BackgroundOptions, StepInfo, StepOptions } from "../../replay/operations.ts";
 import type { Question } from "../../replay/promises.ts";
 import type { AnswerOf, Askable, OutputOf, Schema, Stored } from "../forms/schema.ts";
+import type { BodyOf, StreamOptions } from "./stream-types.ts";
 
 /**
  * What every handler gets as `ctx`: tools, prompts and resources. Write helper functions against this type.
@@ -122,6 +124,34 @@ export interface Context {
     body: (step: StepInfo) => T | Promise<T>,
     options?: StepOptions,
   ) => Promise<Stored<T>>;
+  /**
+   * A step whose text reaches the client while the body produces it. The body returns text as it comes: it is an
+   * `async function*`, or returns a model's stream or the body of a `fetch` response. The value is the joined text, which is
+   * recorded when the body ends. With `blocks: true` the body yields content blocks, and the value is the list of them.
+   *
+   * A client that cannot show parts gets none, and everything else is the same; `ctx.can("stream")` tells. Return a result
+   * that is complete in itself, because the parts are only a preview of it. A failed attempt takes its parts back. Without
+   * a store, a long text and a question after it can exceed `limits.tokenBytes`.
+   *
+   * @example
+   * ```ts
+   * const text = await ctx.stream("draft", ({ signal }) => model.write(`Notes on ${topic}`, { signal }));
+   * ```
+   */
+  readonly stream: <const B extends boolean = false>(
+    key: string,
+    body: (step: StepInfo) => BodyOf<B> | Promise<BodyOf<B>>,
+    options?: StreamOptions<B>,
+  ) => Promise<B extends true ? ContentBlock[] : string>;
+  /**
+   * A stream of one piece: a text or a content block that reaches the client now. It is recorded, as every stream is.
+   *
+   * @example
+   * ```ts
+   * await ctx.emit("chart", { type: "image", data, mimeType: "image/png" });
+   * ```
+   */
+  readonly emit: (key: string, piece: string | ContentBlock) => Promise<void>;
   /**
    * Ends this round if it has run a step, so that the recorded steps are safe with the client and any instance can continue.
    * Otherwise it does nothing.

@@ -4,7 +4,6 @@ import type { InputResponses, LoggingLevel } from "@modelcontextprotocol/server"
 import { ParleyError } from "../../errors.ts";
 import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
 import { isExtensionId } from "../../protocol/capabilities.ts";
-import { tasksExtension } from "../../protocol/task.ts";
 import type { Era } from "../../protocol/versions.ts";
 import type { FormJson } from "../../protocol/form.ts";
 import type {
@@ -16,13 +15,12 @@ import type {
 } from "../../replay/operations.ts";
 import { OperationPromise } from "../../replay/promises.ts";
 import type { Question } from "../../replay/promises.ts";
-import type { UndoInfo } from "../../tasks/program.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import { tenYearsMs } from "../../util/timers.ts";
 import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
 import type { Form } from "../forms/form.ts";
 import type { Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
-import { isRequirable, requirableWords } from "../define/abilities.ts";
+import { isRequirable, keptAs, requirableWords } from "../define/abilities.ts";
 import type {
   Context,
   QuestionOptions,
@@ -36,6 +34,10 @@ import { stateOf } from "./low-level.ts";
 import { rootsQuestion, sampleQuestion } from "./model-questions.ts";
 import { externalQuestion, formQuestion, urlQuestion } from "./questions.ts";
 import type { OnRefusal, QuestionParams } from "./questions.ts";
+import { observedBody } from "./observed-body.ts";
+import type { StepObserver } from "./observed-body.ts";
+import type { PartSink } from "./part-sink.ts";
+import { startEmit, startStream } from "./stream.ts";
 
 /** What one round, or one run of a task, knows of its call. */
 export interface CallFacts {
@@ -58,6 +60,8 @@ export interface CallFacts {
   readonly now: () => number;
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
+  /** Takes the parts of streams. Undefined where nothing listens. */
+  readonly parts: PartSink | undefined;
   /** Reports a schema that threw instead of returning issues, or a delivered value that does not fit. */
   readonly onSchemaError: (key: string, error: unknown) => void;
   /** The answers of the low-level form. */
@@ -79,16 +83,6 @@ export interface CallFacts {
 interface AskedWith extends Privacy {
   readonly timeoutMs?: number | undefined;
   readonly unsolicited?: boolean | undefined;
-}
-
-/** Lets the test kit see steps, and run their bodies in its own way. */
-export interface StepObserver {
-  /** The handler reached this step. Its body runs, or its outcome is replayed. */
-  readonly onStep: (key: string) => void;
-  /** Called in place of the body. */
-  readonly runBody: (key: string, step: StepInfo, body: (step: StepInfo) => unknown) => unknown;
-  /** Called in place of an undo. */
-  readonly runUndo?: (undone: UndoInfo, undo: (undone: UndoInfo) => unknown) => unknown;
 }
 
 /**
@@ -166,18 +160,22 @@ export class HandlerContext implements TaskContext {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is never settled
         return this.#operations.refuse(key, mistake) as unknown as Promise<Stored<T>>;
       }
-      const { stepObserver, stepTrace } = this.#facts;
-      stepObserver?.onStep(key);
-      const observed =
-        stepObserver === undefined
-          ? body
-          : (step: StepInfo) => stepObserver.runBody(key, step, body);
-      const run =
-        stepTrace === undefined ? observed : (step: StepInfo) => stepTrace(key, step, observed);
+      const run = observedBody(this.#facts, key, body);
       const settings = undo === undefined ? options : { ...options, undo: undo.name };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine puts it through JSON
       return this.#operations.step(key, run, settings as StepSettings) as Promise<Stored<T>>;
     };
+  }
+
+  get stream(): Context["stream"] {
+    return (key, body, options) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the option decides what comes out
+      startStream(this.#operations, this.#facts, key, body, options) as Promise<never>;
+  }
+
+  get emit(): Context["emit"] {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody looks at its value
+    return (...piece) => startEmit(this.#operations, this.#facts, ...piece) as Promise<void>;
   }
 
   get checkpoint(): Context["checkpoint"] {
@@ -360,8 +358,7 @@ const ordinary: Privacy = { relay: true };
 
 /** What the author asks for, as the call keeps it. For JavaScript authors, who would take a misspelt word for a no. */
 function offered(what: string): Ability | ExtensionId {
-  if (what === tasksExtension) return "task";
-  if ((isRequirable(what) && what !== "ask") || isExtensionId(what)) return what;
+  if ((isRequirable(what) && what !== "ask") || isExtensionId(what)) return keptAs(what);
   throw new ParleyError(
     "bad_option",
     `ctx.can(${JSON.stringify(what)}): unknown word. Use ${requirableWords}, or the id of an extension, such as io.example/ext.`,

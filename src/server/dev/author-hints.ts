@@ -118,10 +118,15 @@ export function largestEntries(
 ): { readonly title: string; readonly bytes: number }[] {
   return entries
     .map((entry) => ({
-      title: `${entry.kind === "answer" ? "question" : "step"} "${entry.key}"`,
+      title: `${wordFor(entry)} "${entry.key}"`,
       bytes: JSON.stringify(packEntry(entry)).length,
     }))
     .toSorted((one, other) => other.bytes - one.bytes);
+}
+
+function wordFor(entry: Entry): string {
+  if (entry.kind === "answer") return "question";
+  return entry.kind === "step" && entry.isStream === true ? "stream" : "step";
 }
 
 /** A size in words, such as "12 KiB". */

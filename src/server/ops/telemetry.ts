@@ -5,7 +5,7 @@
 import { openTelemetry } from "../../util/open-telemetry.ts";
 import type { SpanContext } from "../../util/open-telemetry.ts";
 import type { RequestFacts } from "../context/context.ts";
-import type { StepObserver } from "../context/handler-context.ts";
+import type { StepObserver } from "../context/observed-body.ts";
 import type { Definition } from "../define/definition.ts";
 import type { RoundResponse } from "../round/request.ts";
 import { isThenable } from "../../util/promises.ts";

@@ -188,6 +188,7 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   abstract progress(...update: Parameters<CallFacts["progress"]>): void;
   abstract log(...line: Parameters<CallFacts["log"]>): void;
+  abstract get parts(): CallFacts["parts"];
   abstract onSchemaError(key: string, error: unknown): void;
   abstract answers(): InputResponses;
   abstract state(): Json | undefined;

@@ -7,7 +7,8 @@ import type { Era } from "../../protocol/versions.ts";
 import type { Stop } from "../../replay/stop.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import type { RequestFacts } from "../context/context.ts";
-import type { StepObserver } from "../context/handler-context.ts";
+import type { PartSink } from "../context/part-sink.ts";
+import type { StepObserver } from "../context/observed-body.ts";
 import type { WireResult } from "../define/definition.ts";
 
 /** One request for a tool, a prompt or a resource. */
@@ -38,6 +39,8 @@ export interface RoundRequest {
 interface Notify {
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
+  /** Takes the parts of streams. Undefined if the client wants none. */
+  readonly parts?: PartSink | undefined;
 }
 
 /** How a round ends. */

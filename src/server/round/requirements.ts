@@ -4,9 +4,8 @@ import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { abilitiesOf, capabilitiesFor } from "../../protocol/capabilities.ts";
 import { missingClientCapability } from "../../protocol/error-codes.ts";
 import type { ExtensionId } from "../../protocol/capabilities.ts";
-import { tasksExtension } from "../../protocol/task.ts";
-import { abilityNames, isRequirable } from "../define/abilities.ts";
-import type { RequiredAbility } from "../define/abilities.ts";
+import { abilityNames, isRequirable, keptAs } from "../define/abilities.ts";
+import type { Declared, RequiredAbility } from "../define/abilities.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import type { RoundRequest, RoundResponse } from "./request.ts";
@@ -17,14 +16,14 @@ export function unmetRequirement(
   core: Core,
   definition: Definition,
   request: RoundRequest,
-  also: readonly RequiredAbility[] = [],
+  also: readonly Declared[] = [],
 ): Extract<RoundResponse, { kind: "error" }> | undefined {
   const { name, requires = [] } = definition;
   if (requires.length === 0) return undefined;
-  const able: string[] = [...abilitiesOf(request.capabilities), ...also];
+  const able: string[] = [...abilitiesOf(request.capabilities), ...also.map(keptAs)];
   if (requires.includes("ask") && canAsk(waysOf(core, definition, request))) able.push("ask");
   const missing = requires.filter(
-    (ability) => !able.includes(ability === tasksExtension ? "task" : ability),
+    (ability) => !able.includes(ability === "ask" ? ability : keptAs(ability)),
   );
   if (missing.length === 0) return undefined;
   return {
@@ -40,7 +39,9 @@ const nameOf = (ability: RequiredAbility | ExtensionId): string =>
 
 /** Forms and pages are both members of `elicitation`, and all extensions are members of `extensions`. */
 function merged(missing: readonly (RequiredAbility | ExtensionId)[]): ClientCapabilities {
-  const all = missing.map((ability) => capabilitiesFor(ability === "ask" ? "form" : ability));
+  const all = missing.map((ability) =>
+    capabilitiesFor(keptAs(ability === "ask" ? "form" : ability)),
+  );
   const elicitation = Object.assign({}, ...all.map((one) => one.elicitation));
   const extensions = Object.assign({}, ...all.map((one) => one.extensions));
   return Object.assign(

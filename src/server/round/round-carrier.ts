@@ -133,6 +133,10 @@ export class RoundCarrier extends CallCarrier {
     this.#request.notify?.log(...line);
   }
 
+  override get parts(): CallFacts["parts"] {
+    return this.#request.notify?.parts;
+  }
+
   override onSchemaError(key: string, error: unknown): void {
     this.core.logger.error(
       `The schema of question "${key}" threw: ${errorText(error)}`,

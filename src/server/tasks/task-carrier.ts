@@ -10,7 +10,8 @@ import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
 import { CallCarrier, noRecording } from "../round/call-carrier.ts";
 import type { Recording } from "../round/call-carrier.ts";
-import type { CallFacts, StepObserver } from "../context/handler-context.ts";
+import type { CallFacts } from "../context/handler-context.ts";
+import type { StepObserver } from "../context/observed-body.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import type { Logger } from "../ops/logger.ts";
@@ -114,6 +115,10 @@ export class TaskCarrier extends CallCarrier {
   /** No request is open that could carry a log message, and a status is not for what only the log should have. */
   override log(...[level, data]: Parameters<CallFacts["log"]>): void {
     this.core.logger[logLevels[level] ?? "info"](logText(data), this.logFields());
+  }
+
+  override get parts(): CallFacts["parts"] {
+    return undefined;
   }
 
   override onSchemaError(key: string, error: unknown): void {

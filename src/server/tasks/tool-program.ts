@@ -5,7 +5,7 @@ import { internalError } from "../../protocol/error-codes.ts";
 import type { Ended, Ending, Prepared, Program, TaskFacts } from "../../tasks/program.ts";
 import type { Json } from "../../util/json.ts";
 import { HandlerContext } from "../context/handler-context.ts";
-import type { StepObserver } from "../context/handler-context.ts";
+import type { StepObserver } from "../context/observed-body.ts";
 import { isInputRequired } from "../context/low-level.ts";
 import { external, isShown } from "../context/questions.ts";
 import type { Core } from "../core.ts";
