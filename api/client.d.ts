@@ -119,7 +119,7 @@ export declare interface CallErrorDetails {
     readonly cause?: unknown;
 }
 
-/** Something that happened in a call, in the order in which it happened. `type` tells the events apart. */
+/** Something that happened in a call. Events come in order, and `type` tells them apart. */
 export declare type CallEvent = {
     /** The server asked one or more questions. Answer each with `call.answer`, unless a handler does. */
     readonly type: "asked";
@@ -154,9 +154,12 @@ export declare type CallEvent = {
     /** What the server is doing, in words. */
     readonly message?: string | undefined;
 } | {
-    /** The server logged something, and `connect` asked for it with `logLevel`. At most 1000 wait to be read: then the oldest is dropped. */
+    /**
+     * The server logged something, and `connect` asked for it with `logLevel`. At most 1000 wait to be read; after
+     * that, the oldest is dropped.
+     */
     readonly type: "log";
-    /** How grave it is. */
+    /** How severe it is. */
     readonly level: LoggingLevel;
     /** What was logged: any JSON value, often a text. */
     readonly data: unknown;
@@ -175,12 +178,15 @@ export declare interface CallOptions<S = undefined> {
     readonly outputSchema?: S | undefined;
     /** Cancels the call, and its task if it has become one. Default: none. */
     readonly signal?: AbortSignal | undefined;
-    /** How long the server may work, in milliseconds. The time in which people answer does not count. Default: no limit. */
+    /**
+     * How long the server may work, in milliseconds. The time that people take to answer does not count. Default: no
+     * limit.
+     */
     readonly timeoutMs?: number | undefined;
     /**
-     * Names the first request of the call, so that a server that looks for it runs the request once, however often it
-     * arrives: a tool of mcp-parley with `once: true` does. At least 22 characters that nobody can guess. Each call needs its
-     * own. `resume` ignores it, because the journal has it. Default: a new one.
+     * Names the first request of the call. A server that looks for this key, such as a tool of mcp-parley with `once:
+     * true`, runs the request once, however often it arrives. Pass at least 22 characters that cannot be guessed, and a
+     * new key for each call. `resume` ignores it, because the journal has it. Default: a new key.
      */
     readonly idempotencyKey?: string | undefined;
     /**
@@ -362,9 +368,9 @@ export declare interface ConnectOptions extends QuestionHandlers, HttpAccess {
     /** Protects this client from a server that never finishes or sends too much. Default: see each limit. */
     readonly limits?: ClientLimits | undefined;
     /**
-     * Asks for the log messages of this level and above. `start` and `resume` deliver them as events of the type "log". Over
-     * stdio, a message does not say which call it belongs to, so every call that waits for a response gets it. 2025-11-25 and a
-     * task send none. Default: none.
+     * Asks for the log messages of this level and above. `start` and `resume` deliver them as events of the type "log".
+     * Over stdio, a message does not say which call it belongs to, so every call that waits for a response gets it. In
+     * 2025-11-25 and in tasks, the server sends none. Default: none.
      */
     readonly logLevel?: LoggingLevel | undefined;
     /** Sent as `_meta` with every request of a call, beside the protocol's own members. Default: none. */
@@ -457,7 +463,7 @@ export declare type FormFormat = "email" | "uri" | "date" | "date-time";
 export declare interface FormJson {
     /** Always "object". */
     readonly type: "object";
-    /** The fields by name, in the order in which people see them. */
+    /** The fields by name, in the order that people see them. */
     readonly properties: {
         readonly [name: string]: FormField;
     };
@@ -580,7 +586,7 @@ export declare interface ServerCommand {
 
 /** Reported to the transport's `onerror` when a call ends but its task continues on the server. */
 export declare class TaskLeftError extends Error {
-    /** The id of the task, with which you can still read or cancel it. */
+    /** The id of the task. You can still read or cancel the task with it. */
     readonly taskId: string;
     /** `tool` is the tool that was called. */
     constructor(tool: string, taskId: string);
@@ -638,8 +644,8 @@ export declare interface UrlQuestion {
  * **Version.** The official client speaks 2025-11-25 unless you pass `versionNegotiation`, and then there are no such
  * tasks: a warning says so. With a server that speaks nothing newer, everything passes through unchanged.
  *
- * **Time limits.** A client gives each request 60 s by default. All the time in which a task works counts as one
- * request; the time in which a person answers does not. For longer tasks, pass `callTool()` a longer `timeout`, or
+ * **Time limits.** A client gives each request 60 s by default. The time that a task works counts as one request; the
+ * time that a person takes to answer does not count. For longer tasks, pass `callTool()` a longer `timeout`, or
  * `resetTimeoutOnProgress: true` together with `onprogress`: there is progress as long as the task is followed, and
  * `maxTotalTimeout` sets the limit. Without either, the call ends with `Request timed out`, and `onerror` receives a
  * `TaskLeftError`, because the task continues.

@@ -159,8 +159,8 @@ export declare interface App {
 /**
  * `unknown` if a form can show the schema. Otherwise a type that no schema has and that says why, for the compiler's message.
  *
- * It sees TypeScript types only. So `string[]` passes, because the choices of a list may be computed; if the list has none,
- * the question fails when it is asked.
+ * It sees TypeScript types only. So `string[]` passes, because the choices of a list may be computed; if the list is
+ * empty, the question fails when it is asked.
  */
 export declare type Askable<S> = S extends Schema ? AskableInput<InputOf<S>> : unknown;
 
@@ -170,8 +170,8 @@ export declare type AskableInput<T> = IsField<T> extends true ? unknown : [T] ex
 /** What `app.attach` does with the server's own tools. */
 export declare interface AttachOptions {
     /**
-     * The server's own tools, by name (`*` stands for any text), whose questions to the SDK reach 2026-07-28 clients in rounds.
-     * Such a tool runs again from its beginning in each round, with the answers that it has got. Default: none.
+     * The server's own tools, by name (`*` stands for any text), whose questions to the SDK reach 2026-07-28 clients in
+     * rounds. Such a tool runs again from its beginning in each round, with the answers so far. Default: none.
      */
     readonly adopt?: readonly string[] | undefined;
     /** Runs each round of the adopted tools once, as in a tool's config. Needs a store. Default: false. */
@@ -556,7 +556,7 @@ export declare interface FormInputRequest {
 export declare interface FormJson {
     /** Always "object". */
     readonly type: "object";
-    /** The fields by name, in the order in which people see them. */
+    /** The fields by name, in the order that people see them. */
     readonly properties: {
         readonly [name: string]: FormField;
     };
@@ -727,8 +727,8 @@ export declare interface Limits {
      */
     readonly divergedMs: number;
     /**
-     * How long the steps of a call that did not end well are tried to be undone, in milliseconds from its end. An undo that
-     * still fails then is given up. Default: 24 hours.
+     * How long Parley tries to undo the steps of a call that did not end well, in milliseconds from its end. An undo that
+     * still fails after that is given up. Default: 24 hours.
      */
     readonly undoMs: number;
 }
@@ -765,7 +765,7 @@ export declare interface ListenOptions {
     readonly fast?: boolean | undefined;
 }
 
-/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits as it is, and "json" is built in. */
+/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits, and "json" is built in. */
 export declare interface Logger {
     /** Details for finding a fault. The default logger drops them. */
     readonly debug: LogLine;
@@ -904,9 +904,9 @@ export declare type ParleyErrorCode =
 | "unstable_question"
 /** The app has no key to seal state with. */
 | "no_keys"
-/** A page needs the app's public address, and it has none. */
+/** A page needs the app's public address, which is not configured. */
 | "no_url"
-/** The app needs a store and has none. */
+/** The app needs a store but does not have one. */
 | "no_store"
 /** A task was created, but no worker runs on its store. */
 | "no_worker"
@@ -1072,7 +1072,7 @@ export declare interface SampleParams extends Omit<CreateMessageRequestParams, "
     readonly maxTokens?: number | undefined;
 }
 
-/** A message that the client has its model write. */
+/** A message for the client's model to write. */
 export declare interface SamplingInputRequest {
     /** Always `"sampling/createMessage"`. */
     readonly method: "sampling/createMessage";
@@ -1080,7 +1080,10 @@ export declare interface SamplingInputRequest {
     readonly params: CreateMessageRequestParams;
 }
 
-/** A schema of any library that implements Standard Schema with JSON Schema. zod 4 and arktype fit as they are; wrap valibot with `toStandardJsonSchema()` and plain JSON Schema with the SDK's `fromJsonSchema()`. */
+/**
+ * A schema of any library that implements Standard Schema with JSON Schema. zod 4 and arktype need no wrapper; wrap
+ * valibot with `toStandardJsonSchema()` and plain JSON Schema with the SDK's `fromJsonSchema()`.
+ */
 export declare type Schema<In = unknown, Out = In> = StandardSchemaWithJSON<In, Out>;
 
 /**

@@ -48,12 +48,12 @@ export declare interface Arrival {
 }
 
 /**
- * The task as it is at this time. A live task whose time is up has failed, even if its contents are still there for the
- * next sweep to delete. Every operation of a store begins with this, except the sweep.
+ * The task at this time. A live task whose time is up has failed, even if its contents are still there for the next
+ * sweep to delete. Every operation of a store begins with this, except the sweep.
  */
 export declare function asOf(task: TaskRecord, now: number): TaskRecord;
 
-/** The size of records in characters, which is that in bytes, too: sealed text is ASCII. */
+/** The size of records in characters. It equals the size in bytes, because sealed text is ASCII. */
 export declare function bytesOf(records: readonly Sealed[]): number;
 
 /** Cancels the task. Returns undefined when it had already ended. */
@@ -144,8 +144,8 @@ export declare interface Finish {
 export declare function finished(task: TaskRecord, ref: ClaimRef, { status, result, statusMessage, keepMs, isUndoing: undoes }: Finish, now: number): TaskRecord | undefined;
 
 /**
- * Whether a task waits for nothing but its client, which has not read it for `unreadMs` milliseconds since it was asked
- * and never before. Such a client does not know the task, because the response that named it was lost.
+ * Whether a task waits only for its client, and the client has not read it in the `unreadMs` milliseconds since it was
+ * asked, nor before. Such a client does not know the task, because the response that named it was lost.
  */
 export declare function isAbandoned(task: TaskRecord, now: number, unreadMs: number): boolean;
 
@@ -278,10 +278,10 @@ export declare interface Requeue {
 }
 
 /**
- * Makes a task due at once, as if it had never been tried in vain. Its log stays, so what is recorded is not done again.
- * That is for a task that was given up after `stuckAfter` claims without progress, and for a live one that should run and
- * does not: it is due, the lease of its worker is over, or it waits for its next try. Such a task has at least `keepMs`
- * milliseconds left. Returns undefined for any other task.
+ * Makes a task due at once, and forgets its attempts without progress. Its log stays, so what is recorded is not done
+ * again. This is for a task that was given up after `stuckAfter` claims without progress, and for a live task that
+ * should run and does not: it is due, the lease of its worker is over, or it waits for its next try. Such a task has at
+ * least `keepMs` milliseconds left. Returns undefined for any other task.
  */
 export declare function requeued(task: TaskRecord, { stuckAfter, keepMs }: Requeue, now: number): TaskRecord | undefined;
 
@@ -484,7 +484,7 @@ export declare interface TaskRecord {
 }
 
 /**
- * What a store implements. Every time is the store's own, in milliseconds since 1970, so that all replicas go by one
+ * What a store implements. Every time is the store's own, in milliseconds since 1970, so that all replicas use one
  * clock.
  */
 export declare interface TaskStore extends Store {
@@ -511,8 +511,8 @@ export declare interface TaskStore extends Store {
      */
     readonly answer: (id: string, answers: readonly Answer[]) => Promise<AnswerResult | undefined>;
     /**
-     * Cancels a task that is live, and leaves an ended one as it is. Resolves to the task afterwards, which can be read
-     * for at least `keepMs` milliseconds.
+     * Cancels a live task, and leaves an ended one unchanged. Resolves to the task afterwards, which can be read for at
+     * least `keepMs` milliseconds.
      */
     readonly cancel: (id: string, keepMs: number) => Promise<TaskRecord | undefined>;
     /** Notes that clients have read these tasks. It changes nothing else, and no revision. Unknown ids are left out. */
@@ -567,8 +567,8 @@ export declare interface TaskStore extends Store {
      */
     readonly removeEnded: (principal: string, limit: number, keepMs: number) => Promise<number>;
     /**
-     * Makes a task due at once that was given up, or that should run and does not, and leaves any other as it is. Resolves
-     * to undefined when there is no such task.
+     * Makes a task that was given up, or that should run and does not, due at once. Leaves any other task unchanged.
+     * Resolves to undefined when there is no such task.
      */
     readonly requeue: (id: string, which: Requeue) => Promise<RequeueResult | undefined>;
     /** Counts the tasks in each state. */

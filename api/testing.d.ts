@@ -136,7 +136,7 @@ export declare type FormFormat = "email" | "uri" | "date" | "date-time";
 export declare interface FormJson {
     /** Always "object". */
     readonly type: "object";
-    /** The fields by name, in the order in which people see them. */
+    /** The fields by name, in the order that people see them. */
     readonly properties: {
         readonly [name: string]: FormField;
     };

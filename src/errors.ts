@@ -30,9 +30,9 @@ export type ParleyErrorCode =
   | "unstable_question"
   /** The app has no key to seal state with. */
   | "no_keys"
-  /** A page needs the app's public address, and it has none. */
+  /** A page needs the app's public address, which is not configured. */
   | "no_url"
-  /** The app needs a store and has none. */
+  /** The app needs a store but does not have one. */
   | "no_store"
   /** A task was created, but no worker runs on its store. */
   | "no_worker"

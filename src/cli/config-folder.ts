@@ -1,5 +1,5 @@
-// The person's own folder for this command. Unlike the current folder, only this person writes to it: not even a repository
-// that was cloned.
+// The person's own folder for this command. Only this person writes to it. A cloned repository can bring files into the
+// current folder, but not into this one.
 
 import { homedir } from "node:os";
 import { join } from "node:path";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** For as long as the test. */
+/** An empty folder that is removed after the test. */
 export function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-unit-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The entry of the command. It imports everything else only when it knows that this Node can load it: otherwise an old one
-// would complain about a missing export before a line of this file runs.
+// The entry of the command. It imports everything else only when it knows that this Node can load it. Otherwise an old
+// Node would complain about a missing export before a line of this file runs.
 
 import process from "node:process";
 import { nodeProblem } from "../util/node-version.ts";

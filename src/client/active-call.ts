@@ -42,7 +42,7 @@ export interface ActiveCall {
   readonly move: (change: Partial<CallState>) => Promise<void>;
   readonly ref: () => string;
   readonly emit: (event: CallEvent) => void;
-  /** Which log messages to ask for. Undefined if nobody could read them. */
+  /** Which log messages to ask for. Undefined if the application does not read events. */
   readonly logLevel: LoggingLevel | undefined;
   /** True while a person is being asked. Meanwhile, a server that sends nothing is not in trouble. */
   readonly isPaused: () => boolean;

@@ -78,7 +78,7 @@ export class Answerers {
     };
   }
 
-  /** What answers this kind of question. Undefined if nothing does, and then the server must not ask it. */
+  /** What answers this kind of question. If undefined, the server must not ask it. */
   for(kind: OpenQuestion["kind"]): "handler" | "events" | undefined {
     const { elicit, sample, roots } = this.#handlers;
     const given = { form: elicit, url: elicit, sampling: sample, roots }[kind];
@@ -90,7 +90,7 @@ export class Answerers {
     return this.#handlers.elicit === "events" || this.#handlers.sample === "events";
   }
 
-  /** Has the handler answer the question, and checks the answer. */
+  /** Lets the handler answer the question, and checks the answer. */
   async answer(question: OpenQuestion, signal: AbortSignal): Promise<InputResponse> {
     try {
       return answerTo(question, await this.#ask(question, { signal }));

@@ -118,7 +118,7 @@ export class OngoingCall implements Call, AskableCall {
   /** The result as the server sent it, for prompts and resources. */
   readonly raw = async (): Promise<Members> => {
     const result = await this.#outcome;
-    // The result is worth more than a tidy journal. What stays in it is a call that is done.
+    // The result matters more than a tidy journal. At worst, a call that is done stays in it.
     await this.#forget().catch(() => {});
     return result;
   };
@@ -138,7 +138,7 @@ export class OngoingCall implements Call, AskableCall {
     }
   };
 
-  /** A task of another process may belong to another user, to whom alone the server shows it. */
+  /** A task of another process may belong to another user. The server shows it only to that user. */
   #cancelTask(taskId: string): Promise<void> {
     const mayBeHidden = this.#options.isResumed && this.#isRecent();
     return cancelTask(this.#services, taskId, mayBeHidden);

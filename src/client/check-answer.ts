@@ -8,7 +8,7 @@ import { isObject } from "../util/objects.ts";
 import { CallError } from "./errors.ts";
 import type { FormQuestion, OpenQuestion } from "./question.ts";
 
-/** Returns the answer as it is sent. Throws `bad_answer` with what is wrong if it does not fit. */
+/** Returns the answer in the form that is sent. If it does not fit, throws `bad_answer`, which says what is wrong. */
 export function answerTo(question: OpenQuestion, given: unknown): InputResponse {
   const answer = read(question, given);
   if (answer !== undefined) return answer;

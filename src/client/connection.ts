@@ -38,9 +38,9 @@ export interface ConnectOptions extends QuestionHandlers, HttpAccess {
   /** Protects this client from a server that never finishes or sends too much. Default: see each limit. */
   readonly limits?: ClientLimits | undefined;
   /**
-   * Asks for the log messages of this level and above. `start` and `resume` deliver them as events of the type "log". Over
-   * stdio, a message does not say which call it belongs to, so every call that waits for a response gets it. 2025-11-25 and a
-   * task send none. Default: none.
+   * Asks for the log messages of this level and above. `start` and `resume` deliver them as events of the type "log".
+   * Over stdio, a message does not say which call it belongs to, so every call that waits for a response gets it. In
+   * 2025-11-25 and in tasks, the server sends none. Default: none.
    */
   readonly logLevel?: LoggingLevel | undefined;
   /** Sent as `_meta` with every request of a call, beside the protocol's own members. Default: none. */
@@ -53,12 +53,15 @@ export interface CallOptions<S = undefined> {
   readonly outputSchema?: S | undefined;
   /** Cancels the call, and its task if it has become one. Default: none. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the server may work, in milliseconds. The time in which people answer does not count. Default: no limit. */
+  /**
+   * How long the server may work, in milliseconds. The time that people take to answer does not count. Default: no
+   * limit.
+   */
   readonly timeoutMs?: number | undefined;
   /**
-   * Names the first request of the call, so that a server that looks for it runs the request once, however often it
-   * arrives: a tool of mcp-parley with `once: true` does. At least 22 characters that nobody can guess. Each call needs its
-   * own. `resume` ignores it, because the journal has it. Default: a new one.
+   * Names the first request of the call. A server that looks for this key, such as a tool of mcp-parley with `once:
+   * true`, runs the request once, however often it arrives. Pass at least 22 characters that cannot be guessed, and a
+   * new key for each call. `resume` ignores it, because the journal has it. Default: a new key.
    */
   readonly idempotencyKey?: string | undefined;
   /**

@@ -108,7 +108,7 @@ export class CallError extends Error {
   }
 }
 
-/** The same error, with the reference and the task of its call where it has none of its own. */
+/** The same error, with the reference and the task of its call, unless the error has its own. */
 export function withPlace(
   error: CallError,
   place: Pick<CallErrorDetails, "ref" | "taskId">,

@@ -4,7 +4,7 @@ import type { LoggingLevel } from "@modelcontextprotocol/client";
 import type { OpenQuestion } from "./question.ts";
 import type { CallResult } from "./result.ts";
 
-/** Something that happened in a call, in the order in which it happened. `type` tells the events apart. */
+/** Something that happened in a call. Events come in order, and `type` tells them apart. */
 export type CallEvent =
   | {
       /** The server asked one or more questions. Answer each with `call.answer`, unless a handler does. */
@@ -45,9 +45,12 @@ export type CallEvent =
       readonly message?: string | undefined;
     }
   | {
-      /** The server logged something, and `connect` asked for it with `logLevel`. At most 1000 wait to be read: then the oldest is dropped. */
+      /**
+       * The server logged something, and `connect` asked for it with `logLevel`. At most 1000 wait to be read; after
+       * that, the oldest is dropped.
+       */
       readonly type: "log";
-      /** How grave it is. */
+      /** How severe it is. */
       readonly level: LoggingLevel;
       /** What was logged: any JSON value, often a text. */
       readonly data: unknown;
@@ -84,7 +87,7 @@ export class EventQueue<E extends { readonly type: string; readonly ref?: string
     this.#takers.shift()?.();
   }
 
-  /** Nor does the log of a server end. Of its messages the newest are kept. */
+  /** A server can also log without end, so only the newest messages are kept. */
   #countLog(): void {
     this.#logs += 1;
     if (this.#logs <= mostLogs) return;

@@ -93,7 +93,7 @@ class TaskFollower {
       .map(([key, request]) => readQuestion(key, request));
     questions.check(fresh);
     // An answer that the server has need not be kept. One that was never sent is kept even if its question is not open:
-    // after a crash, a task may take a while to come to the question again.
+    // after a crash, a task may take a while to reach the question again.
     const answers = [...state().answers].filter(([key]) => open.has(key) || !this.#sent.has(key));
     if (fresh.length > 0 || answers.length < state().answers.size) {
       await call.move({ questions: open, answers: new Map(answers) });

@@ -614,7 +614,7 @@ describe("over stdio", () => {
 });
 
 describe("memory", () => {
-  test("events that nobody reads share one reference", async () => {
+  test("events that are not read share one reference", async () => {
     const queue = new EventQueue<CallEvent>();
     queue.push({ type: "asked", questions: [], ref: "first" });
     queue.push({ type: "answered", key: "q" });

@@ -1,5 +1,6 @@
-// The client's journal of unfinished calls (not the journal of a handler, which the engine keeps): a folder with one file for each call. A file is replaced as a whole and synced to
-// the disk before anything depends on it, so a killed process never leaves half a file behind.
+// The client's journal of unfinished calls: a folder with one file for each call. It is not the journal of a handler,
+// which the engine keeps. A file is replaced as a whole and synced to the disk before anything depends on it, so a
+// killed process never leaves half a file behind.
 
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";

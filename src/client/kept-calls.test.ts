@@ -82,7 +82,7 @@ const body =
     return undefined;
   };
 
-/** What may be over in a moment: nothing says that the call has ended, or even that it has begun. */
+/** Trouble that may soon be over: nothing says that the call has ended, or even that it has begun. */
 const passing: [string, Trouble][] = [
   ["−32603, the store is unavailable", rpc(-32_603, { reason: "store_unavailable" })],
   ["−32603, a mistake in the handler", rpc(-32_603, { reason: "history_changed" })],
@@ -141,7 +141,7 @@ describe("after an answer was accepted, the journal and the error keep the call"
     expect([...kept.values()]).toEqual([ref]);
     expect(await connection.unfinished()).toMatchObject([{ ref, phase: "asked" }]);
     isWell = true;
-    // Nobody answers again: the answer is in the journal.
+    // The person does not answer again, because the answer is in the journal.
     expect((await connection.resume(ref).result()).text).toBe("ok");
     expect(server.heard.at(-1)?.params["inputResponses"]).toEqual({
       q: { action: "accept", content: { name: "Ada" } },
@@ -206,11 +206,11 @@ describe("after the first request", () => {
   });
 });
 
-describe("a list of tools that a call needs", () => {
+describe("a call that needs the list of tools", () => {
   test.each<[string, Trouble, string]>([
     ["HTTP 503", http(503), "server_down"],
     ["a JSON-RPC error", rpc(-32_603), "refused"],
-  ])("and does not get is an error of the call: %s", async (_, trouble, code) => {
+  ])("fails if it does not get the list: %s", async (_, trouble, code) => {
     const { kept, journal } = memoryJournal();
     const { connection } = await met(
       ({ method }, response) =>
@@ -226,7 +226,7 @@ describe("a list of tools that a call needs", () => {
 describe("a refused call", () => {
   const dayMs = 86_400_000;
 
-  /** A call that the server refuses to continue, resumed as if its last change was so long ago. */
+  /** Resumes a call that the server refuses to continue. `changes` can set when the call last changed. */
   async function refusedAfter(changes: Partial<CallState>, refusedMs?: number) {
     const { kept, journal } = memoryJournal();
     const { connection } = await met(
@@ -328,7 +328,7 @@ describe("a task", () => {
   test.each<[string, object]>([
     ["failed", { status: "failed", error: { code: -32_603, message: "no" } }],
     [
-      "failed for want of a capability",
+      "failed because a capability is missing",
       { status: "failed", error: { code: -32_021, message: "" } },
     ],
     ["was cancelled", { status: "cancelled" }],
@@ -361,7 +361,7 @@ describe("a task", () => {
     expect((await connection.call("any")).text).toBe("ok");
   });
 
-  test("is kept if an answer to it is refused, and the error does not say that it is gone", async () => {
+  test("is kept if an answer to it is refused without an error that says it is gone", async () => {
     const { kept, journal } = memoryJournal();
     const { connection } = await met(
       tasked(({ method }) =>
@@ -447,7 +447,7 @@ describe("a task", () => {
     }
   });
 
-  test("of another process is not taken for cancelled when the server does not show it", async () => {
+  test("of another process does not count as cancelled when the server does not show it", async () => {
     const { kept, journal } = memoryJournal();
     let isMine = true;
     const { connection: first, server } = await met(

@@ -1,5 +1,5 @@
-// A 2025-11-25 session, in which the server asks by sending requests of its own. Finds the call that such a question
-// belongs to, and has it answered.
+// A 2025-11-25 session. The server asks by sending requests of its own. This file finds the call that a question
+// belongs to, and gets it answered.
 
 import { RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
 import type { Client, ClientContext, InputResponse } from "@modelcontextprotocol/client";
@@ -25,7 +25,7 @@ export interface LegacyTool {
   readonly taskSupport: unknown;
 }
 
-/** `params.task`, with which a client asks for a task before 2026-07-28. */
+/** `params.task`: how a client asks for a task before 2026-07-28. */
 export interface TaskParams {
   readonly ttl?: number | undefined;
 }

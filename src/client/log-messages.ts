@@ -1,5 +1,6 @@
-// Log messages of the server. They do not say which request they belong to: over HTTP, the stream on which they come does. So
-// the id of the request is written into each of them, before the SDK reads the stream and mixes it with the others.
+// Log messages of the server. They do not say which request they belong to. Over HTTP, the stream that they arrive on
+// shows it. So this file writes the id of the request into each of them, before the SDK reads the stream and mixes it
+// with others.
 
 import type { LoggingLevel } from "@modelcontextprotocol/client";
 import { logLevels } from "../protocol/log-levels.ts";

@@ -1,4 +1,4 @@
-// `outcomes`: everything that a call comes to, as one type that is never thrown.
+// `outcomes`: every outcome of a call, as one type that is never thrown.
 
 import type { Call } from "./call.ts";
 import { CallError } from "./errors.ts";

@@ -17,7 +17,7 @@ const inputSchema = {
   },
 };
 
-test("lists without end are forgotten beyond a limit, and tools without headers take no room", () => {
+test("endless lists are forgotten beyond a limit, and tools without headers take no memory", () => {
   const headers = new ParamHeaders();
   const args = { region: "eu" };
   headers.learn(Array.from({ length: 20_000 }, (_, nth) => ({ name: `plain ${nth}` })));

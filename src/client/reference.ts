@@ -1,4 +1,4 @@
-// A reference: the state of a call as one string, with which another process can continue the call. It contains the
+// A reference: the state of a call as one string. Another process can continue the call from it. It contains the
 // arguments, the answers and the server's state, so it is a secret.
 
 import { CallError } from "./errors.ts";
@@ -23,7 +23,7 @@ export interface CallState {
   /** The tool, the prompt or the URI. */
   readonly name: string;
   readonly args?: Members | undefined;
-  /** The key of the first request, by which the server may know it again. Older references have none. */
+  /** The key of the first request, so that the server can recognise it. Older references do not have one. */
   readonly idempotencyKey?: string | undefined;
   /** How many rounds have asked questions. */
   readonly rounds: number;
@@ -36,7 +36,7 @@ export interface CallState {
   /** The answers that the server may not have received yet. */
   readonly answers: ReadonlyMap<string, unknown>;
   readonly taskId?: string | undefined;
-  /** When the server keeps the task until, in milliseconds since 1970. Undefined if it did not say. */
+  /** When the task expires on the server, in milliseconds since 1970. Undefined if the server did not say. */
   readonly expiresAt?: number | undefined;
   /** True if the call began in a 2025-11-25 session. Only its task can be continued after the session. */
   readonly isLegacy: boolean;

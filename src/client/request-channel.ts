@@ -156,7 +156,7 @@ export class RequestChannel implements ResponseObserver {
     const { id } = message;
     if (typeof id !== "string" || !id.startsWith(this.#prefix)) return false;
     const request = this.#open.get(id);
-    // The request was cancelled. Its late response is dropped and kept from the SDK, too.
+    // The request was cancelled. Its late response is dropped, so that the SDK does not see it either.
     if (request === undefined) return true;
     const error = "error" in message ? rpcErrorIn(message.error) : undefined;
     const result = "result" in message ? message.result : undefined;

@@ -14,7 +14,7 @@ export type CallResult<D = unknown> = CallToolResult & {
   readonly data: D;
 };
 
-/** What one round of a call comes to. */
+/** The outcome of one round of a call. */
 export type RoundOutcome =
   | { readonly kind: "complete"; readonly result: Members }
   | {

@@ -104,7 +104,10 @@ function send(call: ActiveCall): Promise<RpcResponse> {
   });
 }
 
-/** What the first request of a call says in `_meta`, so that the server knows it again. Later ones have a `requestState`. */
+/**
+ * What the first request of a call says in `_meta`, so that the server recognises it. Later requests have a
+ * `requestState`.
+ */
 function firstRequestMeta({ idempotencyKey, rounds, stateRounds }: CallState): Members | undefined {
   const isFirst = rounds + stateRounds === 0;
   return isFirst && idempotencyKey !== undefined

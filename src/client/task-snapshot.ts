@@ -51,7 +51,7 @@ export function createdTask(task: Members): CreatedTask {
   };
 }
 
-/** When the server keeps a task until that it has just created, in milliseconds since 1970. */
+/** When a task that the server has just created expires, in milliseconds since 1970. */
 export const expiryOf = ({ ttlMs }: CreatedTask): number | undefined =>
   ttlMs === undefined ? undefined : Date.now() + Math.min(ttlMs, longestTtlMs);
 

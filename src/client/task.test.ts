@@ -66,7 +66,7 @@ describe("to the result", () => {
     expect((await connection.call(tool, args)).text).toBe(text);
   });
 
-  test("a tool that reports a failure has a result; one that breaks down has an error [C91]", async () => {
+  test("a tool that reports a failure has a result; a tool that throws has an error [C91]", async () => {
     const connection = await served();
     const result = await connection.call("failing_job");
     expect(result.isError).toBe(true);

@@ -41,7 +41,7 @@ export function sdkFailure(error: unknown, method: string): Error {
   return transportFailure(error, method);
 }
 
-/** `UnauthorizedError` is returned as it is, because signing in is between the SDK and its auth provider. */
+/** `UnauthorizedError` is returned unchanged, because signing in is between the SDK and its auth provider. */
 export function transportFailure(error: unknown, method: string): Error {
   if (error instanceof CallError || error instanceof UnauthorizedError) return error;
   if (error instanceof SdkHttpError) return httpFailure(error, method);

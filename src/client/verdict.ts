@@ -1,5 +1,5 @@
-// What an error proves about its call. A call is forgotten only if its error proves that it has ended: everything else,
-// from a cut connection to a server that has the wrong keys for a while, leaves a call that can be continued.
+// What an error proves about its call. A call is forgotten only if its error proves that it has ended. After any other
+// error, from a cut connection to a server that has the wrong keys for a while, the call can be continued.
 //
 // | the error                                             | after the first request | later, and after a resume |
 // | ------------------------------------------------------ | ----------------------- | ------------------------- |
@@ -12,8 +12,8 @@
 // | HTTP 404, 408, 425, 429, 499, 5xx, whatever the body    | open                    | open                      |
 // | no response, a broken or an invalid one, a time limit   | open                    | open                      |
 //
-// "Refused" is what this server says to this client. A server with the right keys, or a client with the right token, may
-// hear otherwise, so the call is kept for `limits.refusedMs`.
+// "Refused" is what this server says to this client. A server with the right keys may accept the call, and so may this
+// server from a client with the right token. So the call is kept for `limits.refusedMs`.
 
 import { SdkHttpError } from "@modelcontextprotocol/client";
 import {
@@ -76,7 +76,7 @@ function refusalVerdict(error: CallError, isFirst: boolean): Verdict {
   return isFirst ? "ended" : "refused";
 }
 
-/** With these, a server says that it did not process the request and will not, as it is. */
+/** The server did not process the request, and would refuse the same request again. */
 const refusingStatuses: ReadonlySet<number> = new Set([
   400, 401, 402, 403, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 422, 426, 428, 431,
   451,

@@ -180,7 +180,7 @@ const ownId = "draft";
 /** How 2026-07-28 encodes text that a header cannot hold. */
 const headerText = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
-/** An HTTP response without a JSON-RPC response to the request. It goes to the client as it is. */
+/** An HTTP response without a JSON-RPC response to the request. It goes to the client unchanged. */
 class NotJsonRpc extends Error {
   readonly response: Response;
 

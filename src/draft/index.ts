@@ -13,9 +13,9 @@ export type { Drafts } from "../protocol/draft-plug-in.ts";
 /** Options of `drafts`. */
 export interface DraftOptions {
   /**
-   * For a server: the names of the tools that decide themselves when a task that the client has requested is created, with
-   * `ctx.background()`. They may ask in rounds before, or return a plain result. Default: none, so a call that requests a
-   * task is one from the start.
+   * For a server: the names of the tools that create a requested task later, when they call `ctx.background()`. Before
+   * that they may ask in rounds, or return an ordinary result. Default: none, so a call that requests a task is a task
+   * from the start.
    */
   readonly deferTasks?: readonly string[] | undefined;
 }

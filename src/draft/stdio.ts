@@ -27,7 +27,7 @@ interface InFlight {
   finalId?: string;
 }
 
-/** Speaks the draft with a client that opens with it, and is transparent for any other. */
+/** Speaks the draft with a client that opens with it, and passes on the messages of any other client unchanged. */
 export class DraftTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;

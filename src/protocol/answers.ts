@@ -96,7 +96,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** The members of an object. A value of another kind has none. */
+/** The members of an object. Empty for any other value. */
 function members(value: unknown): Members {
   return isObject(value) ? value : {};
 }

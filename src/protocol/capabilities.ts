@@ -23,7 +23,7 @@ export type ExtensionId = `${string}/${string}`;
 /** Whether this can be the id of an extension. */
 export const isExtensionId = (id: string): id is ExtensionId => /^[^/\s]+\/[^/\s]+$/.test(id);
 
-/** They travel in every token, and a client chooses them. */
+/** Limits on the ids, because a client chooses them and every token holds them. */
 const mostExtensions = 32;
 const longestExtensionId = 128;
 
@@ -52,7 +52,7 @@ export function abilitiesOf(capabilities: ClientCapabilities): readonly (Ability
   return abilities;
 }
 
-/** Except tasks, which have a word of their own. */
+/** Except the tasks extension, whose ability is called "task". */
 function declaredIn(extensions: object): readonly ExtensionId[] {
   return Object.entries(extensions)
     .flatMap(([id, settings]) => (isExtensionId(id) && isDeclared(settings) ? [id] : []))

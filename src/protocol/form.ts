@@ -80,7 +80,7 @@ export type FormFormat = "email" | "uri" | "date" | "date-time";
 export interface FormJson {
   /** Always "object". */
   readonly type: "object";
-  /** The fields by name, in the order in which people see them. */
+  /** The fields by name, in the order that people see them. */
   readonly properties: { readonly [name: string]: FormField };
   /** The names of the fields that must be filled in. Default: none. */
   readonly required?: readonly string[] | undefined;

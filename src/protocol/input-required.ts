@@ -1,5 +1,5 @@
-// The response of a server that needs input, as 2026-07-28 has it. The types of the SDK cover both eras and therefore have
-// an `elicitationId`, which this version no longer has.
+// The response of a server that needs input, in 2026-07-28. The types of the SDK cover both eras, so they have an
+// `elicitationId`, which this version no longer has.
 
 import type { CreateMessageRequestParams } from "@modelcontextprotocol/server";
 import type { FormJson } from "./form.ts";
@@ -34,7 +34,7 @@ export interface UrlInputRequest {
   };
 }
 
-/** A message that the client has its model write. */
+/** A message for the client's model to write. */
 export interface SamplingInputRequest {
   /** Always `"sampling/createMessage"`. */
   readonly method: "sampling/createMessage";

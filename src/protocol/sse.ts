@@ -3,7 +3,7 @@
 /** The media type of such a stream. */
 export const eventStreamType = "text/event-stream";
 
-/** A comment. Sent now and then, it keeps proxies from taking a quiet stream for a dead one. */
+/** A comment. Sent now and then, it keeps proxies from closing a stream that is quiet. */
 export const keepAliveEvent = ": keepalive\n\n";
 
 /** How often to send `keepAliveEvent`, in milliseconds. */
@@ -13,8 +13,8 @@ export const keepAliveMs = 15_000;
 export const messageEvent = (json: string): string => `event: message\ndata: ${json}\n\n`;
 
 /**
- * Reads a stream of events that the official SDK has written: lines end in "\n", and a message is one line of data.
- * Text may be cut anywhere; feed it in the order in which it arrives.
+ * Reads a stream of events that the official SDK has written: lines end in "\n", and a message is one line of data. The
+ * text may be cut anywhere. Pass the parts in the order they arrive.
  */
 export class EventReader {
   #rest = "";

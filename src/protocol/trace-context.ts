@@ -7,7 +7,7 @@ const format = /^[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)([\da-f]{16})-([\da-f]{2
 /** A longer list is dropped whole, as W3C allows. A client must not fill the server's traces. */
 const longestState = 512;
 
-/** The span that a text names. Undefined if it names none. */
+/** The span that a text names. Undefined if it does not name one. */
 export function spanIn(traceparent: unknown): SpanContext | undefined {
   if (typeof traceparent !== "string" || traceparent.startsWith("ff")) return undefined;
   const [, traceId, spanId, flags] = format.exec(traceparent) ?? [];

@@ -9,7 +9,7 @@ import type { Reading } from "./operations.ts";
 import type { QuestionOperation } from "./requested.ts";
 import type { TurnLoop } from "./turn-loop.ts";
 
-/** What answers need of the playback that they belong to. */
+/** What answers need from the playback that they belong to. */
 export interface AnsweredPlayback {
   readonly loop: TurnLoop;
   /** Appends an entry and then continues. */

@@ -130,7 +130,7 @@ describe("R16 begun (U1)", () => {
     expect(outcome).toMatchObject({ kind: "failed", error: { code: "history_changed" } });
   });
 
-  test("survives the way through a store", () => {
+  test("can be stored and read back", () => {
     expect(packEntry(begun("a"))).toEqual(["u", "a", "remove"]);
     expect(unpackEntry(["u", "a", "remove"])).toEqual(begun("a"));
     expect(() => unpackEntry(["u", "a"])).toThrow(TypeError);

@@ -11,7 +11,7 @@ import type { Log } from "./log.ts";
 import type { QuestionOperation, Requested } from "./requested.ts";
 import type { RunEnds, TurnLoop } from "./turn-loop.ts";
 
-/** What a divergence needs of the playback in which it was found. */
+/** What a divergence needs from the playback that found it. */
 export interface DivergingPlayback {
   readonly carrier: Carrier;
   readonly run: RunEnds;

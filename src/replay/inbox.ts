@@ -17,8 +17,8 @@ export type InboxEvent =
   | { readonly kind: "due"; readonly key: string; readonly digest: string | undefined };
 
 /**
- * The events of one run. The carrier adds them in the order in which they happened; the answers of one request are in the
- * order in which the questions were asked.
+ * The events of one run. The carrier adds them in the order they happened. The answers of one request are in the order
+ * of their questions.
  */
 export class Inbox {
   readonly #events: InboxEvent[];

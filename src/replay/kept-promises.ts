@@ -1,5 +1,5 @@
-// Finds a promise that a handler has kept from an earlier run, and awaits before it does anything else. That promise is never
-// settled, because its run has ended, so the new run would wait for ever without a word.
+// Finds a mistake: a handler keeps a promise from an earlier run, and awaits it before it does anything else. That
+// promise is never settled, because its run has ended, so the new run would wait forever without an error.
 //
 // A run that continues a call watches for such an await while its handler takes its first steps: from its start until the
 // microtasks that the start has queued are over. What happens later is not looked at, because then the engine knows from the

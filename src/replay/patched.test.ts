@@ -129,7 +129,7 @@ describe("R17 P1: a note in a key space of its own", () => {
     expect(second).toMatchObject({ kind: "done", value: true });
   });
 
-  test("after a cut it is true again even at the edge of a crash, because nothing had come of its path", async () => {
+  test("after a cut it is true again even at the edge of a crash, because its path had no effect yet", async () => {
     const handler = (ops: Operations) =>
       Promise.all([ops.ask("q", plain("reworded")), ops.patched("vat")]);
     const first = await runOnce(handler, told(answered("q"), note("vat")), [], {
@@ -168,7 +168,7 @@ describe("R17 P1: a note in a key space of its own", () => {
     expect(again).toMatchObject({ kind: "done", value: false });
   });
 
-  test("a note that the handler asks for late is not taken for dropped", async () => {
+  test("a note that the handler asks for late does not count as dropped", async () => {
     const outcome = await runOnce(
       async (ops) => {
         const branch = async () => {
@@ -277,7 +277,7 @@ describe("R17 P2: when it is decided", () => {
     expect(first).toMatchObject({ value: ["patched", "a", "b"] });
   });
 
-  test("every branch has its chance to request what is recorded", async () => {
+  test("every branch gets a chance to request what is recorded", async () => {
     // The other branch needs a few microtasks before it requests the open question.
     const journal: Journal = { entries: [checkpoint], out: [{ key: "q", digest: "q" }] };
     const handler = async (ops: Operations) => {

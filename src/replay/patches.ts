@@ -1,8 +1,8 @@
 // `ctx.patched` (R17): whether a call takes the new path of a handler that was changed while calls were under way.
 //
-// A call that reaches the place for the first time notes so in its log and takes the new path, in this run and in every
-// later one. A call that had gone past it before has no note, and keeps to the path it took. A note is no entry in order:
-// nothing is delivered for it, and its key is its own.
+// A call that reaches the place for the first time notes this in its log and takes the new path, in this run and in
+// every later one. A call that had gone past it before has no note, and keeps to the path it took. A note is not an
+// entry in the order of the log: nothing is delivered for it, and its keys are separate from other keys.
 
 import * as authorErrors from "./author-errors.ts";
 import type { Carrier } from "./carrier.ts";
@@ -17,7 +17,7 @@ export interface PatchOperation extends authorErrors.NamedOperation {
   readonly resolve: (isPatched: boolean) => void;
 }
 
-/** What the patches need of the playback that they belong to. */
+/** What the patches need from the playback that they belong to. */
 export interface PatchedPlayback {
   readonly carrier: Carrier;
   readonly run: RunEnds;
@@ -27,7 +27,7 @@ export interface PatchedPlayback {
   readonly isAtEnd: () => boolean;
   /** Appends an entry and then continues. */
   readonly record: (entry: Entry, then: () => void) => void;
-  /** Asks for the turn in which the handler acts on what was settled. */
+  /** Asks for the turn that lets the handler act on what was settled. */
   readonly onSettled: () => void;
 }
 
@@ -50,7 +50,7 @@ export class Patches {
       return this.#playback.onSettled();
     }
     this.#pending.push(operation);
-    // Every branch of the handler has its chance to request what the log has, which shows where the handler is.
+    // Every branch of the handler gets a chance to request what the log has, which shows where the handler is.
     this.#playback.loop.next("full");
   }
 

@@ -51,7 +51,7 @@ export class Playback implements TurnListener {
   #isLive = false;
   /** No full turn is over yet, so the branches that the handler started at its beginning may still request something. */
   #isFresh = true;
-  /** Outcomes that are not in the log yet, in the order in which they came about. */
+  /** Outcomes that are not in the log yet, oldest first. */
   readonly #finished: { readonly operation: Operation; readonly entry: Entry }[] = [];
   /** The carrier wants a body to start in a later run, so this one ends as yielded. */
   #isPostponed = false;

@@ -162,7 +162,7 @@ export interface Observer {
   readonly settled: (key: string) => void;
   /** A `patched` was decided. */
   readonly decided?: (key: string, isPatched: boolean) => void;
-  /** The name of the undo of every step. Undefined: steps have none. */
+  /** The name of the undo of every step. Undefined if steps have no undo. */
   readonly undo?: string;
 }
 

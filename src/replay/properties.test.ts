@@ -65,7 +65,7 @@ const keysOf = (outcome: Outcome<unknown>) =>
         .map(({ key }) => key)
     : [];
 
-test("answering one question a round ends as a handler ends that has every answer from the start", async () => {
+test("a call that answers one question a round ends like a call that has every answer from the start", async () => {
   await fc.assert(
     fc.asyncProperty(programs(raceless), async (program) => {
       const wanted = await direct(program).then(
@@ -181,7 +181,7 @@ test("code that is changed behind patched, at any point and in any round, goes o
         change: (now) => (++round > from ? program : now),
         ran: (key) => expect(recorded.has(key)).toBe(false),
         recorded: (key) => void recorded.add(key),
-        // Once a call has taken the new path, and the response has arrived, it takes that path for ever.
+        // Once a call has taken the new path, and the response has arrived, it takes that path forever.
         decided: (decided) => {
           for (const key of taken) expect(decided.get(key) ?? true).toBe(true);
         },
@@ -237,7 +237,7 @@ function choices(): fc.Arbitrary<Choose> {
 
 interface Watching {
   ran?: (key: string) => void;
-  /** The response to the round in which this body was executed did not arrive. */
+  /** The response to the round that executed this body did not arrive. */
   lost?: (key: string) => void;
   recorded?: (key: string) => void;
   settled?: (keys: readonly string[], outcome: Outcome<unknown>) => void;

@@ -40,7 +40,7 @@ export interface StepOperation extends Settleable {
   readonly kind: "step";
   readonly body: Body;
   readonly options: StepSettings | undefined;
-  /** Runs a function in the asynchronous context in which the step was requested. The body is called through it. */
+  /** Runs a function in the asynchronous context of the request for the step. The body is called through it. */
   readonly within: (<T>(call: () => T) => T) | undefined;
   /** The step belongs to a question, and the engine made its key. */
   readonly isAside: boolean;
@@ -71,7 +71,7 @@ type OfKind<K> = Extract<Operation, { kind: K }>;
 /** The operations of a run by key. They are in a Map, so that `__proto__` is a key like any other (R10). */
 export class Requested {
   readonly #byKey = new Map<string, Operation>();
-  /** In the order in which they were requested. */
+  /** In the order of their requests. */
   readonly #outstanding = new Set<Operation>();
   /** Questions that had not been awaited when this list was last updated. */
   #unawaited: QuestionOperation[] = [];

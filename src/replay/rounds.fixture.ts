@@ -87,7 +87,7 @@ export function journalOf(outcome: Outcome<unknown>): Journal {
   };
 }
 
-/** Answers every open question, in the order in which they were asked, and makes every timer due. */
+/** Answers every open question, in the order they were asked, and makes every timer due. */
 export function answersTo(
   outcome: Outcome<unknown>,
   answer: (key: string) => Json | undefined,

@@ -154,7 +154,7 @@ describe("R1 run", () => {
 });
 
 describe("R2 settling", () => {
-  test("suspending runs no catch and no finally of the handler", async () => {
+  test("suspending does not run any catch or finally of the handler", async () => {
     const ran: string[] = [];
     const outcome = await runOnce(async (ops) => {
       try {
@@ -2307,7 +2307,7 @@ describe("a promise that is kept from an earlier run", () => {
     expect(error.message).toContain('awaits question "q", which it has kept from an earlier run');
   });
 
-  test("is no mistake of another handler, nor of a frame that is left over", async () => {
+  test("is not reported as a mistake of another handler, or of code that an earlier run left behind", async () => {
     const own = gate();
     const late = gate();
     const first = await runOnce(async (ops) => {

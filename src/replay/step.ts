@@ -16,7 +16,7 @@ export interface Attempts {
   /** Calls the body in a way that detects operations of `ctx` inside it. */
   readonly inside: (call: () => unknown) => unknown;
   readonly pause: (ms: number) => Promise<void>;
-  /** Called with the error of the last attempt, of which the entry has only a part. */
+  /** Called with the error of the last attempt. The entry keeps only a part of that error. */
   readonly onError: (error: unknown) => void;
 }
 

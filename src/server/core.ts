@@ -1,4 +1,4 @@
-// What rounds and tasks need of the app that serves them, without the ways in which it is served.
+// What rounds and tasks need from the app that serves them, whatever transport it uses.
 
 import type { TaskRuntime } from "../tasks/runtime.ts";
 import type { TaskStore } from "../tasks/store.ts";

@@ -60,8 +60,8 @@ export interface Limits {
    */
   readonly divergedMs: number;
   /**
-   * How long the steps of a call that did not end well are tried to be undone, in milliseconds from its end. An undo that
-   * still fails then is given up. Default: 24 hours.
+   * How long Parley tries to undo the steps of a call that did not end well, in milliseconds from its end. An undo that
+   * still fails after that is given up. Default: 24 hours.
    */
   readonly undoMs: number;
 }
@@ -123,7 +123,7 @@ const boundedLimits = [
 ] as const;
 
 const defaultLimits: Limits = {
-  // As in the SDK.
+  // The same as in the SDK.
   requestBytes: 4 * 1024 * 1024,
   rounds: 50,
   tokenBytes: defaultMaxBytes,

@@ -284,7 +284,7 @@ class ParleyApp implements App {
     // Otherwise closing would wait for requests that wait for a task.
     this.#waits.abort();
     this.#waits = new AbortController();
-    // At the same time, so that the worker claims nothing more while requests in progress take their time.
+    // Both at the same time, so that the worker claims nothing more while requests in progress finish.
     await Promise.all([
       this.#work?.runtime.drain(),
       ...listeners.map((listener) => listener.drain()),
@@ -329,7 +329,7 @@ class ParleyApp implements App {
     this.#closeBeforeExit();
   }
 
-  /** Once, however many ways the app is served in. */
+  /** Runs once, however many times the app is served. */
   #closeBeforeExit(): void {
     this.#removeSignalHandlers ??= closeOnSignal(this.close, (error) =>
       this.#core.logger.error(`Closing failed: ${errorText(error)}`),
@@ -343,7 +343,7 @@ class ParleyApp implements App {
 
   #serve(): Serving {
     if (this.#serving !== undefined) return this.#serving;
-    // A tool that asks nothing needs neither keys nor a store, so the app serves without.
+    // A tool that asks nothing needs neither keys nor a store, so the app serves without them.
     this.#startCheck.now();
     const { auth, principal } = this.#options;
     const dialect = this.#dialect;

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 describe("a task", () => {
-  test("is not failed by a store that cannot count for a moment, and no step runs again", async () => {
+  test("does not fail if the store cannot count for a moment, and no step runs again", async () => {
     const store = new MemoryStore();
     const ran: string[] = [];
     const asked: string[] = [];
@@ -213,7 +213,7 @@ describe("a task", () => {
     });
   });
 
-  test("is the only one of its call, and creating it again returns the same task", async () => {
+  test("is the only task of its call, and creating it again returns the same task", async () => {
     const engine = engineOn(new MemoryStore(), { tool: (_input, ops) => ask(ops, "a") });
     const callId = "call-1";
     const one = await engine.create("tool", 1, { callId });
@@ -635,7 +635,7 @@ describe("workers", () => {
     expect(attempts).toEqual(["a", "b"]);
   });
 
-  test("run no more tasks at once than they may", async () => {
+  test("do not run more tasks at once than they may", async () => {
     const { opened, open } = gate();
     let running = 0;
     let most = 0;
@@ -795,7 +795,7 @@ describe("workers", () => {
             const value = await ops.step("crunch", async () => {
               ran += 1;
               block();
-              // Another replica takes the task over, and does not get anywhere with it either.
+              // Another replica takes the task over, and makes no progress either.
               void store.claim({ worker: "other", tools: ["tool"], most: 1, leaseMs });
               return "crunched";
             });
@@ -869,7 +869,7 @@ describe("workers", () => {
   });
 
   test("a write that the store keeps refusing is given up, and the task fails with the error of the store", async () => {
-    // It gives up after one lease. A busy machine must be able to renew the lease in time.
+    // The worker gives up after one lease. The lease is long enough for a busy machine to renew it in time.
     const store = new MemoryStore({ leaseMs: 3_000 });
     Object.assign(store, { append: () => Promise.reject(new Error("value out of range")) });
     let ran = 0;

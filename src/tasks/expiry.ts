@@ -1,12 +1,12 @@
-// The time of a task is up at a certain moment, and not when a sweep happens to pass.
+// A task expires at an exact time, not when a sweep happens to pass.
 
 import { laidToRest } from "./moves.ts";
 import { isLive } from "./task.ts";
 import type { TaskRecord } from "./task.ts";
 
 /**
- * The task as it is at this time. A live task whose time is up has failed, even if its contents are still there for the
- * next sweep to delete. Every operation of a store begins with this, except the sweep.
+ * The task at this time. A live task whose time is up has failed, even if its contents are still there for the next
+ * sweep to delete. Every operation of a store begins with this, except the sweep.
  */
 export function asOf(task: TaskRecord, now: number): TaskRecord {
   if (!isLive(task) || task.expiresAt > now) return task;

@@ -127,7 +127,7 @@ export class Followers {
         }
         changed.delete(id);
         const task = await this.#read(id);
-        // A store may answer without ever leaving this turn, and the process has other work.
+        // A store may respond within this turn every time, so give other work in the process a chance.
         await turn();
         const follower = followed.get(id);
         if (task === "unknown" || follower === undefined) continue;

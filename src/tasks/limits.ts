@@ -20,7 +20,7 @@ export interface TaskLimits {
   readonly unreadMs: number;
   /** How long an ended task can be read at least, and how long a deleted one is remembered. */
   readonly keepMs: number;
-  /** How long the steps of a task that has ended badly are tried to be undone. */
+  /** How long to try to undo the steps of a task that did not end well. */
   readonly undoMs: number;
   /** How many claims in a row may produce no new entry before the task fails. */
   readonly fruitlessClaims: number;

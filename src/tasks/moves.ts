@@ -35,7 +35,7 @@ export function answered(
 ): TaskRecord | undefined {
   if (!isLive(task)) return undefined;
   const byWire = new Map(answers.map((answer) => [answer.wire, answer]));
-  // Answers arrive in the order in which the questions were asked, not in the order of the request (R3).
+  // Answers arrive in the order of their questions, not in the order of the request (R3).
   const arrived = task.waits.flatMap((wait): Arrival[] => {
     const answer = byWire.get(wait.wire);
     if (answer === undefined || wait.kind === "timer") return [];
@@ -44,7 +44,7 @@ export function answered(
       { id, key, digest, value: answer.value, at: now, ...(dueAt === undefined ? {} : { dueAt }) },
     ];
   });
-  // The question counts as asked from now on. A ticket is good for one delivery, even after that one is used up.
+  // The question counts as asked from now on. A ticket allows one delivery, even after that delivery is used up.
   let { asked } = task;
   const early = answers.flatMap(({ wire, value, early: given }): Arrival[] => {
     if (given === undefined || Object.hasOwn(asked, given.key)) return [];
@@ -79,10 +79,10 @@ export function cancelled(task: TaskRecord, now: number, keepMs: number): TaskRe
 }
 
 /**
- * Makes a task due at once, as if it had never been tried in vain. Its log stays, so what is recorded is not done again.
- * That is for a task that was given up after `stuckAfter` claims without progress, and for a live one that should run and
- * does not: it is due, the lease of its worker is over, or it waits for its next try. Such a task has at least `keepMs`
- * milliseconds left. Returns undefined for any other task.
+ * Makes a task due at once, and forgets its attempts without progress. Its log stays, so what is recorded is not done
+ * again. This is for a task that was given up after `stuckAfter` claims without progress, and for a live task that
+ * should run and does not: it is due, the lease of its worker is over, or it waits for its next try. Such a task has at
+ * least `keepMs` milliseconds left. Returns undefined for any other task.
  */
 export function requeued(
   task: TaskRecord,
@@ -91,7 +91,7 @@ export function requeued(
 ): TaskRecord | undefined {
   const { worker, dueAt, fruitless, cause } = task;
   const isStuck = task.status === "failed" && task.rest === undefined && fruitless > stuckAfter;
-  // What is being undone cannot be taken up again.
+  // A task whose steps are being undone cannot run again.
   const wasGivenUp = isStuck && !isUndoing(task);
   const isOverdue = dueAt !== undefined && dueAt <= now;
   const isToBeTried =
@@ -102,7 +102,7 @@ export function requeued(
     ...(wasGivenUp
       ? { ...seen(task, now), status: "working", result: undefined, statusMessage: undefined }
       : {}),
-    // A worker that is not gone after all must not write any more.
+    // If the worker is still there after all, it must not write any more.
     epoch: task.epoch + 1,
     worker: undefined,
     dueAt: now,
@@ -284,8 +284,8 @@ export function removed(task: TaskRecord, now: number, keepMs: number): TaskReco
 }
 
 /**
- * Whether a task waits for nothing but its client, which has not read it for `unreadMs` milliseconds since it was asked
- * and never before. Such a client does not know the task, because the response that named it was lost.
+ * Whether a task waits only for its client, and the client has not read it in the `unreadMs` milliseconds since it was
+ * asked, nor before. Such a client does not know the task, because the response that named it was lost.
  */
 export function isAbandoned(task: TaskRecord, now: number, unreadMs: number): boolean {
   return (
@@ -336,7 +336,7 @@ export const isDue = ({ worker, dueAt }: TaskRecord, now: number): boolean =>
 /** Whether workers have something to do with the task. */
 const isOpen = (task: TaskRecord): boolean => isLive(task) || isUndoing(task);
 
-/** Only the holder of the lease may write. A lease that has run out stays good until the next claim. */
+/** Only the holder of the lease may write. A lease that has run out stays valid until the next claim. */
 const holds = (task: TaskRecord, ref: ClaimRef): boolean => isLive(task) && isClaimedBy(task, ref);
 
 /** Whether the lease is this one, even if the task has ended and its steps are being undone. */
@@ -356,7 +356,7 @@ function over(task: TaskRecord, now: number, keepMs: number): TaskRecord {
     dueAt: undefined,
     waits: [],
     inbox: [],
-    // What a handler said while it worked is no longer so.
+    // The status message described work that is over now.
     statusMessage: undefined,
     expiresAt: Math.max(task.expiresAt, now + keepMs),
   };

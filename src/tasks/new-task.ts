@@ -34,7 +34,7 @@ export function created(task: NewTask, now: number): TaskRecord {
   };
 }
 
-/** The size of records in characters, which is that in bytes, too: sealed text is ASCII. */
+/** The size of records in characters. It equals the size in bytes, because sealed text is ASCII. */
 export function bytesOf(records: readonly Sealed[]): number {
   return records.reduce((sum, record) => sum + record.length, 0);
 }

@@ -83,7 +83,7 @@ interface Cause {
   readonly code: string;
 }
 
-/** The error and what caused it, as far as it goes. */
+/** The error, its cause, the cause of that, and so on. */
 function causesOf(error: unknown, depth = 0): Cause[] {
   if (!(error instanceof Error) || depth > mostCauses) return [];
   // For a host name with several addresses, Node reports all failures at once.

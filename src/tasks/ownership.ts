@@ -1,7 +1,7 @@
-// Whose task a record belongs to. The store keeps the id, the tool and the principal of a task in the clear, because it
-// searches by them, so the sealed input repeats them. Every other part of the task is sealed for its call, as the input
-// is. So a person who can write to the database cannot give a task to another caller, have another tool run with its
-// arguments, or put one task's contents into another: the input then says something else than its row.
+// Who owns a task. The store keeps the id, the tool and the principal of a task in the clear, because it searches by
+// them, so the sealed input repeats them. Every other part of the task is sealed for its call, as the input is. So a
+// person who can write to the database cannot give a task to another caller, make another tool run with its arguments,
+// or put one task's contents into another: the input would then contradict its row.
 
 import type { Json } from "../util/json.ts";
 import { internalErrorCode } from "./program.ts";
@@ -19,7 +19,7 @@ export class MovedRecordError extends Error {
   }
 }
 
-/** What a client learns of a task whose record was changed outside of this library. The log says more. */
+/** What a client is told about a task whose record was changed outside of this library. The log says more. */
 export const changedOutside: TaskError = {
   code: internalErrorCode,
   message:
@@ -54,13 +54,13 @@ export function openInput(sealer: Sealer, task: Owned & Pick<TaskRecord, "input"
   return value === undefined ? members : value;
 }
 
-/** Throws MovedRecordError if the row of a task says something else than its sealed input. */
+/** Throws MovedRecordError if the row of a task contradicts its sealed input. */
 export function checkOwner(sealer: Sealer, task: Owned & Pick<TaskRecord, "input" | "rest">): void {
   // A task whose contents are deleted has nothing left that could be moved.
   if (task.rest === undefined) checkedInput(sealer, task);
 }
 
-/** An input of version 0.1.0 names no owner. It opens as before, until its key is retired. */
+/** An input of version 0.1.0 does not name an owner. It opens as before, until its key is retired. */
 function checkedInput(sealer: Sealer, task: Owned & Pick<TaskRecord, "input">): string {
   const text = sealer.open(task.input, places.input(task.callId));
   if (text.startsWith(mark) && !text.startsWith(ownerText(task))) {

@@ -30,14 +30,14 @@ export class ProcessWork {
     return this.#worker;
   }
 
-  /** Whether this process had a worker and has none any more. */
+  /** Whether this process had a worker and no longer has one. */
   get hasDrained(): boolean {
     return this.#worker === undefined && this.#draining !== undefined;
   }
 
   /**
    * Starts a worker. If the store cannot be reached at the moment, the worker starts as soon as it can, and the promise
-   * resolves to false. Rejects for a mistake that time does not mend.
+   * resolves to false. Rejects for a mistake that waiting does not fix.
    */
   async start(options: WorkerOptions): Promise<boolean> {
     const { programs, observer } = this.#deps;

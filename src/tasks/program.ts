@@ -1,4 +1,4 @@
-// What the task engine needs to know about a tool. The server makes a program of each tool that may become a task.
+// What the task engine needs to know about a tool. The server makes a program from each tool that may become a task.
 
 import type { Carrier, RunRecording } from "../replay/carrier.ts";
 import type { Open, Outcome } from "../replay/outcome.ts";
@@ -57,7 +57,7 @@ export interface Prepared {
   readonly input: unknown;
   /** The carrier of this run, which passes on what the task engine does itself: it records entries and stops the run. */
   readonly carrier: (recording: RunRecording) => Carrier;
-  /** How the client sees an open question. It sees nothing of one that is answered from elsewhere. */
+  /** How the client sees an open question. It does not see a question that is answered from elsewhere. */
   readonly shown: (open: Open) => Shown;
   /** Called with the run and the writing of its end, for a trace. */
   readonly around?: (<T extends Outcome<unknown>>(run: () => Promise<T>) => Promise<T>) | undefined;

@@ -28,7 +28,7 @@ export interface RehearsalDeps {
 /** How long a handler may take to get to a question again. It replays what it has done, which takes milliseconds. */
 const rehearsalMs = 5_000;
 
-/** Why this value cannot answer the question of this call. Undefined if it can, or if that cannot be told here. */
+/** Why this value cannot answer the question of this call. Undefined if it can, or if this process cannot tell. */
 export async function objectionTo(
   value: Json,
   callId: string,

@@ -133,8 +133,8 @@ export class TaskRuntime {
   }
 
   /**
-   * Has the steps of a call undone that ended in its rounds: it becomes a task that has ended already. The same call always
-   * gets the same task. No limit keeps it from being created.
+   * Lets a worker undo the steps of a call that ended in its rounds: the call becomes a task that has already ended.
+   * The same call always gets the same task. No limit prevents it.
    */
   async undo({ callId, tool, principal = "", entries, error }: EndedCall): Promise<void> {
     await this.ready();
@@ -209,7 +209,7 @@ export class TaskRuntime {
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
     const { store, sealer, observer } = this.#options;
     const { id, callId, tool, principal = "", questionKeys: keys } = task;
-    // In the order in which the questions were asked.
+    // In the order that the questions were asked.
     const given = [...keys].flatMap(([wire, asked]) => {
       const value = answers.get(wire);
       if (value === undefined) return [];
@@ -231,7 +231,7 @@ export class TaskRuntime {
     const { store, sealer, limits, observer } = this.#options;
     const before = await store.read(id);
     const task = await store.cancel(id, limits.keepMs);
-    // Of several cancellations, one ends the task.
+    // If several requests cancel the task, one of them ends it.
     const isNews = before !== undefined && isLive(before) && task?.revision !== before.revision;
     if (task?.status === "cancelled" && isNews) observer.cancelled(task);
     return task && snapshotOf(sealer, task);

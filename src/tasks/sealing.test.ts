@@ -10,7 +10,7 @@ const sealer: Sealer = {
   open: (sealed, place) => openRecord(sealed, place, keyring),
 };
 
-test("an answer counts for its question in its wording alone", () => {
+test("an answer counts only for its question in its wording", () => {
   const sealed = sealAnswer(sealer, "call", "yes", { key: "pay", digest: "pay 10?" });
   expect(openAnswer(sealer, "call", sealed, { key: "pay", digest: "pay 10?" })).toBe("yes");
   for (const other of [

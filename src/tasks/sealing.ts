@@ -26,7 +26,7 @@ export function openJson(sealer: Sealer, sealed: Sealed, place: string): Json {
   return JSON.parse(sealer.open(sealed, place)) as Json;
 }
 
-/** Seals the answer to a question, so that it counts for this question in this wording alone. */
+/** Seals the answer to a question, so that it counts only for this question in this wording. */
 export function sealAnswer(sealer: Sealer, callId: string, value: Json, to: Asked): Sealed {
   return sealJson(sealer, value, places.answer(callId, to.key, to.digest));
 }

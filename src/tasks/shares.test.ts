@@ -1,4 +1,4 @@
-// What a caller may keep in the store, how seldom the store is asked, and what happens at the limit.
+// What a caller may keep in the store, how rarely the store is asked, and what happens at the limit.
 
 import { expect, test } from "vitest";
 import { ParleyError } from "../errors.ts";
@@ -55,7 +55,7 @@ test("a caller with little in the store is never counted", async () => {
   expect(asked).toEqual([]);
 });
 
-test("what is new is refused at the limit, other callers are not, and the error says what to do", async () => {
+test("at the limit a caller gets nothing new, other callers do, and the error says what to do", async () => {
   const { asked, refused, keep } = sharesOn(new MemoryStore());
   let kept = 0;
   const filling = async () => {
@@ -107,7 +107,7 @@ test("what is being written counts until it is in the store", async () => {
   expect((await store.usage("ann")).bytes).toBeLessThanOrEqual(64 * kib);
 });
 
-test("many at once share what is left, and what they need together makes ended tasks go", async () => {
+test("many at once share what is left, and ended tasks make room for all of them together", async () => {
   const store = new MemoryStore();
   await store.spill("first", "x".repeat(30 * kib), 1e9, "ann");
   await ended(store, "old", 15 * kib);
@@ -159,7 +159,7 @@ test("a running task may record until its caller has twice as much", async () =>
   );
 });
 
-test("if the store cannot be asked, what is new is refused, and what runs may go on", async () => {
+test("if the store cannot be asked, new tasks are refused, and running ones go on", async () => {
   const store = new MemoryStore();
   const away = Object.assign(Object.create(store) as MemoryStore, {
     usage: () => Promise.reject(new Error("away")),

@@ -1,7 +1,8 @@
 // How much of the store each caller uses: its tasks, ended ones included, its spilled states and its recorded rounds.
 //
-// To ask the store before every write would double the cost of a write. So each process counts what it has written for a
-// caller, and asks the store only after another part of the share. Together, replicas may exceed a share by that part each.
+// Asking the store before every write would double the cost of a write. So each process counts what it has written for
+// a caller, and asks the store only after another part of the share is used. Each replica may exceed a share by that
+// part.
 
 import { ParleyError } from "../errors.ts";
 import { tooMuchStored } from "./limits.ts";
@@ -16,11 +17,11 @@ interface Share {
   /** What this process has admitted since then. */
   bytes: number;
   records: number;
-  /** What of it is being written, in bytes, so that the store may not know it yet. */
+  /** How many of these bytes are being written, so that the store may not know them yet. */
   unwritten: number;
-  /** What those who wait for the store's answer want, in bytes. */
+  /** How many bytes the writes that wait for the store's answer need. */
   wanted: number;
-  /** The question to the store that is under way. Those who come meanwhile wait for it, too. */
+  /** The request to the store that is under way. Writes that come meanwhile wait for it, too. */
   asking: Promise<void> | undefined;
   /** When the last such question ended. */
   askedAt: number;
@@ -56,8 +57,8 @@ export class StorageShares {
   }
 
   /**
-   * Writes something new of this caller, after making room for it. As long as it is being written, it counts beside what
-   * the store says. Otherwise many who write at the same time would each find the room that the others are about to fill.
+   * Writes something new of this caller, after making room for it. While it is being written, it counts in addition to
+   * what the store says. Otherwise many simultaneous writes would all find the same free room.
    */
   async write<T>(
     principal: string,
@@ -123,7 +124,7 @@ export class StorageShares {
         share.wanted -= more;
       });
     }
-    // Those who waited for the same answer come here one after the other, and each leaves less to the next.
+    // The writes that waited for the same answer continue one after the other, and each leaves less to the next.
     if (hasRoom(share, more, most)) {
       share.bytes += more;
       share.records += records;

@@ -25,7 +25,7 @@ export interface Store {
 }
 
 /**
- * What a store implements. Every time is the store's own, in milliseconds since 1970, so that all replicas go by one
+ * What a store implements. Every time is the store's own, in milliseconds since 1970, so that all replicas use one
  * clock.
  */
 export interface TaskStore extends Store {
@@ -57,8 +57,8 @@ export interface TaskStore extends Store {
    */
   readonly answer: (id: string, answers: readonly Answer[]) => Promise<AnswerResult | undefined>;
   /**
-   * Cancels a task that is live, and leaves an ended one as it is. Resolves to the task afterwards, which can be read
-   * for at least `keepMs` milliseconds.
+   * Cancels a live task, and leaves an ended one unchanged. Resolves to the task afterwards, which can be read for at
+   * least `keepMs` milliseconds.
    */
   readonly cancel: (id: string, keepMs: number) => Promise<TaskRecord | undefined>;
   /** Notes that clients have read these tasks. It changes nothing else, and no revision. Unknown ids are left out. */
@@ -134,8 +134,8 @@ export interface TaskStore extends Store {
   // ---- for operators
 
   /**
-   * Makes a task due at once that was given up, or that should run and does not, and leaves any other as it is. Resolves
-   * to undefined when there is no such task.
+   * Makes a task that was given up, or that should run and does not, due at once. Leaves any other task unchanged.
+   * Resolves to undefined when there is no such task.
    */
   readonly requeue: (id: string, which: Requeue) => Promise<RequeueResult | undefined>;
   /** Counts the tasks in each state. */

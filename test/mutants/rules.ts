@@ -742,7 +742,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R17",
     what: "P2: a brief turn is asked for",
     file: patches,
-    find: '    this.#pending.push(operation);\n    // Every branch of the handler has its chance to request what the log has, which shows where the handler is.\n    this.#playback.loop.next("full");',
+    find: '    this.#pending.push(operation);\n    // Every branch of the handler gets a chance to request what the log has, which shows where the handler is.\n    this.#playback.loop.next("full");',
     put: "    this.#pending.push(operation);\n    this.#decideAll();",
   },
   {

@@ -311,7 +311,7 @@ export const clientRequirements: readonly Requirement[] = [
   {
     id: "C91",
     says: "A completed task gives its result, a failed one its error, and a cancelled one neither.",
-    test: "a tool that reports a failure has a result; one that breaks down has an error",
+    test: "a tool that reports a failure has a result; a tool that throws has an error",
   },
   {
     id: "C92",

@@ -153,7 +153,7 @@ describe("a key", () => {
       expect(refused.error).toEqual({
         code: -32602,
         message:
-          '_meta["io.github.mcp-parley/idempotencyKey"] must be a text of 22 to 200 characters that nobody can guess.',
+          '_meta["io.github.mcp-parley/idempotencyKey"] must be a text of 22 to 200 characters that cannot be guessed.',
         data: { reason: "bad_idempotency_key" },
       });
       expect(ran).toEqual([]);
@@ -257,7 +257,7 @@ describe("Parley's client", () => {
       connection.call("transfer", { cents: 1 }, { idempotencyKey: "short" }),
     ).rejects.toThrow(
       new TypeError(
-        "idempotencyKey must be a text of 22 to 200 characters that nobody can guess, such as crypto.randomUUID().",
+        "idempotencyKey must be a text of 22 to 200 characters that cannot be guessed, such as crypto.randomUUID().",
       ),
     );
     await expect(

@@ -65,7 +65,7 @@ describe("answers given beforehand", () => {
     });
   });
 
-  test("one that did not do is not given again, under no key", () => {
+  test("an answer that was rejected is not given again, under any key", () => {
     const given = new GivenAnswers(undefined, ["size=L"]);
     expect(given.unused).toEqual(["size"]);
     expect(given.for(one)).toBeDefined();

@@ -48,14 +48,17 @@ function answered(question: OpenQuestion, given: unknown): InputResponse {
   return answerTo(question, shaped(question, given));
 }
 
-/** Takes a whole answer as it is. Otherwise it is the content of a form, its only field, or the words of the model. */
+/**
+ * Returns a whole answer unchanged. Anything else is the content of a form, the value of its only field, or the model's
+ * reply.
+ */
 function shaped(question: OpenQuestion, given: unknown): unknown {
   if (["accept", "decline", "cancel"].includes(String(own(given, "action")))) return given;
   switch (question.kind) {
     case "form": {
       const names = Object.keys(question.schema.properties);
       const [only] = names;
-      // A question of `ctx.confirm` has no field. To accept it means yes.
+      // A question of `ctx.confirm` has no field. Accepting it means yes.
       if (only === undefined && !isObject(given)) return yesOrNo(question, given);
       const isContent = isObject(given) || only === undefined || names.length > 1;
       return { action: "accept", content: isContent ? given : { [only]: given } };

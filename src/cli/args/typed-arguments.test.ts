@@ -17,7 +17,7 @@ const schema = {
   },
 };
 
-describe("a word becomes what the schema wants", () => {
+describe("a word becomes a value of the type in the schema", () => {
   test.each([
     ["name=", { name: "" }],
     ["name=12", { name: "12" }],
@@ -41,7 +41,7 @@ describe("a word becomes what the schema wants", () => {
     expect(typedArguments([word], schema)).toEqual(args);
   });
 
-  test("a list also one by one, and the words before the file", () => {
+  test("a list can be given item by item, and words override the file", () => {
     const base = { tags: ["file"], name: "file" };
     expect(typedArguments(["tags=a", "tags=b"], schema, base)).toEqual({
       tags: ["a", "b"],
@@ -49,14 +49,14 @@ describe("a word becomes what the schema wants", () => {
     });
   });
 
-  test("what a schema leaves open is free", () => {
+  test("an argument that the schema does not name follows additionalProperties", () => {
     const open = { type: "object", additionalProperties: { type: "integer" } };
     expect(typedArguments(["a=1"], open)).toEqual({ a: 1 });
     expect(typedArguments(["a=x"], { additionalProperties: true })).toEqual({ a: "x" });
   });
 });
 
-describe("what does not fit is named, with what would", () => {
+describe("a value that does not fit is named, with what would fit", () => {
   test.each([
     ["count=1.5", `count must be a whole number, not "1.5".`],
     ["count=", `count must be a whole number, not "".`],

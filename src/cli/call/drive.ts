@@ -236,5 +236,5 @@ const isBadAnswer = (error: unknown): error is CallError =>
   error instanceof CallError && error.code === "bad_answer";
 const isMisfit = (error: unknown): error is CallError =>
   isBadAnswer(error) && error.question !== undefined;
-/** The question was answered elsewhere, or its time was over. */
+/** The question was answered elsewhere, or its time limit passed. */
 const isClosed = (error: unknown) => isBadAnswer(error) && error.question === undefined;

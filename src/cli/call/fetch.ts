@@ -1,5 +1,5 @@
-// Gets a prompt or reads a resource. Unlike a tool it has no effects, so it is not kept: with an answer that was missing,
-// it is simply fetched again.
+// Gets a prompt or reads a resource. Unlike a tool it has no effects, so the call is not kept. If an answer was
+// missing, the person runs the command again with it.
 
 import type { CreateMessageResult } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";

@@ -41,7 +41,7 @@ Exit codes
     });
     const [file, ...rest] = positionals;
     if (file === undefined || rest.length > 0) throw new UsageError("dev: pass one server file");
-    // A wrong file fails here, once, and not at every reload.
+    // A wrong file fails here once, instead of at every reload.
     commandFor(file);
     const others = (values.watch ?? []).map((path) => resolve(path));
     const stop = new AbortController();

@@ -20,7 +20,7 @@ async function parley(
   }
 }
 
-test("makes the tables of a file, again without harm", async () => {
+test("creates the tables in a file, and does nothing the second time", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-migrate-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "tasks.db");
@@ -38,7 +38,7 @@ test("makes the tables of a file, again without harm", async () => {
   await store.close();
 });
 
-test("makes the tables of Postgres; what --print prints makes the same ones", async () => {
+test("creates the tables in Postgres, and the output of --print creates the same ones", async () => {
   const { url, stop } = await freshDatabase();
   onTestFinished(stop);
   expect(await parley("migrate", url, "--schema", "made")).toMatchObject({ code: 0 });

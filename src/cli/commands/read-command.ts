@@ -19,8 +19,8 @@ Usage
   parley read <uri> -- <command …>
 
 The target is a URL, a server file, or a command in quotes. parley list shows
-the resources of a server. Text is printed as it is. Of anything else, the type
-and the size are printed: --json prints all of it.
+the resources of a server. Text is printed unchanged. For anything else, the
+command prints the type and the size, and --json prints all of it.
 
 ${answersHelp}
 Connection

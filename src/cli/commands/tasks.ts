@@ -99,7 +99,7 @@ Exit codes
     }
     const { store, json: isJson = false } = values;
     const mark = new OwnMark(io.env);
-    // A cancelled task is not unfinished any more.
+    // A cancelled task is no longer unfinished.
     const forgetIfCancelled = async (code: ExitCode, taskId: string | undefined) => {
       if (verb === "cancel" && code === exit.done && taskId !== undefined) {
         await forgetTask(folderIn(values), taskId, mark);

@@ -69,7 +69,7 @@ Exit codes
 
 async function appIn(file: string): Promise<App> {
   const { args } = commandFor(file);
-  // As `node --import tsx` would.
+  // Loads tsx, as `node --import tsx` does.
   const [flag, loader] = args;
   if (flag === "--import" && loader !== undefined) await import(loader);
   const module: unknown = await import(pathToFileURL(resolve(file)).href);

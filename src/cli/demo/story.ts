@@ -134,8 +134,8 @@ export class Story {
   };
 
   /**
-   * Reports of the replicas and responses of their servers arrive by different ways, in any order. They are told in the
-   * order of the tool's code.
+   * Reports of the replicas and responses of their servers arrive by different ways, in any order. The story prints
+   * them in the order of the tool's code.
    */
   readonly #onDeed = (deed: Deed): void => {
     this.#deeds.push(deed);
@@ -145,7 +145,7 @@ export class Story {
     this.#killIfCreating();
   };
 
-  /** Resolves when a replica has reported it. A broken one may never do, so not for long. */
+  /** Resolves when a replica has reported it. The wait is short, because a broken replica may never report. */
   async #hasDone(what: Deed["what"], signal: AbortSignal): Promise<void> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(reportMs)]);
     while (!limit.aborted && !this.#deeds.some((deed) => deed.what === what)) {

@@ -32,7 +32,7 @@ function examples({ properties = {}, required = [] }: Tool["inputSchema"]): stri
   return required.map((name) => word(name, exampleValue(properties[name])));
 }
 
-/** As `parley call` takes it: text as it is, and everything else as JSON. */
+/** A value as `parley call` takes it: text unchanged, and everything else as JSON. */
 function word(name: string, value: unknown): string {
   if (value === undefined) return `${plainLine(name)}=…`;
   const isJson = typeof value === "object" || value === null;

@@ -48,7 +48,10 @@ export function availableKeys(given: KeysGiven, env: Io["env"]): AvailableKeys |
   };
 }
 
-/** The development server writes it for its user alone, so this one came another way, perhaps with a repository. */
+/**
+ * The development server writes a file that only its user can read. This one came from elsewhere, perhaps with a
+ * repository.
+ */
 const sharedKeys = `${ofDevelopment} can be read by other users, so others may know its key. Delete it, and restart the server to get a new one.`;
 
 /** Parses keys. The message of an error says where they come from: "PARLEY_KEYS: entry 1 has no key id." */

@@ -1,4 +1,4 @@
-// Checks that one replica can open what another has sealed. That takes a call which is left at its first question, so
+// Checks that one replica can open what another has sealed. This needs a call that is left at its first question, so
 // the person has to name a tool that is safe to start.
 
 import { referenceTo, stateOf } from "../../client/reference.ts";

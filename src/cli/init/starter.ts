@@ -8,7 +8,7 @@ export interface Written {
   readonly text: string;
 }
 
-/** The files, in the order in which a person would read them. */
+/** The files, in the order that a person would read them. */
 export function starter(name: string): readonly Written[] {
   return [
     { path: "app.ts", text: app(name) },

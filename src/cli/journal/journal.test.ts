@@ -23,7 +23,7 @@ const state = {
 };
 
 describe("references", () => {
-  test("say where, without what is secret there", () => {
+  test("name the server, without its secrets", () => {
     const text = referenceAt(
       { kind: "url", url: "https://u:p@x.example/mcp?key=1" },
       referenceTo(state),
@@ -39,7 +39,7 @@ describe("references", () => {
   });
 
   test.each(["", "at1.", "at1.e30.parley1.e30", "parley1.x", "at1.e30", "at2.x.y"])(
-    "%j is none",
+    "%j is not a reference",
     (text) => {
       expect(() => readReference(text)).toThrow("This is not a complete reference to a call");
     },
@@ -62,7 +62,7 @@ describe("references", () => {
 });
 
 describe("the journal", () => {
-  test("keeps the newest, and warns once where it cannot any more", async () => {
+  test("keeps the newest reference, and warns once when it no longer can", async () => {
     const folder = join(emptyFolder(), "calls");
     const warnings: string[] = [];
     const calls = new Calls(
@@ -83,7 +83,7 @@ describe("the journal", () => {
     expect(readReference(calls.last ?? "").state.rounds).toBe(3);
   });
 
-  test("refuses to begin what it cannot keep", async () => {
+  test("refuses to begin a call that it cannot keep", async () => {
     const file = join(emptyFolder(), "file");
     writeFileSync(file, "");
     const calls = new Calls({ kind: "url", url: state.target }, file, () => {}, ownMark());
@@ -91,10 +91,10 @@ describe("the journal", () => {
   });
 });
 
-describe("the mark of one's own calls", () => {
+describe("the mark of a person's own calls", () => {
   const text = referenceAt({ kind: "url", url: state.target }, referenceTo(state));
 
-  test("is recognised by the same person, and by nobody else", () => {
+  test("is recognised only by the same person", () => {
     const home = emptyFolder();
     const marked = ownMark(home).mark(text);
     expect(ownMark(home).unmark(marked)).toEqual({ text, isOwn: true });
@@ -104,7 +104,7 @@ describe("the mark of one's own calls", () => {
     expect(ownMark(home).unmark(changed).isOwn).toBe(false);
   });
 
-  test("counts no more once other users can read the key, and a new key is made", () => {
+  test("no longer counts once other users can read the key, and a new key is made", () => {
     const home = emptyFolder();
     const marked = ownMark(home).mark(text);
     const file = join(home, "parley/journal-key");
@@ -115,7 +115,7 @@ describe("the mark of one's own calls", () => {
     expect(ownMark(home).unmark(marked).isOwn).toBe(false);
   });
 
-  test("is left out where nothing can be written", () => {
+  test("is left out if the folder cannot be written to", () => {
     const home = join(emptyFolder(), "file");
     writeFileSync(home, "");
     expect(ownMark(home).mark(text)).toBe(text);

@@ -59,7 +59,7 @@ function createKey(file: string): Buffer | undefined {
   try {
     const key = newMarkKey();
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // An unusable one would stay unusable.
+    // An unusable key would stay unusable.
     if (readKey(file) === undefined) rmSync(file, { force: true });
     writeFileSync(file, key, { flag: "wx", mode: 0o600 });
     return readMarkKey(key);

@@ -1,4 +1,4 @@
-// Which server a kept call may use. A call that this person did not start here could have been written by anybody, to
+// Which server a kept call may use. If this person did not start the call here, another person may have written it, to
 // start a program or to collect a token.
 
 import { UsageError } from "../command.ts";
@@ -21,7 +21,7 @@ export function targetIn({ target }: Pick<CallReference, "target">, isTrusted: b
   );
 }
 
-/** The input and output without the token, and a word about it if there was one. */
+/** The input and output without the token. Prints a message if there was one. */
 export function withoutToken(io: Io): Io {
   const { PARLEY_TOKEN, ...env } = io.env;
   if (PARLEY_TOKEN !== undefined) {

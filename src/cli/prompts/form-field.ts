@@ -21,7 +21,7 @@ export function takes(field: FormField, value: unknown): boolean {
   return expectedOf(field) === undefined || fits(field, value);
 }
 
-/** Text as it is, and everything else as JSON. */
+/** Text unchanged, and everything else as JSON. */
 export function worded(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

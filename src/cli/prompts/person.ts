@@ -61,7 +61,9 @@ async function askPage(question: UrlQuestion, asking: Asking): Promise<InputResp
 
 async function askForModel({ params }: Sampling, asking: Asking): Promise<InputResponse> {
   asking.say(
-    style.bold("The server asks your AI model. This command has none, so you can answer for it."),
+    style.bold(
+      "The server asks your AI model. This command does not have one, so you can answer for it.",
+    ),
   );
   for (const line of spoken(params)) asking.say(`   ${line.replaceAll("\n", "\n   ")}`);
   const most = plainLine(worded(params.maxTokens), 20);

@@ -1,4 +1,4 @@
-// What is printed: what a server said, amounts, colour, and one speaker for all of it.
+// What the command prints: text from a server, amounts and colours, all through one printer.
 
 import { describe, expect, test } from "vitest";
 import { ago, counted, duration, readDuration, size } from "./amounts.ts";
@@ -27,13 +27,13 @@ describe("plain", () => {
     expect(JSON.parse(plainJson({ a: "\u009B\u202E" }))).toEqual({ a: "\u009B\u202E" });
   });
 
-  test("no more of it than anybody reads", () => {
+  test("long text is cut", () => {
     expect(plainText("abcdef", 4)).toBe("abcd… (2 more characters)");
     expect(someOf(["a\n", "b", "c"], 2)).toBe("a, b and 1 more");
     expect(plainJson("\u{E0041}")).toBe(String.raw`"\udb40\udc41"`);
   });
 
-  test("is linear in what a stranger sends", () => {
+  test("takes linear time, whatever a server sends", () => {
     const long = "\u001B]".repeat(50_000) + "\u001B[".repeat(50_000);
     const since = performance.now();
     plain(long);
@@ -71,7 +71,7 @@ test("colour and signs", () => {
   expect([hasUnicode({}), hasUnicode({ TERM: "dumb" })]).toEqual([true, false]);
 });
 
-describe("talk", () => {
+describe("the printer", () => {
   function spoken(isTerminal: boolean) {
     let said = "";
     const write = (text: string) => {
@@ -80,7 +80,7 @@ describe("talk", () => {
     return { printer: new Printer({ write, isTerminal, columns: 20 }), said: () => said };
   }
 
-  test("a line in place is taken back, and left alone elsewhere", () => {
+  test("overwrites a line in a terminal, and prints each text on a line of its own elsewhere", () => {
     const { printer, said } = spoken(true);
     printer.live("1/2");
     printer.live("2/2");
@@ -94,7 +94,7 @@ describe("talk", () => {
     expect(file.said()).toBe("1/2\n2/2\n");
   });
 
-  test.each([true, false])("of news without end, few are shown (terminal: %s)", (isTerminal) => {
+  test.each([true, false])("shows only a few of endless updates (terminal: %s)", (isTerminal) => {
     const { printer, said } = spoken(isTerminal);
     for (let done = 1; done <= 100_000; done += 1) printer.live(`${done}/100000 `);
     printer.settle();
@@ -102,7 +102,7 @@ describe("talk", () => {
     expect(said()).toMatch(/100000\/100000 \n$/);
   });
 
-  test("a prompt has the screen to itself", async () => {
+  test("leaves the screen to a prompt", async () => {
     const { printer, said } = spoken(true);
     await printer.quiet(async (say) => {
       printer.live("working");
@@ -112,7 +112,7 @@ describe("talk", () => {
     expect(said()).toBe("question\nlater\n");
   });
 
-  test("what does not fit is cut", () => {
+  test("text that does not fit is cut", () => {
     expect(fitting("a long message of a server", 20, 5)).toBe("a long messag…");
     expect(fitting("漢字漢字漢字漢字漢字", 20, 4)).toBe("漢字漢字漢字漢…");
     expect(widthOf("漢a")).toBe(3);

@@ -2,7 +2,7 @@
 
 import { widthOf } from "./printer.ts";
 
-/** A line for each row. Columns are two spaces apart, and the last one is as long as it is. */
+/** A line for each row. Columns are two spaces apart, and the last one is not padded. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

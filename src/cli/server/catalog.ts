@@ -1,5 +1,5 @@
-// What a server offers, page by page. The requests are plain ones, because the SDK's own lists read up to 64 pages of any
-// size, and print text of the server as a warning.
+// What a server offers, page by page. It sends plain requests, because the SDK's own list methods read up to 64 pages
+// of any size, and print text from the server as a warning.
 
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import type { Connection } from "../../client/index.ts";

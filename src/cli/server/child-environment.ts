@@ -1,5 +1,6 @@
-// The environment of a server that is started here. The command of a server is often another person's program, so it gets
-// what every program needs, and nothing secret unless the person names it. A server file is run as `node` would run it.
+// The environment of a server that is started here. The command of a server is often another person's program, so it
+// gets what every program needs, and nothing secret unless the person names it. A server file gets the same environment
+// as under `node`.
 
 import { UsageError } from "../command.ts";
 import type { Io } from "../command.ts";

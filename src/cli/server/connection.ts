@@ -96,7 +96,7 @@ async function started(
 
 const neither = `did not respond on standard input and output, and did not print the URL it listens on, within ${startMs / 1_000} s`;
 
-/** A program that misses a variable rarely says where it comes from. */
+/** A program that lacks a variable rarely says where it should come from. */
 const fewVariables =
   "It was started without your environment variables. If it needs one, add --env NAME.";
 

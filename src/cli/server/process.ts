@@ -117,7 +117,7 @@ export class ServerProcess {
           // Messages of the protocol are not log lines.
           if (stream === this.#child.stdout && line.startsWith("{")) return;
           const [, url] = /\blisten\w* (?:on|at):? (https?:\/\/[^\s"']+)/i.exec(line) ?? [];
-          // Its letters could be anything. `href` has none that a terminal would obey.
+          // The text may contain control characters. `href` contains none.
           if (url !== undefined && URL.canParse(url)) resolve(new URL(url).href);
           this.#keep(plainLine(line, 500), fieldsIn(line));
         });

@@ -1,5 +1,5 @@
-// Which addresses a sign-in may use. A server names the addresses of pages and tokens, on any host. Allowed are its own
-// origin and https. An address on this machine is allowed only for a server on this machine.
+// Which addresses a sign-in may use. A server names the addresses of pages and tokens, on any host. Its own origin and
+// https addresses are allowed. An address on this machine is allowed only for a server on this machine.
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";

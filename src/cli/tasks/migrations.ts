@@ -1,4 +1,4 @@
-// Finds out which migrations a task store lacks, without changing it. To open a store would apply them.
+// Finds out which migrations a task store lacks, without changing it. Opening a store would apply them.
 
 import { statSync } from "node:fs";
 import { errorText } from "../../util/error-text.ts";
@@ -33,7 +33,7 @@ export async function missingMigrations(
 export const howToMigrate = (target: string, schema: string | undefined): string =>
   `Run: parley migrate ${isPostgres(target) ? '"$DATABASE_URL"' : target}${schema === undefined ? "" : ` --schema ${schema}`}`;
 
-/** The SQL that a SQLite file lacks. For a file that does not exist yet, that is all of it. */
+/** The SQL that a SQLite file lacks. For a file that does not exist yet, this is the whole schema. */
 export async function sqlFor(file: string): Promise<string> {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return sqliteSql();
   const database = (await loadDriver())(file);

@@ -1,4 +1,4 @@
-// Lists, shows, cancels or requeues tasks in their store, without their server. What people answered is sealed there and stays so.
+// Lists, shows, cancels or requeues tasks in their store, without their server. The answers in the store stay sealed.
 
 import { CallError } from "../../client/index.ts";
 import type { TaskStore } from "../../tasks/store.ts";

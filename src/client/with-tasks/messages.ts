@@ -14,7 +14,7 @@ import { isObject } from "../../util/objects.ts";
 import type { Members } from "../../util/objects.ts";
 import { CallError } from "../errors.ts";
 
-/** The members of an object. Anything else has none. */
+/** The members of an object. Empty for any other value. */
 export function members(value: unknown): Members {
   return isObject(value) ? value : {};
 }

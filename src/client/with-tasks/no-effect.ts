@@ -1,5 +1,5 @@
-// What `withTasks` says about a client that speaks 2025-11-25 without having asked the server for anything newer, which is
-// what the official client does by default. Such a client never gets the tasks that `withTasks` follows.
+// A client that speaks 2025-11-25, and has not asked the server for anything newer, never gets the tasks that
+// `withTasks` follows. The official client does this by default, so `withTasks` warns about it.
 
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/client";
 import { methodNotFound } from "../../protocol/error-codes.ts";
@@ -15,7 +15,7 @@ const mostCalls = 1_000;
 
 let isSaid = false;
 
-/** Says it once for each process, as a warning of Node. */
+/** Warns once in a process, through Node's warnings. */
 function warnOnce(): void {
   if (isSaid) return;
   isSaid = true;

@@ -22,7 +22,7 @@ export interface WithTasksOptions {
 
 /** Reported to the transport's `onerror` when a call ends but its task continues on the server. */
 export class TaskLeftError extends Error {
-  /** The id of the task, with which you can still read or cancel it. */
+  /** The id of the task. You can still read or cancel the task with it. */
   readonly taskId: string;
 
   /** `tool` is the tool that was called. */

@@ -41,7 +41,7 @@ beforeEach(() => {
 /** Advances the clock, and runs everything that is due. */
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-/** The text or the error that a call came to after this time. */
+/** The text or the error that a call has ended with after this time. */
 async function after(ms: number, promise: Promise<{ content: Said[] }>): Promise<unknown> {
   const settled = promise.then(textIn, (error: unknown) => error);
   await pass(ms);
@@ -274,7 +274,7 @@ describe("an invalid state of a task", () => {
     },
   );
 
-  test("a second response to the call is not taken for its result", async () => {
+  test("a second response to the call does not count as its result", async () => {
     const { client, server, errors } = await connected(
       new PretendServer({ "tools/call": () => created(), "tasks/get": () => completed("first") }),
       { listen: false },

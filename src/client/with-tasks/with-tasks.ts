@@ -12,8 +12,8 @@ import { TaskTransport } from "./task-transport.ts";
  * **Version.** The official client speaks 2025-11-25 unless you pass `versionNegotiation`, and then there are no such
  * tasks: a warning says so. With a server that speaks nothing newer, everything passes through unchanged.
  *
- * **Time limits.** A client gives each request 60 s by default. All the time in which a task works counts as one
- * request; the time in which a person answers does not. For longer tasks, pass `callTool()` a longer `timeout`, or
+ * **Time limits.** A client gives each request 60 s by default. The time that a task works counts as one request; the
+ * time that a person takes to answer does not count. For longer tasks, pass `callTool()` a longer `timeout`, or
  * `resetTimeoutOnProgress: true` together with `onprogress`: there is progress as long as the task is followed, and
  * `maxTotalTimeout` sets the limit. Without either, the call ends with `Request timed out`, and `onerror` receives a
  * `TaskLeftError`, because the task continues.

@@ -322,7 +322,7 @@ export class HandlerContext implements TaskContext {
     };
   }
 
-  /** A question that cannot be asked as it is written fails the run, so that no `catch` in the handler hides it (R10). */
+  /** A question with a mistake in it fails the run, so that no `catch` in the handler hides the mistake (R10). */
   #ask<T>(key: string, make: () => QuestionSpec): Question<T> {
     let question: Question<unknown>;
     try {
@@ -356,7 +356,10 @@ export class HandlerContext implements TaskContext {
 /** A question that the model may relay. */
 const ordinary: Privacy = { relay: true };
 
-/** What the author asks for, as the call keeps it. For JavaScript authors, who would take a misspelt word for a no. */
+/**
+ * What the author asks for, as the call keeps it. For JavaScript authors: a misspelt word would look like a missing
+ * capability.
+ */
 function offered(what: string): Ability | ExtensionId {
   if ((isRequirable(what) && what !== "ask") || isExtensionId(what)) return keptAs(what);
   throw new ParleyError(

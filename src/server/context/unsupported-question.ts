@@ -1,5 +1,5 @@
-// What happens to a question that this client cannot be asked: the error that the handler gets, and the words in which the
-// client is told what it is missing.
+// What happens to a question that this client cannot be asked: the error that the handler gets, and the message that
+// tells the client what it lacks.
 
 import { UnansweredError } from "../../errors.ts";
 import type { Ability } from "../../protocol/capabilities.ts";

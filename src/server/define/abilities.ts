@@ -1,4 +1,4 @@
-// The words in which an author asks what a client supports: those of `ctx.can` and `requires`.
+// The words for what a client supports, as authors pass them to `ctx.can` and `requires`.
 
 import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
 import { streamingExtension } from "../../protocol/streaming.ts";

@@ -1,5 +1,5 @@
-// The one place that checks a result which an author wrote as a whole, before any transport sees it. It must be valid for its
-// method, and JSON must be able to hold it. The check makes a copy, so that every transport, a task and the test kit hand on
+// The one place that checks a full result of an author, before any transport sees it. It must be valid for its method,
+// and JSON must be able to hold it. The check makes a copy, so that every transport, a task and the test kit hand on
 // the same data.
 
 import { specTypeSchemas } from "@modelcontextprotocol/server";

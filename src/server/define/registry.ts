@@ -1,4 +1,4 @@
-// The tools, prompts and resources of an app, in the order in which they were registered.
+// The tools, prompts and resources of an app, in the order of their registration.
 
 import type { Definition } from "./definition.ts";
 import type { PromptConfig } from "./prompt.ts";

@@ -210,7 +210,7 @@ async function structuredResult(
       `Tool "${name}" returned a result that does not fit its outputSchema: ${reasonOf(result.issues)}.`,
     );
   }
-  // Any JSON value may be structured content. In 2025-11-25 it has to be an object, and the SDK wraps what is none.
+  // Any JSON value may be structured content. In 2025-11-25 it has to be an object, and the SDK wraps any other value.
   if (isFull) return fullResult(name, { ...returned, structuredContent: result.value });
   const structuredContent = resultJson(`Tool "${name}"`, result.value);
   // The text is for clients that do not know structured content.

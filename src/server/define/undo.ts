@@ -1,5 +1,5 @@
-// An undo: how to take back what a step did, registered beside the tools. The journal has its name, so that undoing needs no
-// replay and works after a deployment that changed the handler.
+// An undo: how to take back what a step did. It is registered next to the tools, and the journal holds its name. So
+// undoing needs no replay, and works after a deployment that changed the handler.
 
 import type { UndoInfo } from "../../tasks/program.ts";
 import type { Stored } from "../forms/schema.ts";

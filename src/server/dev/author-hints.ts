@@ -23,7 +23,7 @@ function hint(
   core.logger.warn(message(), { handler: definition.name, call, hint: name });
 }
 
-/** An adopted tool asks a question. Its author wrote it for a protocol in which it ran once. */
+/** An adopted tool asks a question. Its author wrote it for a protocol that ran it once. */
 export function hintAtAdoption(core: Core, definition: Definition, call: string): void {
   hint(
     core,

@@ -47,7 +47,7 @@ describe("a form written out", () => {
   const least = { name: "Ann", age: 3 };
   const filled = { ...least, how: "a", tags: ["x"] };
 
-  test("is sent as it is", () => {
+  test("is sent unchanged", () => {
     expect(wire(literal)).toEqual(literal);
   });
 

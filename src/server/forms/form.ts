@@ -196,7 +196,7 @@ const notAForm: FormResult = {
   issues: [{ message: "expected an object with the fields of the form" }],
 };
 
-/** The members of an accepted form. A form without content is one in which nothing was filled in. */
+/** The members of an accepted form. Without content, nothing was filled in. */
 function sentIn(content: unknown): object | undefined {
   if (content === undefined) return {};
   return isObject(content) ? content : undefined;

@@ -6,7 +6,10 @@ import type { Json } from "../../util/json.ts";
 
 export type { FormField, FormJson, Json };
 
-/** A schema of any library that implements Standard Schema with JSON Schema. zod 4 and arktype fit as they are; wrap valibot with `toStandardJsonSchema()` and plain JSON Schema with the SDK's `fromJsonSchema()`. */
+/**
+ * A schema of any library that implements Standard Schema with JSON Schema. zod 4 and arktype need no wrapper; wrap
+ * valibot with `toStandardJsonSchema()` and plain JSON Schema with the SDK's `fromJsonSchema()`.
+ */
 export type Schema<In = unknown, Out = In> = StandardSchemaWithJSON<In, Out>;
 
 /** What a schema accepts. */
@@ -70,8 +73,8 @@ export type Flat<T> = { [K in keyof T]: T[K] };
 /**
  * `unknown` if a form can show the schema. Otherwise a type that no schema has and that says why, for the compiler's message.
  *
- * It sees TypeScript types only. So `string[]` passes, because the choices of a list may be computed; if the list has none,
- * the question fails when it is asked.
+ * It sees TypeScript types only. So `string[]` passes, because the choices of a list may be computed; if the list is
+ * empty, the question fails when it is asked.
  */
 export type Askable<S> = S extends Schema ? AskableInput<InputOf<S>> : unknown;
 

@@ -13,7 +13,7 @@ test("a body of many chunks is copied a few times, and holds at most twice its l
     held.add(collected.held);
     expect(collected.held).toBeLessThanOrEqual(Math.max(4_096, collected.length * 2));
   }
-  // Its room doubles: 4 KiB, 8 KiB, and so on up to 1 MiB, after the first chunk as it came.
+  // The first chunk is kept as it came. After that, the buffer doubles: 4 KiB, 8 KiB, and so on up to 1 MiB.
   expect(held.size).toBeLessThan(12);
   expect(collected.length).toBe(640_000);
   expect(collected.text()).toBe(Array.from({ length: 10_000 }, (_, n) => chunk(n)).join(""));

@@ -12,7 +12,7 @@ export const isCrumbled = (chunks: number, bytes: number): boolean =>
 
 /** Collects the chunks of one body. */
 export class CollectedBytes {
-  /** The first chunk as it came: most bodies have no other. Then a buffer of our own, which grows. */
+  /** The first chunk as it came, because most bodies have only one. After that, a buffer of our own that grows. */
   #bytes: Uint8Array | undefined;
   #length = 0;
   #chunks = 0;
@@ -42,7 +42,7 @@ export class CollectedBytes {
     this.#length = length;
   }
 
-  /** The text. Like the SDK, it does without a byte order mark. */
+  /** The text, without a byte order mark, as in the SDK. */
   text(): string {
     const bytes = this.bytes();
     const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;

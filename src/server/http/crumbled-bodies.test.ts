@@ -12,7 +12,7 @@ interface Seen {
   text: string;
   hasEnded: boolean;
   readonly isSkipped: () => boolean;
-  /** As the server does when it has responded. */
+  /** Does what the server does when it has responded. */
   readonly refuse: () => void;
 }
 
@@ -21,7 +21,7 @@ async function reader(onRequest: (req: IncomingMessage) => void = () => {}) {
   const seen: Seen[] = [];
   const server = createServer((req, res) => {
     skipCrumbs(req);
-    // A host may call it again.
+    // A host may call it a second time.
     skipCrumbs(req);
     onRequest(req);
     const body: Seen = {
@@ -95,7 +95,7 @@ test("small chunks are passed on together, and in order with large ones", async 
   expect(seen[0]?.chunks).toBeLessThan(50);
 });
 
-test("of a body that nobody reads, few small chunks are received and none is passed on", async () => {
+test("of a body that the server does not read, few small chunks are received and none is passed on", async () => {
   const { seen, send } = await reader(forgetCrumbs);
   send(`${head}${crumbs(60)}${end}${head}${crumbs(8_000)}${end}${head}5\r\nabcde\r\n${end}`);
   await expect.poll(() => seen[2]?.hasEnded).toBe(true);

@@ -1,11 +1,11 @@
 // Bodies in so many tiny chunks that reading them costs far more than sending them.
 //
-// Node parses a whole packet at once, and a packet has room for eleven thousand chunks of one byte. Node makes a buffer of
-// each and passes it on, even if the request has been destroyed meanwhile. That costs as much as twenty calls, and no
-// public function ends it. So this file takes the place of the function that Node's parser passes the chunks to. It passes
-// small chunks on together, and takes itself away when there are too many of them; the parser then skips the rest. If
-// another version of Node has a parser that is made differently, nothing happens here, and such a body costs more but is
-// refused all the same.
+// Node parses a whole packet at once, and a packet has room for eleven thousand chunks of one byte. Node makes a buffer
+// of each and passes it on, even if the request has been destroyed meanwhile. That costs as much as twenty calls, and
+// no public function stops it. So this file replaces the function that Node's parser passes the chunks to. The
+// replacement passes small chunks on together, and removes itself when there are too many of them; the parser then
+// skips the rest. In a version of Node whose parser is made differently, this file does nothing: such a body costs
+// more, but is still refused.
 
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -15,7 +15,7 @@ import { CollectedBytes, fewestPerChunk, isCrumbled } from "./collected-bytes.ts
 const bodyAt = 3;
 const endAt = 4;
 
-/** So many small chunks of a body that nobody reads are received, before the rest is skipped. */
+/** How many small chunks of an unread body are received before the rest is skipped. */
 const mostForgotten = 64;
 
 type Callback = (this: unknown, ...values: unknown[]) => unknown;
@@ -36,7 +36,7 @@ export function skipCrumbs(req: IncomingMessage): void {
 /** Whether a part of the body was skipped, so that it must be refused. */
 export const isSkipped = (req: IncomingMessage): boolean => watched.get(req)?.isSkipped === true;
 
-/** Call it when nobody will read the body. Its small chunks are then dropped where they arrive. */
+/** Call it when the body will not be read. Its small chunks are then dropped as they arrive. */
 export const forgetCrumbs = (req: IncomingMessage): void => watched.get(req)?.forget();
 
 /** A body on its way from Node's parser to the request. */
@@ -91,7 +91,7 @@ class ChunkedBody {
   #hold(chunk: Uint8Array): void {
     if (this.#held === undefined) {
       this.#held = new CollectedBytes();
-      // After the packet. Node runs what is due sooner after every chunk.
+      // Wait until the packet is parsed: Node runs microtasks and nextTicks after every chunk.
       setImmediate(this.#passHeldOn);
     }
     this.#held.add(chunk);
@@ -110,8 +110,8 @@ class ChunkedBody {
   }
 
   /**
-   * The rest of this packet is skipped. The next one is not read before something asks for more of the body, and by then
-   * the request has been refused.
+   * The rest of this packet is skipped. The next packet is read only when something asks for more of the body, and by
+   * then the request has been refused.
    */
   #skip(): void {
     this.#isSkipped = true;
@@ -148,7 +148,7 @@ class ChunkedBody {
   };
 }
 
-/** As Node's parser does it when a body arrives faster than it is read. */
+/** Pauses as Node's parser does when a body arrives faster than it is read. */
 function stopReading(socket: Socket): void {
   const handle: unknown = Reflect.get(socket, "_handle");
   const stop: unknown = typeof handle === "object" && handle && Reflect.get(handle, "readStop");

@@ -1,4 +1,4 @@
-// What is in flight now: rounds that run, and responses that are not out yet.
+// What is in flight now: rounds that run, and responses that are not sent yet.
 //
 // Neither is a Set. A Set that changes all the time gets a new table every few changes, and V8 makes each old table point
 // to the next. Once one of them survives a full collection, every later table and what was in it lives until the next

@@ -65,10 +65,10 @@ export function tooMuchJson(bytes: Uint8Array, most: JsonBudget): string | undef
     : undefined;
 }
 
-/** Differs in every process, so that nobody can choose names that look the same. */
+/** Differs in every process, so that a client cannot choose names that look the same. */
 const seed = Math.floor(Math.random() * 2 ** 32);
 
-/** Whether there are more different names than this. Two names may be taken for the same, which does no harm. */
+/** Whether there are more different names than this. Two names may count as one, which does no harm. */
 function hasMoreNames(bytes: Uint8Array, most: number): boolean {
   const places = 32 * 2 ** Math.ceil(Math.log2(most));
   const seen = new Uint8Array(places / 8);

@@ -1,5 +1,5 @@
-// The way in from Node's `http`, in the order that costs a stranger the most and the server the least: the caller is
-// verified first, then the body is read, and only then does anything look at the request.
+// The entry for Node's `http`. Its order costs a stranger the most and the server the least: it verifies the caller,
+// then reads the body, and only then looks at the request.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "./node-adapter.ts";
@@ -45,15 +45,15 @@ export function nodeHandler(serving: Serving, fast?: FastLane): NodeHandler {
   };
 }
 
-/** The body as middleware has parsed it, or read now. */
+/** The body that middleware has parsed. Otherwise the body is read now. */
 function bodyOf(req: NodeRequest, serving: Serving): Body | Promise<Body> {
   if (req.body !== undefined) return { kind: "json", json: req.body };
-  // Middleware has read it, and has not kept it.
+  // Middleware has read the body and not kept it.
   if (req.readableEnded) return { kind: "text", text: "" };
   return serving.bodies.ofNode(req);
 }
 
-/** The SDK gets a request without its body, or with what it is to refuse, because the body has been parsed already. */
+/** The SDK gets the request without its body, which has been parsed already, or with a body that it has to refuse. */
 function overSdk(
   serving: Serving,
   req: NodeRequest,
@@ -70,7 +70,7 @@ function overSdk(
   const request = Object.create(req, { [Symbol.asyncIterator]: { value: again } }) as Readable;
   const handle = toNodeHandler(
     { fetch: (sent) => serving.serve(sent, caller, json) },
-    // It has been checked already.
+    // The body has been checked already.
     { maxRequestBodySize: Number.MAX_SAFE_INTEGER },
   );
   return handle(request, res);

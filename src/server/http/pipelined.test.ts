@@ -37,7 +37,7 @@ test.each([0, 10_000_000])(
   async (bytes) => {
     const { client, connection, responses, closed } = await pipelined();
     if (bytes > 0) responses[0]?.end(Buffer.alloc(bytes));
-    // A response that was written before its turn is lost all the same.
+    // A response that was written before its turn is lost, too.
     responses[1]?.end("one");
     responses[5]?.end("five");
     client.destroy();

@@ -1,6 +1,6 @@
-// Reads the bodies of requests, on every way in over HTTP. Here are the limits on how large a body is, in how many chunks
-// it comes, how much JSON it is, and how much all unfinished bodies hold together. Only a body that the host's own
-// middleware has parsed does not pass through here; the limits of that middleware apply to it.
+// Reads the bodies of requests, for every HTTP entry. It limits how large a body is, in how many chunks it comes, how
+// much JSON it holds, and how much all unfinished bodies hold together. Only a body that the host's own middleware has
+// parsed does not pass through here; the limits of that middleware apply to it.
 
 import type { IncomingMessage } from "node:http";
 import { isJsonContentType } from "@modelcontextprotocol/server";
@@ -96,7 +96,7 @@ export class RequestBodies {
     return undefined;
   }
 
-  /** What a body says that has arrived whole. */
+  /** The content of a body that has arrived completely. */
   contentsOf(bytes: CollectedBytes): Body {
     const problem = tooMuchJson(bytes.bytes(), this.#budget);
     if (problem !== undefined) return tooMuch(problem);
@@ -110,7 +110,7 @@ export class RequestBodies {
   }
 }
 
-/** In the SDK's words. */
+/** Uses the SDK's words. */
 const tooMuch = (problem: string): Body => ({
   kind: "refused",
   status: 413,
@@ -132,7 +132,7 @@ const givenUp: Body = {
     "Service Unavailable: too many request bodies arrive at the same time, and this one has been arriving longest",
 };
 
-/** One body on its way. */
+/** One body that is arriving. */
 class ArrivingBody implements UnfinishedBody {
   readonly #bodies: RequestBodies;
   /** Its length, if the client has announced it. */

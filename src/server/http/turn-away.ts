@@ -4,9 +4,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { forgetCrumbs } from "./crumbled-bodies.ts";
 
-/** So much of a body is read and forgotten, so that the connection can be used again. */
+/** How many bytes of a body are read and dropped, so that the connection can be used again. */
 const mostBytes = 64 * 1024;
-/** In more chunks than this the client means harm, or will at least not miss its response. */
+/** A client that sends more chunks than this is hostile, or at least will not miss its response. */
 const mostChunks = 256;
 /** How long a client has to notice the response to a longer body, before the connection is cut. */
 const graceMs = 1_000;

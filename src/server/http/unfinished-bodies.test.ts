@@ -1,4 +1,5 @@
-// Which bodies are given up if too many arrive at the same time, and how much is read of one that nobody wants.
+// Which bodies are given up if too many arrive at the same time, and how much is read of a body that the app does not
+// need.
 
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
@@ -17,7 +18,7 @@ test("the oldest body is given up, and each counts as a kilobyte more than it ho
   expect(givenUp).toEqual([0, 1, 2]);
 });
 
-test("a body that has ended counts no more, so a slow one is not given up for it", async () => {
+test("a body that has ended no longer counts, so a slow one is not given up because of it", async () => {
   const bodies = new RequestBodies(1024 * 1024);
   const arriving = () => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();

@@ -1,5 +1,5 @@
-// The web-standard way in: it verifies the caller, finds the protocol version, and hands the request to the official SDK.
-// It does not check Host and Origin: that is the job of listen.ts, or of the host that calls `app.fetch`.
+// The web-standard entry: it verifies the caller, finds the protocol version, and hands the request to the official
+// SDK. It does not check Host and Origin: that is the job of listen.ts, or of the host that calls `app.fetch`.
 
 import {
   bearerAuthChallengeResponse,
@@ -32,7 +32,7 @@ import type { Body } from "./request-body.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
 import { listenOf } from "../sdk/task-subscriptions/subscriptions.ts";
 
-/** What serving needs of its app. */
+/** What serving needs from its app. */
 export interface ServingOptions {
   /** Makes an official server. `served` is the response to its request, if the round has been served already. */
   readonly newServer: (served?: RoundResponse) => McpServer;
@@ -69,8 +69,8 @@ const anonymous: Caller = { authInfo: undefined, principal: undefined };
 /** Serves web-standard requests, and tells clients about changes. */
 export class Serving {
   /**
-   * Responses of rounds that the fast entry has served and the SDK is to finish. The SDK passes no value of ours from
-   * its `fetch` to the server that it makes for a request, but it does pass the request, so that is the key.
+   * Responses of rounds that the fast entry has served and the SDK is to finish. The SDK passes none of our values from
+   * its `fetch` to the server that it makes for a request, but it does pass the request, so the request is the key.
    */
   readonly #served = new WeakMap<Request, RoundResponse>();
   readonly #options: ServingOptions;
@@ -163,8 +163,8 @@ export class Serving {
   }
 
   /**
-   * Serves a request whose body has been parsed. Without a parsed body, the SDK reads the request's own, and refuses it. A
-   * 2025-11-25 request with a session, or for one, goes there.
+   * Serves a request whose body has been parsed. Without a parsed body, the SDK reads the body itself and refuses it. A
+   * 2025-11-25 request with a session, or for a new one, goes to the sessions.
    */
   async serve(request: Request, caller: Caller, parsedBody?: unknown): Promise<Response> {
     const { authInfo, principal } = caller;
@@ -202,7 +202,7 @@ export class Serving {
     return drafts.dialect.serveHttp(request, body, serve, drafts.tasks);
   }
 
-  /** Has the SDK finish a request whose round has been served. */
+  /** Lets the SDK finish a request whose round has been served. */
   finish(
     request: Request,
     caller: Caller,
@@ -291,5 +291,8 @@ export function refusedBody({ status, message }: Extract<Body, { kind: "refused"
   return refusedRequest(status, { code, message });
 }
 
-/** A 2025-11-25 client begins with `initialize`. It gets a session, without which it could not be asked anything. */
+/**
+ * A 2025-11-25 client begins with `initialize`. It gets a session, because a client without one cannot be asked
+ * anything.
+ */
 const isInitialize = (body: unknown): boolean => own(body, "method") === "initialize";

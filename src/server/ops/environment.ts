@@ -6,7 +6,7 @@ import type { Turns } from "../../replay/turns.ts";
 import { randomBytes } from "../../token/random.ts";
 import { longestTimerMs } from "../../util/timers.ts";
 
-/** What the server needs of its process. */
+/** What the server needs from its process. */
 export interface Environment {
   /** The time in milliseconds since 1970. */
   readonly now: () => number;

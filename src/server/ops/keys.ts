@@ -17,8 +17,8 @@ export interface KeySource {
 }
 
 /**
- * Throws ParleyError "no_keys" if there is no key. A key that each instance generated for itself would not do, because an
- * instance could not open the tokens of another.
+ * Throws ParleyError "no_keys" if there is no key. A key that each instance generates for itself is not enough, because
+ * no instance could open the tokens of another.
  */
 export function resolveKeys({
   keys = process.env["PARLEY_KEYS"],
@@ -56,7 +56,10 @@ function developmentKey(): string {
   }
 }
 
-/** This library writes the file for its user alone. One that others can read came another way, perhaps with a repository. */
+/**
+ * This library writes a file that only its user can read. A file that others can read came from elsewhere, perhaps with
+ * a repository.
+ */
 function warnIfShared(file: string): void {
   if (process.platform === "win32" || (statSync(file).mode & 0o077) === 0) return;
   process.stderr.write(
@@ -69,7 +72,7 @@ function savedKey(file: string, key: string): string {
     writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
     return key;
   } catch (error) {
-    // Another process has just written its key, which then counts.
+    // Another process has just written its key, so that key is used.
     if (existsSync(file)) return readFileSync(file, "utf8");
     throw error;
   }

@@ -2,7 +2,7 @@
 
 import { escapeControls, escapeLines } from "./escaped.ts";
 
-/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits as it is, and "json" is built in. */
+/** Where the server writes its log. Pass your own to `parley({ logger })`; `console` fits, and "json" is built in. */
 export interface Logger {
   /** Details for finding a fault. The default logger drops them. */
   readonly debug: LogLine;
@@ -73,7 +73,7 @@ function jsonOf(fields: Record<string, unknown>): string {
   try {
     return JSON.stringify(fields);
   } catch {
-    // A line of the log must not fail what it is about.
+    // A failure to log must not fail the operation.
     return JSON.stringify(notJson);
   }
 }

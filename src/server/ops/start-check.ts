@@ -1,6 +1,6 @@
-// What an app lacks is said at the start, not at the first call. `app.listen` and `app.stdio` refuse to start. Behind
-// `app.fetch`, `app.node` and `app.attach` there is no such moment, so the log says it: when the handler is taken, or, in
-// production, as soon as the app exists.
+// Reports what an app lacks when it starts, not at the first call. `app.listen` and `app.stdio` refuse to start.
+// `app.fetch`, `app.node` and `app.attach` have no start, so the log says what is missing: when a host takes the
+// handler, or, in production, as soon as the app exists.
 
 import { ParleyError } from "../../errors.ts";
 import { errorText } from "../../util/error-text.ts";
@@ -8,7 +8,7 @@ import type { Logger } from "./logger.ts";
 
 /** What to look for. Each of them throws if something is missing. */
 interface Checks {
-  /** With the keys that `app.fetch` and the others would use. */
+  /** Looks for the keys that `app.fetch` and the others would use. */
   readonly keys: () => unknown;
   readonly store: () => unknown;
 }

@@ -56,7 +56,10 @@ export function errorTypeOfResponse(response: RoundResponse): string | undefined
 
 export const isToolError = (result: unknown): boolean => own(result, "isError") === true;
 
-/** `error.type` of something that was thrown: a code of ours, or the name of its class. Messages would be too many. */
+/**
+ * `error.type` of something that was thrown: a code of ours, or the name of its class. Messages would make too many
+ * different values.
+ */
 export function errorTypeOf(thrown: unknown): string {
   if (thrown instanceof ParleyError) return thrown.code;
   if (!(thrown instanceof Error)) return "_OTHER";

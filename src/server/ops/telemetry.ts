@@ -39,7 +39,7 @@ export interface Telemetry {
   readonly begin: (
     definition: Definition,
     call: TracedCall,
-    /** Not their values, because they are made on first use. */
+    /** The facts as an object, because its members are made on first use. */
     facts: Pick<RequestFacts, "meta" | "headers">,
   ) => RoundTrace;
   /** Undefined if nothing is collected. */
@@ -50,7 +50,7 @@ export interface Telemetry {
   readonly refused: (definition: Definition, reason: string) => void;
   /** `ms` is how long the task has lived, if it has ended. */
   readonly task: (event: TaskEvent, tool: string, ms?: number) => void;
-  /** The sweep that ends tasks whose time is up does not say of which tool they are. */
+  /** The sweep that ends tasks whose time is up does not say which tool they belong to. */
   readonly expired: (count: number) => void;
   /** An answer or a delivery came, this long after it was asked for. */
   readonly waited: (tool: string, ms: number) => void;
@@ -124,7 +124,7 @@ export function telemetry(): Telemetry {
   };
 }
 
-/** Calls `end` when the body has ended. A body that returns synchronously still does. */
+/** Calls `end` when the body has ended. A synchronous body stays synchronous. */
 function settled(
   body: () => unknown,
   end: (error?: { readonly thrown: unknown }) => void,

@@ -1,5 +1,5 @@
-// `parley worker` loads the file of an app to run its tasks. If the file also serves requests, it has a worker of its own,
-// and the command has to end before that one claims a task.
+// `parley worker` loads the file of an app to run its tasks. If the file also serves requests, the app starts a worker
+// of its own, and the command has to end before that worker claims a task.
 
 /** On `globalThis`, because the command has its own copy of this package. */
 const key = Symbol.for("mcp-parley.onlyWorks");

@@ -28,7 +28,7 @@ import { unpackState } from "./state.ts";
 import type { CallState, OpenWait, PackedState } from "./state.ts";
 import type { SpanContext } from "../../util/open-telemetry.ts";
 
-/** What a round needs to know of its call. */
+/** What a round needs to know about its call. */
 export interface Call {
   /** Made on first use, because a call without a question or a step needs none. */
   readonly id: () => string;
@@ -343,7 +343,7 @@ function readState(packed: PackedState): CallState {
   }
 }
 
-/** In the order in which the questions were asked. A time limit that has passed comes before a late answer (R7). */
+/** In the order that the questions were asked. A time limit that has passed comes before a late answer (R7). */
 function events(
   out: readonly OpenWait[],
   answers: ReadonlyMap<string, object>,

@@ -4,7 +4,7 @@
 import type { Core } from "../core.ts";
 import type { OpenWait } from "./state.ts";
 
-/** Less is ordinary: a request takes time, and clocks drift between two adjustments. */
+/** A smaller difference is ordinary: a request takes time, and clocks drift between two adjustments. */
 const toleranceMs = 10_000;
 const pauseMs = 60_000;
 

@@ -62,8 +62,9 @@ export function failureResponse(
 }
 
 /**
- * An author chose the text of `new Error("…")` for the client. The text of a TypeError or of a failed connection was not chosen,
- * and it may hold anything. In production the client therefore gets only the id under which the log has it.
+ * An author chose the text of `new Error("…")` for the client. The text of a TypeError or of a failed connection was
+ * not chosen, and it may hold anything. So in production the client gets only an id, and the log has the error under
+ * that id.
  */
 function thrownError(
   core: Core,
@@ -79,7 +80,7 @@ function thrownError(
     `"${name}" failed${isStep ? ` in step "${error.key}"` : ""}: ${errorText(error)}`,
     {
       ...fieldsOf(definition, { id: () => id, task: call?.task }),
-      // That of a step was logged when its body threw.
+      // The stack of a step's error was logged when its body threw.
       ...(isStep ? {} : stackOf(error)),
     },
   );
@@ -127,7 +128,7 @@ function stackOf(error: unknown): { readonly stack?: string } {
   }
 }
 
-/** The author's data as it is, unless JSON cannot hold it. Then the error is sent without it. */
+/** The author's data, unchanged. If JSON cannot hold it, the error is sent without it. */
 function dataOf(
   { logger }: Core,
   definition: Definition,

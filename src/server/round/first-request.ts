@@ -1,5 +1,5 @@
-// The first request of a call carries no token, so a copy of it is another call, unless the client sends a key with it. The
-// id of the call is then made from the key, and a copy finds the call in the store (R14).
+// The first request of a call carries no token, so a copy of it starts another call. If the client sends a key, the id
+// of the call is made from that key, and a copy finds the call in the store (R14).
 
 import { invalidParams } from "../../protocol/error-codes.ts";
 import {
@@ -12,16 +12,16 @@ import type { Binding } from "../../token/claims.ts";
 import type { Definition } from "../define/definition.ts";
 import type { RoundRequest, RoundResponse } from "./request.ts";
 
-/** The key of a first request, whatever the client has sent as one. Undefined if it has sent none. */
+/** The key of a first request, whatever value the client sent. Undefined if it did not send one. */
 export const sentKey = ({ facts }: RoundRequest): unknown => facts.meta[idempotencyKeyMeta];
 
-/** Whether the first request of this tool is known again if it is sent again. */
+/** Whether the server recognises a first request of this tool that is sent again. */
 export const isKnown = ({ once }: Pick<Definition, "once">, request: RoundRequest): boolean =>
   once === true && isIdempotencyKey(sentKey(request));
 
 /**
  * The id of the call that a key begins. The same key of another caller, or for another tool, begins another call. The
- * arguments are no part of it: with other arguments, the key is refused.
+ * arguments are not part of the id: with other arguments, the key is refused.
  */
 export function keyedCallId(
   request: RoundRequest,
@@ -38,7 +38,7 @@ export function keyedCallId(
   return Buffer.from(whole, "base64url").toString("hex").slice(0, 32);
 }
 
-/** The response to a first request whose key cannot be one. */
+/** The response to a first request whose key is not valid. */
 export const badKey: RoundResponse = {
   kind: "error",
   code: invalidParams,

@@ -92,7 +92,7 @@ describe.each([["in plain rounds", {}] as const, ["with once", { once: true }] a
       expect(ran).toEqual(["pay", "send"]);
     });
 
-    test("fails if three rounds in a row could not be left to one", async () => {
+    test("fails if three rounds in a row did not reach such an instance", async () => {
       let response = await next()(await next()(), { sure: yes });
       for (let yields = 1; yields <= 3; yields += 1) {
         response = await old()(response, { gift: yes });
@@ -135,7 +135,7 @@ test("R17 P6: so does the last round that the call may take", async () => {
   });
 });
 
-test("R17 P6: a schema that reads the arguments in another way is another version's history, too", async () => {
+test("R17 P6: a schema that reads the arguments differently counts as the history of another version", async () => {
   const sized =
     (size: string): Register =>
     (app) =>

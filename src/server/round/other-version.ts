@@ -1,6 +1,6 @@
-// A round that meets a history which this code cannot follow, because another version of the app wrote it (R17). During a
-// deployment both versions serve requests, so the round is left to the other one: the client gets its state back, with its
-// answers inside, and sends the next round at once, which may reach an instance that can go on.
+// A round finds a history that this code cannot follow, because another version of the app wrote it (R17). During a
+// deployment both versions serve requests, so the round is left to the other one: the client gets its state back, with
+// its answers inside, and sends the next round at once, which may reach an instance that can go on.
 
 import type { Outcome } from "../../replay/outcome.ts";
 import { cannotFollow } from "../../replay/author-errors.ts";

@@ -36,7 +36,7 @@ export function runtimeFor(
   return definition.task !== undefined && canFollowTasks(capabilities) ? core.tasks : undefined;
 }
 
-/** Whether the run waits only for timers and other people. The client could do nothing about that but send the request again. */
+/** Whether the run waits only for timers and other people. The client could only send the request again. */
 export function waitsForOthers({ open }: SuspendedOutcome): boolean {
   return open.length > 0 && open.every(({ kind, shown }) => kind === "timer" || shown === external);
 }

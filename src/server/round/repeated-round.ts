@@ -43,7 +43,7 @@ export async function runOnce(
   const isFirst = call.tokenExpiresAt === undefined;
   if (isFirst) {
     const key = sentKey(request);
-    // Without a token and a key, a copy of this request is another call. Therefore no body starts in it.
+    // Without a token and a key, a copy of this request is another call, so no body starts in it.
     if (key === undefined) return run(call, request, { mayStart: () => "later" });
     if (!isIdempotencyKey(key)) return badKey;
   }
@@ -133,12 +133,12 @@ function claimOf(
     round: call.round,
     answers: contentsOf(call, request),
     leaseMs: store.leaseMs,
-    // For as long as any token of this call is valid.
+    // Kept for as long as any token of this call is valid.
     ttlMs: Math.max(tokenExpiresAt - environment.now(), limits.tokenTtlMs) + ttlMarginMs,
   });
 }
 
-/** Runs the round to its end. "lost": the lease ran out, so the round may be another's by now. */
+/** Runs the round to its end. "lost": the lease ran out, so another request may have the round by now. */
 async function runClaimed(
   core: Core,
   store: TaskStore,
@@ -372,7 +372,7 @@ function openResponse(
 /** The member of a sealed response that says which answers it is the response to. */
 const answeredMark = "~answers";
 
-/** What a copy of the request must bring, too. A later round is bound to its arguments by its token. */
+/** What a copy of the request must also contain. The token of a later round binds it to its arguments. */
 function contentsOf(call: Call, { inputResponses = {} }: RoundRequest): string {
   const isFirst = call.tokenExpiresAt === undefined;
   return shortDigest(isFirst ? [call.binding().argumentsDigest, inputResponses] : inputResponses);

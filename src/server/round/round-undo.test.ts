@@ -1,5 +1,5 @@
-// Calls that end badly in the rounds of a tool with `once: true` (R16, U6): a worker undoes what they have begun, also if the
-// process dies before it has stored its response.
+// Calls that end badly in the rounds of a tool with `once: true` (R16, U6): a worker undoes what they have begun, even
+// if the process dies before it has stored its response.
 
 import { afterEach, expect, test, vi } from "vitest";
 import { patience } from "../../../test/patience.ts";
@@ -67,19 +67,19 @@ function replica(
   return { app, serve, runs: () => runs };
 }
 
-/** The round in which the client says yes. */
+/** The round that brings the client's yes. */
 async function confirmed(serve: (more?: Partial<RoundRequest>) => Promise<RoundResponse>) {
   const first = await serve();
   if (first.kind !== "input_required") throw new Error(`The first round ended as ${first.kind}.`);
   return { requestState: first.result.requestState, inputResponses: accepted };
 }
 
-test("a client that cancels the round has its steps undone, and a copy of the round runs nothing", async () => {
+test("if a client cancels the round, its steps are undone, and a copy of the round runs nothing", async () => {
   const store = new MemoryStore();
   const cloud: Cloud = { made: [], undone: [] };
   const stop = new Stop();
   const { app, serve } = replica(store, cloud, (signal) => {
-    // The body hears of it, and what it made all the same is undone as well.
+    // The body is aborted, and what it still made is undone as well.
     stop.stop("Cancelled");
     expect(signal.aborted).toBe(true);
   });
@@ -97,7 +97,7 @@ test("a client that cancels the round has its steps undone, and a copy of the ro
   expect(cloud.made).toEqual(["a", "b"]);
 });
 
-/** A store as one process sees it that dies when it stores its response. From then on, every operation fails there. */
+/** The store of a process that dies when it stores its response. From then on, every operation of this store fails. */
 function dyingAtResponse(store: MemoryStore): { store: MemoryStore; hasDied: () => boolean } {
   let hasCreated = false;
   let isDead = false;

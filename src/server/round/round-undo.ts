@@ -17,7 +17,7 @@ import type { RoundResponse } from "./request.ts";
 /** The round, as its undo sees it. */
 interface RecordedRound {
   readonly append: (entry: Entry) => Promise<void>;
-  /** Adds a record to the log. False if the round is another's by now. */
+  /** Adds a record to the log. False if another request has the round by now. */
   readonly write: (record: (seq: number) => string) => Promise<boolean>;
   /** Resolves when no body of this run is running any more. */
   readonly bodiesEnd: () => Promise<void>;
@@ -56,7 +56,10 @@ export class RoundUndo {
     return isCancelled ? cancelledCall : response;
   }
 
-  /** Records how the bodies and the call ended, so that the round never runs again. False if the round is another's by now. */
+  /**
+   * Records how the bodies and the call ended, so that the round never runs again. False if another request has the
+   * round by now.
+   */
   async end(response: RoundResponse): Promise<boolean> {
     const { environment } = this.#core;
     await new Promise<void>((resolve) => {
@@ -87,7 +90,10 @@ export class RoundUndo {
   }
 }
 
-/** The response of an earlier attempt at this round in which the call ended, if its process died before it stored it. */
+/**
+ * The response of an earlier attempt at this round, if that attempt ended the call and its process died before it
+ * stored the response.
+ */
 export function endedBefore(
   core: Core,
   log: readonly string[],
@@ -108,6 +114,6 @@ const cancelledCall: RoundResponse = {
   data: { reason: "cancelled" },
 };
 
-/** Read from a record, it is another object. */
+/** A response that is read from a record is another object. */
 const isCancelled = (response: RoundResponse): boolean =>
   response.kind === "error" && isObject(response.data) && response.data["reason"] === "cancelled";

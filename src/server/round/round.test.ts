@@ -306,7 +306,7 @@ describe("a token", () => {
     expect(skewed()).toHaveLength(2);
   });
 
-  test("that was sealed a moment ahead, or lasts longer for the sake of a question, says nothing", async () => {
+  test("that was sealed a moment ahead, or lasts longer because of a question, is not logged", async () => {
     const leg = await secondLeg();
     now -= 10_000;
     await serve(instance(), leg);
@@ -317,7 +317,7 @@ describe("a token", () => {
     expect(skewed()).toEqual([]);
   });
 
-  test("that has expired by this replica's clock is refused, and the log suggests to compare clocks", async () => {
+  test("that has expired by this replica's clock is refused, and the log suggests comparing clocks", async () => {
     const leg = await secondLeg();
     now += 12 * 60_000;
     expect(await serve(instance(), leg)).toEqual(refused);
@@ -564,7 +564,7 @@ describe("a handler that drives the rounds itself", () => {
     });
   });
 
-  test("may throw what it could return, also what the SDK makes", async () => {
+  test("may throw what it could return, including what the SDK makes", async () => {
     const capabilities = { elicitation: {}, roots: {} };
     const throwing = { ...request, target: "thrower", capabilities };
     const one = await asked(throwing);
@@ -705,7 +705,7 @@ describe("other outcomes of a round", () => {
     expect(answer).toMatchObject({ kind: "error", data: { reason: "not_askable" } });
   });
 
-  test("a step may call another tool of this process, in development, too", async () => {
+  test("a step may call another tool of this process, even in development", async () => {
     const called = await play(nested, {});
     expect(called.text).toBe("paid 1 for nobody");
   });

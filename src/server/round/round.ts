@@ -1,7 +1,7 @@
 // One round of a call: open the token, run the handler, seal what it has learned. Read this file first.
 //
-// Wire, token and engine meet here. A round knows no transport: the official SDK, the HTTP server or a test passes the request
-// in and sends the response.
+// Wire, token and engine meet here. A round does not depend on a transport: the official SDK, the HTTP server or a test
+// passes the request in and sends the response.
 
 import { invalidParams, missingClientCapability } from "../../protocol/error-codes.ts";
 import { tasksExtension } from "../../protocol/task.ts";
@@ -122,14 +122,14 @@ function runCall(
     const left = leftToOthers(core, definition, call, { error });
     return left ?? Promise.resolve(failureResponse(core, definition, error, call));
   }
-  // Once for the whole round: an app that closes while the handler runs has no task runtime any more.
+  // Looked up once for the whole round, because an app that closes while the handler runs no longer has a task runtime.
   const runtime = runtimeFor(core, definition, request);
   if (request.isTaskWanted === true && runtime !== undefined && call.round === 1) {
     return promote(runtime, definition, call, request, untouched, {}).catch((error: unknown) =>
       failureResponse(core, definition, error, call),
     );
   }
-  // For a tool that may go to the background and a client that cannot follow it there.
+  // For a tool that may go to the background and a client that cannot follow tasks.
   const inline =
     definition.task === undefined || runtime !== undefined
       ? undefined
@@ -158,7 +158,7 @@ function runCall(
     .catch((error: unknown) => failureResponse(core, definition, error, call));
 }
 
-/** What a call leaves that has not run yet. */
+/** The state of a call that has not run yet. */
 const untouched = { kind: "waiting", entries: [], open: [], unused: [] } as const;
 
 function responseTo(
@@ -175,7 +175,7 @@ function responseTo(
         ? suspendByHand(core, definition, call, outcome.value, outcome.entries)
         : completed(core, definition, call, request, outcome);
     case "failed":
-      // A helper deep inside a handler throws it, because it cannot return for the handler.
+      // A helper deep inside a handler throws `inputRequired(…)`, because it cannot return for the handler.
       if (isInputRequired(outcome.error)) {
         return suspendByHand(core, definition, call, outcome.error, outcome.entries);
       }
@@ -241,7 +241,7 @@ function refusalHint(reason: TokenError["reason"]): string {
   return reason === "expired" ? ` ${expiredHint}` : "";
 }
 
-/** To the client all refused tokens look alike. The log has the reason. */
+/** The client gets the same error for every refused token. The log has the reason. */
 function refusal(
   core: Core,
   definition: Definition,

@@ -18,7 +18,7 @@ let ran: string[] = [];
 let round = 0;
 let now = 0;
 let isClosing = false;
-/** What a body does, beside being noted. */
+/** What a body does, besides being recorded. */
 let during = (_step: string): void | Promise<void> => {};
 
 beforeEach(() => {
@@ -81,7 +81,7 @@ function serve(tool: keyof typeof tools, more: Partial<RoundRequest>, limits = {
   });
 }
 
-/** Sends rounds without answers until the response has something else than state. */
+/** Sends rounds without answers until the response is more than state. */
 async function finish(
   tool: keyof typeof tools,
   more: Partial<RoundRequest> = {},
@@ -119,13 +119,13 @@ describe("while the app is closing", () => {
     expect(ran).toEqual(["1 s1", "1 s2", "2 s3", "2 s4"]);
   });
 
-  test("every round runs one step, so that the call gets on", async () => {
+  test("every round runs one step, so that the call makes progress", async () => {
     isClosing = true;
     expect(await finish("walk", walk(3))).toMatchObject(done("walked"));
     expect(ran).toEqual(["1 s1", "2 s2", "3 s3"]);
   });
 
-  test("steps that run beside each other are recorded before the round ends", async () => {
+  test("steps that run in parallel are recorded before the round ends", async () => {
     during = (step) => void (isClosing ||= step === "b1");
     expect(await finish("pairs")).toMatchObject(done("paired"));
     expect(ran).toEqual(["1 a1", "1 b1", "2 a2", "3 b2"]);
@@ -160,7 +160,7 @@ describe("while the app is closing", () => {
     expect(ran).toEqual(["1 s1", "1 s2", "1 s3"]);
   });
 
-  test("a question beside the steps goes out when they are done, with all of its time", async () => {
+  test("a question that is asked in parallel goes out when the steps are done, with its full time limit", async () => {
     isClosing = true;
     during = () => void (now += 50_000);
     const asked = await finish("ask");

@@ -1,6 +1,6 @@
-// Ending a round early, between two steps. The client gets the state alone and comes back at once, and whatever instance its
-// next request reaches goes on with the next step. This is for an app that is closing, whose finished steps would be lost
-// with the connection, and for rounds that take longer than `limits.roundMs`.
+// Ending a round early, between two steps. The client gets the state alone and comes back at once, and the instance
+// that gets its next request goes on with the next step. An app does this while it closes, because finished steps would
+// be lost with the connection, and in rounds that take longer than `limits.roundMs`.
 
 import { legacyVersion } from "../../protocol/versions.ts";
 import type { Outcome } from "../../replay/outcome.ts";
@@ -13,7 +13,7 @@ import { openWait } from "./suspend.ts";
 
 /** The official client gives up a call that takes more rounds than this. */
 const clientRounds = 10;
-/** As many of them are left to the questions of a call that runs long. */
+/** How many of these rounds are left for the questions of a long call. */
 const keptRounds = 3;
 
 /** Decides before each step of a round whether the round ends there. */
@@ -22,7 +22,7 @@ export class Shedding {
   readonly #call: Call;
   readonly #request: RoundRequest;
   readonly #elapsedMs: () => number;
-  /** The first step that started in this round. Every round has to run one, or the call would never get on. */
+  /** The first step that started in this round. Every round has to run one, or the call would never make progress. */
   #first: string | undefined;
   #hasShed = false;
 
@@ -57,8 +57,8 @@ export class Shedding {
 }
 
 /**
- * The response of a round that has ended before a step. It asks nothing, even if a question is open beside the steps,
- * because the next round should begin at once. The question goes out when the steps are done.
+ * The response of a round that has ended before a step. It asks nothing, even if a question was asked in parallel with
+ * the steps, because the next round should begin at once. The question goes out when the steps are done.
  */
 export function shedResponse(
   core: Core,

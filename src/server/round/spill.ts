@@ -12,7 +12,7 @@ import { fromStore } from "../tasks/store-needed.ts";
 
 const placeOf = (callId: string, pointer: string) => `${callId}/spill/${pointer}`;
 
-/** What is needed of the call. */
+/** What this file needs from the call. */
 interface SpilledCall {
   readonly id: () => string;
   readonly round: number;
@@ -30,8 +30,8 @@ export function spill(
   if (store === undefined) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a packed state is made of JSON
   const json = state as unknown as Json;
-  // A round that is sent again makes the same state, which replaces the first one. If it makes another state, it must
-  // not, because the token of the first one is out there as well.
+  // A round that is sent again usually makes the same state, which replaces the first one. A different state must not
+  // replace it, because the client may also use the token of the first one.
   const pointer = `${call.id()}.${call.round}.${shortDigest(json)}`;
   const sealed = sealJson(sealerOf(core), json, placeOf(call.id(), pointer));
   if (sealed.length > limits.taskLogBytes) return undefined;

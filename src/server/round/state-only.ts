@@ -1,5 +1,5 @@
-// A round that ends without a question: the client gets the state alone and sends the next round at once, which may reach
-// another instance. Answers that no run has used yet travel in the state, so that nobody is asked again.
+// A round that ends without a question: the client gets the state alone and sends the next round at once, which may
+// reach another instance. Answers that no run has used yet travel in the state, so that the person is not asked again.
 
 import type { InboxEvent } from "../../replay/inbox.ts";
 import { isAnswer } from "../../replay/journal.ts";

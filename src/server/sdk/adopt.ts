@@ -1,6 +1,6 @@
-// `app.attach(server, { adopt })`: tools of a plain official server that await the SDK's own questions become calls of the
-// app. A 2026-07-28 client is asked in rounds, and the tool's callback runs again in each of them with the recorded answers.
-// In a 2025-11-25 session the SDK asks by itself, so the callback runs there as it always did.
+// `app.attach(server, { adopt })`: tools of a plain official server that await the SDK's own questions become calls of
+// the app. A 2026-07-28 client is asked in rounds, and the tool's callback runs again in each of them with the recorded
+// answers. In a 2025-11-25 session the SDK asks by itself, so the callback runs as before.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
@@ -27,8 +27,8 @@ import { isModernRequest } from "./round-request.ts";
 /** What `app.attach` does with the server's own tools. */
 export interface AttachOptions {
   /**
-   * The server's own tools, by name (`*` stands for any text), whose questions to the SDK reach 2026-07-28 clients in rounds.
-   * Such a tool runs again from its beginning in each round, with the answers that it has got. Default: none.
+   * The server's own tools, by name (`*` stands for any text), whose questions to the SDK reach 2026-07-28 clients in
+   * rounds. Such a tool runs again from its beginning in each round, with the answers so far. Default: none.
    */
   readonly adopt?: readonly string[] | undefined;
   /** Runs each round of the adopted tools once, as in a tool's config. Needs a store. Default: false. */
@@ -163,7 +163,7 @@ async function invoke(
     );
     if (!isInputRequired(returned)) return returned;
   } catch (error) {
-    // As the SDK does it: a result that says what went wrong, except for the one error that a client acts on.
+    // As in the SDK: a result says what went wrong, except for the one error that a client acts on.
     const isResult = error instanceof ProtocolError && error.code !== urlElicitationRequired;
     if (isResult) return failure(error.message);
     if (!isInputRequired(error)) throw error;
@@ -194,7 +194,7 @@ function toolsOf(server: McpServer): ReadonlyMap<string, RegisteredTool> {
   return new Map(Object.entries(tools as Record<string, RegisteredTool>));
 }
 
-/** Whether a name fits a pattern, in which `*` stands for any text. */
+/** Whether a name fits a pattern. `*` stands for any text. */
 function isMatch(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === name;
@@ -211,7 +211,7 @@ function isMatch(pattern: string, name: string): boolean {
 
 // ---------------------------------------------------------------- arguments
 
-/** The arguments as they were sent, to which the state of the call is bound, and as the schema returned them. */
+/** The arguments as sent, which the state of the call is bound to, and as the schema returned them. */
 class Both {
   readonly sent: unknown;
   readonly input: unknown;

@@ -1,5 +1,6 @@
-// One run of an adopted tool. Its questions to the SDK become questions of the call, whichever way they take: the request's
-// context, which is replaced, or the methods of the server, which find the run by its asynchronous context.
+// One run of an adopted tool. Its questions to the SDK become questions of the call. A tool can ask through the
+// request's context, which is replaced, or through the methods of the server, which find the run by its asynchronous
+// context.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type {

@@ -1,5 +1,5 @@
-// The questions that a tool asks through the official SDK: `elicitInput`, `createMessage` and `listRoots`. Each becomes a
-// question of the call, and its answer is handed over in the form in which the SDK returns it.
+// The questions that a tool asks through the official SDK: `elicitInput`, `createMessage` and `listRoots`. Each becomes
+// a question of the call, and the tool gets the answer in the form that the SDK returns.
 
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
@@ -66,7 +66,10 @@ function pageQuestion(
   };
 }
 
-/** The author gave these questions no keys, so their keys are their order. An answer must not reach whatever is asked there now. */
+/**
+ * The author gave these questions no keys, so their keys are their order. An answer must not reach another question
+ * that is now asked at its place.
+ */
 function ordered({ handler, key }: QuestionParams, spec: QuestionSpec): QuestionSpec {
   return { ...spec, ifChanged: () => askedAnother(handler, key) };
 }

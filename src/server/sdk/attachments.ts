@@ -17,7 +17,7 @@ interface Installed extends Pick<Installation, "core" | "derivePrincipal"> {
 export class Attachments {
   readonly #app: Installed;
   readonly #adoption: Adoption;
-  /** So that `attach` in `onServer` adopts tools, and adds nothing twice. */
+  /** Lets `attach` in `onServer` adopt tools without adding anything twice. */
   readonly #servers = new WeakMap<McpServer, Serve>();
 
   constructor(app: Installed) {

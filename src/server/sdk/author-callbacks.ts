@@ -1,4 +1,5 @@
-// Functions of the author that the SDK calls itself. It sends the client whatever they throw, so that is decided here first.
+// Functions of the author that the SDK calls itself. The SDK sends the client whatever they throw, so this file decides
+// first what that is.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 import type { Core } from "../core.ts";

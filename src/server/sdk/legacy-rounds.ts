@@ -1,6 +1,7 @@
-// The rounds of a call in a 2025-11-25 session. The client knows no rounds, so they take place here: the server asks the
-// questions of a round with its own requests, and serves the next round with the answers. The SDK could do this as well,
-// but it ends the call when a question is answered with an error, past the handler.
+// The rounds of a call in a 2025-11-25 session. The client does not know rounds, so they take place here: the server
+// asks the questions of a round with its own requests, and serves the next round with the answers. The SDK could do
+// this as well, but it ends the call when a client answers a question with an error, and the handler does not learn
+// about it.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { Core } from "../core.ts";

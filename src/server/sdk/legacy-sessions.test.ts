@@ -79,7 +79,7 @@ function opened(limits: { most: number; mostOfOne: number }) {
   return { initialize, open, call, send, isOpen, sweep };
 }
 
-test("sessions of one caller make room with that caller's own idle ones", async () => {
+test("a new session of a caller replaces that caller's own idle session", async () => {
   const { open, isOpen } = opened({ most: 3, mostOfOne: 3 });
   const adas = await open("ada");
   const [first, second] = [await open("eve"), await open("eve")];
@@ -97,7 +97,7 @@ test("a call under way is never ended, however many sessions others open", async
   expect(await end()).toContain("done");
 });
 
-test("a caller with no session of their own takes the place of the one who has most", async () => {
+test("a caller without a session replaces a session of the caller who has the most", async () => {
   const { open, isOpen } = opened({ most: 3, mostOfOne: 3 });
   const bobs = await open("bob");
   const eves = [await open("eve"), await open("eve")];

@@ -13,7 +13,7 @@ import { own } from "../../util/objects.ts";
 export interface SessionOptions {
   /** The most sessions at a time. One more ends an idle one, or is refused. Default: 1,000. */
   readonly most?: number;
-  /** The most sessions of one caller. Anonymous callers cannot be told apart, so it does not hold for them. */
+  /** The most sessions of one caller. Anonymous callers cannot be told apart, so this limit does not apply to them. */
   readonly mostOfOne: number;
   /** How long a session lives without a request, in milliseconds. Default: half an hour. */
   readonly idleMs?: number;
@@ -114,8 +114,8 @@ export class LegacySessions {
   }
 
   /**
-   * The session that has to end for another one of this caller: an idle one of the caller's own, or else of the caller
-   * who has most. Undefined if there is room, and a refusal if every one of them has a request under way.
+   * The session that has to end so that this caller can open another: an idle session of this caller, or else of the
+   * caller who has the most. Undefined if there is room. A refusal if every such session has a request under way.
    */
   #roomFor(principal: string | undefined): string | Response | undefined {
     const { most, mostOfOne } = this.#options;

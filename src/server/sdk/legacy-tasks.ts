@@ -1,7 +1,7 @@
-// A seam in the SDK: tasks for 2025-11-25 sessions, which the SDK no longer serves. They are a second view of the records
-// that the tasks extension shows. The client requests a task with `params.task`, polls it with `tasks/get` and fetches the
-// result with `tasks/result`, on whose stream the handler's questions are asked. There is also a list, and a notification
-// when the status changes.
+// A seam in the SDK: tasks for 2025-11-25 sessions, which the SDK no longer serves. They are a second view of the
+// records that the tasks extension shows. The client requests a task with `params.task`, polls it with `tasks/get` and
+// fetches the result with `tasks/result`. The server asks the handler's questions on the stream of that request. There
+// is also a list, and a notification when the status changes.
 
 import { setMaxListeners } from "node:events";
 import { ProtocolError, RELATED_TASK_META_KEY } from "@modelcontextprotocol/server";
@@ -269,7 +269,7 @@ export class LegacyTasks {
   }
 }
 
-/** The requested lifetime in milliseconds, cut to the limit. Undefined if none, or none that is valid, was requested. */
+/** The requested lifetime in milliseconds, cut to the limit. Undefined if the client did not request a valid one. */
 export function ttlOf({ ttl }: TaskWish, most: number): number | undefined {
   if (typeof ttl !== "number" || !(ttl >= 1)) return undefined;
   return Math.min(Math.floor(ttl), most);

@@ -6,7 +6,7 @@ import type { DraftDialect, DraftTasks } from "../../protocol/draft-plug-in.ts";
 import type { Core } from "../core.ts";
 import { TaskListeningTransport } from "./task-subscriptions/over-stdio.ts";
 
-/** What serving over stdio needs of its app. */
+/** What serving over stdio needs from its app. */
 export interface StdioServing {
   readonly core: Core;
   readonly dialect: DraftDialect | undefined;

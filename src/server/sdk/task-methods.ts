@@ -81,7 +81,7 @@ export function installTasks(
       ? serve("tasks/cancel", params, ctx)
       : serveLegacy("tasks/cancel", legacy.cancel(params.taskId, principalIn(ctx))),
   );
-  // Only for 2025-11-25. To a 2026-07-28 request the SDK responds that there is no such method.
+  // Only for 2025-11-25. In 2026-07-28 the SDK responds that there is no such method.
   protocol.setRequestHandler("tasks/result", { params: anyParams }, (params, ctx) =>
     serveLegacy("tasks/result", legacy.result(params.taskId, principalIn(ctx), ctx)),
   );

@@ -64,7 +64,7 @@ test("an outage is logged at its start, once a minute, and at its end", async ()
   expect([log.isDown, timers]).toEqual([false, []]);
 });
 
-test("an outage that stops only some operations is not over after each of the others", async () => {
+test("if only some operations fail, a success of another one does not end the outage", async () => {
   isReachable = true;
   await pass(50, () => {
     if ((now / 1_000) % 5 === 0) log.failed(refused);

@@ -44,7 +44,7 @@ export type TaskResponse =
 
 /** Serves one request about a task. Never rejects. */
 export async function serveTask(core: Core, request: TaskRequest): Promise<TaskResponse> {
-  // Checked first, so that a client without the extension learns nothing about tasks.
+  // This comes first, so that a client without the extension learns nothing about tasks.
   if (!canFollowTasks(request.capabilities)) return notDeclared;
   try {
     return await respond(core, request);

@@ -1,4 +1,4 @@
-// The limits of a caller, as its calls meet them.
+// The storage limits of a caller, and what its calls get when one is reached.
 
 import { expect, onTestFinished, test } from "vitest";
 import { MemoryStore } from "../../tasks/stores/memory.ts";
@@ -68,7 +68,7 @@ test("a token that is sent again and again keeps one state in the store", async 
   expect(second.bytes).toBeGreaterThan(first.bytes + 100_000);
   for (let n = 0; n < 20; n += 1) await call(large, "ann", leg);
   expect(await store.usage("ann")).toEqual(second);
-  // Other answers make another state, and both tokens stay good.
+  // Other answers make another state, and both tokens stay valid.
   const other = { requestState, inputResponses: { name: accept({ name: "Bea" }) } };
   const branch = stateIn(await call(large, "ann", other));
   for (const [token, name] of [

@@ -1,4 +1,4 @@
-// The carrier of a run in the background: the call as its task has kept it, without a request.
+// The carrier of a run in the background. The call comes from its task, without a request.
 
 import type { InputResponses, LoggingLevel } from "@modelcontextprotocol/server";
 import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
@@ -18,7 +18,7 @@ import type { Logger } from "../ops/logger.ts";
 import { formsOnly, wayOf } from "../round/ways.ts";
 import type { OpenWays, Privacy, Way } from "../round/ways.ts";
 
-/** What a task keeps of the call it was, for each of its runs. */
+/** What a task keeps of its call, for each of its runs. */
 export interface TaskInput {
   readonly arguments: Json;
   readonly abilities: readonly (Ability | ExtensionId)[];
@@ -112,7 +112,7 @@ export class TaskCarrier extends CallCarrier {
     this.#task.report(progressText(done, total, message));
   }
 
-  /** No request is open that could carry a log message, and a status is not for what only the log should have. */
+  /** No open request could carry a log message, and the status message is not meant for logs. */
   override log(...[level, data]: Parameters<CallFacts["log"]>): void {
     this.core.logger[logLevels[level] ?? "info"](logText(data), this.logFields());
   }

@@ -58,7 +58,7 @@ export class Work {
       logger,
       environment,
       probe: () => this.runtime.figures(),
-      // In this time a worker has used the store several times.
+      // Long enough for a worker to use the store several times.
       quietMs: store.leaseMs,
     });
     this.runtime = new TaskRuntime({

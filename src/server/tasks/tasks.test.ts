@@ -320,7 +320,7 @@ describe("waitFor", () => {
     expect(tickets).toHaveLength(1);
   });
 
-  test("a value is checked by the handler as it stands, with what it has learned, and without running its steps", async () => {
+  test("the current handler checks a value, with what it has learned so far and without running its steps", async () => {
     const store = new MemoryStore();
     const a = replica(store);
     await a.app.work();
@@ -404,7 +404,7 @@ describe("a state too large for its token", () => {
     expect(ran).toEqual(["data"]);
   });
 
-  test("is gone with the store, and then the token is refused", async () => {
+  test("is lost if the store is lost, and then the token is refused", async () => {
     const requestState = await stateAfter(call(replica(new MemoryStore()), "large"));
     const leg = { requestState, inputResponses: { name: accept({ name: "Ada" }) } };
     expect(await call(replica(new MemoryStore()), "large", leg)).toMatchObject({
@@ -612,7 +612,7 @@ describe("once", () => {
     expect(ran).toEqual(["first", "pay"]);
   });
 
-  test("a process that was paused past its lease gets the response of the one that took the round over", async () => {
+  test("a process that was paused past its lease gets the response of the process that took the round over", async () => {
     const store = new MemoryStore();
     const [a, b] = [replica(store), replica(store)];
     const second = await leg(a);

@@ -7,7 +7,7 @@ const pollIntervalMs = 1_000;
 
 /** The response to a call that has become a task. */
 export function createTaskResult(task: TaskSnapshot): CreateTaskResult {
-  // This response has no room for questions or results. If the task has moved on meanwhile, `tasks/get` shows it.
+  // This response cannot contain questions or results. If the task has moved on meanwhile, `tasks/get` shows it.
   return { resultType: "task", ...baseOf(task), status: "working" };
 }
 

@@ -1,4 +1,4 @@
-// What has arrived for a task, as events in the inbox of the engine, and which of it is used up.
+// What has arrived for a task, as events in the inbox of the engine, and which arrivals are used up.
 
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
@@ -29,7 +29,7 @@ export class Arrivals {
       ...this.#dueOf(waits, now).map(({ event, at }) => ({ event, at })),
     ];
     // Events go by time. If the time limit had passed when the answer arrived, the timeout comes first and wins (R7).
-    // The sort is stable, so the answers of one request stay in the order in which the questions were asked.
+    // The sort is stable, so the answers of one request stay in the order of their questions.
     this.inbox = new Inbox(
       timed.toSorted((one, other) => one.at - other.at).map(({ event }) => event),
     );
@@ -42,7 +42,7 @@ export class Arrivals {
     }
   }
 
-  /** When the next timer or time limit ends that is not in the inbox yet. */
+  /** When the next timer or time limit that is not in the inbox yet ends. */
   nextDue(waits: readonly Wait[]): number | undefined {
     const times = waits.flatMap(({ wire, dueAt }) =>
       dueAt === undefined || this.#due.has(wire) ? [] : [dueAt],

@@ -1,5 +1,5 @@
 // A body that computes for a long time without giving way blocks the event loop: no lease is renewed and no request is
-// served meanwhile. The process can notice that only afterwards, by a timer that comes far too late.
+// served meanwhile. The process notices it only afterwards, when a timer fires far too late.
 
 /** A step that ran while the event loop was blocked. */
 export interface RunningStep {

@@ -21,10 +21,13 @@ export interface ExecutionDeps {
   readonly blockedLoop?: BlockedLoop | undefined;
   /** Asks the store whether the claims of this process still count. It answers with a renewal, or by losing them. */
   readonly confirm?: (() => void) | undefined;
-  /** Lets other workers claim first for a while, because one of another version can follow a task that this one cannot. */
+  /**
+   * Lets other workers claim first for a while, because a worker of another version can follow a task that this one
+   * cannot.
+   */
   readonly standBack?: (() => void) | undefined;
   readonly shares: StorageShares;
-  /** The version of the app. Undefined notes none, and leaves no task to another version. */
+  /** The version of the app. If undefined, runs do not note it, and no task is left to another version. */
   readonly version?: string | undefined;
   /** In development, clients see the whole cause of an engine failure. */
   readonly isDevelopment?: boolean | undefined;

@@ -245,7 +245,7 @@ export class Execution {
       return { journal, facts: { id, callId, principal, input, report } };
     } catch (error) {
       if (error instanceof MovedRecordError) throw error;
-      // The input is this server's, so the key and the place are right, and no other replica can open the rest.
+      // The input did open, so the key and the place are right. No other replica can open the rest either.
       if (hasInput && isForged(error)) {
         throw new MovedRecordError("A record of it was sealed for another place", { cause: error });
       }
@@ -303,7 +303,7 @@ export class Execution {
     const { store, sealer } = this.#deps;
     if (this.#claim.stop.reason !== undefined) return;
     const sealed = sealer.seal(message, places.message(this.#claimed.task.callId));
-    // A status message is a courtesy. A run does not stop because one could not be written.
+    // A run does not stop because a status message could not be written.
     await store.report(this.ref, sealed).catch(() => {});
   }
 

@@ -25,7 +25,7 @@ export class Lease {
     this.#lengthMs = lengthMs;
   }
 
-  /** The time that is left, by the clock on which the most time has passed. */
+  /** The time that is left. The clock that shows the most time passed decides. */
   get leftMs(): number {
     const passed = this.#clocks.map((clock, index) => clock() - (this.#since[index] ?? 0));
     return this.#lengthMs - Math.max(...passed);

@@ -1,5 +1,5 @@
 // The log of a task as the store keeps it: sealed records that are only ever appended. When the engine cuts its
-// journal, a record says from which entry on the earlier ones no longer count.
+// journal, a record names the first entry that no longer counts.
 
 import { packEntry, unpackEntry } from "../../replay/journal.ts";
 import type { Entry } from "../../replay/journal.ts";
@@ -24,8 +24,8 @@ export function cutRecord(sealer: Sealer, callId: string, seq: number, from: num
 }
 
 /**
- * The record that entries from here on were written by this version of the app (R17). Version 0.1.0 takes it for a cut behind
- * the end of the log, which cuts nothing.
+ * The record that entries from here on were written by this version of the app (R17). Version 0.1.0 reads it as a cut
+ * after the end of the log, which cuts nothing.
  */
 export function versionRecord(
   sealer: Sealer,

@@ -108,7 +108,7 @@ export class OtherVersions {
 
 // ---------------------------------------------------------------- the cause in the record
 
-/** Why the last claim came to nothing, and since when the task waits for another version, if it does. */
+/** Why the last claim made no progress, and since when the task waits for another version, if it does. */
 export function readCause(
   { callId, cause }: TaskRecord,
   sealer: Sealer,

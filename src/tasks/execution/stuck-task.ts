@@ -1,4 +1,5 @@
-// A task that was claimed again and again without a new record. It fails, and its error says why as far as that is known.
+// A task that was claimed again and again without a new record. It fails, and its error gives the cause, if it is
+// known.
 
 import { internalErrorCode } from "../program.ts";
 import type { TaskError } from "../program.ts";
@@ -7,7 +8,7 @@ import { BlockedLoop } from "./blocked-loop.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
 import { readCause } from "./other-versions.ts";
 
-/** Why the last claim came to nothing. `before` is the worker whose lease ran out. */
+/** Why the last claim made no progress. `before` is the worker whose lease ran out. */
 export function lastCause(
   task: TaskRecord,
   before: string | undefined,

@@ -140,7 +140,10 @@ export class Undoing {
     return this.#unlessStopped(attempted, (reason) => controller.abort(new Stopped(reason)));
   }
 
-  /** Waits for the undo. If this process has to stop, it waits a moment longer, because what has ended is not done again. */
+  /**
+   * Waits for the undo. If this process has to stop, it waits a moment longer, because an undo that has ended need not
+   * run again.
+   */
   #unlessStopped(
     attempted: Promise<Attempted>,
     abort: (reason: StopReason) => void,
@@ -195,7 +198,7 @@ export class Undoing {
     return clock.now() + afterMs;
   }
 
-  /** Another worker goes on. If the claim is lost, one does already. */
+  /** Another worker goes on. If the claim is lost, another worker already does. */
   async #handOver(): Promise<undefined> {
     const { reason } = this.#claim.stop;
     if (reason !== undefined && reason !== "Draining") return;

@@ -1,4 +1,4 @@
-// What the handler of a task waits for, as the store shows it: under which wire key, and until when.
+// What the handler of a task waits for, as the store shows it: the wire key, and the time limit.
 //
 // A task uses a wire key only once. A question that is asked again unchanged keeps its key. If its answer was not
 // valid, or if its wording has changed, it gets the next key: `size`, `size~2`, `size~3`.

@@ -116,8 +116,8 @@ function encoded(value: unknown, { kind }: Column): SqlValue {
 }
 
 /**
- * Reads a task. The fields are written out, because an object that is built field by field takes three times as long
- * to make. The types of `row` and of the record check every one of them.
+ * Reads a task. The fields are written out, because building an object in a loop over its fields takes three times as
+ * long. The types of `row` and of the record check every one of them.
  */
 export function recordOf(row: TaskRow): TaskRecord {
   return {

@@ -75,7 +75,7 @@ export class MemoryRounds {
     return this.#move(ref, (round) => ({ ...round, leaseUntil: this.#now() }));
   }
 
-  /** Deletes the rounds whose time is up, and returns how many that were. */
+  /** Deletes the rounds whose time is up, and returns how many there were. */
   sweep(): number {
     const before = this.#rounds.size;
     for (const [id, { expiresAt }] of this.#rounds) {

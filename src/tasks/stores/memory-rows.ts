@@ -15,7 +15,7 @@ export function taskBytes({
   return input.length + result.length + statusMessage.length + logBytes + waits + inbox;
 }
 
-/** Deletes what has expired, and returns how many that were. */
+/** Deletes what has expired, and returns how many there were. */
 export function deleteExpired(
   kept: Map<string, { readonly expiresAt: number }>,
   now: number,
@@ -33,7 +33,7 @@ export function newestFirst(one: Placed, other: Placed): number {
   return other.createdAt - one.createdAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
 }
 
-/** The order in which tasks are claimed. */
+/** The order that tasks are claimed in. */
 export function earliestDue(one: TaskRecord, other: TaskRecord): number {
   return (one.dueAt ?? Infinity) - (other.dueAt ?? Infinity) || (one.id < other.id ? -1 : 1);
 }

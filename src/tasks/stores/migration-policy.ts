@@ -1,6 +1,6 @@
-// The rule by which every SQL store changes its tables. Migrations are numbered from 1, and a released one never
-// changes. Replicas of two versions run side by side during a deployment, so a migration normally only adds to the
-// tables, and older versions keep working on them. A breaking migration locks out every version that does not know it.
+// How every SQL store changes its tables. Migrations are numbered from 1, and a released one never changes. Replicas of
+// two versions run side by side during a deployment, so a migration normally only adds to the tables, and older
+// versions keep working on them. A breaking migration locks out every version that does not know it.
 
 /** One step from the tables of an earlier version to those of a later one. */
 export interface Migration<Sql> {

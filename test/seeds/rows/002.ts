@@ -581,7 +581,10 @@ export const tutorial: readonly Row[] = [
           "that is cancelled while it waits is undone (U3)",
           "that is cancelled while a body runs: the body is aborted and awaited, and what it made is undone (U3)",
         ),
-        by("src/replay/rules.test.ts", "suspending runs no catch and no finally of the handler"),
+        by(
+          "src/replay/rules.test.ts",
+          "suspending does not run any catch or finally of the handler",
+        ),
       ),
     ),
     [

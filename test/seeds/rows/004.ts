@@ -136,7 +136,7 @@ export const csharpPage: readonly Row[] = [
     ],
     [
       "It throws an exception that carries the result that asks.",
-      by(at.round, "may throw what it could return, also what the SDK makes"),
+      by(at.round, "may throw what it could return, including what the SDK makes"),
     ],
     ours("it may also return it.", by(at.csharp, byHand)),
     ["Questions, state or both.", by(at.csharp, byHand, deferral)],

@@ -1,4 +1,5 @@
-// What an author's `onServer` has replaced on the official server. The SDK serves that, as the author wants it.
+// What an author's `onServer` has replaced on the official server. The SDK serves these parts, so that the author's
+// code applies.
 
 import type { McpServer } from "@modelcontextprotocol/server";
 

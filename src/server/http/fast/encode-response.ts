@@ -41,7 +41,7 @@ export class ResponseEncoder {
     this.#completeTail = `"resultType":"complete",${this.#metaTail}`;
   }
 
-  /** The response to a round. Undefined if the SDK would not send it as it is. */
+  /** The response to a round. Undefined if the SDK would not send it unchanged. */
   round(
     { id, params }: Message,
     { handler }: RoundRoute,
@@ -118,7 +118,7 @@ function completeResult(
   }
 }
 
-/** The first round fixes what the call may ask. The SDK goes by what this request declares, so both have to agree. */
+/** The first round fixes what the call may ask, but the SDK looks at what this request declares. Both have to agree. */
 function mayAsk(
   { inputRequests }: InputRequired,
   declared: Parameters<typeof abilitiesOf>[0],
@@ -130,7 +130,7 @@ function mayAsk(
   );
 }
 
-/** Codes of 2025-11-25 that the SDK replaces by others in 2026-07-28. */
+/** Codes of 2025-11-25 that the SDK replaces with others in 2026-07-28. */
 const isReserved = (code: number): boolean =>
   code === resourceNotFound || code === urlElicitationRequired;
 

@@ -29,7 +29,7 @@ import type { Send } from "./outgoing.ts";
 import type { RoundRoute, RouteTable, TaskRoute } from "./route-table.ts";
 import type { Caller, Serving } from "../web.ts";
 
-/** What the fast entry needs of its app. */
+/** What the fast entry needs from its app. */
 export interface EntryOptions {
   readonly core: Core;
   readonly serving: Serving;

@@ -18,7 +18,7 @@ export function methodIn({ method: verb, url, headers }: IncomingMessage): FastM
     verb === "POST" &&
     headers["mcp-protocol-version"] === modernVersion &&
     isJsonContentType(type ?? null) &&
-    // The SDK decides about an absolute URL, as it is sent to a proxy.
+    // The SDK decides about an absolute URL, which clients send to a proxy.
     url?.startsWith("/") === true &&
     isInUrls(host);
   return isOurs ? method : undefined;

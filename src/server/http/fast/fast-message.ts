@@ -64,7 +64,7 @@ interface Params {
 export const subjectOf = ({ method, params }: Message): string =>
   params[methods[method].about] ?? "";
 
-/** The `_meta` of a 2026-07-28 request, in which the client describes itself. */
+/** The `_meta` of a 2026-07-28 request. The client describes itself there. */
 export interface Envelope {
   readonly [CLIENT_CAPABILITIES_META_KEY]: ClientCapabilities;
   readonly [CLIENT_INFO_META_KEY]?: Implementation;

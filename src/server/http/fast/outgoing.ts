@@ -38,7 +38,7 @@ export class OutgoingResponse {
     try {
       this.#event(JSON.stringify({ jsonrpc: "2.0", method, params }));
     } catch {
-      // A notification that is not JSON is dropped. The call does not fail for it.
+      // A notification that is not JSON is dropped. The call does not fail because of it.
     }
   }
 

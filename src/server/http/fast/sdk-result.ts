@@ -1,4 +1,4 @@
-// A handler's result in the form in which the official SDK would send it.
+// A handler's result in the form that the official SDK would send.
 
 import { specTypeSchemas } from "@modelcontextprotocol/server";
 import { isChecked, isTextBlock } from "../../define/checked-result.ts";

@@ -1,6 +1,6 @@
-// A seam in the SDK: task subscriptions over HTTP. The SDK's event stream for `subscriptions/listen` knows no tasks, so it
-// is read, passed through the subscription, and written again with the task notifications in it. Streams without tasks
-// pass unchanged, and are counted.
+// A seam in the SDK: task subscriptions over HTTP. The SDK's event stream for `subscriptions/listen` does not carry
+// tasks. So this file reads it, passes it through the subscription, and writes it again with the task notifications in
+// it. Streams without tasks pass unchanged, and are counted.
 
 import { internalError } from "../../../protocol/error-codes.ts";
 import {
@@ -33,7 +33,7 @@ export class TaskStreams {
     this.#places = new StreamPlaces(core.limits.subscriptionsPerPrincipal);
   }
 
-  /** Adds tasks to `served`, the SDK's response to the same request. A refusal by the SDK stays as it is. */
+  /** Adds tasks to `served`, the SDK's response to the same request. A refusal by the SDK is not changed. */
   async serve(
     listen: Listen,
     principal: string | undefined,

@@ -1,5 +1,5 @@
-// A seam in the SDK: task subscriptions over stdio. The SDK's `subscriptions/listen` knows no tasks, so a transport around
-// the one that the SDK serves passes its messages through the subscription.
+// A seam in the SDK: task subscriptions over stdio. The SDK's `subscriptions/listen` does not carry tasks. So a wrapper
+// around the SDK's transport passes its messages through the subscription.
 
 import { SERVER_INFO_META_KEY, SUBSCRIPTION_ID_META_KEY } from "@modelcontextprotocol/server";
 import type {
@@ -23,7 +23,7 @@ export class TaskListeningTransport implements Transport {
   readonly #core: Core;
   readonly #serverInfo: Implementation | undefined;
   readonly #subscriptions = new Map<RequestId, TaskSubscription>();
-  /** Requested, and not handed to the SDK yet. */
+  /** Subscriptions that were requested and not handed to the SDK yet. */
   readonly #opening = new Set<RequestId>();
   /** Requests that do not declare the extension. They are refused after the SDK has made its own checks. */
   readonly #undeclared = new Set<RequestId>();
@@ -98,14 +98,15 @@ export class TaskListeningTransport implements Transport {
 
   #open(listen: TaskListen): Promise<TaskSubscription> {
     const { id } = listen;
-    // A message that cannot be sent has nobody to read it.
+    // If a message cannot be sent, there is no client left to read it.
     const send = (message: TransportMessage) => this.#send(message).catch(() => {});
-    // Over stdio the caller is the one who started this process, so there is no principal.
+    // Over stdio the caller is the user who started this process, so there is no principal.
     return TaskSubscription.open(this.#core, listen, undefined, {
       send,
       end: (_last, isAlone) => {
         if (!isAlone || !this.#subscriptions.delete(id)) return;
-        // The client learns it as the specification says for stdio. The SDK, which still holds it open, does too.
+        // The client is notified as the specification says for stdio. So is the SDK, which still holds the subscription
+        // open.
         const cancelled = cancellation(id, "All tasks are over.");
         void send(cancelled);
         const result = { resultType: "complete", _meta: this.#metaOf(id) };

@@ -6,7 +6,7 @@ import type { Core } from "../../core.ts";
 import { TaskStreams } from "./over-http.ts";
 import { StreamPlaces } from "./stream-places.ts";
 
-test("a caller gets all of its places back, and one that is given back twice counts once", () => {
+test("a caller gets all of its places back, and a place that is given back twice counts once", () => {
   const places = new StreamPlaces(2);
   const [first, second] = [places.take("ann"), places.take("ann")];
   expect(places.take("ann")).toMatch(/^Subscription limit reached: this caller has 2 open/);
@@ -29,7 +29,7 @@ const listen = { id: 1, taskIds: undefined };
 
 function streamsForOne(): TaskStreams {
   const limits = { subscriptionsPerPrincipal: 1 };
-  // What streams without tasks use.
+  // The function that streams without tasks use.
   return new TaskStreams({ limits, environment: nodeEnvironment } as unknown as Core);
 }
 
@@ -41,7 +41,7 @@ test("a stream that breaks off gives its place back", async () => {
   expect(await isReleased(streams)).toBe(true);
 });
 
-test("a stream whose client has gone gives its place back, even if nobody reads it", async () => {
+test("a stream whose client has gone gives its place back, even if nothing reads the stream", async () => {
   const streams = streamsForOne();
   const gone = new AbortController();
   const served = new Response(new ReadableStream(), { headers });

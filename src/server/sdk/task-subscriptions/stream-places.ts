@@ -14,8 +14,8 @@ export class StreamPlaces {
   }
 
   /**
-   * Takes a place and returns the function that gives it back. Without a place it returns why. Anonymous callers cannot
-   * be told apart, so only the limit of the process holds for them.
+   * Takes a place and returns the function that gives it back. If no place is free, it returns the reason. Anonymous
+   * callers cannot be told apart, so only the limit of the process applies to them.
    */
   take(principal: string | undefined): (() => void) | string {
     const taken = principal === undefined ? 0 : (this.#taken.get(principal) ?? 0);

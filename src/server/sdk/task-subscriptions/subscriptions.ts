@@ -1,8 +1,8 @@
 // A seam in the SDK: `subscriptions/listen` with `taskIds`, which the SDK does not know.
 //
-// The SDK serves the subscription as any other, with all its checks, for the kinds that it knows. Its messages pass
-// through here on their way out: the tasks that will be followed are added to the acknowledgement, `notifications/tasks`
-// is sent as well, and the end is held back until these tasks are over.
+// The SDK serves the subscription like any other, with all its checks, for the kinds that it knows. Its messages pass
+// through here on their way out: the tasks that will be followed are added to the acknowledgement,
+// `notifications/tasks` is sent as well, and the end is held back until these tasks are over.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,

@@ -18,7 +18,7 @@ export function insertList(values: Readonly<Partial<Record<TaskColumn, string>>>
   };
 }
 
-/** The store's time: the database has the one clock that all replicas go by. */
+/** The store's time. All replicas use the clock of the database. */
 export const nowIn = (schema: string): string => `${schema}.parley_now()`;
 
 /** Whether a task has not ended. */

@@ -16,7 +16,7 @@ export type { PostgresStoreOptions } from "./postgres-store.ts";
  * they are first needed.
  *
  * @param connection - A connection string, or a pool of your own. For a connection string, the store makes a pool of up
- * to ten connections, for which it needs the package `pg`. A pool of your own stays open when the store is closed.
+ * to ten connections with the package `pg`. A pool of your own stays open when the store is closed.
  * @param options - See `PostgresStoreOptions`.
  * @example
  * ```ts

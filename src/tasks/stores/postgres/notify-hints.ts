@@ -50,7 +50,7 @@ export class NotifyHints {
     };
   };
 
-  /** Listeners in this process hear of a change at once, those of other replicas a few milliseconds later. */
+  /** Listeners in this process learn of a change at once, and those of other replicas a few milliseconds later. */
   readonly changed = (ids: readonly string[], isDue = false, isNews = true): void => {
     if (this.#isClosed || ids.length === 0) return;
     for (const id of ids) this.#changed.set(id, isDue);

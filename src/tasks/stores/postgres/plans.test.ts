@@ -38,7 +38,7 @@ interface Plan {
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-/** The indexes by which tasks are found, in a plan for these values or in one for any values. */
+/** The indexes that find tasks, in a plan for these values or in a plan for any values. */
 async function scans(name: StatementName, values: string, mode: string): Promise<string[]> {
   const client = await server.admin.connect();
   try {

@@ -1,6 +1,6 @@
-// Migration 2 of Postgres: whose a spilled state or a round is, and whether a client has read a task. Version 0.1.0 writes
-// neither. Its states and rounds then count for no caller, and its tasks count as read. The new index has no column that a
-// running task changes often, because such a change would touch every index.
+// Migration 2 of Postgres: who owns a spilled state or a round, and whether a client has read a task. Version 0.1.0
+// writes neither. Its states and rounds then count for no caller, and its tasks count as read. The new index has no
+// column that a running task changes often, because such a change would touch every index.
 
 import type { Migration } from "../../migration-policy.ts";
 
