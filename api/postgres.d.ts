@@ -1,7 +1,7 @@
 /**
  * The SQL of all migrations, for operators who apply it themselves. It is safe to run it again.
  *
- * @param schema - The schema in which the tables are made, such as "parley".
+ * @param schema - The schema for the tables, such as "parley".
  * @example
  * ```ts
  * import { migrationSql } from "mcp-parley/postgres";

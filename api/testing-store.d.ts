@@ -57,7 +57,7 @@ export declare interface ClaimedTask {
     readonly before: string | undefined;
 }
 
-/** A claim on a task or on a round. It is good until the next claim raises the epoch. */
+/** A claim on a task or on a round. It is valid until the next claim raises the epoch. */
 export declare interface ClaimRef {
     /** The id of the task, or the call id of the round. */
     readonly id: string;
@@ -133,7 +133,7 @@ export declare interface Finish {
     readonly status: "completed" | "failed";
     /** The result or the error. */
     readonly result: Sealed;
-    /** The last status message. Undefined leaves none, because a message about the work is no longer so. */
+    /** The last status message. If undefined, the task has none, because the old message described work that is over. */
     readonly statusMessage: Sealed | undefined;
     /** Whether the steps that have begun are undone. If there are any, the worker keeps its claim and undoes them. Default: no. */
     readonly isUndoing?: boolean | undefined;
@@ -405,7 +405,7 @@ export declare interface TaskRecord {
     readonly dueAt: number | undefined;
     /** What the handler waits for. */
     readonly waits: readonly Wait[];
-    /** Answers that are not entries of the log yet, in the order in which they arrived. */
+    /** Answers that are not entries of the log yet, in the order they arrived. */
     readonly inbox: readonly Arrival[];
     /** For each question, how many wire keys it has had so far. */
     readonly asked: Readonly<Record<string, number>>;
@@ -414,8 +414,8 @@ export declare interface TaskRecord {
     /** The size of the log, as `bytesOf` counts it. */
     readonly logBytes: number;
     /**
-     * How many steps have begun that would be undone if the task ended badly. In a task that has ended, how many are still to
-     * be undone: workers claim it until there are none.
+     * How many steps have begun that would be undone if the task ended badly. In a task that has ended, how many still
+     * have to be undone: workers claim it until none is left.
      */
     readonly undos: number;
     /** How many claims in a row have produced no new entry. */
@@ -562,9 +562,9 @@ export declare interface UndoProgress {
     readonly at: number;
     /** The records. */
     readonly records: readonly Sealed[];
-    /** How many steps are still to be undone. With none, the worker lets go of the task. */
+    /** How many steps still have to be undone. If 0, the worker lets go of the task. */
     readonly undos: number;
-    /** How long the task can still be read then, in milliseconds, even if its own time ends sooner. */
+    /** How long the task can still be read after that, in milliseconds, even if its own time ends sooner. */
     readonly keepMs: number;
 }
 
@@ -574,9 +574,9 @@ export declare interface Wait {
     readonly kind: "question" | "external" | "timer";
     /** The key that the handler gave it. */
     readonly key: string;
-    /** The name under which it is answered. A task never uses the same wire key twice. */
+    /** The name that an answer uses. A task never uses the same wire key twice. */
     readonly wire: string;
-    /** The digest of the question. A timer has none. */
+    /** The digest of the question. Undefined for a timer. */
     readonly digest?: string | undefined;
     /** When the timer is due, or when the time limit of the question ends. */
     readonly dueAt?: number | undefined;

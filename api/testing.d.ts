@@ -206,7 +206,7 @@ export declare interface Played<R, D> {
     readonly isError: boolean;
     /** How many requests the client sent for this call. */
     readonly rounds: number;
-    /** Every question of the call, in the order in which they were asked. One that was asked again is in the list twice. */
+    /** Every question of the call, in the order they were asked. A question that was asked again is in the list twice. */
     readonly asked: readonly AskedQuestion[];
     /** How many times the body of this step was executed. Retries of one execution do not count. */
     readonly ran: (step: string) => number;

@@ -16,7 +16,7 @@ export function keptForUndo(task: TaskRecord, ended: TaskRecord, now: number): T
     epoch: isHeld ? task.epoch : ended.epoch,
     worker: task.worker,
     dueAt: isHeld ? task.dueAt : now,
-    // From here on it counts the attempts at one undo.
+    // From here on this counts the attempts at one undo.
     fruitless: isHeld ? 1 : 0,
     cause: undefined,
   };
@@ -63,7 +63,10 @@ export function undone(
   return { ...next, fruitless: 0, worker: undefined, dueAt: undefined, expiresAt };
 }
 
-/** Whether a sweep may delete the contents of a task. Not while its steps are being undone, unless that takes too long. */
+/**
+ * Whether a sweep may delete the contents of a task. It may not while the steps are being undone, unless that takes too
+ * long.
+ */
 export function mayBeSwept(task: TaskRecord, now: number, undoMs: number): boolean {
   return !isUndoing(task) || task.updatedAt <= now - undoMs;
 }

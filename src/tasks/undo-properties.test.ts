@@ -190,7 +190,7 @@ test("whatever a handler does, and wherever it ends or its worker dies, each beg
         return;
       }
       if (undone.length > 1) seen.add(`${status} ${plan.end}`);
-      // No body runs that nobody would undo.
+      // Every body that runs would be undone.
       expect(begun).toEqual(expect.arrayContaining([...ran]));
       expect(first(begun)).toEqual(begun);
       const wanted = begun.toReversed();

@@ -1,5 +1,5 @@
-// Undo in tasks (R16, U2 to U5 and U7): which ends of a task undo its steps, in which order, and what happens when an undo
-// fails or its worker goes away. On the memory store and on SQLite; test/chaos does it with processes that die.
+// Undo in tasks (R16, U2 to U5 and U7): which ends of a task undo its steps, in which order, and what happens when an
+// undo fails or its worker goes away. It uses the memory store and SQLite. test/chaos uses processes that die.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -104,7 +104,7 @@ describe.each([
         tool: async (_input, ops) => {
           await ops.step("a", () => ({ id: 1 }), undo);
           await ops.step("plain", () => 1);
-          // The branches end in another order than they begin.
+          // The branches end in a different order from the one they begin in.
           await Promise.all([
             ops.step("b", () => second.opened.then(() => "b"), undo),
             ops.step("c/d", () => (second.open(), "c"), undo),
@@ -339,7 +339,7 @@ describe.each([
     });
   });
 
-  test("has a failing undo tried again, and the undos before it wait (U5)", async () => {
+  test("tries a failing undo again, and the undos before it wait (U5)", async () => {
     const store = newStore();
     const attempts: unknown[] = [];
     const remove = ({ stepKey, attempt, undoKey }: UndoInfo) => {
@@ -363,7 +363,7 @@ describe.each([
     ]);
   });
 
-  test("has a failing undo given up when its time is up, and the others go on (U5)", async () => {
+  test("gives up a failing undo when its time is up, and the others go on (U5)", async () => {
     const store = newStore();
     const { undone, undos } = noting();
     const engine = engineOn(
@@ -485,7 +485,7 @@ const makesAandB: Handlers[string] = async (_input, ops) => {
   throw new Error("no");
 };
 
-/** A store as one process sees it that dies before or after a certain write. From then on, every operation fails there. */
+/** The store of a process that dies before or after a certain write. From then on, every operation of this store fails. */
 function mortal(
   store: TaskStore,
   death: { readonly write: number; readonly when: "before" | "after" },

@@ -1,5 +1,5 @@
-// Tasks during a deployment (R17, P5 and P6): workers of two versions claim the same tasks, and each may meet a history that
-// only the other can follow.
+// Tasks during a deployment (R17, P5 and P6). Workers of two versions claim the same tasks, and each may find a history
+// that only the other can follow.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { patience } from "../../test/patience.ts";
@@ -82,7 +82,7 @@ const alive = (version: string) => store.renew(workerName("elsewhere", version),
 const diverged = (of: Engine) => of.told.filter(({ event }) => event === "diverged").length;
 
 describe("R17 P6: a history that another version wrote", () => {
-  test("is given back while a worker of another version is alive, which then goes on", async () => {
+  test("is given back while a worker of another version is alive, and that worker goes on", async () => {
     const id = await parkedBy(replica("2.0.0", reworded("new")), { q: "yes" }, "r");
     const old = replica("1.0.0", reworded("old"));
     await alive("2.0.0");
@@ -171,7 +171,7 @@ describe("R17 P6: a history that another version wrote", () => {
     await next.asked(id, "q~2");
     await next.close();
     await next.answer(id, { "q~2": "to the new question" });
-    // The old code would have to ask a third time, which is one time too many.
+    // The old code would have to ask a third time, which is not allowed.
     const older = replica("1.0.0", onlyAsks("old"));
     await alive("2.0.0");
     await older.start();

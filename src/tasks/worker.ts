@@ -33,7 +33,7 @@ export interface WorkerOptions {
 
 /** Hints that come within this time share one renewal. */
 const renewalGapMs = 20;
-/** The shortest pause between two claims that found nothing, and how much longer a worker waits that stands back. */
+/** The shortest pause between two claims that found nothing, and how much longer a worker waits to let others go first. */
 const claimGapMs = 20;
 const standBackMs = { lag: 250, for: 60_000 };
 /** How long a draining worker waits for the store. */
@@ -253,7 +253,7 @@ export class Worker {
     if (this.#hasMore && claimed.length > 0) this.#isWoken = true;
     const lag = now < this.#behindUntil ? standBackMs.lag : 0;
     const untilDue = nextDueAt === undefined ? Infinity : nextDueAt - now + lag;
-    // A task that is due and could not be claimed is being claimed by another worker at this moment.
+    // If a task is due and could not be claimed, another worker is claiming it at this moment.
     return Math.min(this.#options.pollMs, Math.max(claimGapMs, untilDue));
   }
 

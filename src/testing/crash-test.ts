@@ -1,4 +1,4 @@
-// Plays a call again for every point at which a round can be lost, repeated, doubled or delayed, and reports which bodies
+// Plays a call again for every point where a round can be lost, repeated, doubled or delayed, and reports which bodies
 // ran more than once.
 
 import { isDeepStrictEqual } from "node:util";

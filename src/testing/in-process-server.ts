@@ -51,7 +51,7 @@ export interface ServedRound {
   readonly replayed: readonly string[];
 }
 
-/** A moment at which the process that serves a round is killed. */
+/** When to kill the process that serves a round. */
 export interface Crash {
   /** Which execution of a body in this round, counted from 1. */
   readonly body: number;
@@ -120,7 +120,7 @@ export class InProcessServer {
     const reached: string[] = [];
     const stop = new Stop();
     let kill: (() => void) | undefined;
-    // Nobody hears of a killed process again. Its round waits for its body, which never ends, until its lease is over.
+    // A killed process never responds. Its round waits for its body, which never ends, until its lease is over.
     const killed = new Promise<RoundResponse>((resolve) => {
       kill = () => {
         stop.stop("Draining");
@@ -142,7 +142,10 @@ export class InProcessServer {
     return { response, ...summary(executions, reached) };
   }
 
-  /** Leaves the questions unanswered: moves the clock to where every time limit in this token is over, and the token still holds. */
+  /**
+   * Leaves the questions unanswered: moves the clock until every time limit in this token has passed but the token is
+   * still valid.
+   */
   letTimePass(requestState: string): void {
     const reading = read("v1", requestState, this.#keyring);
     if (reading.kind === "refused") return;
@@ -204,7 +207,8 @@ export class InProcessServer {
         environment: this.#clock.environment,
         keyring: this.#keyring,
         logger,
-        // With a store, a state may be too large for its token. So there is one only if the app has one or needs one.
+        // With a store, a state may be too large for its token. So the server has a store only if the app has one or
+        // needs one.
         store: hasStore ? this.#store : undefined,
       });
       this.#instance = { ...instance, tasks: hasStore ? this.tasks.runtime(instance) : undefined };

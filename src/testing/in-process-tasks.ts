@@ -93,7 +93,7 @@ export class InProcessTasks {
     return isDue ? undefined : { questions, external, hasTimeLimit: dueAt !== undefined };
   }
 
-  /** Runs the task once, from its claim to the end of the run. The clock jumps to the time at which it is due. */
+  /** Runs the task once, from its claim to the end of the run. The clock jumps to its due time. */
   async run(id: string, observer: StepObserver, onStop: (stop: () => void) => void): Promise<void> {
     const { dueAt } = await this.#record(id);
     const core = this.#core();

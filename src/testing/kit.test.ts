@@ -75,7 +75,7 @@ describe("play", () => {
     expect((await play(able, {}, {}, { client: { can } })).text).toBe("false");
     expect((await play(able, {}, {}, { client: "chat" })).text).toBe("false");
     expect((await play(able, {}, {}, { client: { can: ["form"] } })).text).toBe("true");
-    // The former names.
+    // The former names still work.
     expect((await play(able, {}, {}, { as: "no-elicitation" })).text).toBe("false");
     await expect(play(everything, {}, script, { as: "no-sampling" })).rejects.toThrow(
       "this client does not support it",
@@ -108,7 +108,7 @@ describe("play", () => {
     );
   });
 
-  test("lets questions time out, also beside questions that are answered", async () => {
+  test("lets questions time out, even if others are answered in the same round", async () => {
     const patient = app.tool("patient", {}, async (ctx) => {
       const silence = (error: UnansweredError) => error.reason;
       const first = await ctx
@@ -134,7 +134,7 @@ describe("play", () => {
     );
   });
 
-  test("shows a result as it is on the wire", async () => {
+  test("shows a result in the form of the wire", async () => {
     const when = new Date(0);
     const dated = app.tool("dated", { outputSchema: z.looseObject({}) }, () => ({
       when,

@@ -37,7 +37,7 @@ export interface Played<R, D> {
   readonly isError: boolean;
   /** How many requests the client sent for this call. */
   readonly rounds: number;
-  /** Every question of the call, in the order in which they were asked. One that was asked again is in the list twice. */
+  /** Every question of the call, in the order they were asked. A question that was asked again is in the list twice. */
   readonly asked: readonly AskedQuestion[];
   /** How many times the body of this step was executed. Retries of one execution do not count. */
   readonly ran: (step: string) => number;
@@ -160,7 +160,7 @@ export async function play<H extends Playable>(
   }
 }
 
-/** Refuses to give the same answer for ever, because a question that did not accept it once will not accept it later. */
+/** Refuses to give the same answer forever, because a question that refused it once will refuse it again. */
 function refuseRepetition(
   question: AskedQuestion,
   earlier: readonly AskedQuestion[],

@@ -127,7 +127,7 @@ const notRefusable = (question: AskedQuestion) =>
       `Write ${expectedFor(question)}.`,
   );
 
-/** The error for a question that waits for ever. */
+/** The error for a question that waits forever. */
 export const noTimeLimit = (key: string): Error =>
   new Error(
     `The script lets question "${key}" time out, but the question has no time limit. ` +

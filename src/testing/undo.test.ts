@@ -167,7 +167,7 @@ describe("a mistake", () => {
     );
   });
 
-  test("is an undo that takes something else than the step returns", () => {
+  test("is an undo that does not accept what the step returns", () => {
     const renames = app.undo<{ readonly name: string }>("rename_back", () => {});
     const any = app.undo("any", () => {});
     app.tool("typed", { once: true }, async (ctx) => {

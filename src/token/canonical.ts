@@ -36,7 +36,10 @@ export function digestible(value: unknown): unknown {
   return copy(value, 0);
 }
 
-/** Whether a value has the same digest as a JSON value. If members are undefined, it may say no although it has. */
+/**
+ * Whether a value has the same digest as a JSON value. If members are undefined, it may return false even if the
+ * digests are equal.
+ */
 export function isSameJson(value: unknown, json: unknown): boolean {
   if (value === json) return true;
   if (typeof value !== "object" || typeof json !== "object") return false;

@@ -33,7 +33,7 @@ test("carries an empty payload", () => {
   expect(read("v1", text, keyring)).toEqual({ kind: "read", payload: Buffer.alloc(0) });
 });
 
-test("is safe in a URL as it is", () => {
+test("is safe in a URL without encoding", () => {
   for (let size = 0; size < 100; size++) {
     const text = write("t1", randomBytes(size), keyring, randomBytes);
     expect(encodeURIComponent(text)).toBe(text);
@@ -139,7 +139,7 @@ function refused(reason: Extract<Reading, { kind: "refused" }>["reason"]): Readi
   return { kind: "refused", reason };
 }
 
-/** Texts that a lenient decoder takes for the same bytes. */
+/** Texts that a lenient decoder decodes to the same bytes. */
 function aliases(text: string): string[] {
   const padded = [`${text}=`, `${text}==`, `${text}\n`, `${text} `, `${text}.`, `${text}!`];
   const split = text.lastIndexOf(".") + 10;

@@ -34,7 +34,7 @@ export function parseKeys(keys: string | readonly string[]): Keyring {
     }
     opening.set(id, secret);
   }
-  // A Map keeps the order in which its keys were set.
+  // A Map keeps its keys in the order they were set.
   const [first] = opening;
   if (first === undefined) {
     throw new ParleyError(

@@ -1,7 +1,7 @@
 // Structural checks on what was sealed. The text is authentic, but a later version of this library, or a bug in it, may
 // have written it.
 
-/** The members of a JSON object. There are none if the text is not one, so that every required member is missing. */
+/** The members of a JSON object. Empty if the text is not an object, so that every required member is missing. */
 export function members(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

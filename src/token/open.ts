@@ -87,7 +87,7 @@ function firstWrong(head: Head, expected: Expected): TokenReason | undefined {
   const isMethod = sameText(head.method, expected.method);
   const isTarget = sameText(head.target, expected.target);
   const isArguments = sameText(head.argumentsDigest, expected.argumentsDigest);
-  // With `now >= expiresAt`, a clock that returns NaN would make tokens last for ever.
+  // With `now >= expiresAt`, a clock that returns NaN would make tokens last forever.
   const isInTime = expected.now < head.expiresAt;
   const hasRoundsLeft = head.roundsLeft > 0;
   if (!isAudience) return "audience";

@@ -1,4 +1,4 @@
-// What is encrypted: one byte that says how the rest is written, then the rest. Also how large that may be.
+// What is encrypted: one byte that says how the rest is written, then the rest. This file also limits its size.
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 

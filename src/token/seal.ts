@@ -13,8 +13,8 @@ export interface SealOptions {
   /** The largest token that is made. Default: 32 KiB. */
   readonly maxBytes?: number | undefined;
   /**
-   * Makes the token shorter. Its length then shows how alike the parts of the state are, some of which a client may choose.
-   * Default: false.
+   * Makes the token shorter. Its length then shows how similar the parts of the state are, and a client may choose some
+   * of them. Default: false.
    */
   readonly deflate?: boolean | undefined;
   /** For tests. If a nonce is used twice under one key, both texts can be read without it. */

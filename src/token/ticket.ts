@@ -32,7 +32,7 @@ export interface Ticket {
 const maxBytes = 4096;
 const format = 1;
 
-/** Seals a ticket. The text can stand in a path, a query or a fragment as it is. */
+/** Seals a ticket. The text can be part of a path, a query or a fragment without encoding. */
 export function sealTicket(
   ticket: Ticket,
   keyring: Keyring,
@@ -73,7 +73,7 @@ function attempt(
   const ticket = plain === undefined ? undefined : decode(plain);
   if (ticket === undefined) return "malformed";
   if (!sameText(ticket.audience, expected.audience)) return "audience";
-  // With `now >= expiresAt`, a clock that returns NaN would make tickets last for ever.
+  // With `now >= expiresAt`, a clock that returns NaN would make tickets last forever.
   if (!(expected.now < ticket.expiresAt)) return "expired";
   return ticket;
 }

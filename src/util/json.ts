@@ -27,7 +27,7 @@ export class NotJson extends Error {
   }
 }
 
-// Deeper than any real data, and far from the depth at which JSON.stringify overflows the stack.
+// Deeper than any real data, and far from the depth that overflows the stack of JSON.stringify.
 const maxDepth = 200;
 
 /**

@@ -1,6 +1,7 @@
-// Which Node the package runs on. A program on an older one must be told so, and not see that some export is missing.
+// Which Node the package runs on. A program on an older Node gets this message instead of an error about a missing
+// export.
 
-/** What is wrong with this version of Node, if anything. Undefined in other runtimes, which have a version of their own. */
+/** The message for a version of Node that is too old. Undefined in other runtimes, which have a version of their own. */
 export function nodeProblem(version: string | undefined): string | undefined {
   if (version === undefined) return undefined;
   const [major = 0, minor = 0] = version.split(".").map(Number);

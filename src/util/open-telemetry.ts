@@ -3,7 +3,7 @@
 
 import { createRequire } from "node:module";
 
-/** The name under which spans and metrics are recorded. */
+/** The name that spans and metrics are recorded under. */
 export const scope = "mcp-parley";
 
 /** Identifies a span. */

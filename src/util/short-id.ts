@@ -1,2 +1,2 @@
-/** Logs show only the beginning of an id, because the whole id is half of what it takes to read the task. */
+/** Logs show only the beginning of an id, because the whole id helps to read the task. */
 export const shortId = (id: string): string => `${id.slice(0, 6)}…`;

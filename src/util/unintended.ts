@@ -10,7 +10,7 @@ const languageErrors = new Set([
   "EvalError",
 ]);
 
-/** Errors that stand for an unintended one, because JSON has kept nothing of it but its text. */
+/** Errors that stand for an unintended one, because JSON has kept only its text. */
 const marked = new WeakSet<Error>();
 
 /** Notes that this error repeats the text of an unintended one. */
@@ -19,7 +19,10 @@ export function markUnintended<E extends Error>(error: E): E {
   return error;
 }
 
-/** Whether the text of this error was not chosen by its author. What a program's own classes say was chosen. It never throws. */
+/**
+ * Whether the author did not choose the text of this error. The texts of a program's own classes count as chosen. It
+ * never throws.
+ */
 export function isUnintended(error: unknown): error is Error {
   try {
     return error instanceof Error && (marked.has(error) || isOfTheSystem(error, 0));
@@ -36,7 +39,8 @@ function isOfTheSystem(error: object, depth: number): boolean {
   if (Array.isArray(errors) && depth < 8) {
     return errors.some((one) => Object(one) === one && isOfTheSystem(one, depth + 1));
   }
-  // A subclass is a choice, even if it has not changed its name. By its name, because a test runner may use several realms.
+  // A subclass is a choice, even if it has not changed its name. Its name is compared, because a test runner may use
+  // several realms.
   const { constructor } = error;
   return languageErrors.has(String(name)) && languageErrors.has(constructor.name);
 }

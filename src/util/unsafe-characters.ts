@@ -1,4 +1,4 @@
-// Characters of a foreign text that must not reach a terminal or a log as they are.
+// Characters of a foreign text that must not reach a terminal or a log unescaped.
 
 // oxlint-disable no-control-regex -- these characters are what we look for
 /** Control characters. Tabs and line feeds are not among them. */

@@ -32,7 +32,7 @@ export type OpenStore = (clock: {
   readonly startsAt: number;
 }) => Promise<OpenedStore>;
 
-/** The time at which a clock under the test's control begins. */
+/** The time that a clock under the test's control begins with. */
 export const startsAt = 1_800_000_000_000;
 export const leaseMs = 10_000;
 export const ttlMs = 3_600_000;

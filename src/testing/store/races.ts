@@ -69,7 +69,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       expect((await claimAll(other, "v")).claimed).toHaveLength(1);
     });
 
-    test("make one task of a call, however many create it", async () => {
+    test("make one task for a call, however many replicas create it", async () => {
       const { store, another } = opened();
       const handles = [store, await another()];
       const creations = await Promise.all(

@@ -1,4 +1,4 @@
-// What a store keeps for one caller: how much that is, what goes early, and tasks that no client has read.
+// What a store keeps for one caller: how much it is, what is deleted early, and tasks that no client has read.
 
 import { describe, expect, test } from "vitest";
 import { recordBytes } from "../../tasks/store.ts";
@@ -20,7 +20,7 @@ import type { OpenedStore } from "./opened.ts";
 
 const completed = { status: "completed", result: "r", statusMessage: "m", keepMs } as const;
 const kib = 1024;
-/** What a store may count beside it, such as the keys of waits. */
+/** How much more a store may count, such as the keys of waits. */
 const slack = 512;
 
 /** Text that does not compress, like sealed text. */

@@ -49,7 +49,7 @@ const emptied = {
 /** Registers these tests. */
 export function describeSweeping(opened: () => OpenedStore): void {
   describe("the time of a task, before a sweep", () => {
-    test("is up for everyone who reads the task", async () => {
+    test("is up for every reader of the task", async () => {
       const { store, advance } = opened();
       const ref = await park(store, "a", [question("k")], { log: ["one"] });
       const ended = await hold(store, "b");

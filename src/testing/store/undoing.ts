@@ -24,7 +24,7 @@ const appended = { records: ["begun"], taken: [], returned: [] };
 /** Registers these tests. */
 export function describeUndoing(opened: () => OpenedStore): void {
   describe("undo", () => {
-    test("a record says how many steps have begun, and others leave that as it is", async () => {
+    test("a record can say how many steps have begun, and other records do not change that", async () => {
       const { store } = opened();
       const ref = await hold(store, "a");
       expect(await store.append(ref, { ...appended, at: 0, undos: 1 })).toBe(true);
@@ -54,7 +54,7 @@ export function describeUndoing(opened: () => OpenedStore): void {
       ]);
     });
 
-    test("a held task that is cancelled stays with its worker, which learns it with its renewal", async () => {
+    test("a held task that is cancelled stays with its worker, which learns of it from its next renewal", async () => {
       const { store } = opened();
       const ref = await hold(store, "a", { undos: 1 });
       const { dueAt } = await read(store, ref);
@@ -118,7 +118,7 @@ export function describeUndoing(opened: () => OpenedStore): void {
       expect(await store.undo(ref, { at: 1, records: ["two"], undos: 0, keepMs })).toBe(true);
       const task = await read(store, ref);
       expect(task).toMatchObject({ ...over, undos: 0, worker: undefined, dueAt: undefined });
-      // Clients see nothing of it.
+      // Clients do not see it.
       expect(task).toMatchObject({ updatedAt, revision, result: "r", statusMessage: "m" });
       expect(await store.readLog(ref.id)).toEqual(["one", "two"]);
       expect((await claimAll(store)).claimed).toEqual([]);
@@ -198,7 +198,7 @@ export function describeUndoing(opened: () => OpenedStore): void {
       expect(await read(store, ref)).toEqual(before);
     });
 
-    test("an operator can have the next attempt made at once", async () => {
+    test("an operator can make the next attempt start at once", async () => {
       const { store } = opened();
       const ref = await hold(store, "a", { undos: 1 });
       await store.finish(ref, { ...failed, isUndoing: true });

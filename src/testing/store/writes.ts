@@ -203,7 +203,7 @@ export function describeWrites(opened: () => OpenedStore): void {
       expect((await claimAll(store, "v")).claimed).toMatchObject([{ task: { id: ref.id } }]);
     });
 
-    test("does not make the task due for a used answer, nor for one that it does not wait for", async () => {
+    test("does not make the task due because of a used answer, or one that it does not wait for", async () => {
       const { store } = opened();
       const now = await nowOf(store);
       const inbox = [arrived("used", now), arrived("unasked", now)];
@@ -284,7 +284,7 @@ export function describeWrites(opened: () => OpenedStore): void {
   });
 
   describe("finish", () => {
-    test("ends the task with its result, and without what it said while it worked", async () => {
+    test("ends the task with its result, and removes its status message", async () => {
       const { store, advance } = opened();
       const ref = await hold(store, "a", { log: ["one"] });
       await store.publish(ref, waiting([question("k"), question("l")]));

@@ -92,7 +92,7 @@ test("a newer migration that is breaking locks this version out", async () => {
 });
 
 test("tables that version 0.1.0 made become the same as new ones, and 0.1.0 still works on them", async () => {
-  // Word for word what version 0.1.0 wrote down about its migrations.
+  // Word for word what version 0.1.0 recorded about its migrations.
   await server.admin.query(`
     create schema "by_010";
     create table if not exists "by_010".migrations (
@@ -108,7 +108,7 @@ test("tables that version 0.1.0 made become the same as new ones, and 0.1.0 stil
   expect((await create(store, "a")).id).toBe("task-a");
   const fresh = await server.open();
   expect(await shapeOf("by_010")).toEqual(await shapeOf(fresh.schema));
-  // As version 0.1.0 writes. Such a task counts as read, and such a state counts for nobody.
+  // Written as version 0.1.0 writes. Such a task counts as read, and such a state counts for no caller.
   const names = `id, call_id, tool, principal, status, revision, epoch, waits, inbox, asked, log_length, log_bytes,
     fruitless, input, created_at, updated_at, expires_at`;
   await server.admin.query(`

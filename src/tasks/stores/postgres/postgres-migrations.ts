@@ -38,7 +38,7 @@ insert into ${schema}.migrations (number, is_breaking) values (${number}, ${isBr
 /**
  * The SQL of all migrations, for operators who apply it themselves. It is safe to run it again.
  *
- * @param schema - The schema in which the tables are made, such as "parley".
+ * @param schema - The schema for the tables, such as "parley".
  * @example
  * ```ts
  * import { migrationSql } from "mcp-parley/postgres";
@@ -108,7 +108,7 @@ async function hasSchema(client: PostgresClient, schema: string): Promise<boolea
 
 /** Runs several statements as one transaction. */
 export async function inTransaction<T>(client: PostgresClient, work: () => Promise<T>): Promise<T> {
-  // A process that freezes between two statements must not keep its locks, because others would wait for as long.
+  // A process that freezes between two statements must not keep its locks, because others would wait for them.
   await query(client, { text: "begin; set local idle_in_transaction_session_timeout = '15s'" });
   try {
     const done = await work();

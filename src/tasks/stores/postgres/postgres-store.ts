@@ -58,7 +58,7 @@ export class PostgresStore implements TaskStore {
         (await database.pool()).query("select pg_notify($1, $2)", [schema, payload]),
       connect: async () => {
         const pool = await database.pool();
-        // A pool with a single connection needs it for everything else. Polling finds what a hint would have said.
+        // A pool with a single connection needs it for everything else. Polling replaces the hints.
         return sizeOf(pool) > 1 ? connect(pool) : undefined;
       },
     });
@@ -361,7 +361,7 @@ export class PostgresStore implements TaskStore {
     return this.#database.run<Row>(name, values);
   }
 
-  /** Reads a task as it is now. */
+  /** Reads the current state of a task. */
   async #current(name: "read" | "readByCall", id: string): Promise<TaskRecord | undefined> {
     if (!isStorable(id)) return undefined;
     const [row] = await this.#run<TaskRow & { now: Wide }>(name, [id]);

@@ -1,4 +1,4 @@
-// Moments in which two statements meet, made on purpose. The suite for all stores has the rest.
+// Makes two statements meet on purpose. The suite for all stores has the rest.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
@@ -134,7 +134,7 @@ test("of a cancel and a finish that begin while a lock is held, exactly one wins
 
 describe("what the previous worker does between the start of a claim and its lock", () => {
   /**
-   * Every claim and every sweep has begun by then, and waits. Other statements see the time as it is. The function is
+   * Makes every claim and every sweep wait after it has begun. Other statements get the real time. The function is
    * volatile, because the planner would call a stable one before the statement has its view of the tables.
    */
   async function stopClock(): Promise<() => Promise<void>> {

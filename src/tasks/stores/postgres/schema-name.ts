@@ -5,7 +5,7 @@ import { ParleyError } from "../../../errors.ts";
 /** The schema that has the tables by default. */
 export const defaultSchema = "parley";
 
-/** The name as SQL has it. Throws if it is not a plain lower-case identifier. */
+/** The name, quoted for SQL. Throws if it is not a plain lower-case identifier. */
 export function quoted(schema: string): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new ParleyError(

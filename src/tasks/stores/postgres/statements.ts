@@ -6,7 +6,7 @@
 // - "locked first": `for update` waits in the same way and returns the newest row. Everything else is computed from
 //   that row, which no other statement can change until this one ends.
 //
-// What a statement reads beside the locked row, such as the log, is as old as the start of the statement. Where that
+// What a statement reads besides the locked row, such as the log, is as old as the start of the statement. Where that
 // matters, a comment says so.
 
 import { clientStatements } from "./client-statements.ts";

@@ -28,7 +28,7 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
   const now = nowIn(schema);
   const kept = keptForUndo("task", now);
 
-  /** The steps of an ended task are undone, or that has taken too long. */
+  /** The steps of an ended task are undone, or undoing them has taken too long. */
   const isSettled = `(task.undos = 0 or task.updated_at <= ${now} - $2::bigint)`;
   /** Whether a task whose time is up keeps its contents, because its steps have to be undone. */
   const isUndone = `${isLive("task")} and task.undos > 0`;
@@ -55,7 +55,7 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
     limit $1
     for update skip locked`,
 
-    // Safe: like the one before. The conditions are those of `isAbandoned` in moves.ts.
+    // Safe: like the statement before. The conditions are those of `isAbandoned` in moves.ts.
     abandoned: `
     select task.id, ${taskBytes("task")} as bytes from ${schema}.tasks as task
     where task.unread = 1

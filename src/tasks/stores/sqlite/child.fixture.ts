@@ -54,7 +54,7 @@ async function finish(task: ClaimRef): Promise<void> {
   await say(`${task.id} ${isDone}`);
 }
 
-// Nothing else keeps a process alive that waits for a hint.
+// While the process waits for a hint, nothing else keeps it alive.
 const alive = setInterval(() => {}, 60_000);
 await (does === "create" ? create() : work());
 clearInterval(alive);

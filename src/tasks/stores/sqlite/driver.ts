@@ -1,5 +1,5 @@
-// The small part of SQLite that the store uses, on top of the driver that is available: the one that Node brings if it
-// needs no flag, and otherwise libsql, which is prebuilt and runs on Node 20.
+// The small part of SQLite that the store uses, on top of an available driver: Node's own if it needs no flag, and
+// otherwise libsql, which is prebuilt and runs on Node 20.
 
 import process from "node:process";
 import { ParleyError } from "../../../errors.ts";
@@ -79,10 +79,10 @@ export function isBusy(error: unknown): boolean {
   return (code & 0xff) === 5 || (code & 0xff) === 6;
 }
 
-/** Not every driver gives back a NUL character or half of a surrogate pair as it was, so neither is written. */
+/** Not every driver returns a NUL character or half of a surrogate pair unchanged, so neither is written. */
 const changesOnTheWay = /[\0\p{Surrogate}]/u;
 
-/** Whether SQLite gives the text back as it was. */
+/** Whether SQLite returns the text unchanged. */
 export const isText = (text: string): boolean => !changesOnTheWay.test(text);
 
 // ---------------------------------------------------------------- the two drivers
@@ -111,8 +111,8 @@ function overNode(database: Connection<NodeStatement>): SqliteDatabase {
 }
 
 function overLibsql(database: Connection<LibsqlStatement>): SqliteDatabase {
-  // Values go in one array, because libsql takes a single null for a set of named values. `get` is not used, because
-  // it adds a member to the row.
+  // Values go in one array, because libsql reads a single null as a set of named values. `get` is not used, because it
+  // adds a member to the row.
   return over(database, (statement) => ({
     run: (...values) => void statement.run(checked(values)),
     all: (...values) => statement.all(checked(values)),

@@ -36,7 +36,7 @@ export function sqliteStore(path = ".parley/parley.db", options: SqliteStoreOpti
       "bad_option",
       "sqliteStore() keeps tasks in a file. Pass it a path, or use memoryStore() in tests.",
     );
-  // The path is made absolute, because the working directory may change, and because libsql takes a path that looks
-  // like a URL for the address of a server.
+  // The path is made absolute, because the working directory may change, and because libsql reads a path that looks
+  // like a URL as the address of a server.
   return new SqliteStore({ path: resolve(path), leaseMs: options.leaseMs });
 }

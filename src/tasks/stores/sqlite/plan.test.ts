@@ -1,4 +1,4 @@
-// A hundred thousand parked tasks cost nothing: frequent statements use an index that passes none of them.
+// A hundred thousand parked tasks cost nothing: frequent statements use an index that skips all of them.
 
 import { expect, onTestFinished, test } from "vitest";
 import { loadDriver } from "./driver.ts";
@@ -8,7 +8,7 @@ import { taskStatements } from "./task-table.ts";
 
 const open = await loadDriver();
 
-/** How SQLite finds the rows. The wording after this part differs between versions of SQLite. */
+/** How SQLite finds the rows. The rest of its wording differs between versions of SQLite. */
 const plans: Record<string, string> = {
   byId: "SEARCH tasks USING INDEX sqlite_autoindex_tasks_1 (id=?",
   byCall: "SEARCH tasks USING INDEX sqlite_autoindex_tasks_2 (call_id=?",

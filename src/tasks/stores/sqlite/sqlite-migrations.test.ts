@@ -122,10 +122,10 @@ test("a database that version 0.1.0 wrote gets the same tables and notes as a ne
   expect(JSON.stringify(notesOf(fresh!))).toBe(JSON.stringify(notesOf(old)));
 });
 
-test("version 0.1.0 still works on the tables beside this one", () => {
+test("version 0.1.0 still works on the tables, side by side with this version", () => {
   const { old } = golden();
   migrate(old);
-  // As version 0.1.0 decides it, and as it writes.
+  // How version 0.1.0 decides, and how it writes.
   migrate(old, [sqliteTables]);
   const names = `id, call_id, tool, principal, status, revision, epoch, worker, due_at, waits, inbox, asked, log_length,
     log_bytes, fruitless, cause, input, status_message, result, rest, created_at, updated_at, expires_at`;
@@ -136,7 +136,7 @@ test("version 0.1.0 still works on the tables beside this one", () => {
   old.exec("insert into spills (id, state, expires_at) values ('s', 'state', 1)");
   old.exec(`insert into rounds (call_id, round, answers, epoch, lease_until, log_length, response, expires_at)
     values ('c', 1, '', 1, 0, 0, null, 1)`);
-  // Such a task counts as read, so it is never ended early. Its states and rounds count for nobody.
+  // Such a task counts as read, so it is never ended early. Its states and rounds count for no caller.
   expect(old.prepare("select unread from tasks where id = 'new'").all()).toMatchObject([
     { unread: 0 },
   ]);

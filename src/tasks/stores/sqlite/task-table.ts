@@ -13,12 +13,12 @@ import type { Removable } from "./row-sizes.ts";
 /** The same words as in the partial index, because otherwise SQLite does not use it. */
 const isLive = "status in ('working', 'input_required')";
 
-/** Whether the time of a task is not up, or it has ended: what `asOf` in expiry.ts leaves as it is. */
+/** Whether the time of a task is not up, or it has ended. `asOf` in expiry.ts does not change such a task. */
 const isCurrent = `(expires_at > ? or not ${isLive})`;
 /** The revision that `asOf` in expiry.ts shows. */
 const revision = `revision + (expires_at <= ? and ${isLive}) as revision`;
 
-/** The steps are undone, or that has taken too long. */
+/** The steps are undone, or undoing them has taken too long. */
 const isSettled = "(undos = 0 or updated_at <= ?3)";
 
 const isUndoing = `undos > 0 and not ${isLive}`;
@@ -59,14 +59,14 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   revisions: `select id, ${revision} from tasks where id in (select value from json_each(?))`,
   ownRevisions: `select id, ${revision} from tasks
     where id in (select value from json_each(?)) and principal = ? and rest is not 'removed'`,
-  /** For one tool at a time, so that the index gives the tasks in order and passes none of another tool. */
+  /** For one tool at a time, so that the index gives the tasks in order and skips those of other tools. */
   due: `select id, due_at from tasks
     where tool = ?1 and due_at <= ?2 and (expires_at > ?2 or ${isUndoing})
     order by due_at, id limit ?3`,
   nextDue: `select due_at from tasks
     where tool = ? and due_at is not null and (expires_at > ? or ${isUndoing})
     order by due_at limit 1`,
-  /** Writes one column, because a whole row has the contents of the task in it. */
+  /** Writes one column, because a whole row includes the contents of the task. */
   renew: "update tasks set due_at = ? where id = ?",
   noteRead: `update tasks set unread = 0
     where unread = 1 and id in (select value from json_each(?))`,

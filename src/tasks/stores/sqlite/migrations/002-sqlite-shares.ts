@@ -1,5 +1,5 @@
-// Migration 2 of SQLite: whose a spilled state or a round is, and whether a client has read a task. Version 0.1.0 writes
-// neither. Its states and rounds then count for no caller, and its tasks count as read.
+// Migration 2 of SQLite: who owns a spilled state or a round, and whether a client has read a task. Version 0.1.0
+// writes neither. Its states and rounds then count for no caller, and its tasks count as read.
 
 import type { Migration } from "../../migration-policy.ts";
 

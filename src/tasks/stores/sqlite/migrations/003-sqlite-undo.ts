@@ -1,5 +1,5 @@
-// Migration 3 of SQLite: how many steps of a task would be undone, or still are to be. Earlier versions write none, because
-// they know no undo.
+// Migration 3 of SQLite: how many steps of a task would be undone, or still have to be undone. Earlier versions do not
+// write it, because they do not have undo.
 
 import type { Migration } from "../../migration-policy.ts";
 
