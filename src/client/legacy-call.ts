@@ -71,7 +71,7 @@ function send(
 async function visitPages(call: ActiveCall, data: unknown): Promise<void> {
   const pages = own(data, "elicitations");
   if (!Array.isArray(pages) || pages.length === 0) {
-    throw badResponse("it asks for a page to be opened but names none");
+    throw badResponse("it asks for a page to be opened but does not name one");
   }
   const { rounds } = call.state();
   if (rounds >= call.services.limits.rounds) {

@@ -146,7 +146,7 @@ export function diverged(
 export function othersEntry(handler: string, entry: Entry): ParleyError {
   return historyChanged(
     handler,
-    `another version recorded ${recorded(entry)}, and this one does not get there`,
+    `another version recorded ${recorded(entry)}, and this version does not reach it`,
   );
 }
 
@@ -179,7 +179,7 @@ export function questionChanged(
 ): ParleyError {
   return historyChanged(
     handler,
-    `${title(question)}${at(question.place)} is not the question that was answered, but ${recorded(later)} came after that answer`,
+    `${title(question)}${at(question.place)} has changed since it was answered, and ${recorded(later)} came after that answer`,
   );
 }
 

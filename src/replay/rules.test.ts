@@ -899,7 +899,7 @@ describe("R7 questions", () => {
     );
     expect(faultOf(outcome)).toMatchObject({ code: "history_changed" });
     expect(faultOf(outcome).message).toContain(
-      'question "a" is not the question that was answered, but step',
+      'question "a" has changed since it was answered, and step',
     );
   });
 

@@ -15,7 +15,7 @@ export class MovedRecordError extends Error {
   override readonly name = "MovedRecordError";
 
   constructor(what: string, options?: ErrorOptions) {
-    super(`${what}, so the database was changed by something else than mcp-parley`, options);
+    super(`${what}, so something other than mcp-parley changed the database`, options);
   }
 }
 

@@ -105,7 +105,7 @@ describe("R17 P6: a history that another version wrote", () => {
     await old.answer(id, { r: "yes" });
     const { status, error } = await old.over(id);
     expect(status).toBe("failed");
-    expect(error?.message).toContain('question "q" is not the question that was answered');
+    expect(error?.message).toContain('question "q" has changed since it was answered');
     expect(diverged(old)).toBe(0);
     expect(ran).toEqual(["pay"]);
   });

@@ -250,7 +250,7 @@ describe("the questions", () => {
     expect((await callTool(to, "restless", {}, leg)).error).toMatchObject({
       code: -32603,
       message:
-        '"restless" asks another question as "sdk-1" than in an earlier round of this call, so the answer cannot be matched to it.\n' +
+        '"restless" asks a different question as "sdk-1" than it did in an earlier round of this call, so the answer cannot be matched to it.\n' +
         "An adopted tool runs from its beginning in each round, and must ask the same questions in the same order. Do not let them depend on anything that varies, such as the time or data from outside. If they must, register the tool with app.tool, and get such data in a ctx.step.",
       data: { reason: "unstable_question" },
     });

@@ -212,11 +212,11 @@ describe("JSON that costs more to parse than to send", () => {
     ["nested objects", `${'{"a":'.repeat(300)}0${"}".repeat(300)}`, "deeper than 256"],
     ["a list of lists", `[${"[],".repeat(140_000)}0]`, "more than 131072 JSON values"],
     ["a list of numbers", `[${"0,".repeat(140_000)}0]`, "more than 131072 JSON values"],
-    ["one object of many names", `{${named(9_000)}}`, "more than 8192 different names"],
+    ["one object of many names", `{${named(9_000)}}`, "more than 8192 different member names"],
     [
       "objects of many names",
       `[{${named(100, 0)}}${objects(95)}]`,
-      "more than 8192 different names",
+      "more than 8192 different member names",
     ],
   ])("is refused: %s", async (_, json, problem) => {
     const { app, to } = await servedDesk();

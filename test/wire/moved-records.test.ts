@@ -70,7 +70,7 @@ async function opened() {
 }
 
 const refused = "A task was refused. ";
-const byOthers = "so the database was changed by something else than mcp-parley";
+const byOthers = "so something other than mcp-parley changed the database";
 const gone = { error: { message: "No such task" } };
 
 describe("a task that is given to another caller", () => {

@@ -351,7 +351,7 @@ test("ids and answers of a task are not logged in full [D25]", async () => {
 describe("one user's subscriptions", () => {
   const refusal = {
     code: -32603,
-    message: expect.stringContaining("this caller has 2 open") as string,
+    message: expect.stringContaining("this caller already has 2 open") as string,
   };
 
   test.each([

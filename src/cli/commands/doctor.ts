@@ -34,11 +34,10 @@ export const doctor: Command = {
 Usage
   parley doctor [<url> …] [--store <store>] [--tool <name> --arg k=v …]
 
-It checks Node and the keys on this machine. For each server it checks that it
-responds, is ready and has the right time, and shows what it offers. Replicas
-should also have the same time as each other. For a store
-it checks that it can be reached, has its tables and has a worker. It changes
-nothing.
+It checks Node and the keys on this machine. It checks that each server
+responds, is ready and has the right time, and shows what the server offers. It
+also compares the clocks of the servers with each other. It checks that a store
+can be reached, has its tables and has a worker. It changes nothing.
 
 To check that replicas share their keys, one of them has to open what another
 has sealed. Pass the URLs of the replicas, and a tool that asks a question and

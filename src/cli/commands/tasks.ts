@@ -41,11 +41,11 @@ Usage
 
 A task is a call that continues without its client. The protocol has no request
 that lists tasks, so ls shows the tasks that were started from this folder. To
-see all tasks, look into the store. For a call in the journal, its id can stand
-in for <target> <task>.
+see all tasks, look into the store. For a call in the journal, you can pass its
+id instead of <target> <task>.
 
-requeue makes a task run again that was given up after too many attempts without
-progress, or that should run and does not: the lease of its worker is over, or
+requeue runs a task again if it was given up after too many attempts without
+progress, or if it should run and does not: the lease of its worker is over, or
 it waits for its next attempt. What is recorded is not done again. A task that
 has completed, was cancelled, or failed with an error of its own is refused.
 

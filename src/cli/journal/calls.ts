@@ -86,7 +86,7 @@ export class Calls implements ClientJournal {
       if (!this.#isKept && !this.#hasFailed) throw this.#nowhere(error);
       if (!this.#hasFailed) {
         this.#warn(
-          `The call can no longer be saved in ${this.#path} (${reason(error)}). It continues without.`,
+          `The call can no longer be saved in ${this.#path} (${reason(error)}). It continues without being saved.`,
         );
       }
       this.#hasFailed = true;

@@ -61,7 +61,7 @@ export function tooMuchJson(bytes: Uint8Array, most: JsonBudget): string | undef
   }
   // Most members have names that others have, too, so the names are looked at only if there are very many members.
   return members > most.names && hasMoreNames(bytes, most.names)
-    ? `must not hold more than ${most.names} different names of members`
+    ? `must not hold more than ${most.names} different member names`
     : undefined;
 }
 

@@ -129,7 +129,7 @@ const givenUp: Body = {
   kind: "refused",
   status: 503,
   message:
-    "Service Unavailable: too many request bodies arrive at the same time, and this one has been arriving longest",
+    "Service Unavailable: too many request bodies are arriving at the same time, and this one has taken the longest",
 };
 
 /** One body that is arriving. */

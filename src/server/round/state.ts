@@ -94,7 +94,7 @@ export function packState(state: CallState): PackedState {
 export function unpackState(packed: PackedState): CallState {
   const { e, o, a, u = [], l = noLowLevelState, i, v = modernVersion, t, w, p, y = 0, r } = packed;
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
-    throw new TypeError("This version has not written this state.");
+    throw new TypeError("This version did not write this state.");
   }
   return {
     entries: e.map(unpackEntry),

@@ -77,7 +77,7 @@ function ordered({ handler, key }: QuestionParams, spec: QuestionSpec): Question
 function askedAnother(handler: string, key: string): ParleyError {
   return new ParleyError(
     "unstable_question",
-    `"${handler}" asks another question as "${key}" than in an earlier round of this call, so the answer cannot be matched to it.\n` +
+    `"${handler}" asks a different question as "${key}" than it did in an earlier round of this call, so the answer cannot be matched to it.\n` +
       "An adopted tool runs from its beginning in each round, and must ask the same questions in the same order. Do not let them depend on anything that varies, such as the time or data from outside. If they must, register the tool with app.tool, and get such data in a ctx.step.",
   );
 }

@@ -133,7 +133,7 @@ test("one caller may have only so many, even if there is room", async () => {
   const refused = await initialize("eve");
   expect(refused.status).toBe(429);
   expect(await refused.json()).toMatchObject({
-    error: { message: expect.stringContaining("This caller has 2 sessions") as string },
+    error: { message: expect.stringContaining("This caller already has 2 sessions") as string },
   });
   expect(await open("ada")).toMatch(/^session-/);
   expect([await end(), await third()].join()).toContain("done");

@@ -205,7 +205,7 @@ const tooMany = (most: number) =>
   `This server has no room for another session: all ${most} have a request under way. Try again later.`;
 
 const tooManyOfOne = (count: number) =>
-  `This caller has ${count} sessions, which is the most at a time, and each has a request under way. End one with DELETE and its Mcp-Session-Id, or try again later.`;
+  `This caller already has ${count} sessions, the most it may have at a time, and each has a request under way. End one with DELETE and its Mcp-Session-Id, or try again later.`;
 
 const refusal = (status: number, message: string): Response =>
   refusedRequest(status, { code: internalError, message });

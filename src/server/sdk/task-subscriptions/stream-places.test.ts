@@ -9,10 +9,10 @@ import { StreamPlaces } from "./stream-places.ts";
 test("a caller gets all of its places back, and a place that is given back twice counts once", () => {
   const places = new StreamPlaces(2);
   const [first, second] = [places.take("ann"), places.take("ann")];
-  expect(places.take("ann")).toMatch(/^Subscription limit reached: this caller has 2 open/);
+  expect(places.take("ann")).toMatch(/^Subscription limit reached: this caller already has 2 open/);
   for (const giveBack of [first, first]) if (typeof giveBack !== "string") giveBack();
   const third = places.take("ann");
-  expect(places.take("ann")).toContain("this caller has 2 open");
+  expect(places.take("ann")).toContain("this caller already has 2 open");
   for (const giveBack of [second, third]) if (typeof giveBack !== "string") giveBack();
   const again = [places.take("ann"), places.take("ann")];
   expect(again.map((place) => typeof place)).toEqual(["function", "function"]);

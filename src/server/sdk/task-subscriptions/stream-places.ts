@@ -20,7 +20,7 @@ export class StreamPlaces {
   take(principal: string | undefined): (() => void) | string {
     const taken = principal === undefined ? 0 : (this.#taken.get(principal) ?? 0);
     if (taken >= this.#mostOfOne) {
-      return `Subscription limit reached: this caller has ${taken} open, which is the most at a time. Close one, or poll the tasks with tasks/get.`;
+      return `Subscription limit reached: this caller already has ${taken} open, the most it may have at a time. Close one, or poll the tasks with tasks/get.`;
     }
     if (this.#open >= mostStreams) return "Subscription limit reached";
     this.#open += 1;
