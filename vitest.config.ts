@@ -69,6 +69,7 @@ export default defineConfig({
             "pages",
             "rounds",
             "shedding",
+            "streaming",
             "task-input",
             "task-listen",
             "task-phases",

@@ -731,6 +731,16 @@ export declare interface Limits {
      * still fails after that is given up. Default: 24 hours.
      */
     readonly undoMs: number;
+    /**
+     * How much of one stream is sent while it is made, in bytes, where what the client has not read cannot be counted: from
+     * a task, and with `app.attach`. The rest comes when the stream has ended, or with the result. Default: 1 MiB.
+     */
+    readonly streamBytes: number;
+    /**
+     * How long a stream waits for a client that does not read, in milliseconds. It then goes on, and this client gets no
+     * more parts. Default: 30 seconds.
+     */
+    readonly streamStallMs: number;
 }
 
 /** One URI of a template, for the list of resources. */

@@ -64,6 +64,16 @@ export interface Limits {
    * still fails after that is given up. Default: 24 hours.
    */
   readonly undoMs: number;
+  /**
+   * How much of one stream is sent while it is made, in bytes, where what the client has not read cannot be counted: from
+   * a task, and with `app.attach`. The rest comes when the stream has ended, or with the result. Default: 1 MiB.
+   */
+  readonly streamBytes: number;
+  /**
+   * How long a stream waits for a client that does not read, in milliseconds. It then goes on, and this client gets no
+   * more parts. Default: 30 seconds.
+   */
+  readonly streamStallMs: number;
 }
 
 /** The limits with defaults. Throws a RangeError that names a limit that is out of range. */
@@ -88,6 +98,8 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     unreadTaskMs: tenYearsMs,
     divergedMs: tenYearsMs,
     undoMs: tenYearsMs,
+    streamBytes: 1024 * 1024 * 1024,
+    streamStallMs: tenYearsMs,
   };
   for (const name of boundedLimits) {
     const value = limits[name];
@@ -120,6 +132,8 @@ const boundedLimits = [
   "unreadTaskMs",
   "divergedMs",
   "undoMs",
+  "streamBytes",
+  "streamStallMs",
 ] as const;
 
 const defaultLimits: Limits = {
@@ -145,4 +159,6 @@ const defaultLimits: Limits = {
   unreadTaskMs: defaultTaskLimits.unreadMs,
   divergedMs: defaultTaskLimits.divergedMs,
   undoMs: defaultTaskLimits.undoMs,
+  streamBytes: 1024 * 1024,
+  streamStallMs: 30_000,
 };

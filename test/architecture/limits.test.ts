@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { limitsOf } from "../../src/client/limits.ts";
 import { longestUri } from "../../src/server/define/linear-template.ts";
+import { mostUnread } from "../../src/server/round/client-parts.ts";
 import { checkedLimits } from "../../src/server/limits.ts";
 import { defaultTaskLimits } from "../../src/tasks/limits.ts";
 
@@ -58,5 +59,6 @@ test("the fixed limits that are named there have the values of the code", () => 
     fruitlessClaims,
     drainMs,
     longestUri,
+    mostUnread,
   });
 });

@@ -18,6 +18,7 @@ import { ParleyError } from "../../errors.ts";
 import type { DraftDialect, DraftTasks } from "../../protocol/draft-plug-in.ts";
 import type { Core } from "../core.ts";
 import { parseError, serverError } from "../../protocol/error-codes.ts";
+import { streamTokenIn } from "../../protocol/streaming.ts";
 import { refusedRequest } from "../../protocol/rpc.ts";
 import { errorText } from "../../util/error-text.ts";
 import { own } from "../../util/objects.ts";
@@ -26,6 +27,7 @@ import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { RoundResponse } from "../round/request.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
+import { UnreadBytes } from "../sdk/unread-bytes.ts";
 import type { AuthConfig } from "./resource-metadata.ts";
 import { RequestBodies } from "./request-body.ts";
 import type { Body } from "./request-body.ts";
@@ -167,9 +169,20 @@ export class Serving {
    * 2025-11-25 request with a session, or for a new one, goes to the sessions.
    */
   async serve(request: Request, caller: Caller, parsedBody?: unknown): Promise<Response> {
-    const { authInfo, principal } = caller;
+    const { authInfo } = caller;
     const draft = await this.#inDraft(request, authInfo, parsedBody);
     if (draft !== undefined) return draft;
+    if (!wantsParts(parsedBody)) return this.#inFinal(request, caller, parsedBody);
+    const unread = new UnreadBytes().count(request);
+    return unread.in(await this.#inFinal(request, caller, parsedBody));
+  }
+
+  /** Serves a request of 2026-07-28 or 2025-11-25. */
+  async #inFinal(
+    request: Request,
+    { authInfo, principal }: Caller,
+    parsedBody: unknown,
+  ): Promise<Response> {
     const isOfASession =
       isLegacy(request) &&
       (this.#sessions.has(request) || (request.method === "POST" && isInitialize(parsedBody)));
@@ -271,6 +284,10 @@ function entryFor(newServer: (of: McpRequestContext) => McpServer, logger: Logge
     { onerror: (error) => logger.debug(`request refused: ${error.message}`) },
   );
 }
+
+/** Whether the client wants parts. Whatever else it sends, its response is then counted. */
+const wantsParts = (body: unknown): boolean =>
+  streamTokenIn(own(own(body, "params"), "_meta")) !== undefined;
 
 const isListen = (request: Request): boolean =>
   request.headers.get("mcp-method") === "subscriptions/listen";

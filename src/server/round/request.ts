@@ -36,7 +36,7 @@ export interface RoundRequest {
 }
 
 /** Sends notifications to the client while its request is served. */
-interface Notify {
+export interface Notify {
   readonly progress: (done: number, total?: number, message?: string) => void;
   readonly log: (level: LoggingLevel, data: unknown) => void;
   /** Takes the parts of streams. Undefined if the client wants none. */

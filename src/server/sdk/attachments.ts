@@ -26,7 +26,10 @@ export class Attachments {
   }
 
   /** Installs the app's handlers on a server that serves it. */
-  install(server: McpServer, way: Pick<Installation, "isDraft" | "served"> = {}): Serve {
+  install(
+    server: McpServer,
+    way: Pick<Installation, "isAttached" | "isDraft" | "served"> = {},
+  ): Serve {
     const serve = install(server, { ...this.#app, ...way });
     this.#servers.set(server, serve);
     return serve;
@@ -44,7 +47,7 @@ export class Attachments {
     if (options.once === true && core.store === undefined) {
       throw noStore("app.attach(server, { once: true })");
     }
-    const serve = this.#servers.get(server) ?? this.install(server);
+    const serve = this.#servers.get(server) ?? this.install(server, { isAttached: true });
     for (const definition of definitions) adoptTool(server, definition, serve(definition));
   }
 }

@@ -16,6 +16,7 @@ import {
   methodNotFound,
   missingClientCapability,
 } from "../../protocol/error-codes.ts";
+import { streamingExtension } from "../../protocol/streaming.ts";
 import { draftVersion, legacyVersion, modernVersion } from "../../protocol/versions.ts";
 import type { Era } from "../../protocol/versions.ts";
 import type { Core } from "../core.ts";
@@ -47,7 +48,15 @@ export interface Installation {
   readonly isDraft?: boolean | undefined;
   /** The response to the one request of this server, if its round has been served already. */
   readonly served?: RoundResponse | undefined;
+  /** Whether the server is the author's own, with a transport that Parley does not know. */
+  readonly isAttached?: boolean | undefined;
 }
+
+/** 2025-11-25 has no extensions, so its clients find this one among the experimental capabilities. */
+const streaming = {
+  extensions: { [streamingExtension]: {} },
+  experimental: { [streamingExtension]: {} },
+};
 
 /** Serves a definition's requests for the SDK. */
 export type Serve = (definition: Definition) => Respond;
@@ -59,7 +68,7 @@ export function install(server: McpServer, installation: Installation): Serve {
   if (installation.isDraft === true) server.toolInputSchemaJson = () => undefined;
   // Without this capability the SDK silently drops what `ctx.log` sends. Without a handler, nothing is sent.
   const [first] = installation.registrations;
-  if (first !== undefined) server.server.registerCapabilities({ logging: {} });
+  if (first !== undefined) server.server.registerCapabilities({ logging: {}, ...streaming });
   const legacyTasks = offersTasks(installation.core, installation.registrations)
     ? installTasks(server, installation.core, responses, installation.derivePrincipal)
     : undefined;
@@ -180,13 +189,13 @@ function serving(
   { server, responses, legacyTasks, installation }: Installed,
   definition: Definition,
 ): Respond {
-  const { core, derivePrincipal, isDraft = false, served } = installation;
+  const { core, isDraft = false, served } = installation;
   return async <R>(ctx: ServerContext, target: string, args: unknown) => {
     const {
       request: sent,
       isModern,
       release,
-    } = roundRequest(server, ctx, target, args, derivePrincipal);
+    } = roundRequest(server, ctx, target, args, installation);
     try {
       const request = { ...sent, era: eraOf(isModern, isDraft) };
       const wish = isModern && !isDraft ? undefined : responses.wishForTask(ctx.mcpReq.id);

@@ -8,12 +8,17 @@ import type {
   McpServer,
   ServerContext,
 } from "@modelcontextprotocol/server";
+import { partNotification } from "../../protocol/streaming.ts";
 import { Stop } from "../../replay/stop.ts";
 import { principalOf } from "../round/principal.ts";
 import type { PrincipalOf } from "../round/principal.ts";
+import type { Core } from "../core.ts";
 import type { RoundRequest } from "../round/request.ts";
-import { noProgress, notifier } from "../round/notifier.ts";
+import { ClientParts, wantedStream } from "../round/client-parts.ts";
+import type { PartChannel } from "../round/client-parts.ts";
+import { Notifier } from "../round/notifier.ts";
 import { appsExtension } from "../round/ways.ts";
+import { UnreadBytes } from "./unread-bytes.ts";
 
 /** A round's request, and what the SDK's context says about it. */
 export interface SdkRoundRequest {
@@ -29,18 +34,26 @@ export function isModernRequest({ mcpReq }: ServerContext): boolean {
   return envelopeOf(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] !== undefined;
 }
 
+/** What the app adds. */
+interface Asked {
+  readonly core: Core;
+  readonly derivePrincipal: PrincipalOf | undefined;
+  readonly isAttached?: boolean | undefined;
+}
+
 /** Makes the request of a round. */
 export function roundRequest(
   server: McpServer,
   context: ServerContext,
   target: string,
   args: unknown,
-  derivePrincipal: PrincipalOf | undefined,
+  { core, derivePrincipal, isAttached }: Asked,
 ): SdkRoundRequest {
   const { mcpReq, http } = context;
   const envelope = envelopeOf(mcpReq.envelope);
-  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
-  const isModern = capabilities !== undefined;
+  const declared = envelope[CLIENT_CAPABILITIES_META_KEY];
+  const isModern = declared !== undefined;
+  const capabilities = declared ?? legacyCapabilities(server);
   const authInfo = http?.authInfo;
   const stop = new Stop();
   const onAbort = () => stop.stop(isModern && http !== undefined ? "Disconnected" : "Cancelled");
@@ -53,7 +66,7 @@ export function roundRequest(
       arguments: args,
       requestState: mcpReq.requestState(),
       inputResponses: sentAnswers(context),
-      capabilities: capabilities ?? legacyCapabilities(server),
+      capabilities,
       principal: principalOf(authInfo, derivePrincipal),
       facts: {
         authInfo,
@@ -62,7 +75,7 @@ export function roundRequest(
         headers: http?.req?.headers,
       },
       stop,
-      notify: notifierFor(context),
+      notify: notifierFor(core, context, capabilities, isAttached === true),
     },
   };
 }
@@ -92,14 +105,32 @@ export function sentAnswers({ mcpReq }: ServerContext): unknown {
   return { ...inputResponses, ...Object.fromEntries(dropped) };
 }
 
-function notifierFor({ mcpReq }: ServerContext): RoundRequest["notify"] {
-  return notifier(
-    mcpReq._meta?.progressToken,
-    noProgress(),
-    (params) =>
+function notifierFor(
+  core: Core,
+  { mcpReq, http }: ServerContext,
+  capabilities: ClientCapabilities,
+  isAttached: boolean,
+): RoundRequest["notify"] {
+  const stream = wantedStream(mcpReq._meta, capabilities);
+  const channel = (): PartChannel => {
+    const unread = UnreadBytes.of(http?.req);
+    return {
+      // Over stdio the SDK's promise resolves when the pipe has room.
+      send: (params) =>
+        mcpReq
+          .notify({ method: partNotification, params: { ...params } })
+          .then(() => unread?.room(), ignore),
+      // Nobody counts what the transport of another server has not sent yet.
+      ...(isAttached ? { mostBytes: core.limits.streamBytes } : {}),
+    };
+  };
+  return new Notifier(mcpReq._meta?.progressToken, {
+    progress: (params) =>
       void mcpReq.notify({ method: "notifications/progress", params: { ...params } }).catch(ignore),
-    (level, data) => void mcpReq.log(level, data).catch(ignore),
-  );
+    log: (level, data) => void mcpReq.log(level, data).catch(ignore),
+    parts: () => (stream === undefined ? undefined : new ClientParts(stream, channel(), core)),
+    now: core.environment.now,
+  });
 }
 
 // A notification to a client that has disconnected is not worth an error.

@@ -10,12 +10,15 @@ import type { NodeIncomingMessageLike } from "../node-adapter.ts";
 import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/server";
 import type { Implementation } from "@modelcontextprotocol/server";
 import { logLevels } from "../../../protocol/log-levels.ts";
+import { partNotification } from "../../../protocol/streaming.ts";
 import { Stop } from "../../../replay/stop.ts";
 import { errorText } from "../../../util/error-text.ts";
 import type { Core } from "../../core.ts";
 import type { RoundRequest, RoundResponse } from "../../round/request.ts";
 import { serveRound } from "../../round/round.ts";
-import { noProgress, notifier } from "../../round/notifier.ts";
+import { ClientParts, wantedStream } from "../../round/client-parts.ts";
+import type { PartChannel } from "../../round/client-parts.ts";
+import { Notifier } from "../../round/notifier.ts";
 import { serveTask } from "../../tasks/requests.ts";
 import { ResponseEncoder } from "./encode-response.ts";
 import { isNamed, methodIn } from "./fast-headers.ts";
@@ -129,7 +132,7 @@ export class HttpEntry {
         principal: caller.principal,
         facts: new LazyFacts(req, _meta, caller.authInfo),
         stop,
-        notify: notifierFor(_meta, outgoing),
+        notify: this.#notifierFor(_meta, outgoing),
       });
       if (response.kind === "none") return outgoing.abandon();
       const encoded = this.#encoder.round(message, route, response);
@@ -138,6 +141,25 @@ export class HttpEntry {
     } finally {
       this.#running.remove(slot);
     }
+  }
+
+  /** Undefined if the client asked for nothing that comes before the response, as most do. */
+  #notifierFor(envelope: Envelope, outgoing: OutgoingResponse): RoundRequest["notify"] {
+    const { core } = this.#options;
+    const { progressToken, [LOG_LEVEL_META_KEY]: least } = envelope;
+    const stream = wantedStream(envelope, envelope[CLIENT_CAPABILITIES_META_KEY]);
+    if (progressToken === undefined && least === undefined && stream === undefined)
+      return undefined;
+    return new Notifier(progressToken, {
+      progress: (params) => outgoing.notify("notifications/progress", params),
+      log: (level, data) => {
+        if (least === undefined || logLevels.indexOf(level) < logLevels.indexOf(least)) return;
+        outgoing.notify("notifications/message", { level, data });
+      },
+      parts: () =>
+        stream === undefined ? undefined : new ClientParts(stream, partsOver(outgoing), core),
+      now: core.environment.now,
+    });
   }
 
   async #task({ message, caller, outgoing }: HttpExchange, { method }: TaskRoute): Promise<void> {
@@ -162,17 +184,9 @@ export class HttpEntry {
   }
 }
 
-/** Undefined if the client asked for neither progress nor logs, as most do. */
-function notifierFor(envelope: Envelope, outgoing: OutgoingResponse): RoundRequest["notify"] {
-  const { progressToken, [LOG_LEVEL_META_KEY]: least } = envelope;
-  if (progressToken === undefined && least === undefined) return undefined;
-  return notifier(
-    progressToken,
-    noProgress(),
-    (params) => outgoing.notify("notifications/progress", params),
-    (level, data) => {
-      if (least === undefined || logLevels.indexOf(level) < logLevels.indexOf(least)) return;
-      outgoing.notify("notifications/message", { level, data });
-    },
-  );
-}
+const partsOver = (outgoing: OutgoingResponse): PartChannel => ({
+  send: (params) => {
+    outgoing.notify(partNotification, params);
+    return outgoing.room();
+  },
+});

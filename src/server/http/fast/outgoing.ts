@@ -9,6 +9,7 @@ import {
   messageEvent,
 } from "../../../protocol/sse.ts";
 import { errorText } from "../../../util/error-text.ts";
+import { mostUnread } from "../../round/client-parts.ts";
 import { backToBack } from "./batch-writes.ts";
 import type { EncodedResponse } from "./encode-response.ts";
 
@@ -40,6 +41,19 @@ export class OutgoingResponse {
     } catch {
       // A notification that is not JSON is dropped. The call does not fail because of it.
     }
+  }
+
+  /** Undefined if the client has read most of what it was sent. Otherwise it resolves when it has, or has gone. */
+  room(): Promise<void> | undefined {
+    const res = this.#res;
+    if (res.destroyed || !(res.writableLength > mostUnread)) return undefined;
+    return new Promise((resolve) => {
+      const done = () => {
+        res.off("drain", done).off("close", done);
+        resolve();
+      };
+      res.on("drain", done).on("close", done);
+    });
   }
 
   /** Sends the response itself. The status does not count in a stream, whose status went out with its headers. */
