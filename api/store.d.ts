@@ -67,6 +67,8 @@ export declare interface ChangeHint {
     readonly isDue?: boolean | undefined;
     /** False if the worker that holds the task made the change itself. */
     readonly isNews?: boolean | undefined;
+    /** True if only the parts of a running stream have changed, which concerns nobody but their readers. */
+    readonly isParts?: boolean | undefined;
 }
 
 /** Gives the task to a worker. Returns undefined when the task is not due or has ended. */
@@ -179,6 +181,8 @@ export declare interface LogAppend {
     readonly returned: readonly Arrival[];
     /** How many steps have begun that have an undo, if a record says that another one does. */
     readonly undos?: number | undefined;
+    /** The stream whose outcome is recorded. Its parts are deleted, because the record has all of them. */
+    readonly streamed?: string | undefined;
 }
 
 /** A task to create. */
@@ -225,6 +229,26 @@ export declare function noted(task: TaskRecord): TaskRecord | undefined;
  * already arrived.
  */
 export declare function parked(task: TaskRecord, ref: ClaimRef, waiting: Waiting, now: number): TaskRecord | undefined;
+
+/** Parts of running streams, and how far their task is. */
+export declare interface PartPage {
+    /** The epoch of the task. */
+    readonly epoch: number;
+    /** The number of records in its log. */
+    readonly logLength: number;
+    /** Its revision. */
+    readonly revision: number;
+    /** The parts, in the order of their numbers. */
+    readonly parts: readonly StoredPart[];
+}
+
+/** A place among the parts of a task. */
+export declare interface PartPlace {
+    /** The epoch of the claim. */
+    readonly epoch: number;
+    /** The number of the last part. */
+    readonly n: number;
+}
 
 /**
  * Shows what the handler waits for while it keeps running. A question that has an answer by now is not asked again.
@@ -354,6 +378,16 @@ export declare interface Store {
     readonly close: () => Promise<void>;
 }
 
+/** A batch of what the body of a stream has produced. */
+export declare interface StoredPart {
+    /** Its number in this claim. A later batch has a greater one. */
+    readonly n: number;
+    /** The stream. */
+    readonly key: string;
+    /** What was produced. */
+    readonly record: Sealed;
+}
+
 /** How many tasks are in each state. */
 export declare interface StoreFigures {
     /** The store's time. */
@@ -384,7 +418,7 @@ export declare interface StoreUsage {
     readonly ended: number;
     /**
      * The size of these tasks, of the caller's spilled states and of its rounds: what is sealed, and `recordBytes` for each
-     * of them. It may be a little more.
+     * of them. The parts of running streams count with their tasks. It may be a little more.
      */
     readonly bytes: number;
 }
@@ -504,6 +538,12 @@ export declare interface TaskStore extends Store {
     readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
     /** Reads the log of a task. It is empty when there is no such task. */
     readonly readLog: (id: string) => Promise<readonly Sealed[]>;
+    /**
+     * Reads the parts of running streams that were added after this place, and how far the task is, all as of one moment.
+     * Another epoch than the current one counts as the start. It returns up to `partsAtOnce` of them. Resolves to undefined
+     * if there is no such task.
+     */
+    readonly readParts: (id: string, after: PartPlace) => Promise<PartPage | undefined>;
     /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
     readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
     /**
@@ -530,6 +570,12 @@ export declare interface TaskStore extends Store {
     readonly renew: (worker: string, refs: readonly ClaimRef[], leaseMs: number) => Promise<RenewalResult>;
     /** Adds records to the log. Resolves to true if this same append was written before and its acknowledgement was lost. */
     readonly append: (ref: ClaimRef, more: LogAppend) => Promise<boolean>;
+    /**
+     * Adds parts of running streams. They change nothing else of the task, and their hint has `isParts`. They are deleted
+     * when their stream is recorded, and when the claim ends in any way. A part that has the number of an earlier one is
+     * left out. Parts need not survive a crash of the database.
+     */
+    readonly addParts: (ref: ClaimRef, parts: readonly StoredPart[]) => Promise<boolean>;
     /** Shows what the handler waits for while it keeps running. */
     readonly publish: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
     /** Notes what the handler waits for and lets go of the task. */

@@ -178,6 +178,7 @@ export class Followers {
     if (others === undefined) this.#followers.set(id, new Set([follower]));
     else others.add(follower);
     this.#unsubscribe ??= this.#store.subscribe((hint) => {
+      if (hint.isParts === true) return;
       if (hint.id === undefined) return void this.#lookAll();
       for (const one of this.#followers.get(hint.id) ?? []) one.changed();
     });

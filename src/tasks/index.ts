@@ -45,6 +45,7 @@ export type {
   TaskPageRequest,
   TaskStore,
 } from "./store.ts";
+export type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 export { isLive, isUndoing } from "./task.ts";
 export type {
   Answer,

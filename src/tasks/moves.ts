@@ -337,7 +337,8 @@ export const isDue = ({ worker, dueAt }: TaskRecord, now: number): boolean =>
 const isOpen = (task: TaskRecord): boolean => isLive(task) || isUndoing(task);
 
 /** Only the holder of the lease may write. A lease that has run out stays valid until the next claim. */
-const holds = (task: TaskRecord, ref: ClaimRef): boolean => isLive(task) && isClaimedBy(task, ref);
+export const holds = (task: TaskRecord, ref: ClaimRef): boolean =>
+  isLive(task) && isClaimedBy(task, ref);
 
 /** Whether the lease is this one, even if the task has ended and its steps are being undone. */
 const isClaimedBy = (task: TaskRecord, { epoch }: ClaimRef): boolean =>

@@ -15,6 +15,7 @@ import type {
   UndoProgress,
   Waiting,
 } from "./task.ts";
+import type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 
 /** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */
 export interface Store {
@@ -50,6 +51,12 @@ export interface TaskStore extends Store {
   readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
   /** Reads the log of a task. It is empty when there is no such task. */
   readonly readLog: (id: string) => Promise<readonly Sealed[]>;
+  /**
+   * Reads the parts of running streams that were added after this place, and how far the task is, all as of one moment.
+   * Another epoch than the current one counts as the start. It returns up to `partsAtOnce` of them. Resolves to undefined
+   * if there is no such task.
+   */
+  readonly readParts: (id: string, after: PartPlace) => Promise<PartPage | undefined>;
   /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
   readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
   /**
@@ -86,6 +93,12 @@ export interface TaskStore extends Store {
   ) => Promise<RenewalResult>;
   /** Adds records to the log. Resolves to true if this same append was written before and its acknowledgement was lost. */
   readonly append: (ref: ClaimRef, more: LogAppend) => Promise<boolean>;
+  /**
+   * Adds parts of running streams. They change nothing else of the task, and their hint has `isParts`. They are deleted
+   * when their stream is recorded, and when the claim ends in any way. A part that has the number of an earlier one is
+   * left out. Parts need not survive a crash of the database.
+   */
+  readonly addParts: (ref: ClaimRef, parts: readonly StoredPart[]) => Promise<boolean>;
   /** Shows what the handler waits for while it keeps running. */
   readonly publish: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
   /** Notes what the handler waits for and lets go of the task. */
@@ -280,6 +293,8 @@ export interface ChangeHint {
   readonly isDue?: boolean | undefined;
   /** False if the worker that holds the task made the change itself. */
   readonly isNews?: boolean | undefined;
+  /** True if only the parts of a running stream have changed, which concerns nobody but their readers. */
+  readonly isParts?: boolean | undefined;
 }
 
 /** What `sweep` did. */
@@ -306,7 +321,7 @@ export interface StoreUsage {
   readonly ended: number;
   /**
    * The size of these tasks, of the caller's spilled states and of its rounds: what is sealed, and `recordBytes` for each
-   * of them. It may be a little more.
+   * of them. The parts of running streams count with their tasks. It may be a little more.
    */
   readonly bytes: number;
 }

@@ -190,6 +190,8 @@ export interface LogAppend {
   readonly returned: readonly Arrival[];
   /** How many steps have begun that have an undo, if a record says that another one does. */
   readonly undos?: number | undefined;
+  /** The stream whose outcome is recorded. Its parts are deleted, because the record has all of them. */
+  readonly streamed?: string | undefined;
 }
 
 /** How a worker gives a task back without having finished it. */

@@ -13,6 +13,8 @@ import * as moves from "../moves.ts";
 import { MemoryRounds } from "./memory-rounds.ts";
 import { undone, wasUndone } from "../undo-moves.ts";
 import { deleteExpired, earliestDue, newestFirst, taskBytes } from "./memory-rows.ts";
+import { endsParts, partsAtOnce } from "../stored-parts.ts";
+import type { StoredPart } from "../stored-parts.ts";
 import { recordBytes } from "../store.ts";
 import { isLive, isUndoing } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
@@ -40,6 +42,7 @@ export class MemoryStore implements TaskStore {
   readonly #now: () => number;
   readonly #tasks = new Map<string, TaskRecord>();
   readonly #logs = new Map<string, Sealed[]>();
+  readonly #parts = new Map<string, StoredPart[]>();
   readonly #workers = new Map<string, number>();
   readonly #spills = new Map<
     string,
@@ -76,6 +79,16 @@ export class MemoryStore implements TaskStore {
   readonly read: TaskStore["read"] = async (id) => this.#task(id);
   readonly readByCall: TaskStore["readByCall"] = async (callId) => this.#byCall(callId);
   readonly readLog: TaskStore["readLog"] = async (id) => [...(this.#logs.get(id) ?? [])];
+
+  readonly readParts: TaskStore["readParts"] = async (id, after) => {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return undefined;
+    const { epoch, logLength } = task;
+    const { revision } = asOf(task, this.#now());
+    const from = after.epoch === epoch ? after.n : -Infinity;
+    const parts = (this.#parts.get(id) ?? []).filter(({ n }) => n > from).slice(0, partsAtOnce);
+    return { epoch, logLength, revision, parts };
+  };
 
   readonly list: TaskStore["list"] = async ({ principal, after, limit }) =>
     [...this.#tasks.values()]
@@ -171,6 +184,19 @@ export class MemoryStore implements TaskStore {
     if (next === undefined) return false;
     this.#logs.get(ref.id)?.push(...more.records);
     this.#put(next, "unseen");
+    if (more.streamed !== undefined) {
+      const left = this.#parts.get(ref.id)?.filter(({ key }) => key !== more.streamed);
+      this.#keepParts(ref.id, left ?? []);
+    }
+    return true;
+  };
+
+  readonly addParts: TaskStore["addParts"] = async (ref, parts) => {
+    const task = this.#task(ref.id);
+    if (task === undefined || !moves.holds(task, ref)) return false;
+    const kept = this.#parts.get(ref.id) ?? [];
+    const isKept = ({ n }: StoredPart) => kept.some((one) => one.n === n);
+    this.#keepParts(ref.id, [...kept, ...parts.filter((part) => !isKept(part))]);
     return true;
   };
 
@@ -250,8 +276,10 @@ export class MemoryStore implements TaskStore {
       (task) => isOwn(task) && task.rest === undefined,
     );
     const spills = [...this.#spills.values()].filter(isOwn);
+    const partBytes = ({ id }: TaskRecord) =>
+      (this.#parts.get(id) ?? []).reduce((sum, { record }) => sum + record.length, 0);
     const sizes = [
-      ...tasks.map(taskBytes),
+      ...tasks.map((task) => taskBytes(task) + partBytes(task)),
       ...spills.map(({ state, answer = "" }) => state.length + answer.length),
     ];
     const live = tasks.filter(isLive).length;
@@ -358,14 +386,29 @@ export class MemoryStore implements TaskStore {
     return next !== undefined;
   }
 
+  #keepParts(id: string, parts: readonly StoredPart[]): void {
+    if (parts.length === 0) this.#parts.delete(id);
+    else
+      this.#parts.set(
+        id,
+        parts.toSorted((one, other) => one.n - other.n),
+      );
+    this.#announce({ id, isDue: false, isNews: false, isParts: true });
+  }
+
   #put(task: TaskRecord, change: "seen" | "holder's" | "unseen" = "seen"): TaskRecord {
+    if (endsParts(this.#tasks.get(task.id), task)) this.#parts.delete(task.id);
     this.#tasks.set(task.id, task);
     if (change === "unseen") return task;
     const isNews = change === "seen";
     const isDue = moves.isDue(task, this.#now());
-    queueMicrotask(() => {
-      for (const listener of this.#listeners) listener({ id: task.id, isDue, isNews });
-    });
+    this.#announce({ id: task.id, isDue, isNews });
     return task;
+  }
+
+  #announce(hint: ChangeHint): void {
+    queueMicrotask(() => {
+      for (const listener of this.#listeners) listener(hint);
+    });
   }
 }

@@ -9,6 +9,7 @@ import type { OpenedStore, OpenStore } from "./opened.ts";
 import { describeRaces } from "./races.ts";
 import { describeRounds } from "./rounds.ts";
 import { describeShares } from "./shares.ts";
+import { describeStreams } from "./streams.ts";
 import { describeSweeping } from "./sweeping.ts";
 import { describeTasks } from "./tasks.ts";
 import { describeTexts } from "./texts.ts";
@@ -56,6 +57,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
       describeWrites(opened);
       describeSweeping(opened);
       describeUndoing(opened);
+      describeStreams(opened);
       describeShares(opened);
       describeRounds(opened);
       describeTexts(opened);

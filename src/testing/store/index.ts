@@ -19,6 +19,7 @@ export type {
   TaskPageRequest,
   TaskStore,
 } from "../../tasks/store.ts";
+export type { PartPage, PartPlace, StoredPart } from "../../tasks/stored-parts.ts";
 export type {
   Answer,
   Arrival,

@@ -120,11 +120,20 @@ const append = fc
     taken,
     returned: inbox,
     undos: oneOf(undefined, undefined, undefined, 1, 2),
+    streamed: oneOf(undefined, undefined, "k", "l"),
   })
   .map(({ held: ref, off, ...more }): Operation => async (world) => {
     const claim = await ref(world);
     const at = Math.max(0, ((await world.model.read(claim.id))?.logLength ?? 0) + off);
     return (store) => store.append(claim, { ...more, at });
+  });
+
+const addParts = fc
+  .record({ held, parts: fc.uniqueArray(number, { maxLength: 2 }), key, record: text })
+  .map(({ held: ref, parts, ...rest }): Operation => async (world) => {
+    const claimed = await ref(world);
+    const rows = parts.map((n) => ({ n, ...rest }));
+    return (store) => store.addParts(claimed, rows);
   });
 
 const finish = fc
@@ -226,6 +235,7 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   { weight: 4, arbitrary: claim },
   { weight: 4, arbitrary: answer },
   { weight: 3, arbitrary: append },
+  { weight: 3, arbitrary: addParts },
   {
     weight: 3,
     arbitrary: waiting.chain((left) => under((store, ref) => store.park(ref, left), held)),
@@ -317,6 +327,7 @@ async function everything(store: TaskStore): Promise<unknown> {
   return {
     tasks: await Promise.all(ids.map((one) => store.read(one))),
     logs: await Promise.all(ids.map((one) => store.readLog(one))),
+    parts: await Promise.all(ids.map((one) => store.readParts(one, { epoch: 1, n: 0 }))),
     byCall: await Promise.all(["call-0", "call-1", "call-2"].map((one) => store.readByCall(one))),
     revisions: await store.revisions(ids),
     list: await store.list({ principal: undefined, after: undefined, limit: 10 }),

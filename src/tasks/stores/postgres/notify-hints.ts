@@ -29,6 +29,8 @@ export class NotifyHints {
   readonly #sender = Math.random().toString(36).slice(2);
   /** The ids of changed tasks, and whether a worker should claim them. */
   #changed = new Map<string, boolean>();
+  /** The ids of tasks whose parts have changed. */
+  #parts = new Set<string>();
   #sending: NodeJS.Timeout | undefined;
   #client: PostgresClient | undefined;
   #isConnecting = false;
@@ -60,6 +62,14 @@ export class NotifyHints {
     this.#sending ??= setTimeout(() => void this.#send(), gatherMs);
   };
 
+  /** The parts of a running stream have changed, or the stream is recorded. */
+  readonly partsChanged = (id: string): void => {
+    if (this.#isClosed) return;
+    this.#parts.add(id);
+    queueMicrotask(() => this.#announce(partsHint(id)));
+    this.#sending ??= setTimeout(() => void this.#send(), gatherMs);
+  };
+
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
     this.#listeners.clear();
@@ -74,7 +84,15 @@ export class NotifyHints {
     this.#changed = new Map();
     const ids = changed.flatMap(([id, isDue]) => (isDue ? [] : [id]));
     const due = changed.flatMap(([id, isDue]) => (isDue ? [id] : []));
-    const payload = JSON.stringify({ from: this.#sender, ids, due });
+    const parts = [...this.#parts];
+    this.#parts = new Set();
+    const payload = JSON.stringify({
+      from: this.#sender,
+      ids,
+      due,
+      // Earlier versions do not read it.
+      ...(parts.length === 0 ? {} : { parts }),
+    });
     const isShort = Buffer.byteLength(payload) <= mostBytes;
     const any = JSON.stringify({ from: this.#sender });
     await this.#wire.notify(isShort ? payload : any).catch(() => {});
@@ -141,11 +159,12 @@ export class NotifyHints {
   }
 
   #hear(payload: string): void {
-    const { from, ids, due } = read(payload);
+    const { from, ids, due, parts = [] } = read(payload);
     if (from === this.#sender) return;
     if (ids === undefined || due === undefined) return this.#announce({ id: undefined });
     for (const id of ids) this.#announce({ id, isDue: false });
     for (const id of due) this.#announce({ id, isDue: true });
+    for (const id of parts) this.#announce(partsHint(id));
   }
 
   #announce(hint: ChangeHint): void {
@@ -158,15 +177,23 @@ function read(payload: string): {
   from?: unknown;
   ids?: readonly string[];
   due?: readonly string[];
+  parts?: readonly string[];
 } {
   try {
-    const said: { from?: unknown; ids?: unknown; due?: unknown } | null = JSON.parse(payload);
-    const { from, ids, due } = said ?? {};
-    return isList(ids) && isList(due) ? { from, ids, due } : { from };
+    const said: { [member: string]: unknown } | null = JSON.parse(payload);
+    const { from, ids, due, parts = [] } = said ?? {};
+    return isList(ids) && isList(due) && isList(parts) ? { from, ids, due, parts } : { from };
   } catch {
     return {};
   }
 }
+
+const partsHint = (id: string): ChangeHint => ({
+  id,
+  isDue: false,
+  isNews: false,
+  isParts: true,
+});
 
 const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((id) => typeof id === "string");

@@ -5,6 +5,7 @@ import type { AppliedMigration, Migration } from "../migration-policy.ts";
 import { postgresTables } from "./migrations/001-postgres-tables.ts";
 import { postgresShares } from "./migrations/002-postgres-shares.ts";
 import { postgresUndo } from "./migrations/003-postgres-undo.ts";
+import { postgresStreams } from "./migrations/004-postgres-streams.ts";
 import { postgresMailbox } from "./migrations/005-postgres-mailbox.ts";
 import { query } from "./pool.ts";
 import type { PostgresClient } from "./pool.ts";
@@ -16,6 +17,7 @@ const migrations: readonly PostgresMigration[] = [
   postgresTables,
   postgresShares,
   postgresUndo,
+  postgresStreams,
   postgresMailbox,
 ];
 

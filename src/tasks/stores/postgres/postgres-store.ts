@@ -119,6 +119,24 @@ export class PostgresStore implements TaskStore {
     return row === undefined ? [] : parsed(row.log);
   };
 
+  readonly readParts: TaskStore["readParts"] = async (id, { epoch, n }) => {
+    if (!isStorable(id)) return undefined;
+    type Head = { epoch: number; log_length: number; revision: Wide };
+    type Row = Head & { n: number | null; key: string; record: Sealed };
+    const rows = await this.#run<Row>("readParts", [id, epoch, n]);
+    const [head] = rows;
+    return (
+      head && {
+        epoch: head.epoch,
+        logLength: head.log_length,
+        revision: Number(head.revision),
+        parts: rows.flatMap((row) =>
+          row.n === null ? [] : [{ n: row.n, key: row.key, record: row.record }],
+        ),
+      }
+    );
+  };
+
   readonly list: TaskStore["list"] = async ({ principal, after, limit }) => {
     if (!isStorable(principal ?? "")) return [];
     const { createdAt, id } = after ?? { createdAt: Number.MAX_SAFE_INTEGER, id: "" };
@@ -214,9 +232,20 @@ export class PostgresStore implements TaskStore {
   };
 
   readonly append: TaskStore["append"] = async (ref, more) => {
-    const { at, records, taken, returned, undos = null } = more;
-    const values = [at, records, bytesOf(records), taken, JSON.stringify(returned), undos];
-    return this.#isDone("append", [ref.id, ref.epoch, ...values]);
+    const { at, records, taken, returned, undos = null, streamed = null } = more;
+    const inbox = JSON.stringify(returned);
+    const values = [at, records, bytesOf(records), taken, inbox, undos, streamed];
+    const isDone = await this.#isDone("append", [ref.id, ref.epoch, ...values]);
+    if (isDone && streamed !== null) this.#hints.partsChanged(ref.id);
+    return isDone;
+  };
+
+  readonly addParts: TaskStore["addParts"] = async (ref, parts) => {
+    const columns = [parts.map(({ key }) => key), parts.map(({ n }) => n)];
+    const values = [...columns, parts.map(({ record }) => record)];
+    const isDone = await this.#isDone("addParts", [ref.id, ref.epoch, ...values]);
+    if (isDone) this.#hints.partsChanged(ref.id);
+    return isDone;
   };
 
   readonly publish: TaskStore["publish"] = (ref, waiting) =>
@@ -396,7 +425,7 @@ export class PostgresStore implements TaskStore {
   }
 
   async #isDone(
-    name: "append" | "undo" | "appendToRound",
+    name: "append" | "addParts" | "undo" | "appendToRound",
     values: readonly unknown[],
   ): Promise<boolean> {
     const [row] = await this.#run<{ is_done: boolean }>(name, values);

@@ -11,6 +11,8 @@
 
 import { clientStatements } from "./client-statements.ts";
 import type { ClientStatement } from "./client-statements.ts";
+import { partStatements } from "./part-statements.ts";
+import type { PartStatement } from "./part-statements.ts";
 import { roundStatements } from "./round-statements.ts";
 import type { RoundStatement } from "./round-statements.ts";
 import { upkeepStatements } from "./upkeep-statements.ts";
@@ -19,13 +21,19 @@ import { workerStatements } from "./worker-statements.ts";
 import type { WorkerStatement } from "./worker-statements.ts";
 
 /** The name of a statement. */
-export type StatementName = ClientStatement | WorkerStatement | UpkeepStatement | RoundStatement;
+export type StatementName =
+  | ClientStatement
+  | WorkerStatement
+  | PartStatement
+  | UpkeepStatement
+  | RoundStatement;
 
 /** The SQL of every statement, for the tables in a schema whose name is quoted. */
 export function statementsFor(schema: string): Readonly<Record<StatementName, string>> {
   return {
     ...clientStatements(schema),
     ...workerStatements(schema),
+    ...partStatements(schema),
     ...upkeepStatements(schema),
     ...roundStatements(schema),
   };

@@ -157,7 +157,7 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
     select
       tasks.live,
       tasks.number - tasks.live as ended,
-      tasks.bytes + spills.bytes + rounds.bytes as bytes
+      tasks.bytes + parts.bytes + spills.bytes + rounds.bytes as bytes
     from
       (
         select
@@ -167,6 +167,11 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
         from ${schema}.tasks as task
         where task.principal = $1 and task.rest is null
       ) as tasks,
+      (
+        select coalesce(sum(octet_length(part.record)), 0) as bytes
+        from ${schema}.task_parts as part join ${schema}.tasks as task on task.id = part.task_id
+        where task.principal = $1 and task.rest is null
+      ) as parts,
       (
         select coalesce(sum(
           ${recordBytes} + octet_length(spill.state) + coalesce(octet_length(spill.answer), 0)

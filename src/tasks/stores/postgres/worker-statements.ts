@@ -140,7 +140,8 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     from (select ${now} as now) as clock left join renewed on true`,
 
     // Safe: locked first. The newest row shows whether the same append was written before, even if that attempt was
-    // still under way when this one began.
+    // still under way when this one began. Parts that are added while it waits for the row stay until the claim ends:
+    // readers pass over a stream that is recorded.
     append: `
     with task as (
       select task.* from ${schema}.tasks as task
@@ -170,6 +171,11 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       insert into ${schema}.log (task_id, seq, record)
       select appended.id, $3 + entry.place - 1, entry.value
       from appended, unnest($4::text[]) with ordinality as entry (value, place)
+    ),
+    streamed as (
+      delete from ${schema}.task_parts as part
+      where $9::text is not null and part.task_id = $1 and part.key = $9
+        and exists (select from appended)
     )
     select
       exists (select from appended)

@@ -1,5 +1,6 @@
 // The statements on rounds: which replica runs which round, and its response.
 
+import type { RoundClaimRequest, RoundClaimResult } from "../../store.ts";
 import type { Sealed } from "../../task.ts";
 import { columnWriter } from "../columns.ts";
 import type { Columns } from "../columns.ts";
@@ -63,6 +64,33 @@ export class RoundTable {
     this.#usage = prepare(`select count(*) as rows, coalesce(sum(${bytes}), 0) as bytes
       from rounds where principal = ?`);
   }
+
+  /** Decides whether the caller runs this round, inside a transaction that has the write lock. */
+  readonly claim = (claim: RoundClaimRequest, now: number): RoundClaimResult => {
+    const { principal, callId, round, answers, leaseMs, ttlMs } = claim;
+    const before = this.byCall(callId);
+    const isLater = before === undefined || before.round < round;
+    if (!isLater) {
+      if (before.round > round || before.answers !== answers) return { kind: "superseded" };
+      if (before.response !== undefined) return { kind: "ended", response: before.response };
+      if (before.leaseUntil > now) return { kind: "running" };
+    }
+    if (isLater) this.deleteLog(callId);
+    const epoch = (before?.epoch ?? 0) + 1;
+    const log = this.log(callId);
+    this.put({
+      callId,
+      round,
+      answers,
+      epoch,
+      leaseUntil: now + leaseMs,
+      logLength: log.length,
+      response: undefined,
+      expiresAt: Math.max(before?.expiresAt ?? 0, now + ttlMs),
+      principal,
+    });
+    return { kind: "run", ref: { id: callId, epoch }, log };
+  };
 
   readonly byCall = (callId: string): RoundRecord | undefined => {
     const [row] = this.#byCall.all(callId);

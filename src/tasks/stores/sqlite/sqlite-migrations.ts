@@ -7,12 +7,14 @@ import type { SqliteDatabase } from "./driver.ts";
 import { sqliteTables } from "./migrations/001-sqlite-tables.ts";
 import { sqliteShares } from "./migrations/002-sqlite-shares.ts";
 import { sqliteUndo } from "./migrations/003-sqlite-undo.ts";
+import { sqliteStreams } from "./migrations/004-sqlite-streams.ts";
 import { sqliteMailbox } from "./migrations/005-sqlite-mailbox.ts";
 
 const migrations: readonly Migration<string>[] = [
   sqliteTables,
   sqliteShares,
   sqliteUndo,
+  sqliteStreams,
   sqliteMailbox,
 ];
 

@@ -2,13 +2,7 @@
 // Tasks in a SQLite file, which several processes on one machine may share. A write reads the row, applies a move from
 // moves.ts, and writes the row, all in one transaction that begins with the write lock.
 
-import type {
-  ClaimedTask,
-  CreateResult,
-  ChangeHint,
-  RoundClaimResult,
-  TaskStore,
-} from "../../store.ts";
+import type { ClaimedTask, CreateResult, ChangeHint, TaskStore } from "../../store.ts";
 import { asOf } from "../../expiry.ts";
 import * as moves from "../../moves.ts";
 import { undone, wasUndone } from "../../undo-moves.ts";
@@ -21,6 +15,7 @@ import { openDatabase } from "./open.ts";
 import { patiently } from "./retry-when-busy.ts";
 import { RoundTable } from "./round-table.ts";
 import type { RoundRecord } from "./round-table.ts";
+import { PartTable } from "./part-table.ts";
 import { SpillTable } from "./spill-table.ts";
 import { TaskTable } from "./task-table.ts";
 import { removeEnded, sweep } from "./sqlite-upkeep.ts";
@@ -36,6 +31,7 @@ export interface SqliteStoreSettings {
 
 interface Tables {
   readonly tasks: TaskTable;
+  readonly parts: PartTable;
   readonly rounds: RoundTable;
   readonly spills: SpillTable;
   readonly workers: WorkerTable;
@@ -49,6 +45,13 @@ interface OpenFile extends Tables {
 
 /** Notes a change that others may be following, for a hint after the commit. */
 type Changed = (task: TaskRecord, isNews?: boolean) => TaskRecord;
+
+const partsChanged = ({ id }: ClaimRef): ChangeHint => ({
+  id,
+  isDue: false,
+  isNews: false,
+  isParts: true,
+});
 
 /** A task store in a SQLite file. */
 export class SqliteStore implements TaskStore {
@@ -99,6 +102,8 @@ export class SqliteStore implements TaskStore {
   readonly readByCall: TaskStore["readByCall"] = (id) =>
     this.#read(({ tasks }) => this.#asOfNow(tasks.byCall(id)));
   readonly readLog: TaskStore["readLog"] = (id) => this.#read(({ tasks }) => tasks.log(id));
+  readonly readParts: TaskStore["readParts"] = (id, after) =>
+    this.#read(({ parts }) => parts.read(id, after, this.#now()));
   readonly list: TaskStore["list"] = (page) =>
     this.#read(({ tasks }) => tasks.list(page, this.#now()));
   readonly revisions: TaskStore["revisions"] = (ids, principal) =>
@@ -182,13 +187,26 @@ export class SqliteStore implements TaskStore {
     });
 
   readonly append: TaskStore["append"] = (ref, more) =>
-    this.#write(({ tasks }) => {
+    this.#write(({ tasks, parts }, _changed, hint) => {
       const task = this.#asOfNow(tasks.byId(ref.id));
       if (task !== undefined && moves.wasAppended(task, ref, more)) return true;
       const next = task && moves.appended(task, ref, more);
       if (next === undefined) return false;
       tasks.appendLog(ref.id, more.at, more.records);
       tasks.update(next);
+      if (more.streamed !== undefined) {
+        parts.delete(ref.id, more.streamed);
+        hint(partsChanged(ref));
+      }
+      return true;
+    });
+
+  readonly addParts: TaskStore["addParts"] = (ref, added) =>
+    this.#write(({ tasks, parts }, _changed, hint) => {
+      const task = this.#asOfNow(tasks.byId(ref.id));
+      if (task === undefined || !moves.holds(task, ref)) return false;
+      parts.add(ref, added);
+      hint(partsChanged(ref));
       return true;
     });
 
@@ -236,9 +254,10 @@ export class SqliteStore implements TaskStore {
   // ---------------------------------------------------------------- limits of a caller
 
   readonly usage: TaskStore["usage"] = (principal) =>
-    this.#read(({ tasks, spills, rounds }) => {
+    this.#read(({ tasks, parts, spills, rounds }) => {
       const usage = tasks.usage(principal);
-      return { ...usage, bytes: usage.bytes + spills.bytes(principal) + rounds.bytes(principal) };
+      const others = [parts, spills, rounds].map((table) => table.bytes(principal));
+      return { ...usage, bytes: others.reduce((sum, bytes) => sum + bytes, usage.bytes) };
     });
 
   readonly removeEnded: TaskStore["removeEnded"] = (principal, limit, keepMs) =>
@@ -273,32 +292,7 @@ export class SqliteStore implements TaskStore {
     });
 
   readonly claimRound: TaskStore["claimRound"] = (claim) =>
-    this.#write(({ rounds }): RoundClaimResult => {
-      const { principal, callId, round, answers, leaseMs, ttlMs } = claim;
-      const now = this.#now();
-      const before = rounds.byCall(callId);
-      const isLater = before === undefined || before.round < round;
-      if (!isLater) {
-        if (before.round > round || before.answers !== answers) return { kind: "superseded" };
-        if (before.response !== undefined) return { kind: "ended", response: before.response };
-        if (before.leaseUntil > now) return { kind: "running" };
-      }
-      if (isLater) rounds.deleteLog(callId);
-      const epoch = (before?.epoch ?? 0) + 1;
-      const log = rounds.log(callId);
-      rounds.put({
-        callId,
-        round,
-        answers,
-        epoch,
-        leaseUntil: now + leaseMs,
-        logLength: log.length,
-        response: undefined,
-        expiresAt: Math.max(before?.expiresAt ?? 0, now + ttlMs),
-        principal,
-      });
-      return { kind: "run", ref: { id: callId, epoch }, log };
-    });
+    this.#write(({ rounds }) => rounds.claim(claim, this.#now()));
 
   readonly renewRound: TaskStore["renewRound"] = (ref, leaseMs) =>
     this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() + leaseMs }));
@@ -355,7 +349,9 @@ export class SqliteStore implements TaskStore {
     return this.#do((connection) => patiently(() => operation(connection)));
   }
 
-  async #write<T>(operation: (tables: Tables, changed: Changed) => T): Promise<T> {
+  async #write<T>(
+    operation: (tables: Tables, changed: Changed, hint: (hint: ChangeHint) => void) => T,
+  ): Promise<T> {
     const { value, hints } = await this.#do((connection) =>
       connection.commits.run(() => {
         // The list starts empty with every attempt, because an attempt that was rolled back has changed nothing.
@@ -364,7 +360,8 @@ export class SqliteStore implements TaskStore {
           seen.push({ id: task.id, isDue: moves.isDue(task, this.#now()), isNews });
           return task;
         };
-        return { value: operation(connection, changed), hints: seen };
+        const hint = (one: ChangeHint) => void seen.push(one);
+        return { value: operation(connection, changed, hint), hints: seen };
       }),
     );
     for (const hint of hints) this.#hints.announce(hint);
@@ -396,6 +393,7 @@ export class SqliteStore implements TaskStore {
         commits: new GroupCommit(database),
         version: () => Number(version.all()[0]?.["data_version"]),
         tasks: new TaskTable(database),
+        parts: new PartTable(database),
         rounds: new RoundTable(database),
         spills: new SpillTable(database),
         workers: new WorkerTable(database),

@@ -16,7 +16,7 @@ const isLive = "status in ('working', 'input_required')";
 /** Whether the time of a task is not up, or it has ended. `asOf` in expiry.ts does not change such a task. */
 const isCurrent = `(expires_at > ? or not ${isLive})`;
 /** The revision that `asOf` in expiry.ts shows. */
-const revision = `revision + (expires_at <= ? and ${isLive}) as revision`;
+export const shownRevision: string = `revision + (expires_at <= ? and ${isLive}) as revision`;
 
 /** The steps are undone, or undoing them has taken too long. */
 const isSettled = "(undos = 0 or updated_at <= ?3)";
@@ -56,8 +56,8 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   countLive: `select count(*) as live from (select 1 from tasks where principal = ? and ${isLive} limit ?)`,
   list: `select * from tasks where rest is null and principal = ? and ${isCurrent} and ${page}`,
   listAll: `select * from tasks where rest is null and ${isCurrent} and ${page}`,
-  revisions: `select id, ${revision} from tasks where id in (select value from json_each(?))`,
-  ownRevisions: `select id, ${revision} from tasks
+  revisions: `select id, ${shownRevision} from tasks where id in (select value from json_each(?))`,
+  ownRevisions: `select id, ${shownRevision} from tasks
     where id in (select value from json_each(?)) and principal = ? and rest is not 'removed'`,
   /** For one tool at a time, so that the index gives the tasks in order and skips those of other tools. */
   due: `select id, due_at from tasks
