@@ -10,13 +10,19 @@ import type { Program, UndoRun } from "./program.ts";
 import { TaskRuntime } from "./runtime.ts";
 import type { Promotion } from "./runtime.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
+import type { StreamPart } from "./streams/pieces.ts";
 import type { TaskStore } from "./store.ts";
 import type { Sealer } from "./sealing.ts";
 import type { TaskObserver } from "./observer.ts";
 import type { WorkerOptions } from "./worker.ts";
 import { workerName } from "./worker-name.ts";
 
-export type Handler = (input: Json, ops: Operations, report: (message: string) => void) => unknown;
+export type Handler = (
+  input: Json,
+  ops: Operations,
+  report: (message: string) => void,
+  stream: (part: StreamPart) => void,
+) => unknown;
 /** Undos by name. */
 export type Undos = Readonly<Record<string, UndoRun>>;
 export type Handlers = Readonly<Record<string, Handler>>;
@@ -38,8 +44,8 @@ const textOf = (error: unknown) => (error instanceof Error ? error.message : Str
 function programOf(name: string, handler: Handler, stallMs: number, undos: Undos): Program {
   return {
     undo: (undo) => undos[undo],
-    prepare: ({ callId, input, report }) => ({
-      handler: (given, ops) => handler(given as Json, ops, report),
+    prepare: ({ callId, input, report, stream }) => ({
+      handler: (given, ops) => handler(given as Json, ops, report, stream),
       input,
       carrier: (recording) => ({
         ...recording,

@@ -18,6 +18,8 @@ export interface TaskLimits {
   readonly endedTasks: number;
   /** How long a task waits for a client that has never read it. */
   readonly unreadMs: number;
+  /** How much of one stream readers can get before it is recorded. The rest comes with its record. */
+  readonly streamBytes: number;
   /** How long an ended task can be read at least, and how long a deleted one is remembered. */
   readonly keepMs: number;
   /** How long to try to undo the steps of a task that did not end well. */
@@ -42,6 +44,7 @@ export const defaultTaskLimits: TaskLimits = {
   storedBytes: 256 * 1024 * 1024,
   endedTasks: 10_000,
   unreadMs: 24 * 3_600_000,
+  streamBytes: 1024 * 1024,
   keepMs: 3_600_000,
   undoMs: 24 * 3_600_000,
   fruitlessClaims: 5,

@@ -4,6 +4,7 @@ import type { Carrier, RunRecording } from "../replay/carrier.ts";
 import type { Open, Outcome } from "../replay/outcome.ts";
 import type { Json } from "../util/json.ts";
 import type { Handler } from "../replay/run.ts";
+import type { StreamPart } from "./streams/pieces.ts";
 
 /** A tool as the task engine runs it. */
 export interface Program {
@@ -49,6 +50,8 @@ export interface TaskFacts {
   readonly input: Json;
   /** Sets the status message that clients see. Messages in quick succession are dropped in favour of the last one. */
   readonly report: (message: string) => void;
+  /** Takes what a stream produces, for those who read the task. It never throws, and nothing waits for it. */
+  readonly stream: (part: StreamPart) => void;
 }
 
 /** A run that is ready to start. */

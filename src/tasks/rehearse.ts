@@ -45,7 +45,8 @@ export async function objectionTo(
     const entries = readEntries(sealer, callId, await store.readLog(id));
     const isAnswered = [...entries, ...task.inbox].some((one) => one.key === key);
     if (isAnswered) return undefined;
-    const facts = { id, callId, principal, input: openInput(sealer, task), report: () => {} };
+    const input = openInput(sealer, task);
+    const facts = { id, callId, principal, input, report: () => {}, stream: () => {} };
     const question = await rehearse(program, facts, task, entries, key, stop);
     const reading = await question?.read(value);
     return reading?.kind === "invalid" ? reading.reason : undefined;

@@ -25,6 +25,10 @@ import type { TaskObserver } from "./observer.ts";
 import { madeUp } from "./execution/waits.ts";
 import type { TaskError } from "./program.ts";
 import { ProcessWork } from "./process-work.ts";
+import type { StreamPart } from "./streams/pieces.ts";
+import { RunningStreams } from "./streams/running-streams.ts";
+import { StreamReading } from "./streams/stream-reading.ts";
+import type { StreamsRead } from "./streams/stream-reading.ts";
 import type { Programs, Reservation, Worker, WorkerOptions } from "./worker.ts";
 
 /** What a runtime is made of. */
@@ -72,6 +76,7 @@ export class TaskRuntime {
   readonly #options: RuntimeOptions;
   readonly #reader: TaskReader;
   readonly #clock = new StoreClock();
+  readonly #streams: RunningStreams;
   #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
 
@@ -79,7 +84,8 @@ export class TaskRuntime {
     this.#options = options;
     this.#reader = new TaskReader(options);
     this.shares = new StorageShares(options.store, options.limits, options.observer);
-    const deps = { ...options, clock: this.#clock, shares: this.shares };
+    this.#streams = new RunningStreams(options.store);
+    const deps = { ...options, clock: this.#clock, shares: this.shares, streams: this.#streams };
     this.process = new ProcessWork(deps, () => this.ready());
   }
 
@@ -313,6 +319,21 @@ export class TaskRuntime {
         return undefined;
       }
     });
+  }
+
+  /**
+   * Reads the streams of a task, after a cursor of an earlier reading. See `StreamReading`, whose errors it throws. The caller
+   * has checked whose task it is.
+   */
+  readStreams(
+    task: Pick<TaskSnapshot, "id" | "callId">,
+    after: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<StreamPart, StreamsRead | undefined> {
+    const { store, sealer, observer } = this.#options;
+    const { open } = this.#reader;
+    const deps = { store, sealer, observer, clock: this.#clock, streams: this.#streams, open };
+    return new StreamReading(deps, task, after).parts(signal);
   }
 
   // ---------------------------------------------------------------- for this process

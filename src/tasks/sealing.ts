@@ -58,5 +58,7 @@ export const places = {
   question: (callId: string, wire: string): string => `${callId}/question/${wire}`,
   message: (callId: string): string => `${callId}/message`,
   result: (callId: string): string => `${callId}/result`,
+  part: (callId: string, epoch: number, n: number): string => `${callId}/part/${epoch}/${n}`,
+  cursor: (callId: string): string => `${callId}/cursor`,
   cause: (callId: string): string => `${callId}/cause`,
 };

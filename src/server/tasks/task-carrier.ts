@@ -5,7 +5,10 @@ import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
 import { modernVersion } from "../../protocol/versions.ts";
 import type { Era } from "../../protocol/versions.ts";
 import type { Carrier } from "../../replay/carrier.ts";
+import { streamingExtension } from "../../protocol/streaming.ts";
+import type { PartContent } from "../../protocol/streaming.ts";
 import type { TaskFacts } from "../../tasks/program.ts";
+import type { StreamPart } from "../../tasks/streams/pieces.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
 import { CallCarrier, noRecording } from "../round/call-carrier.ts";
@@ -117,8 +120,18 @@ export class TaskCarrier extends CallCarrier {
     this.core.logger[logLevels[level] ?? "info"](logText(data), this.logFields());
   }
 
+  /** A body of a task never waits for those who read it. */
   override get parts(): CallFacts["parts"] {
-    return undefined;
+    if (!this.can(streamingExtension)) return undefined;
+    const { stream } = this.#task;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a content block is made of JSON
+    const take = (part: PartContent) => stream(part as StreamPart);
+    return {
+      send: (part) => {
+        take(part);
+        return undefined;
+      },
+    };
   }
 
   override onSchemaError(key: string, error: unknown): void {

@@ -7,6 +7,7 @@ import type { Sealer } from "../sealing.ts";
 import type { StorageShares } from "../shares.ts";
 import type { TaskStore } from "../store.ts";
 import type { BlockedLoop } from "./blocked-loop.ts";
+import type { RunningStreams } from "../streams/running-streams.ts";
 import type { LateOutcomes } from "./late-outcomes.ts";
 
 /** The services that a run works with. */
@@ -27,6 +28,8 @@ export interface ExecutionDeps {
    */
   readonly standBack?: (() => void) | undefined;
   readonly shares: StorageShares;
+  /** What streams produce, for readers in this process. */
+  readonly streams?: RunningStreams | undefined;
   /** The version of the app. If undefined, runs do not note it, and no task is left to another version. */
   readonly version?: string | undefined;
   /** In development, clients see the whole cause of an engine failure. */

@@ -29,6 +29,7 @@ import type { Lease } from "./lease-time.ts";
 import { sealedEnd } from "./sealed-end.ts";
 import { Reports } from "./status-reports.ts";
 import { lastCause, stuckTask } from "./stuck-task.ts";
+import { PartWriter } from "../streams/part-writer.ts";
 import { TaskJournal } from "./task-journal.ts";
 import { Undoing } from "./undoing.ts";
 
@@ -53,6 +54,7 @@ export class Execution {
   readonly #deps: ExecutionDeps;
   #claim: HeldClaim;
   readonly #reports: Reports;
+  readonly #parts: PartWriter;
   /** The step of each body that has not ended. */
   readonly #bodies = new Map<Promise<void>, string>();
   #lastStep = { key: "", at: Number.NEGATIVE_INFINITY };
@@ -75,6 +77,7 @@ export class Execution {
     this.#claim = new HeldClaim(task, lease, deps);
     this.#revision = task.revision;
     this.#reports = new Reports(deps.clock, (message) => this.#report(message));
+    this.#parts = new PartWriter(this.#claim.ref, task, deps);
     this.#due = new DueTimer(this.#claim, deps, this);
   }
 
@@ -163,6 +166,7 @@ export class Execution {
       await this.#giveBack(error).catch(() => {});
     } finally {
       this.#claim.close();
+      this.#parts.close();
       this.#due.close();
       this.#cancelAbort?.();
       this.#reports.close();
@@ -240,9 +244,15 @@ export class Execution {
     try {
       const input = openInput(this.#deps.sealer, task);
       hasInput = true;
-      const journal = (this.journal = new TaskJournal(this.#claimed, this.#claim, this.#deps));
+      const journal = (this.journal = new TaskJournal(
+        this.#claimed,
+        this.#claim,
+        this.#parts,
+        this.#deps,
+      ));
       const report = (message: string) => this.#reports.push(message);
-      return { journal, facts: { id, callId, principal, input, report } };
+      const { add: stream } = this.#parts;
+      return { journal, facts: { id, callId, principal, input, report, stream } };
     } catch (error) {
       if (error instanceof MovedRecordError) throw error;
       // The input did open, so the key and the place are right. No other replica can open the rest either.

@@ -102,15 +102,36 @@ export function readRecords(
   const entries = [...before];
   let version: string | undefined;
   for (const [seq, sealed] of log.entries()) {
-    const record = openJson(sealer, sealed, places.log(callId, seq));
-    const from = cutFrom(record);
-    const undone = undoneIn(record);
-    if (undone !== undefined) onUndone(undone);
-    else if (from === undefined) entries.push(unpackEntry(record));
-    else entries.length = Math.min(from, entries.length);
-    version = versionIn(record) ?? version;
+    const record = openRecord(sealer, callId, seq, sealed);
+    if (record.kind === "entry") entries.push(record.entry);
+    else if (record.kind === "undone") onUndone(record.undone);
+    else {
+      entries.length = Math.min(record.from, entries.length);
+      version = record.version ?? version;
+    }
   }
   return { entries, version };
+}
+
+/** What one record of a log says. */
+export type LogRecord =
+  | { readonly kind: "entry"; readonly entry: Entry }
+  | { readonly kind: "undone"; readonly undone: Undone }
+  | {
+      readonly kind: "cut";
+      /** The first entry that no longer counts. */
+      readonly from: number;
+      readonly version: string | undefined;
+    };
+
+/** Opens one record. Throws as `readEntries` does. */
+export function openRecord(sealer: Sealer, callId: string, seq: number, sealed: Sealed): LogRecord {
+  const record = openJson(sealer, sealed, places.log(callId, seq));
+  const undone = undoneIn(record);
+  if (undone !== undefined) return { kind: "undone", undone };
+  const from = cutFrom(record);
+  if (from === undefined) return { kind: "entry", entry: unpackEntry(record) };
+  return { kind: "cut", from, version: versionIn(record) };
 }
 
 function versionIn(record: Json): string | undefined {

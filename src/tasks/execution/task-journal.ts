@@ -9,7 +9,8 @@ import { bytesOf } from "../moves.ts";
 import type { Prepared } from "../program.ts";
 import { openAnswer, places, sealAnswer, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
-import type { Arrival, Sealed, TaskRecord, Waiting } from "../task.ts";
+import type { Arrival, LogAppend, Sealed, TaskRecord, Waiting } from "../task.ts";
+import type { PartWriter } from "../streams/part-writer.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
 import type { HeldClaim } from "./held-claim.ts";
@@ -26,6 +27,7 @@ export class TaskJournal {
   version: string | undefined;
   readonly #task: TaskRecord;
   readonly #claim: HeldClaim;
+  readonly #parts: Pick<PartWriter, "recording" | "recorded">;
   readonly #deps: ExecutionDeps;
   /** The length and the size of the log in the store, including records that no longer count. */
   #logLength: number;
@@ -35,11 +37,17 @@ export class TaskJournal {
   #returned = 0;
 
   /** Throws if a key is missing, because a handler must not run on a journal that cannot be read. */
-  constructor({ task, log }: ClaimedTask, claim: HeldClaim, deps: ExecutionDeps) {
+  constructor(
+    { task, log }: ClaimedTask,
+    claim: HeldClaim,
+    parts: Pick<PartWriter, "recording" | "recorded">,
+    deps: ExecutionDeps,
+  ) {
     const { sealer, clock } = deps;
     const { callId, inbox, waits, logLength, logBytes, undos } = task;
     this.#task = task;
     this.#claim = claim;
+    this.#parts = parts;
     this.#deps = deps;
     this.#logLength = logLength;
     this.#logBytes = logBytes;
@@ -64,7 +72,10 @@ export class TaskJournal {
   async append(entry: Entry): Promise<void> {
     const { callId } = this.#task;
     const undos = entry.kind === "begun" ? this.#undos + 1 : undefined;
-    await this.#write((seq) => entryRecord(this.#deps.sealer, callId, seq, entry), [], undos);
+    const streamed = this.#parts.recording(entry.key);
+    const more = { undos, streamed };
+    await this.#write((seq) => entryRecord(this.#deps.sealer, callId, seq, entry), [], more);
+    if (streamed !== undefined) this.#parts.recorded(entry.key);
     this.#undos = undos ?? this.#undos;
     this.entries.push(entry);
   }
@@ -114,7 +125,7 @@ export class TaskJournal {
   async #write(
     make: (seq: number) => Sealed,
     returned: readonly Arrival[],
-    undos?: number,
+    also: Pick<LogAppend, "undos" | "streamed"> = {},
   ): Promise<void> {
     const { store, limits, shares, version } = this.#deps;
     const { tool, principal } = this.#task;
@@ -125,7 +136,7 @@ export class TaskJournal {
     const room = shares.grow(principal, bytes, `The record of "${tool}"`);
     if (room !== undefined) await room;
     const taken = this.#taken();
-    const more = { at: this.#logLength, records, taken, returned, undos };
+    const more = { at: this.#logLength, records, taken, returned, ...also };
     await this.#claim.persist(() => store.append(this.#claim.ref, more));
     this.arrivals.forget(taken);
     this.#logLength += records.length;

@@ -78,7 +78,9 @@ export class MemoryStore implements TaskStore {
 
   readonly read: TaskStore["read"] = async (id) => this.#task(id);
   readonly readByCall: TaskStore["readByCall"] = async (callId) => this.#byCall(callId);
-  readonly readLog: TaskStore["readLog"] = async (id) => [...(this.#logs.get(id) ?? [])];
+  readonly readLog: TaskStore["readLog"] = async (id, from = 0) =>
+    (this.#logs.get(id) ?? []).slice(from);
+  readonly hearsOthers = (): boolean => true;
 
   readonly readParts: TaskStore["readParts"] = async (id, after) => {
     const task = this.#tasks.get(id);

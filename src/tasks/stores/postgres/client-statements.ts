@@ -84,7 +84,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     // Safe: an append adds all of its records in one transaction.
     readLog: `
     select coalesce(json_agg(entry.record order by entry.seq), '[]') as log
-    from ${schema}.log as entry where entry.task_id = $1`,
+    from ${schema}.log as entry where entry.task_id = $1 and entry.seq >= $2`,
 
     // Safe: only reads. There are two statements, because each uses its own index.
     listOwn: list("task.principal = $1"),

@@ -34,6 +34,8 @@ export class NotifyHints {
   #sending: NodeJS.Timeout | undefined;
   #client: PostgresClient | undefined;
   #isConnecting = false;
+  /** Whether what is sent comes back. Behind a pooler, a connection can listen and hear nothing. */
+  #isHearing = false;
   #again: NodeJS.Timeout | undefined;
   #failures = 0;
   #isClosed = false;
@@ -41,6 +43,10 @@ export class NotifyHints {
   constructor(channel: string, wire: NotifyChannel) {
     this.#channel = channel;
     this.#wire = wire;
+  }
+
+  get isHearing(): boolean {
+    return this.#isHearing && this.#client !== undefined;
   }
 
   readonly subscribe = (listener: (hint: ChangeHint) => void): (() => void) => {
@@ -134,6 +140,9 @@ export class NotifyHints {
     if (!this.#isWanted()) return this.#hangUp();
     // Hints from before this moment are lost, so anything may have changed.
     this.#announce({ id: undefined });
+    this.#isHearing = false;
+    const nothing = JSON.stringify({ from: this.#sender, ids: [], due: [] });
+    void this.#wire.notify(nothing).catch(() => {});
   }
 
   #isWanted(): boolean {
@@ -160,7 +169,10 @@ export class NotifyHints {
 
   #hear(payload: string): void {
     const { from, ids, due, parts = [] } = read(payload);
-    if (from === this.#sender) return;
+    if (from === this.#sender) {
+      this.#isHearing = true;
+      return;
+    }
     if (ids === undefined || due === undefined) return this.#announce({ id: undefined });
     for (const id of ids) this.#announce({ id, isDue: false });
     for (const id of due) this.#announce({ id, isDue: true });

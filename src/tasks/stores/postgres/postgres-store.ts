@@ -113,9 +113,9 @@ export class PostgresStore implements TaskStore {
   readonly readByCall: TaskStore["readByCall"] = async (callId) =>
     this.#current("readByCall", callId);
 
-  readonly readLog: TaskStore["readLog"] = async (id) => {
+  readonly readLog: TaskStore["readLog"] = async (id, from = 0) => {
     if (!isStorable(id)) return [];
-    const [row] = await this.#run<Logged>("readLog", [id]);
+    const [row] = await this.#run<Logged>("readLog", [id, from]);
     return row === undefined ? [] : parsed(row.log);
   };
 
@@ -191,6 +191,7 @@ export class PostgresStore implements TaskStore {
   readonly noteRead: TaskStore["noteRead"] = async (ids) =>
     void (await this.#run("noteRead", [ids.filter(isStorable)]));
 
+  readonly hearsOthers = (): boolean => this.#hints.isHearing;
   readonly subscribe: TaskStore["subscribe"] = (listener) => this.#hints.subscribe(listener);
 
   // ---------------------------------------------------------------- workers

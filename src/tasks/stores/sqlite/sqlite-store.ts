@@ -101,7 +101,10 @@ export class SqliteStore implements TaskStore {
     this.#read(({ tasks }) => this.#asOfNow(tasks.byId(id)));
   readonly readByCall: TaskStore["readByCall"] = (id) =>
     this.#read(({ tasks }) => this.#asOfNow(tasks.byCall(id)));
-  readonly readLog: TaskStore["readLog"] = (id) => this.#read(({ tasks }) => tasks.log(id));
+  readonly readLog: TaskStore["readLog"] = (id, from) =>
+    this.#read(({ tasks }) => tasks.log(id, from));
+  /** They are found by asking SQLite at short intervals. */
+  readonly hearsOthers = (): boolean => true;
   readonly readParts: TaskStore["readParts"] = (id, after) =>
     this.#read(({ parts }) => parts.read(id, after, this.#now()));
   readonly list: TaskStore["list"] = (page) =>

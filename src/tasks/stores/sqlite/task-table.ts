@@ -100,7 +100,7 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
         coalesce(sum(worker is not null and due_at <= ?1), 0) as undoing_held_and_due
       from tasks where ${isUndoing}),
     (select max(seen_at) as worker_seen_at from workers)`,
-  readLog: "select record from task_log where task_id = ? order by seq",
+  readLog: "select record from task_log where task_id = ? and seq >= ? order by seq",
   appendLog: "insert into task_log (task_id, seq, record) values (?, ?, ?)",
   deleteLog: "delete from task_log where task_id = ?",
 };
@@ -214,8 +214,8 @@ export class TaskTable {
     };
   };
 
-  readonly log = (id: string): readonly Sealed[] =>
-    isText(id) ? this.#do.readLog.all(id).map((row) => String(row["record"])) : [];
+  readonly log = (id: string, from = 0): readonly Sealed[] =>
+    isText(id) ? this.#do.readLog.all(id, from).map((row) => String(row["record"])) : [];
 
   readonly appendLog = (id: string, at: number, records: readonly Sealed[]): void => {
     for (const [index, record] of records.entries()) this.#do.appendLog.run(id, at + index, record);
