@@ -248,6 +248,11 @@ export declare interface CommonOptions {
      * `.parley/`.
      */
     readonly store?: Store | undefined;
+    /**
+     * Serves clients that cannot be asked, through paused calls: the model asks in the chat and calls the tool `continue_call`
+     * with the answers. Only questions with `relay: true` are asked in this way. Needs a store. Default: false.
+     */
+    readonly relay?: boolean | undefined;
     /** Limits to change. The others keep their defaults. */
     readonly limits?: Partial<Limits> | undefined;
     /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */
@@ -694,6 +699,10 @@ export declare interface Limits {
      * does not apply, because the official client gives up after ten. Default: Infinity, which means off.
      */
     readonly roundMs: number;
+    /** How long a paused call waits to be continued, in milliseconds. Each pause begins anew. Default: one hour. */
+    readonly pauseMs: number;
+    /** How many paused calls one caller may have. Callers without credentials share them. Default: 1,000. */
+    readonly paused: number;
     /** How many unfinished tasks one caller may have. Default: 1,000. */
     readonly tasksPerPrincipal: number;
     /** The longest a task may last, in milliseconds. It is also the default of `background({ ttlMs })`. Default: 7 days. */
@@ -928,6 +937,8 @@ export declare type ParleyErrorCode =
 | "too_many_rounds"
 /** A principal would have more live tasks than `limits` allows. */
 | "too_many_tasks"
+/** A principal would have more paused calls than `limits` allows. */
+| "too_many_paused"
 /** A task has more questions open at a time than `limits` allows. */
 | "too_many_questions"
 /** The journal of a task is larger than `limits` allows. */

@@ -583,6 +583,8 @@ export declare interface TaskStore extends Store {
     readonly spill: (id: string, state: Sealed, ttlMs: number, principal: string) => Promise<void>;
     /** Reads a state that `spill` kept, unless its time is up. */
     readonly spilled: (id: string) => Promise<Sealed | undefined>;
+    /** How many states of a caller have an id with this prefix, without those whose time is up. */
+    readonly countSpilled: (principal: string, prefix: string) => Promise<number>;
     /**
      * Puts an answer beside what `spill` keeps under this id: the mailbox of a question that a page shows. The first answer
      * stays, even if the state is spilled again. "gone": there is no such state, or its time is up.

@@ -44,6 +44,8 @@ export type ParleyErrorCode =
   | "too_many_rounds"
   /** A principal would have more live tasks than `limits` allows. */
   | "too_many_tasks"
+  /** A principal would have more paused calls than `limits` allows. */
+  | "too_many_paused"
   /** A task has more questions open at a time than `limits` allows. */
   | "too_many_questions"
   /** The journal of a task is larger than `limits` allows. */

@@ -40,6 +40,11 @@ export interface CommonOptions {
    * `.parley/`.
    */
   readonly store?: Store | undefined;
+  /**
+   * Serves clients that cannot be asked, through paused calls: the model asks in the chat and calls the tool `continue_call`
+   * with the answers. Only questions with `relay: true` are asked in this way. Needs a store. Default: false.
+   */
+  readonly relay?: boolean | undefined;
   /** Limits to change. The others keep their defaults. */
   readonly limits?: Partial<Limits> | undefined;
   /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */

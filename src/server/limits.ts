@@ -27,6 +27,10 @@ export interface Limits {
    * does not apply, because the official client gives up after ten. Default: Infinity, which means off.
    */
   readonly roundMs: number;
+  /** How long a paused call waits to be continued, in milliseconds. Each pause begins anew. Default: one hour. */
+  readonly pauseMs: number;
+  /** How many paused calls one caller may have. Callers without credentials share them. Default: 1,000. */
+  readonly paused: number;
   /** How many unfinished tasks one caller may have. Default: 1,000. */
   readonly tasksPerPrincipal: number;
   /** The longest a task may last, in milliseconds. It is also the default of `background({ ttlMs })`. Default: 7 days. */
@@ -86,6 +90,8 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     tokenTtlMs: tenYearsMs,
     inlineMs: tenYearsMs,
     roundMs: tenYearsMs,
+    pauseMs: tenYearsMs,
+    paused: 1e9,
     tasksPerPrincipal: 1e9,
     taskTtlMs: tenYearsMs,
     taskLogBytes: 1024 * 1024 * 1024,
@@ -120,6 +126,8 @@ const boundedLimits = [
   "tokenTtlMs",
   "inlineMs",
   "roundMs",
+  "pauseMs",
+  "paused",
   "tasksPerPrincipal",
   "taskTtlMs",
   "taskLogBytes",
@@ -147,6 +155,8 @@ const defaultLimits: Limits = {
   // Ten seconds less than the minute after which the official client gives up on a request.
   inlineMs: 50_000,
   roundMs: Infinity,
+  pauseMs: 3_600_000,
+  paused: 1_000,
   tasksPerPrincipal: defaultTaskLimits.tasksPerPrincipal,
   taskTtlMs: defaultTaskLimits.taskTtlMs,
   taskLogBytes: defaultTaskLimits.logBytes,

@@ -1,9 +1,7 @@
 // `parley()` makes an app: it keeps what is registered, serves it in each way, and closes in order.
 
-import { McpServer, UriTemplate } from "@modelcontextprotocol/server";
-import type { ServerNotifier } from "@modelcontextprotocol/server";
-import { dialectOf } from "../protocol/draft-plug-in.ts";
-import type { DraftDialect, DraftTasks } from "../protocol/draft-plug-in.ts";
+import { McpServer, type ServerNotifier, UriTemplate } from "@modelcontextprotocol/server";
+import { dialectOf, type DraftDialect, type DraftTasks } from "../protocol/draft-plug-in.ts";
 import type { Store } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { errorText } from "../util/error-text.ts";
@@ -34,9 +32,12 @@ import { closeOnSignal } from "./ops/signals.ts";
 import { StartCheck } from "./ops/start-check.ts";
 import { telemetry } from "./ops/telemetry.ts";
 import { Attachments } from "./sdk/attachments.ts";
+import { draftTasksOf } from "./sdk/draft-tasks.ts";
 import { serveOverStdio } from "./sdk/stdio-server.ts";
+import { continueCallTool } from "./pause/continue-call.ts";
 import type { RoundResponse } from "./round/request.ts";
-import { needsStore, noStore, noStoreFor } from "./tasks/store-needed.ts";
+import { storeByDefault } from "./tasks/default-store.ts";
+import { noStore, noStoreFor } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
 import { deliver, readTicket } from "./context/tickets.ts";
 
@@ -73,6 +74,7 @@ class ParleyApp implements App {
   readonly #dialect: DraftDialect | undefined;
   readonly #configurations: ((server: McpServer) => void)[] = [];
   readonly #routes: RouteCache;
+  readonly #draftTasks: DraftTasks;
   readonly #listeners = new Set<Listener>();
   readonly #attachments: Attachments;
   readonly #startCheck: StartCheck;
@@ -85,7 +87,10 @@ class ParleyApp implements App {
   /** Aborts when the app closes, to end requests that wait for a task. */
   #waits = new AbortController();
   #keyring: Keyring | undefined;
-  readonly #warnOfStrangers = strangerWarning((message) => this.#core.logger.warn(message));
+  readonly #warnOfStrangers = strangerWarning(
+    (message) => this.#core.logger.warn(message),
+    () => this.#core.reach.relay,
+  );
   #serving: Serving | undefined;
   #stdio: ReturnType<typeof serveOverStdio> | undefined;
   #entry: HttpEntry | undefined;
@@ -104,7 +109,7 @@ class ParleyApp implements App {
       telemetry: telemetry(),
       isClosing: () => this.#closing !== undefined,
       undos: new UndoRegistry(),
-      reach: { relay: false, hasPages: () => false },
+      reach: { relay: options.relay === true, hasPages: () => false },
       get tasks() {
         return work()?.runtime;
       },
@@ -124,6 +129,8 @@ class ParleyApp implements App {
       configurations: this.#configurations,
       newServer: () => this.#bareServer(),
     });
+    this.#draftTasks = draftTasksOf(this.#core, this.#registry, () => this.#waits.signal);
+    if (options.relay === true) this.#addContinueCall();
     if (options.store !== undefined) this.#use(options.store);
     this.#startCheck = new StartCheck(this.#core.logger, {
       keys: () => this.#core.keyring(),
@@ -137,6 +144,10 @@ class ParleyApp implements App {
     this.#startCheck.registered();
     return handleTo({ kind: "tool", name }, this.#core, definition);
   };
+
+  #addContinueCall(): void {
+    this.#registry.add(continueCallTool(this.#core, this.#registry, this.#options.principal));
+  }
 
   readonly prompt: App["prompt"] = (name, config, handler) => {
     const definition = definePrompt(name, config, handler);
@@ -314,11 +325,8 @@ class ParleyApp implements App {
   /** In development on this machine, a tool that needs a store gets one. */
   async #storeByDefault(isLocal: boolean): Promise<void> {
     if (this.#work !== undefined) return;
-    if (!isLocal || process.env["NODE_ENV"] === "production") return noStoreFor(this.#registry);
-    if (![...this.#registry].some(({ definition }) => needsStore(definition))) return;
-    const { sqliteStore } = await import("../tasks/stores/sqlite/index.ts");
-    this.#ownStore = sqliteStore();
-    this.#use(this.#ownStore);
+    this.#ownStore = await storeByDefault(this.#registry, isLocal);
+    if (this.#ownStore !== undefined) this.#use(this.#ownStore);
   }
 
   async #workIfNeeded(): Promise<void> {
@@ -360,14 +368,6 @@ class ParleyApp implements App {
     });
     return this.#serving;
   }
-
-  readonly #draftTasks: DraftTasks = {
-    support: (tool) =>
-      [...this.#registry].find(({ kind, name }) => kind === "tool" && name === tool)?.definition
-        .task,
-    changes: (id, signal) =>
-      this.#core.tasks?.watch(id, 0, AbortSignal.any([signal, this.#waits.signal])) ?? [],
-  };
 
   #entryTo(serving: Serving): HttpEntry {
     this.#entry ??= new HttpEntry({

@@ -28,6 +28,10 @@ export interface Definition {
   readonly once?: boolean | undefined;
   /** A tool of the author's own SDK server, which asks through the SDK and has no `ctx`. */
   readonly isAdopted?: boolean | undefined;
+  /** A tool of Parley's own. */
+  readonly isOwn?: boolean | undefined;
+  /** The tool has an `outputSchema`. */
+  readonly hasOutput?: boolean | undefined;
   /** Hosts that render MCP Apps show this tool's questions as a form inside the conversation. */
   readonly ui?: "form" | undefined;
   /** What a client must be able to do. A call of any other client is refused before anything runs. */

@@ -47,6 +47,12 @@ export class Registry {
     this.#byName.set(key, registration);
   }
 
+  /** The tool with this name. */
+  tool(name: string): RegisteredTool | undefined {
+    const found = this.#byName.get(`tool ${name}`);
+    return found?.kind === "tool" ? found : undefined;
+  }
+
   /** The names of the tools. */
   tools(): ReadonlySet<string> {
     const tools = [...this.#byName.values()].filter(({ kind }) => kind === "tool");

@@ -167,6 +167,7 @@ export function defineTool<
     task,
     once,
     requires,
+    hasOutput: outputSchema !== undefined,
     parse: (_target, args) => parseArguments(inputSchema, args),
     invoke: callWith(handler, inputSchema),
     toResult: (returned) =>

@@ -77,7 +77,7 @@ export async function promote(
     await runtime.cancel(task.id);
     return { kind: "none" };
   }
-  return { kind: "task", task };
+  return { kind: "task", task, ways: call.ways };
 }
 
 /** Without a span of its own, a task continues the sender's trace. */

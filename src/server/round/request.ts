@@ -10,6 +10,7 @@ import type { RequestFacts } from "../context/context.ts";
 import type { PartSink } from "../context/part-sink.ts";
 import type { StepObserver } from "../context/observed-body.ts";
 import type { WireResult } from "../define/definition.ts";
+import type { OpenWays, Way } from "./ways.ts";
 
 /** One request for a tool, a prompt or a resource. */
 export interface RoundRequest {
@@ -28,6 +29,10 @@ export interface RoundRequest {
   readonly taskTtlMs?: number | undefined;
   /** Whether the client asks for a task, and its protocol version leaves that to the client. The call is then one from the start. */
   readonly isTaskWanted?: boolean | undefined;
+  /** Whether it continues a paused call. Its rounds are recorded, and its caller pauses it again. */
+  readonly isContinued?: boolean | undefined;
+  /** How long to wait for a task that the client cannot follow, in milliseconds. Default: `limits.inlineMs`. */
+  readonly patienceMs?: number | undefined;
   readonly facts: RequestFacts;
   readonly stop?: Stop | undefined;
   readonly notify?: Notify | undefined;
@@ -43,6 +48,14 @@ export interface Notify {
   readonly parts?: PartSink | undefined;
 }
 
+/** Why a call pauses. */
+export interface Pausing {
+  /** The way of each question. */
+  readonly ways: Readonly<Record<string, Way>>;
+  /** When the first time limit passes, in milliseconds since 1970. */
+  readonly dueAt?: number | undefined;
+}
+
 /** How a round ends. */
 export type RoundResponse =
   | { readonly kind: "complete"; readonly result: WireResult }
@@ -51,9 +64,16 @@ export type RoundResponse =
       readonly result: InputRequired;
       /** The id of the call, for the log. */
       readonly call?: string | undefined;
+      /** Set if all questions go ways on which no `requestState` travels. */
+      readonly pausing?: Pausing | undefined;
     }
   /** The call has become a task. */
-  | { readonly kind: "task"; readonly task: TaskSnapshot }
+  | {
+      readonly kind: "task";
+      readonly task: TaskSnapshot;
+      /** The ways of its questions, for a client that cannot follow it. */
+      readonly ways?: OpenWays | undefined;
+    }
   | {
       readonly kind: "error";
       readonly code: number;

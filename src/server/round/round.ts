@@ -22,6 +22,7 @@ import type { Definition, WireResult } from "../define/definition.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
 import { checkKeys, failureResponse } from "./failure.ts";
 import { Inline, tookTooLong } from "./inline.ts";
+import { servesItself } from "./own-tools.ts";
 import { isInputRequired } from "../context/low-level.ts";
 import { runOnce } from "./repeated-round.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
@@ -32,6 +33,7 @@ import { RoundCarrier } from "./round-carrier.ts";
 import { shedResponse } from "./shedding.ts";
 import { fromStore, needsStore, noStore } from "../tasks/store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
+import { pauseRound, pauseTask } from "../pause/pause.ts";
 import { wantsSteps, withSteps } from "../dev/steps-in-result.ts";
 
 /** Serves one round. Never rejects: what goes wrong becomes an error response. */
@@ -40,8 +42,10 @@ export async function serveRound(
   definition: Definition,
   request: RoundRequest,
 ): Promise<RoundResponse> {
+  const own = servesItself(definition);
   let call: Call | undefined;
   try {
+    if (own !== undefined) return await own(core, request);
     if (definition.task === "required" && !canFollowTasks(request.capabilities)) {
       return needsTasks(definition);
     }
@@ -68,10 +72,30 @@ export async function serveRound(
       runOrRepeat(core, definition, opened, request, input),
     );
     trace.end(response);
-    return response;
+    return mustPause(request, response)
+      ? await pause(core, definition, request, response)
+      : response;
   } catch (error) {
     return refusal(core, definition, error, call);
   }
+}
+
+/** Whether the client cannot be sent this response. A call that is continued is paused again by what continues it. */
+function mustPause(request: RoundRequest, response: RoundResponse): boolean {
+  if (request.isContinued === true) return false;
+  if (response.kind === "input_required") return response.pausing !== undefined;
+  return response.kind === "task" && !canFollowTasks(request.capabilities);
+}
+
+function pause(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  response: RoundResponse,
+): Promise<RoundResponse> | RoundResponse {
+  if (response.kind === "input_required") return pauseRound(core, definition, request, response);
+  if (response.kind !== "task") return response;
+  return pauseTask(core, definition, request, response.task, response.ways ?? "");
 }
 
 /**
@@ -97,7 +121,8 @@ function runOrRepeat(
   input: unknown,
 ): Promise<RoundResponse> {
   const { store } = core;
-  if (definition.once !== true || store === undefined) {
+  const isRecorded = definition.once === true || request.isContinued === true;
+  if (!isRecorded || store === undefined) {
     return runCall(core, definition, call, request, input);
   }
   return fromStore(core.tasks?.ready() ?? Promise.resolve())

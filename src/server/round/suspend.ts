@@ -16,7 +16,8 @@ import { accumulated, keptState, sentRequests } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
 import { isShown } from "../context/questions.ts";
 import { inWords, Unsupported } from "../context/unsupported-question.ts";
-import type { RoundResponse } from "./request.ts";
+import { pausingFor, travelling } from "./pausing.ts";
+import type { Pausing, RoundResponse } from "./request.ts";
 import { lateAnswerMs } from "./clock-skew.ts";
 import { spill } from "./spill.ts";
 import { packState } from "./state.ts";
@@ -35,7 +36,9 @@ export function suspend(
   const now = core.environment.now();
   const out = open.map((wait) => openWait(wait, call.journal.out, now));
   const state = { entries, out, unused, lowLevel: call.lowLevel };
-  return inputRequiredResponse(core, definition, call, state, open.flatMap(inputRequest));
+  const sent = travelling(open);
+  const pausing = pausingFor(sent, out);
+  return inputRequiredResponse(core, definition, call, state, sent.flatMap(inputRequest), pausing);
 }
 
 /** The response of a handler that drives the rounds itself. */
@@ -78,6 +81,7 @@ export async function inputRequiredResponse(
   own: Pick<CallState, "entries" | "out" | "unused" | "lowLevel"> &
     Partial<Pick<CallState, "version" | "yields">>,
   inputRequests: readonly (readonly [string, InputRequest])[],
+  pausing?: Pausing,
 ): Promise<RoundResponse> {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
   // Written out here and below, because this runs in every round and a spread is slow.
@@ -96,12 +100,14 @@ export async function inputRequiredResponse(
     askedAt:
       core.telemetry.isMeasuring && inputRequests.length > 0 ? core.environment.now() : undefined,
   };
-  const requestState = await sealState(core, definition, call, state);
+  const keptMs = pausing === undefined ? 0 : core.limits.pauseMs;
+  const requestState = await sealState(core, definition, call, state, keptMs);
   hintAtSize(core, definition, call.id(), call.round, own.entries);
   const resultType = "input_required";
   return {
     kind: resultType,
     call: call.id(),
+    pausing,
     result:
       inputRequests.length === 0
         ? { resultType, requestState }
@@ -128,10 +134,15 @@ async function sealState(
   definition: Definition,
   call: Call,
   state: CallState,
+  /** How long the state is kept at least, in milliseconds. */
+  keptMs: number,
 ): Promise<string> {
   const { limits, environment } = core;
   const longestWait = Math.max(0, ...state.out.map(({ dueAt = 0 }) => dueAt));
-  const expiresAt = Math.max(environment.now() + limits.tokenTtlMs, longestWait + lateAnswerMs);
+  const expiresAt = Math.max(
+    environment.now() + Math.max(limits.tokenTtlMs, keptMs),
+    longestWait + lateAnswerMs,
+  );
   const packed = packState(state);
   const { method, target, argumentsDigest, principal, audience } = call.binding();
   const sealed = (held: State<PackedState>) =>

@@ -50,6 +50,7 @@ export function waysOf(
   const { relay } = reach;
   const url = reach.hasPages();
   const abilities = abilitiesOf(capabilities);
+  if (!relay && !url && ui === undefined) return formsOnly(abilities);
   // Only a tool's result can tell a model what is missing. An adopted tool has no keys that would last.
   const canPause = method === "tools/call" && isAdopted !== true;
   const isOpen: Readonly<Record<Way, boolean>> = {

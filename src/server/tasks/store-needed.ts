@@ -5,9 +5,9 @@ import { TokenError } from "../../token/errors.ts";
 import type { Definition } from "../define/definition.ts";
 import type { Registration } from "../define/registry.ts";
 
-/** Whether a tool has `task` or `once` in its config. */
-export function needsStore({ task, once }: Definition): boolean {
-  return task !== undefined || once === true;
+/** Whether a tool has `task`, `once` or `ui` in its config, or continues paused calls. */
+export function needsStore({ task, once, ui, isOwn }: Definition): boolean {
+  return task !== undefined || once === true || ui !== undefined || isOwn === true;
 }
 
 /** The error for a tool, or a method of the app, that needs a store where there is none. */
@@ -22,8 +22,18 @@ export function noStore(user: string): ParleyError {
 /** Throws if one of these is a tool that needs a store. */
 export function noStoreFor(registrations: Iterable<Registration>): void {
   const tool = [...registrations].find(({ definition }) => needsStore(definition));
-  if (tool !== undefined) throw noStore(`Tool "${tool.name}"`);
+  if (tool === undefined) return;
+  const { isOwn, ui } = tool.definition;
+  if (isOwn === true) throw nowhereToPause("parley({ relay: true })");
+  if (ui === "form") throw nowhereToPause(`Tool "${tool.name}" has ui: "form", which`);
+  throw noStore(`Tool "${tool.name}"`);
 }
+
+const nowhereToPause = (who: string): ParleyError =>
+  new ParleyError(
+    "no_store",
+    `${who} keeps paused calls in a store, and this app has none. Pass parley({ store }).`,
+  );
 
 /** The store failed. Its own message is for the log only, because it may name machines. */
 export class StoreTrouble extends Error {

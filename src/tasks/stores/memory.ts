@@ -339,6 +339,12 @@ export class MemoryStore implements TaskStore {
       expiresAt: this.#now() + ttlMs,
     });
 
+  readonly countSpilled: TaskStore["countSpilled"] = async (principal, prefix) =>
+    [...this.#spills].filter(
+      ([id, spill]) =>
+        spill.principal === principal && id.startsWith(prefix) && spill.expiresAt > this.#now(),
+    ).length;
+
   readonly spilled: TaskStore["spilled"] = async (id) => this.#spilled(id)?.state;
 
   readonly fill: TaskStore["fill"] = async (id, answer) => {

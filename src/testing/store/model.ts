@@ -266,6 +266,7 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   { weight: 1, arbitrary: page },
   { weight: 1, arbitrary: given(callId, (store, one) => store.spill(one, "state", 100, "ann")) },
   { weight: 1, arbitrary: given(callId, (store, one) => store.spilled(one)) },
+  { weight: 1, arbitrary: given(callId, (store, one) => store.countSpilled("ann", one)) },
   { weight: 1, arbitrary: given(callId, (store, one) => store.fill(one, "answer")) },
   { weight: 1, arbitrary: given(callId, (store, one) => store.filled(one)) },
   { weight: 3, arbitrary: claimRound },

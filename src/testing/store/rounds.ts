@@ -46,6 +46,18 @@ export function describeRounds(opened: () => OpenedStore): void {
     });
   });
 
+  test("countSpilled counts the states of one caller by the beginning of their ids", async () => {
+    const { store, advance } = opened();
+    await store.spill("a.1", "state", 100, "ann");
+    await store.spill("a.2", "state", 300, "ann");
+    await store.spill("a.3", "state", 300, "bo");
+    await store.spill("ab", "state", 300, "ann");
+    expect(await store.countSpilled("ann", "a.")).toBe(2);
+    await advance(100);
+    expect(await store.countSpilled("ann", "a.")).toBe(1);
+    expect(await store.countSpilled("ann", "%")).toBe(0);
+  });
+
   describe("fill", () => {
     test("keeps the first answer beside its question, until the time of the question is up", async () => {
       const { store, advance } = opened();

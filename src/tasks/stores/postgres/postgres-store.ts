@@ -333,6 +333,12 @@ export class PostgresStore implements TaskStore {
   readonly spill: TaskStore["spill"] = async (id, state, ttlMs, principal) =>
     void (await this.#run("spill", [id, state, whole(ttlMs), storable(principal)]));
 
+  readonly countSpilled: TaskStore["countSpilled"] = async (principal, prefix) => {
+    const own = [storable(principal), prefix];
+    const [row] = await this.#run<{ count: number }>("countSpilled", own);
+    return row?.count ?? 0;
+  };
+
   readonly spilled: TaskStore["spilled"] = async (id) => (await this.#spilled(id))?.state;
 
   readonly filled: TaskStore["filled"] = async (id) =>

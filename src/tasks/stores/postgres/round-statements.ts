@@ -5,7 +5,16 @@ import { nowIn } from "./fragments.ts";
 
 /** The names of these statements. */
 export type RoundStatement =
-  | ("spill" | "spilled" | "claimRound" | "readRound" | "renewRound" | "endRound" | "releaseRound")
+  | (
+      | "spill"
+      | "spilled"
+      | "countSpilled"
+      | "claimRound"
+      | "readRound"
+      | "renewRound"
+      | "endRound"
+      | "releaseRound"
+    )
   | ("appendToRound" | "fill");
 
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
@@ -37,6 +46,11 @@ export function roundStatements(schema: string): Readonly<Record<RoundStatement,
     update ${schema}.spills as spill set answer = $2
     where spill.id = $1 and spill.answer is null and spill.expires_at > ${now}
     returning spill.id`,
+
+    // Safe: counts.
+    countSpilled: `
+    select count(*)::integer as count from ${schema}.spills as spill
+    where spill.principal = $1 and starts_with(spill.id, $2) and spill.expires_at > ${now}`,
 
     // Safe: of two claims at the same moment, one inserts. The other waits for it and checks the row that it made.
     claimRound: `

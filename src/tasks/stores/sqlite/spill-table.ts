@@ -13,6 +13,7 @@ export class SpillTable {
   readonly #expired;
   readonly #delete;
   readonly #usage;
+  readonly #count;
 
   constructor({ prepare }: SqliteDatabase) {
     this.#put = prepare(`insert into spills (id, state, expires_at, principal) values (?, ?, ?, ?)
@@ -27,6 +28,8 @@ export class SpillTable {
     this.#usage = prepare(`select count(*) as rows,
       coalesce(sum(octet_length(state) + coalesce(octet_length(answer), 0)), 0) as bytes
       from spills where principal = ?`);
+    this.#count = prepare(`select count(*) as count from spills
+      where principal = ? and substr(id, 1, length(?)) = ? and expires_at > ?`);
   }
 
   readonly put = (id: string, state: Sealed, expiresAt: number, principal: string): void =>
@@ -43,6 +46,11 @@ export class SpillTable {
   };
 
   readonly fill = (id: string, answer: Sealed): void => this.#fill.run(answer, id);
+
+  readonly count = (principal: string, prefix: string, now: number): number => {
+    const [row] = this.#count.all(principal, prefix, prefix, now);
+    return Number(row?.["count"] ?? 0);
+  };
 
   readonly expired = (now: number, limit: number): readonly Removable[] =>
     this.#expired.all(now, limit).map(removableOf);

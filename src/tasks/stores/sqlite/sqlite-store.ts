@@ -280,6 +280,9 @@ export class SqliteStore implements TaskStore {
   readonly spill: TaskStore["spill"] = (id, state, ttlMs, principal) =>
     this.#write(({ spills }) => spills.put(id, state, this.#now() + ttlMs, principal));
 
+  readonly countSpilled: TaskStore["countSpilled"] = (principal, prefix) =>
+    this.#read(({ spills }) => spills.count(principal, prefix, this.#now()));
+
   readonly spilled: TaskStore["spilled"] = (id) =>
     this.#read(({ spills }) => spills.read(id, this.#now())?.state);
 

@@ -1,0 +1,238 @@
+// `continue_call`: the tool with which a model brings the user's answers to a paused call, or asks how it stands.
+
+import { fromJsonSchema } from "@modelcontextprotocol/server";
+import { answerMap } from "../../protocol/answers.ts";
+import { shortDigest } from "../../token/canonical.ts";
+import { own } from "../../util/objects.ts";
+import type { Core } from "../core.ts";
+import type { Definition } from "../define/definition.ts";
+import type { Registration, Registry } from "../define/registry.ts";
+import { principalOf } from "../round/principal.ts";
+import type { PrincipalOf } from "../round/principal.ts";
+import { ownTool } from "../round/own-tools.ts";
+import type { RoundRequest, RoundResponse } from "../round/request.ts";
+import { serveRound } from "../round/round.ts";
+import { applyAnswers, ownTask } from "../tasks/requests.ts";
+import { findPause } from "./kept-pause.ts";
+import type { Continuation } from "./kept-pause.ts";
+import { askedBy, endPause, paused, pauseRound, pauseTask } from "./pause.ts";
+import type { PausedCall } from "./pause.ts";
+import { readRelayed, takeAnswers } from "./relayed-answers.ts";
+import type { Relayed } from "./relayed-answers.ts";
+
+/** Finds the definition of a tool. */
+export type FindTool = (name: string) => Definition | undefined;
+
+/** The tool as the app registers it. */
+export function continueCallTool(
+  core: Core,
+  registry: Registry,
+  derivePrincipal: PrincipalOf | undefined,
+): Registration {
+  const find: FindTool = (name) => registry.tool(name)?.definition;
+  const definition = ownTool(
+    {
+      method: "tools/call",
+      name: continueCall,
+      parse: (_target, input) => ({ ok: true, input }),
+      invoke: () => undefined,
+      toResult: () => ({}),
+      toFailure: failureOf,
+    },
+    (serving, request) => serveContinuation(serving, find, request),
+  );
+  return {
+    kind: "tool",
+    name: continueCall,
+    definition,
+    config: {
+      title: "Continue a call",
+      description:
+        'Continues a call that is not finished. Use it only when a result says so, with the "call" from that result.',
+      inputSchema: fromJsonSchema({
+        type: "object",
+        properties: {
+          call: { type: "string", description: 'The "call" from the result.' },
+          answers: {
+            type: "object",
+            description: "What the user has answered, by the key of the question.",
+          },
+          decline: {
+            type: "array",
+            items: { type: "string" },
+            description: "The keys of the questions that the user does not want to answer.",
+          },
+          cancel: { type: "boolean", description: "True if the user wants to stop the call." },
+        },
+        required: ["call"],
+      }),
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
+      // The scopes of the tool that was called, because this continues its call.
+      scopeChallenge: async ({ request, authInfo }) => {
+        const call = own(own(request.params, "arguments"), "call");
+        if (typeof call !== "string") return undefined;
+        const pause = await findPause(core, call, principalOf(authInfo, derivePrincipal));
+        const challenge = pause && registry.tool(pause.tool)?.config.scopeChallenge;
+        if (challenge === undefined) return undefined;
+        const params = { ...request.params, name: pause?.tool, arguments: pause?.arguments };
+        return challenge({
+          request: { ...request, params },
+          ...(authInfo === undefined ? {} : { authInfo }),
+        });
+      },
+    },
+  };
+}
+
+/** The name of the tool. */
+export const continueCall = "continue_call";
+
+const failureOf = (text: string) => ({ content: [{ type: "text", text }], isError: true });
+const failure = (text: string): RoundResponse => ({ kind: "complete", result: failureOf(text) });
+
+/** One text for handles that are unknown, foreign or expired, so that it tells nothing about them. */
+const gone = failure(
+  "There is no such call. It may have ended or expired. Call the tool again if the user still wants it.",
+);
+const movedOn = failure(
+  "This call has moved on. Call continue_call with the same call and without answers to see how it stands.",
+);
+const malformed = failure(
+  'Pass the call from the result, and the answers by key: {"call":"…","answers":{"key":"value"}}.',
+);
+
+/** Serves a request for `continue_call`. */
+export async function serveContinuation(
+  core: Core,
+  find: FindTool,
+  request: RoundRequest,
+): Promise<RoundResponse> {
+  const relayed = readRelayed(request.arguments);
+  if (relayed === undefined) return malformed;
+  const pause = await findPause(core, relayed.call, request.principal);
+  const definition = pause && find(pause.tool);
+  if (pause === undefined || definition === undefined) return gone;
+  const call: PausedCall = { handle: relayed.call, pause };
+  return pause.task === undefined
+    ? continueRound(core, definition, request, call, relayed)
+    : continueTask(core, definition, request, call, relayed);
+}
+
+function continueRound(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  call: PausedCall,
+  relayed: Relayed,
+): Promise<RoundResponse> | RoundResponse {
+  const { pause } = call;
+  const { before, questions, requestState, dueAt } = pause;
+  const { requestState: sent, inputResponses } = request;
+  // The client has answered what it can be asked itself. The state is sealed for the tool, its arguments and the caller.
+  if (typeof sent === "string") {
+    return play(core, definition, request, call, { requestState: sent, inputResponses });
+  }
+  if (before !== undefined && isRepeated(before, relayed)) {
+    return play(core, definition, request, { ...call, by: before }, repeated(before));
+  }
+  const { responses, ignored } = takeAnswers(questions, relayed, "relay");
+  const isPoll = Object.keys(responses).length === 0;
+  if (isPoll && pause.isOver === true) {
+    if (ignored.length > 0 || before === undefined) return movedOn;
+    return play(core, definition, request, { ...call, by: before }, repeated(before));
+  }
+  if (
+    isPoll &&
+    ignored.some((key) => before !== undefined && Object.hasOwn(before.questions, key))
+  ) {
+    return movedOn;
+  }
+  const notes = { ignored };
+  const isDue = dueAt !== undefined && dueAt <= core.environment.now();
+  if (isPoll && !isDue) return paused(definition, call.handle, pause, notes);
+  const by: Continuation = { requestState, questions, responses };
+  return play(core, definition, request, { ...call, by, notes }, repeated(by));
+}
+
+const repeated = ({ requestState, responses }: Continuation) => ({
+  requestState,
+  inputResponses: responses,
+});
+
+/** Whether these are the answers that led to where the call is now. */
+function isRepeated({ questions, responses }: Continuation, relayed: Relayed): boolean {
+  const taken = takeAnswers(questions, relayed, "relay").responses;
+  return Object.keys(taken).length > 0 && shortDigest(taken) === shortDigest(responses);
+}
+
+/** Serves rounds of the tool until its client, its model or nobody is asked. */
+async function play(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  call: PausedCall,
+  first: Pick<RoundRequest, "requestState" | "inputResponses">,
+): Promise<RoundResponse> {
+  const { pause } = call;
+  const base = { ...request, target: pause.tool, arguments: pause.arguments, isContinued: true };
+  let response: RoundResponse = await serveRound(core, definition, { ...base, ...first });
+  // A round that ends without a question is continued at once, as its client would.
+  while (response.kind === "input_required" && response.result.inputRequests === undefined) {
+    const { requestState } = response.result;
+    response = await serveRound(core, definition, { ...base, requestState, inputResponses: {} });
+  }
+  // What was sent again has been noted already.
+  const isNews = call.by !== pause.before;
+  switch (response.kind) {
+    case "input_required":
+      if (response.pausing === undefined) return response;
+      return isNews
+        ? pauseRound(core, definition, base, response, call)
+        : paused(definition, call.handle, pause, call.notes);
+    case "task":
+      return pauseTask(core, definition, base, response.task, response.ways ?? "", call);
+    case "error":
+      if (own(response.data, "reason") === "superseded_round") return movedOn;
+      if (own(response.data, "reason") === "invalid_request_state") return gone;
+      break;
+    case "complete":
+    case "none":
+  }
+  if (response.kind !== "none" && isNews) await endPause(core, call);
+  return response;
+}
+
+async function continueTask(
+  core: Core,
+  definition: Definition,
+  request: RoundRequest,
+  call: PausedCall,
+  relayed: Relayed,
+): Promise<RoundResponse> {
+  const { pause, handle } = call;
+  const task = await ownTask(core, pause.task, request.principal);
+  if (task === undefined || task.isRemoved) return gone;
+  const ways = pause.ways ?? "";
+  if (relayed.cancel) {
+    await core.tasks?.cancel(task.id);
+    const cancelled = (await ownTask(core, task.id, request.principal)) ?? task;
+    return pauseTask(core, definition, request, cancelled, ways, call);
+  }
+  if (request.requestState === handle) {
+    const answers = answerMap(request.inputResponses ?? {});
+    if (answers !== undefined) await applyAnswers(core, task.id, answers);
+    return pauseTask(core, definition, request, task, ways, call);
+  }
+  const { responses, ignored } = takeAnswers(askedBy(task, ways).paused, relayed, "relay");
+  const wires = new Map(Array.from(task.questionKeys, ([wire, { key }]) => [key, wire]));
+  const answers = new Map(
+    Object.entries(responses).map(([key, response]) => [wires.get(key) ?? key, response]),
+  );
+  if (answers.size > 0) await applyAnswers(core, task.id, answers);
+  return pauseTask(core, definition, request, task, ways, { ...call, notes: { ignored } });
+}

@@ -1,0 +1,18 @@
+// The store that an app gets in development, if one of its tools needs one.
+
+import type { Store } from "../../tasks/store.ts";
+import type { Registry } from "../define/registry.ts";
+import { needsStore, noStoreFor } from "./store-needed.ts";
+
+/** Undefined if nothing needs a store. Throws ParleyError "no_store" where none is made by default. */
+export async function storeByDefault(
+  registry: Registry,
+  isLocal: boolean,
+): Promise<Store | undefined> {
+  if (!isLocal || process.env["NODE_ENV"] === "production") noStoreFor(registry);
+  else if ([...registry].some(({ definition }) => needsStore(definition))) {
+    const { sqliteStore } = await import("../../tasks/stores/sqlite/index.ts");
+    return sqliteStore();
+  }
+  return undefined;
+}
