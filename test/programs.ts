@@ -1,12 +1,13 @@
-// Programs of this repository that tests start as processes: in their compiled form during a run of the tests, and through
+// Programs of this repository that tests start as processes: bundled or compiled during a run of the tests, and through
 // tsx otherwise, as in `npm run crash-points`.
 
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { askRun, isInRun } from "./run/shared.ts";
+import { askRun, bundledPrograms, isInRun } from "./run/shared.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const compiled = isInRun() ? await askRun<string>("compiled") : undefined;
@@ -20,10 +21,12 @@ export function program(file: string | URL): readonly string[] {
     : [scriptOf(path)];
 }
 
-/** The compiled file, for a test that passes it on. It exists only during a run. */
+/** The file that was bundled or compiled, for a test that passes it on. It exists only during a run. */
 export function scriptOf(file: string | URL): string {
   if (compiled === undefined) throw new Error("Nothing is compiled outside a run of the tests.");
-  return join(compiled, pathOf(file).replace(/\.ts$/, ".js"));
+  const script = pathOf(file).replace(/\.ts$/, ".js");
+  const bundled = join(compiled, bundledPrograms, script);
+  return existsSync(bundled) ? bundled : join(compiled, script);
 }
 
 function pathOf(file: string | URL): string {

@@ -3,14 +3,14 @@
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { scriptOf } from "../programs.ts";
 
 export const main: string = scriptOf("src/cli/main.ts");
 export const deskFile: string = scriptOf("test/cli/desk-server.ts");
-/** Makes a TypeScript server file of the tests import the source as "mcp-parley". */
-export const tsconfig: string = join(import.meta.dirname, "../../tsconfig.json");
+/** Makes a TypeScript server file of the tests import the bundled library as "mcp-parley". */
+export const tsconfig: string = join(dirname(main), "../../tsconfig.json");
 
 /** Stands in for the person's home folder in the tests of one file. */
 export const config: string = mkdtempSync(join(tmpdir(), "parley-config-"));

@@ -18,6 +18,8 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { root, tsc } from "../../scripts/package.ts";
 import { isAlive } from "../postgres/processes.ts";
+import { bundle } from "./bundle.ts";
+import { bundledPrograms } from "./shared.ts";
 
 /** Below node_modules, so that Node finds the packages from there. */
 const cache = join(root, "node_modules/.cache/parley-tests");
@@ -30,7 +32,8 @@ export interface Compiled {
 
 /**
  * Puts `src`, `test`, `examples` and `bench` as JavaScript into a new folder, at the paths that they have here. The
- * folder is a package named mcp-parley, so a program in it that imports "mcp-parley" gets the compiled source.
+ * folder is a package named mcp-parley, so a program in it that imports "mcp-parley" gets the compiled source. The
+ * programs that are started most are there a second time, bundled.
  */
 export async function compile(): Promise<Compiled> {
   await mkdir(cache, { recursive: true });
@@ -39,7 +42,15 @@ export async function compile(): Promise<Compiled> {
   const folder = await realpath(await mkdtemp(join(cache, `${process.pid}-`)));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    await Promise.all([writePackage(folder), copyPlainScripts(folder), emit(folder)]);
+    const bundled = join(folder, bundledPrograms);
+    await mkdir(bundled);
+    await Promise.all([
+      writePackage(folder),
+      writePackage(bundled),
+      copyPlainScripts(folder),
+      emit(folder),
+      bundle(bundled),
+    ]);
   } catch (error) {
     await remove();
     throw error;

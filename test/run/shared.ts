@@ -5,6 +5,9 @@ import process from "node:process";
 /** The environment variable that holds the address of the run. It is missing in a program that no run has started. */
 export const placeOfRun = "PARLEY_TEST_RUN";
 
+/** The folder of the programs that are bundled, within the compiled copy. */
+export const bundledPrograms = "bundled";
+
 export const isInRun = (): boolean => process.env[placeOfRun] !== undefined;
 
 export async function askRun<T>(what: "compiled" | "packed" | "database"): Promise<T> {
