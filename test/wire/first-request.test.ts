@@ -116,7 +116,7 @@ describe("a key", () => {
     expect(other.error).toEqual({
       code: -32602,
       message:
-        "This idempotency key began a call with other arguments, or one that has gone further since. " +
+        "This idempotency key was used for a call with other arguments, or for a call that has gone further since. " +
         "Send the same arguments, continue that call from its newest requestState, or use a new key for a new call.",
       data: { reason: "idempotency_key_used" },
     });

@@ -26,7 +26,7 @@ const options = {
 
 /** `parley resume` */
 export const resume: Command = {
-  help: `Continues a call that was left, or lists the unfinished calls.
+  help: `Continues an unfinished call, or lists the unfinished calls.
 
 Usage
   parley resume                     list the unfinished calls of this folder
@@ -36,10 +36,10 @@ Usage
 
 Questions that were answered before are not asked again. A reference contains
 the arguments, the answers and the server's sealed state, so treat it as a
-secret. It does not contain headers or tokens: pass them again. A call that you
-did not start in this folder yourself, such as one in a cloned repository,
-starts no program and does not receive PARLEY_TOKEN, unless you add --trust or
-name the server.
+secret. It does not contain headers or tokens: pass them again. For a call that
+you did not start in this folder yourself, such as one in a cloned repository,
+the command starts no program and does not send PARLEY_TOKEN, unless you add
+--trust or name the server.
 
 Options
   --answer key=value       one answer, as JSON or text; can be repeated

@@ -79,7 +79,7 @@ export function describeShares(opened: () => OpenedStore): void {
       expect(await store.usage("bob")).toEqual({ live: 0, ended: 0, bytes: 0 });
     });
 
-    test("is nothing again when the time of everything is up", async () => {
+    test("is nothing again when everything has expired", async () => {
       const { store, advance } = opened();
       await hold(store, "a", { log: ["one"] });
       await store.spill("s", "state", ttlMs, "ann");
