@@ -257,7 +257,7 @@ export declare interface CommonOptions {
     readonly limits?: Partial<Limits> | undefined;
     /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */
     readonly drafts?: Drafts | undefined;
-    /** Where the server writes its log. "json": one object a line, on standard error. Default: text on standard error. */
+    /** Where the server writes its log. "json": one object per line, on standard error. Default: text on standard error. */
     readonly logger?: Logger | "json" | undefined;
 }
 

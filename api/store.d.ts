@@ -536,8 +536,8 @@ export declare interface TaskStore extends Store {
     readonly read: (id: string) => Promise<TaskRecord | undefined>;
     /** Reads a task by the id of its call. */
     readonly readByCall: (callId: string) => Promise<TaskRecord | undefined>;
-    /** Reads the log of a task. It is empty when there is no such task. */
-    readonly readLog: (id: string) => Promise<readonly Sealed[]>;
+    /** Reads the log of a task, from this record on. Default: all of it. It is empty when there is no such task. */
+    readonly readLog: (id: string, from?: number) => Promise<readonly Sealed[]>;
     /**
      * Reads the parts of running streams that were added after this place, and how far the task is, all as of one moment.
      * Another epoch than the current one counts as the start. It returns up to `partsAtOnce` of them. Resolves to undefined
@@ -562,6 +562,8 @@ export declare interface TaskStore extends Store {
      * are the tasks of other callers and those whose contents are deleted.
      */
     readonly revisions: (ids: readonly string[], principal?: string) => Promise<ReadonlyMap<string, number>>;
+    /** Whether the hints of other processes arrive here. Readers of streams look more often if they do not. Default: no. */
+    readonly hearsOthers?: (() => boolean) | undefined;
     /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */
     readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
     /** Claims tasks that are due, the longest due first. */

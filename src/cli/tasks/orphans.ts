@@ -72,7 +72,7 @@ export async function actOnOrphans(
     return exit.done;
   }
   out(`${counted(changed, "task")} ${done[verb]}.\n`);
-  if (left > 0) out(`Left alone, because they have run or ended meanwhile: ${left}.\n`);
+  if (left > 0) out(`Not changed, because they have run or ended meanwhile: ${left}.\n`);
   return exit.done;
 }
 

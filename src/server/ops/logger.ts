@@ -31,8 +31,8 @@ function write(level: string, message: string, fields?: Record<string, unknown>)
 }
 
 /**
- * The logger of `logger: "json"`: one object a line, on standard error. Its own members come first, so that a field of the
- * same name cannot replace them.
+ * The logger of `logger: "json"`: one object per line, on standard error. Its own members come first, so that a field
+ * of the same name cannot replace them.
  */
 export const jsonLogger: Logger = {
   debug: () => {},
