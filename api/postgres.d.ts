@@ -29,7 +29,7 @@ export declare interface PostgresResult {
 
 /** A statement with its values. */
 export declare interface PostgresStatement {
-    /** The name under which the connection keeps the prepared statement. Absent if it is not prepared. */
+    /** The name that the connection keeps the prepared statement under. Absent if it is not prepared. */
     name?: string;
     /** The SQL. */
     text: string;

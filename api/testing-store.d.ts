@@ -320,7 +320,7 @@ export declare interface SeenWorkers {
     readonly now: number;
     /** The workers, in any order. */
     readonly workers: readonly {
-        /** The name under which it claims and renews. */
+        /** The name that it claims and renews with. */
         readonly name: string;
         /** When it was last alive. */
         readonly seenAt: number;

@@ -87,8 +87,8 @@ const member = /^\s+(?:readonly )?(["~\w$]+)\??(?:: |<|\()/;
 const discriminant = /^\s+readonly \w+: "\w+";$/;
 
 /**
- * In the roll-up every declaration and every member begins a line of its own, so either the line above it ends a
- * comment or it has none. Only what tells the variants of a union apart needs no comment.
+ * In the roll-up every declaration and every member begins a line of its own, so if the line above it does not end a
+ * comment, it has no comment. Only what tells the variants of a union apart needs no comment.
  */
 function undocumented(name: string, rollup: string): string[] {
   const lines = rollup.split("\n");

@@ -12,7 +12,7 @@ import { askRun, bundledPrograms, isInRun } from "./run/shared.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const compiled = isInRun() ? await askRun<string>("compiled") : undefined;
 
-/** The arguments with which `node` runs a program. The program is named by its path from the root of the repository, its
+/** The arguments that make `node` run a program. The program is named by its path from the root of the repository, its
  * whole path or its URL. */
 export function program(file: string | URL): readonly string[] {
   const path = pathOf(file);

@@ -1,7 +1,7 @@
 // One kept-alive connection that carries one request at a time. It is written by hand, because `node:http` and `fetch`
 // would cost the client more than the bare server costs, and two cores could not show the server's limit.
 //
-// It understands only what these servers send: a length, or chunks. Texts are kept as latin1, in which a byte is a
+// It understands only what these servers send: a length, or chunks. Texts are kept as latin1, where each byte is a
 // character, so comparing and cutting them needs no decoding. `onread` passes bytes on without a stream.
 
 import { once } from "node:events";

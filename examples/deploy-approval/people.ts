@@ -1,4 +1,4 @@
-// Stands in for a directory and a sign-in: the people, which of them may approve, and which token or cookie belongs to whom.
+// Stands in for a directory and a sign-in: the people, which of them may approve, and who each token or cookie belongs to.
 
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
 import type { BearerAuthOptions } from "@modelcontextprotocol/server";

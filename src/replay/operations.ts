@@ -1,4 +1,4 @@
-// The operations of a handler, on which `ctx` is built, and the options that its author passes to them.
+// The operations that `ctx` is built on, and the options that an author passes to them.
 
 import type { Question } from "./promises.ts";
 import type { Json } from "../util/json.ts";

@@ -102,7 +102,7 @@ export class Requested {
     return this.#byKey.has(key);
   }
 
-  /** The operations of these kinds for which nothing has been started. */
+  /** The operations of these kinds that nothing has been started for. */
   waiting<K extends Operation["kind"]>(...kinds: readonly K[]): OfKind<K>[] {
     const isWaiting = (operation: Operation): operation is OfKind<K> =>
       operation.state === "outstanding" && kinds.some((kind) => kind === operation.kind);

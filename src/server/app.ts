@@ -152,8 +152,9 @@ export interface App {
   /** Serves one request of Express, Fastify or `node:http`. It uses `req.auth` and `req.body` if middleware has set them. */
   readonly node: (req: NodeRequest, res: ServerResponse) => Promise<void>;
   /**
-   * Adds the tools, prompts and resources to your own SDK server, before it connects, and returns that server. What the server
-   * has already keeps working. The SDK serves subscriptions there and knows no tasks, so clients poll the app's tasks.
+   * Adds the tools, prompts and resources to your own SDK server, before it connects, and returns that server. What the
+   * server has already keeps working. The SDK serves subscriptions there and does not know tasks, so clients poll the
+   * app's tasks.
    *
    * With `adopt`, tools of that server that await the SDK's own `elicitInput`, `requestSampling` or `listRoots` also work with
    * 2026-07-28 clients. In `app.onServer`, where the app's own tools are there already, it only adopts.

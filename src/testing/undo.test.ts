@@ -135,7 +135,7 @@ describe("a mistake", () => {
 
   test("is a name in place of an undo", async () => {
     const tool = app.tool("by_name", { task: "required" }, async (ctx) => {
-      // @ts-expect-error -- a name is no undo
+      // @ts-expect-error -- a name is not an undo
       await ctx.step("create", () => ({ id: "a" }), { undo: "delete_vm" });
       return "";
     });

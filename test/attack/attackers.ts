@@ -133,10 +133,10 @@ export const attacks: readonly Attack[] = [
     },
     { isQuick: true },
   ),
-  posted("arguments of as many names as may be", 50, () =>
+  posted("arguments with as many names as are allowed", 50, () =>
     withArguments(`{${members(mostNames)}}`),
   ),
-  posted("a `_meta` of as many names as may be", 50, () => withMeta(members(mostNames))),
+  posted("a `_meta` with as many names as are allowed", 50, () => withMeta(members(mostNames))),
   // Every byte is looked at, and the text is copied when it is parsed.
   posted("a text of very many escaped quotes", 100, () => escaped),
   // Node 20 needs 5 nanoseconds to decode a byte that is not ASCII.

@@ -100,7 +100,7 @@ export interface Connection {
   readonly status: Promise<number>;
 }
 
-/** A connection of its own, on which the bytes are sent. The attacker does not care whether they all arrive. */
+/** Sends the bytes on a connection of their own. The attacker does not care whether they all arrive. */
 export async function sendTo({ url }: Target, bytes: string | Buffer): Promise<Connection> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   socket.on("error", () => {});

@@ -98,7 +98,7 @@ function ended(entries: readonly Heard[], answers: readonly GivenAnswer[]): Find
   return { ...right, finals: [ofThese], evidence: made, answers };
 }
 
-test("a run in which a body was killed and another run continued is fine", () => {
+test("it is fine if a body is killed and another run continues", () => {
   expect(violationsIn(right)).toEqual([]);
   expect(countsIn(right)).toMatchObject({ bodies: 3, bodiesAgain: 1, bodiesInTheGap: 0 });
 });

@@ -225,7 +225,7 @@ async function finalOf(
   };
 }
 
-/** The form in which the witness notes it. */
+/** The form that the witness notes it in. */
 function heardIn(result: Json): readonly Heard[] | undefined {
   if (!Array.isArray(result)) return undefined;
   return result.flatMap((pair: unknown): Heard[] =>

@@ -1,4 +1,4 @@
-// The conditions under which each sabotage shows. With fewer pauses, other handlers or a busier queue, a broken engine may
+// The conditions that reveal each sabotage. With fewer pauses, other handlers or a busier queue, a broken engine may
 // look correct, so each of these was adjusted until the sabotage was found every time.
 
 import type { Wrong } from "./invariants.ts";

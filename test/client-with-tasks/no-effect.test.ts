@@ -1,4 +1,4 @@
-// A client in the official SDK's default mode, on which `withTasks` has no effect. The warning appears once in a process,
+// A client in the official SDK's default mode. `withTasks` has no effect on it. The warning appears once in a process,
 // so this file has one test.
 
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";

@@ -19,7 +19,7 @@ export interface Followed {
 
 const longestMs = 8_000;
 
-/** Gives every answer at its time. When the task is over, resolves with the wire keys under which it was asked. */
+/** Gives every answer at its time. When the task is over, resolves with the wire keys of the questions. */
 export async function serve({ store, id, callId, nudge }: Followed): Promise<readonly string[]> {
   const { runtime } = new Engine(store, {});
   const asked = new Set<string>();

@@ -312,7 +312,7 @@ describe("a store that cannot be reached", () => {
     await until(app, task, "completed");
   });
 
-  test("is not mistaken for a wrong configuration, with which the app does not start", async () => {
+  test("is not mistaken for a wrong configuration, which keeps the app from starting", async () => {
     const noFolder = fileURLToPath(import.meta.url);
     await expect(baker(sqliteStore(join(noFolder, "tasks.db"))).app.listen(0)).rejects.toThrow(
       /ENOTDIR|EEXIST/,

@@ -40,7 +40,7 @@ export interface QuestionParams extends Privacy {
   readonly way: (privacy: Privacy) => Way | undefined;
   /** Whether the app has a public address for pages. */
   readonly hasPages: () => boolean;
-  /** Reports a schema that throws instead of returning issues. The author hears of it, the client does not. */
+  /** Reports a schema that throws instead of returning issues. The author is told, the client is not. */
   readonly onSchemaError: (key: string, error: unknown) => void;
   /** The member of `ctx` that asks, for messages. */
   readonly verb: string;

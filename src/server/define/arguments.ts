@@ -19,8 +19,8 @@ export function checkHandler(call: string, handler: unknown): void {
 }
 
 /**
- * Refuses at registration what would otherwise fail at each request: a value that is not a schema, from JavaScript, and a
- * schema that JSON Schema cannot describe, for which the SDK would refuse to list any tool.
+ * Refuses at registration what would otherwise fail at each request: a value that is not a schema, from JavaScript, and
+ * a schema that JSON Schema cannot describe. With such a schema, the SDK would refuse to list any tool.
  */
 export function checkSchema(
   owner: string,

@@ -1,8 +1,8 @@
 // A form that the author writes out in the form of the wire. Answers are checked against that literal alone.
 //
-// The SDK's fromJsonSchema() is not used here. A literal stands inside the handler, so each run makes a new one, for which the
-// SDK would compile a validator: 0.75 ms and 7.6 KiB that are never freed, against 10 µs here. That validator also applies no
-// defaults and does not say which field is wrong.
+// The SDK's fromJsonSchema() is not used here. A literal is written inside the handler, so each run makes a new one.
+// The SDK would compile a validator for each: 0.75 ms and 7.6 KiB that are never freed, against 10 µs here. That
+// validator also applies no defaults and does not say which field is wrong.
 
 import type { StandardSchemaV1 } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";

@@ -53,7 +53,7 @@ function bodyOf(req: NodeRequest, serving: Serving): Body | Promise<Body> {
   return serving.bodies.ofNode(req);
 }
 
-/** The SDK gets the request without its body, which has been parsed already, or with a body that it has to refuse. */
+/** The SDK gets the request without its body, which has already been parsed, or with a body that it has to refuse. */
 function overSdk(
   serving: Serving,
   req: NodeRequest,

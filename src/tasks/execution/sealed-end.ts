@@ -17,7 +17,7 @@ export function sealedEnd(
   return {
     status: ending.status,
     result: sealJson(sealer, result, places.result(callId)),
-    // The message of a failed task is its error. A completed task has none, because it has a result.
+    // The message of a failed task is its error. A completed task has no message, because it has a result.
     statusMessage: isDone ? undefined : sealer.seal(ending.error.message, places.message(callId)),
     keepMs,
     isUndoing: undoes,

@@ -1,6 +1,6 @@
-// The columns of a task, which both SQL stores share: the one place that says which field is kept in which column, and
-// how. Column lists, the type of a row, and SQLite's inserts and updates are derived from it. The inserts and updates of
-// Postgres are written out in client-statements.ts, worker-statements.ts and upkeep-statements.ts.
+// The columns of a task, which both SQL stores share: the one place that says where and how each field is kept. Column
+// lists, the type of a row, and SQLite's inserts and updates are derived from it. The inserts and updates of Postgres
+// are written out in client-statements.ts, worker-statements.ts and upkeep-statements.ts.
 
 import type { TaskRecord } from "../task.ts";
 

@@ -127,7 +127,7 @@ test("a store's own changes are announced once", async () => {
   ear.end();
 });
 
-test("a pool of one connection has none to spare for listening", async () => {
+test("a pool with a single connection does not use it for listening", async () => {
   const pool = new pg.Pool({ connectionString: server.postgres.url, max: 1 });
   const store = new PostgresStore(pool, { schema: opened.schema });
   const ear = new Ear(store);

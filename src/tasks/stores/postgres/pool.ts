@@ -11,7 +11,7 @@ export interface PostgresResult {
 
 /** A statement with its values. */
 export interface PostgresStatement {
-  /** The name under which the connection keeps the prepared statement. Absent if it is not prepared. */
+  /** The name that the connection keeps the prepared statement under. Absent if it is not prepared. */
   name?: string;
   /** The SQL. */
   text: string;

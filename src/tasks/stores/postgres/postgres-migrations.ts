@@ -1,4 +1,4 @@
-// Brings the tables in Postgres up to date. What may run on which tables is decided in migration-policy.ts.
+// Brings the tables in Postgres up to date. migration-policy.ts decides which versions may use which tables.
 
 import { pendingMigrations, refusalText, requiredBy } from "../migration-policy.ts";
 import type { AppliedMigration, Migration } from "../migration-policy.ts";

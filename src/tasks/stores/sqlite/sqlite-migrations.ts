@@ -1,4 +1,4 @@
-// Brings the tables of a SQLite file up to date. What may run on which tables is decided in migration-policy.ts.
+// Brings the tables of a SQLite file up to date. migration-policy.ts decides which versions may use which tables.
 
 import { ParleyError } from "../../../errors.ts";
 import { pendingMigrations, refusalText, requiredBy } from "../migration-policy.ts";
