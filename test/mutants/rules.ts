@@ -231,8 +231,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "the first run sees the value itself",
     file: "src/replay/step.ts",
-    find: "  value: toJson(value),",
-    put: "  value: value as never,",
+    find: "key, value: toJson(value) }",
+    put: "key, value: value as never }",
   },
   {
     rule: "R9",
@@ -630,8 +630,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R7",
     what: "a token may expire before its questions",
     file: "src/server/round/suspend.ts",
-    find: "Math.max(environment.now() + limits.tokenTtlMs, longestWait + lateAnswerMs)",
-    put: "environment.now() + limits.tokenTtlMs",
+    find: "    longestWait + lateAnswerMs,\n",
+    put: "",
   },
   {
     rule: "R8",
