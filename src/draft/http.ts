@@ -6,6 +6,7 @@ import { invalidRequest, sessionNotFound } from "../protocol/error-codes.ts";
 import { refusedRequest } from "../protocol/rpc.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
 import { EventReader, eventStreamType, messageEvent } from "../protocol/sse.ts";
+import { draftStreamTokenIn } from "../protocol/streaming.ts";
 import { draftVersion, modernVersion } from "../protocol/versions.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
@@ -47,7 +48,9 @@ export async function serveDraftHttp(
   return new Promise((resolve, reject) => {
     const outgoing = new OutgoingResponse(resolve, headers);
     const translated = new TranslatedRequests(request, serve, outgoing.notify);
-    serveDraft({ method, params, peer, signal: request.signal }, translated.serve, tasks, deferred)
+    const stream = draftStreamTokenIn(body);
+    const { signal } = request;
+    serveDraft({ method, params, peer, stream, signal }, translated.serve, tasks, deferred)
       .then((response) => outgoing.end({ jsonrpc: "2.0", id, ...bodyOf(response) }))
       .catch((error: unknown) => {
         if (error instanceof NotJsonRpc) outgoing.pass(error.response);

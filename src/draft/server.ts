@@ -8,6 +8,7 @@ import {
   missingClientCapability,
 } from "../protocol/error-codes.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
+import { streamingExtension } from "../protocol/streaming.ts";
 import { tasksExtension } from "../protocol/task.ts";
 import { draftVersion, modernVersion } from "../protocol/versions.ts";
 import { isObject, own } from "../util/objects.ts";
@@ -28,6 +29,8 @@ export interface DraftRequest {
   readonly method: string;
   readonly params: Members;
   readonly peer: Peer;
+  /** The token under which the client wants parts of the result. Undefined if it wants none. */
+  readonly stream?: string | undefined;
   /** Aborts when the client disconnects or cancels the request. */
   readonly signal: AbortSignal;
 }
@@ -83,18 +86,25 @@ interface Exchange extends DraftRequest {
   readonly serve: (method: string, params: Members, isTask?: boolean) => Promise<RpcResponse>;
 }
 
-function envelope({ params, peer }: DraftRequest, isTask = false): Members {
+function envelope({ params, peer, stream }: DraftRequest, isTask = false): Members {
   const sent = own(params, "_meta");
   const capabilities = { ...peer.capabilities, ...menuOf(own(sent, meta.capabilities)) };
   return {
     ...(isObject(sent) ? sent : {}),
     [meta.version]: modernVersion,
-    [meta.capabilities]: isTask
-      ? { ...capabilities, extensions: { [tasksExtension]: {} } }
-      : capabilities,
+    [meta.capabilities]:
+      isTask || stream !== undefined
+        ? { ...capabilities, extensions: extensions(isTask, stream) }
+        : capabilities,
+    ...(stream === undefined ? {} : { [streamingExtension]: { token: stream } }),
     ...(peer.clientInfo && { [meta.client]: peer.clientInfo }),
   };
 }
+
+const extensions = (isTask: boolean, stream: string | undefined): Members => ({
+  ...(isTask && { [tasksExtension]: {} }),
+  ...(stream !== undefined && { [streamingExtension]: {} }),
+});
 
 function mapped(response: RpcResponse, toDraft: (found: Members) => Members): RpcResponse {
   return response.kind === "error" ? response : result(toDraft(response.result));
@@ -154,7 +164,8 @@ async function called({ params, serve }: Exchange, deferred: Deferred): Promise<
   const wish = own(params, "task");
   if (wish !== undefined && !isObject(wish)) return failure(invalidParams, "task is not an object");
   const isDeferred = wish !== undefined && deferred.has(String(own(params, "name")));
-  const sent = isDeferred ? { ...params, task: { ...wish, deferred: true } } : params;
+  const { stream: _, ...rest } = params;
+  const sent = isDeferred ? { ...rest, task: { ...wish, deferred: true } } : rest;
   const response = await serve("tools/call", sent, wish !== undefined);
   if (response.kind === "error") return wantsTask(response) ? needsTask : response;
   const { resultType, _meta, ...task } = response.result;

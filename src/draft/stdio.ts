@@ -10,6 +10,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { DraftTasks } from "../protocol/draft-plug-in.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
+import { draftStreamTokenIn } from "../protocol/streaming.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import { peerOf, stranger } from "./peer.ts";
@@ -93,7 +94,8 @@ export class DraftTransport implements Transport {
     else if (message.method === "notifications/cancelled") this.#cancel(message.params);
   }
 
-  async #respond({ id, method, params }: Request): Promise<void> {
+  async #respond(message: Request): Promise<void> {
+    const { id, method, params } = message;
     const inFlight: InFlight = { stop: new AbortController() };
     this.#inFlight.set(id, inFlight);
     const { signal } = inFlight.stop;
@@ -101,6 +103,7 @@ export class DraftTransport implements Transport {
       method,
       params: isObject(params) ? params : {},
       peer: this.#peer ?? stranger,
+      stream: draftStreamTokenIn(message),
       signal,
     };
     try {

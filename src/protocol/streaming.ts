@@ -2,6 +2,7 @@
 // Every name derives from the id, because a breaking change needs a new one.
 
 import type { ContentBlock } from "@modelcontextprotocol/server";
+import { isObject, own } from "../util/objects.ts";
 
 /** The id of the extension, as client and server declare it. */
 export const streamingExtension = "io.github.mcp-parley/streaming";
@@ -40,6 +41,16 @@ export function streamTokenIn(meta: unknown): string | undefined {
   return typeof token === "string" && token !== "" && token.length <= longestToken
     ? token
     : undefined;
+}
+
+/**
+ * The token of a request of the draft, which asks for parts with `stream: {}`, in its params or beside them. It is the id
+ * of the request. Undefined if it does not ask.
+ */
+export function draftStreamTokenIn(message: unknown): string | undefined {
+  const params = own(message, "params");
+  const isWanted = isObject(own(params, "stream") ?? own(message, "stream"));
+  return isWanted ? String(own(message, "id")).slice(0, longestToken) : undefined;
 }
 
 // It comes back with each part, and a client chooses it.

@@ -6,6 +6,7 @@ import { accept } from "../wire/post.ts";
 import { till } from "../wire/till.ts";
 import type { Answer, DraftPeer } from "./peer.ts";
 import {
+  answerIn,
   draftOverHttp,
   draftOverStdio,
   endStdio,
@@ -45,6 +46,22 @@ describe.each(ways)("over %s", (_, open) => {
     const { result } = await ask("tools/list");
     expect(result?.["tools"]).toContainEqual(expect.objectContaining({ name: "pay" }));
     expect(result).not.toHaveProperty("resultType");
+  });
+
+  test("`stream: {}` in the params gets parts, under the id of the request", async () => {
+    const { ask } = await open();
+    const call = { name: "dictate", arguments: {} };
+    const content = [{ type: "text", text: "one two" }];
+    const { id, result, notifications } = await ask("tools/call", { ...call, stream: {} });
+    expect(result).toEqual({ content, isError: false });
+    expect(notifications).toEqual([
+      {
+        jsonrpc: "2.0",
+        method: "notifications/io.github.mcp-parley/streaming/part",
+        params: { token: String(id), block: "words", content },
+      },
+    ]);
+    expect((await ask("tools/call", call)).notifications ?? []).toEqual([]);
   });
 
   test("one round returns the questions and then the result, neither with a type", async () => {
@@ -274,4 +291,14 @@ test("a handler sees the caller as it does in 2026-07-28", async () => {
     meta: { own: 1 },
   });
   await app.close();
+});
+
+test("`stream: {}` beside the params gets parts as well, over HTTP", async () => {
+  const { app } = till({ drafts: drafts() });
+  const { url } = await app.listen(0);
+  onTestFinished(() => app.close());
+  const call = { method: "tools/call", params: { name: "dictate", arguments: {} } };
+  const posted = await postDraft(url, { jsonrpc: "2.0", id: 7, ...call, stream: {} });
+  const { notifications } = answerIn(posted);
+  expect(notifications).toMatchObject([{ params: { token: "7", block: "words" } }]);
 });

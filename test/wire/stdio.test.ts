@@ -54,6 +54,22 @@ test("progress comes before the result of its request [S70]", async () => {
   expect(lines[2]).toMatchObject({ id: 1, result: { content: [{ text: "counted" }] } });
 });
 
+test("parts of a stream come before the result of its request, to the client that wants them", async () => {
+  const { send, next } = started(till);
+  const streaming = "io.github.mcp-parley/streaming";
+  const capabilities = { extensions: { [streaming]: {} } };
+  send(call("dictate", {}, { capabilities, meta: { [streaming]: { token: "s" } } }));
+  const content = [{ type: "text", text: "one two" }];
+  expect(await next()).toEqual({
+    jsonrpc: "2.0",
+    method: `notifications/${streaming}/part`,
+    params: { token: "s", block: "words", content },
+  });
+  expect(await next()).toMatchObject({ id: 1, result: { content } });
+  send(call("dictate", {}, { id: 2, capabilities }));
+  expect(await next()).toMatchObject({ id: 2, result: { content } });
+});
+
 test("a 2025-11-25 client that cannot be asked gets a message that says so and does not mention HTTP [E1.3]", async () => {
   const { send, next } = started(till);
   send({

@@ -4,6 +4,7 @@
 import { connect as connectSocket } from "node:net";
 import type { Socket } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { memoryStore, parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -12,7 +13,7 @@ import { overEntry } from "../entry.ts";
 import { gate } from "../gate.fixture.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { patience } from "../patience.ts";
-import { accept, callTool, envelope, exchange, post, textIn, tokenIn } from "./post.ts";
+import { accept, callTool, envelope, exchange, messagesIn, post, textIn, tokenIn } from "./post.ts";
 import type { Answer, Incoming, To } from "./post.ts";
 import { streamOf } from "./stream.ts";
 
@@ -290,6 +291,77 @@ describe("progress in place of parts", () => {
       { progressToken: "p", progress: 1, total: 2, message: "own" },
     ]);
   });
+});
+
+test("a 2025-11-25 client declares it among its experimental capabilities, and gets parts in its session", async () => {
+  const { app } = writer();
+  const to = await listening(app);
+  const send = (message: object, session?: string) =>
+    fetch(to, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-11-25",
+        ...(session === undefined ? {} : { "mcp-session-id": session }),
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    });
+  const opened = await send({
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-11-25",
+      capabilities: { elicitation: {}, experimental: { [id]: {} } },
+      clientInfo: { name: "by hand", version: "1.0.0" },
+    },
+  });
+  const session = opened.headers.get("mcp-session-id") ?? "";
+  const [initialized] = messagesIn(await opened.text());
+  expect(initialized?.result).toMatchObject({ capabilities: { experimental: { [id]: {} } } });
+  await send({ method: "notifications/initialized" }, session);
+  const params = { name: "report", arguments: {}, _meta: { [id]: { token: "s-1" } } };
+  const stream = streamOf(await send({ id: 2, method: "tools/call", params }, session));
+  const parts: Incoming["params"][] = [];
+  for (let one = await stream.next(); one !== undefined; one = await stream.next()) {
+    if (one.method === partMethod) parts.push(one.params);
+    else if (one.method === "elicitation/create") {
+      await send({ id: one.id, result: accept({ add: "costs" }) }, session);
+    } else if (one.result !== undefined) {
+      expect(textIn({ ...one, status: 200, headers: new Headers(), notifications: [] })).toBe(
+        "Revenue grew twofold. And costs.",
+      );
+    }
+  }
+  expect(rebuilt(parts)).toEqual({
+    draft: "Revenue grew twofold. ",
+    chart: "[image]",
+    rest: "And costs.",
+  });
+});
+
+test("with attach, where nothing can be counted, parts stop after limits.streamBytes", async () => {
+  const app = parley({
+    name: "attached",
+    version: "1.0.0",
+    keys,
+    logger: quiet,
+    limits: { streamBytes: 10_000 },
+  });
+  onTestFinished(() => app.close());
+  app.tool("long", {}, async (ctx) => {
+    await ctx.emit("short", "whole");
+    const text = await ctx.stream("long", () => words("0123456789 ".repeat(2_000)));
+    return String(text.length);
+  });
+  const server = () => app.attach(new McpServer({ name: "own", version: "1.0.0" }));
+  const handler = createMcpHandler(server);
+  const answer = await callTool((request) => handler.fetch(request), "long", {}, streaming());
+  const parts = partsOf(answer);
+  expect(JSON.stringify(parts).length).toBeLessThan(30_000);
+  expect(parts.length).toBeGreaterThan(10);
+  expect(rebuilt(parts)).toEqual({ short: "whole" });
+  expect(textIn(answer)).toBe("22000");
 });
 
 // ---------------------------------------------------------------- clients that do not read

@@ -35,6 +35,12 @@ export function till(options: Partial<ParleyOptions> = {}): Till {
     await ctx.step("pay", ({ idempotencyKey }) => void ran.push(idempotencyKey));
     return isSure ? `${ctx.principal ?? "nobody"} paid ${sum}` : "not paid";
   });
+  app.tool("dictate", {}, (ctx) =>
+    ctx.stream("words", async function* () {
+      yield "one ";
+      yield "two";
+    }),
+  );
   app.tool("refund", { inputSchema: amount }, async ({ amount: sum }, ctx) => {
     called.push("refund");
     const isSure = await ctx.confirm("sure", `Pay ${sum}?`);

@@ -18,7 +18,7 @@ import { ParleyError } from "../../errors.ts";
 import type { DraftDialect, DraftTasks } from "../../protocol/draft-plug-in.ts";
 import type { Core } from "../core.ts";
 import { parseError, serverError } from "../../protocol/error-codes.ts";
-import { streamTokenIn } from "../../protocol/streaming.ts";
+import { draftStreamTokenIn, streamTokenIn } from "../../protocol/streaming.ts";
 import { refusedRequest } from "../../protocol/rpc.ts";
 import { errorText } from "../../util/error-text.ts";
 import { own } from "../../util/objects.ts";
@@ -210,9 +210,13 @@ export class Serving {
     const isUnread = body === undefined && !isJsonContentType(request.headers.get("content-type"));
     if (isUnread && request.method === "POST") return undefined;
     if (!drafts.dialect.isRequest(request, body)) return undefined;
-    const serve = (final: Request, message: unknown) =>
-      entry.fetch(final, { ...(authInfo && { authInfo }), parsedBody: message });
-    return drafts.dialect.serveHttp(request, body, serve, drafts.tasks);
+    const unread = draftStreamTokenIn(body) === undefined ? undefined : new UnreadBytes();
+    const serve = (final: Request, message: unknown) => {
+      unread?.count(final);
+      return entry.fetch(final, { ...(authInfo && { authInfo }), parsedBody: message });
+    };
+    const response = await drafts.dialect.serveHttp(request, body, serve, drafts.tasks);
+    return unread === undefined ? response : unread.in(response);
   }
 
   /** Lets the SDK finish a request whose round has been served. */
