@@ -1,3 +1,4 @@
+// Long on purpose: one member for each operation of a store.
 // Tasks in the memory of this process, for tests. Nothing here outlives the process.
 
 import type {
@@ -10,12 +11,12 @@ import type {
 } from "../store.ts";
 import { asOf } from "../expiry.ts";
 import * as moves from "../moves.ts";
+import { MemoryParts } from "./memory-parts.ts";
 import { MemoryRounds } from "./memory-rounds.ts";
 import { undone, wasUndone } from "../undo-moves.ts";
 import { deleteExpired, earliestDue, newestFirst, taskBytes } from "./memory-rows.ts";
-import { endsParts, partsAtOnce } from "../stored-parts.ts";
-import type { StoredPart } from "../stored-parts.ts";
-import { recordBytes } from "../store.ts";
+import { endsParts } from "../stored-parts.ts";
+import { partsHint, recordBytes } from "../store.ts";
 import { isLive, isUndoing } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
 
@@ -42,7 +43,7 @@ export class MemoryStore implements TaskStore {
   readonly #now: () => number;
   readonly #tasks = new Map<string, TaskRecord>();
   readonly #logs = new Map<string, Sealed[]>();
-  readonly #parts = new Map<string, StoredPart[]>();
+  readonly #parts = new MemoryParts();
   readonly #workers = new Map<string, number>();
   readonly #spills = new Map<
     string,
@@ -87,8 +88,7 @@ export class MemoryStore implements TaskStore {
     if (task === undefined) return undefined;
     const { epoch, logLength } = task;
     const { revision } = asOf(task, this.#now());
-    const from = after.epoch === epoch ? after.n : -Infinity;
-    const parts = (this.#parts.get(id) ?? []).filter(({ n }) => n > from).slice(0, partsAtOnce);
+    const parts = this.#parts.after(id, after.epoch === epoch ? after.n : -Infinity);
     return { epoch, logLength, revision, parts };
   };
 
@@ -187,8 +187,8 @@ export class MemoryStore implements TaskStore {
     this.#logs.get(ref.id)?.push(...more.records);
     this.#put(next, "unseen");
     if (more.streamed !== undefined) {
-      const left = this.#parts.get(ref.id)?.filter(({ key }) => key !== more.streamed);
-      this.#keepParts(ref.id, left ?? []);
+      this.#parts.recorded(ref.id, more.streamed);
+      this.#announce(partsHint(ref.id));
     }
     return true;
   };
@@ -196,9 +196,8 @@ export class MemoryStore implements TaskStore {
   readonly addParts: TaskStore["addParts"] = async (ref, parts) => {
     const task = this.#task(ref.id);
     if (task === undefined || !moves.holds(task, ref)) return false;
-    const kept = this.#parts.get(ref.id) ?? [];
-    const isKept = ({ n }: StoredPart) => kept.some((one) => one.n === n);
-    this.#keepParts(ref.id, [...kept, ...parts.filter((part) => !isKept(part))]);
+    this.#parts.add(ref.id, parts);
+    this.#announce(partsHint(ref.id));
     return true;
   };
 
@@ -278,10 +277,8 @@ export class MemoryStore implements TaskStore {
       (task) => isOwn(task) && task.rest === undefined,
     );
     const spills = [...this.#spills.values()].filter(isOwn);
-    const partBytes = ({ id }: TaskRecord) =>
-      (this.#parts.get(id) ?? []).reduce((sum, { record }) => sum + record.length, 0);
     const sizes = [
-      ...tasks.map((task) => taskBytes(task) + partBytes(task)),
+      ...tasks.map((task) => taskBytes(task) + this.#parts.bytes(task.id)),
       ...spills.map(({ state, answer = "" }) => state.length + answer.length),
     ];
     const live = tasks.filter(isLive).length;
@@ -392,16 +389,6 @@ export class MemoryStore implements TaskStore {
     const next = task && move(task);
     if (next !== undefined) this.#put(next, "holder's");
     return next !== undefined;
-  }
-
-  #keepParts(id: string, parts: readonly StoredPart[]): void {
-    if (parts.length === 0) this.#parts.delete(id);
-    else
-      this.#parts.set(
-        id,
-        parts.toSorted((one, other) => one.n - other.n),
-      );
-    this.#announce({ id, isDue: false, isNews: false, isParts: true });
   }
 
   #put(task: TaskRecord, change: "seen" | "holder's" | "unseen" = "seen"): TaskRecord {

@@ -5,6 +5,7 @@
 // lock on the whole database when it commits.
 
 import { backOff } from "../../../util/timers.ts";
+import { partsHint } from "../../store.ts";
 import type { ChangeHint } from "../../store.ts";
 import type { PostgresClient } from "./pool.ts";
 
@@ -199,13 +200,6 @@ function read(payload: string): {
     return {};
   }
 }
-
-const partsHint = (id: string): ChangeHint => ({
-  id,
-  isDue: false,
-  isNews: false,
-  isParts: true,
-});
 
 const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((id) => typeof id === "string");

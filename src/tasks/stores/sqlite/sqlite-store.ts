@@ -1,8 +1,10 @@
 // Long on purpose: one member for each operation of a store.
+// Long on purpose: one member for each operation of a store.
 // Tasks in a SQLite file, which several processes on one machine may share. A write reads the row, applies a move from
 // moves.ts, and writes the row, all in one transaction that begins with the write lock.
 
 import type { ClaimedTask, CreateResult, ChangeHint, TaskStore } from "../../store.ts";
+import { partsHint } from "../../store.ts";
 import { asOf } from "../../expiry.ts";
 import * as moves from "../../moves.ts";
 import { undone, wasUndone } from "../../undo-moves.ts";
@@ -45,13 +47,6 @@ interface OpenFile extends Tables {
 
 /** Notes a change that others may be following, for a hint after the commit. */
 type Changed = (task: TaskRecord, isNews?: boolean) => TaskRecord;
-
-const partsChanged = ({ id }: ClaimRef): ChangeHint => ({
-  id,
-  isDue: false,
-  isNews: false,
-  isParts: true,
-});
 
 /** A task store in a SQLite file. */
 export class SqliteStore implements TaskStore {
@@ -199,7 +194,7 @@ export class SqliteStore implements TaskStore {
       tasks.update(next);
       if (more.streamed !== undefined) {
         parts.delete(ref.id, more.streamed);
-        hint(partsChanged(ref));
+        hint(partsHint(ref.id));
       }
       return true;
     });
@@ -209,7 +204,7 @@ export class SqliteStore implements TaskStore {
       const task = this.#asOfNow(tasks.byId(ref.id));
       if (task === undefined || !moves.holds(task, ref)) return false;
       parts.add(ref, added);
-      hint(partsChanged(ref));
+      hint(partsHint(ref.id));
       return true;
     });
 
