@@ -1,6 +1,7 @@
 import type { AuthProvider } from '@modelcontextprotocol/client';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Client } from '@modelcontextprotocol/client';
+import type { ContentBlock } from '@modelcontextprotocol/client';
 import type { CreateMessageRequestParams } from '@modelcontextprotocol/client';
 import type { CreateMessageResult } from '@modelcontextprotocol/client';
 import type { FetchLike } from '@modelcontextprotocol/client';
@@ -165,7 +166,13 @@ export declare type CallEvent = {
     readonly data: unknown;
     /** The part of the server that logged it. */
     readonly logger?: string | undefined;
-} | {
+} | ({
+    /**
+     * The server sent a part of what the call streams. You need not read parts: those of one block that wait are joined
+     * into one event. With "reset" the server takes back what it sent of the block.
+     */
+    readonly type: "part";
+} & Part) | {
     /** The call has a result. This is the last event. */
     readonly type: "done";
     /** The result, the same as `call.result()` resolves to. */
@@ -199,7 +206,7 @@ export declare interface CallOptions<S = undefined> {
     } | undefined;
 }
 
-/** One outcome of a call: its result, its failure, or questions that it needs answers to. */
+/** One outcome of a call: its result, its failure, a part of what it streams, or questions that it needs answers to. */
 export declare type CallOutcome = {
     /** "promise" once the call has become a task, "answer" before. */
     readonly response: "answer" | "promise";
@@ -225,7 +232,10 @@ export declare type CallOutcome = {
     readonly questions: readonly OpenQuestion[];
     /** A reference to the call at this point. Save it before you wait for a person. */
     readonly ref: string;
-});
+} | ({
+    /** The server sent a part of what the call streams. More outcomes follow. */
+    readonly kind: "partial";
+} & Part));
 
 /** The result of a tool: what the protocol defines, and two shortcuts. */
 export declare type CallResult<D = unknown> = CallToolResult & {
@@ -258,6 +268,11 @@ export declare interface ClientLimits {
     readonly taskQuestions?: number | undefined;
     /** The size of one response, or of one event of a stream, in bytes. Default: 16 MiB. */
     readonly messageBytes?: number | undefined;
+    /**
+     * How much a call may stream, in bytes of all its blocks together. Beyond that, every block is reset and no more parts are
+     * reported. The result is not affected. Default: 16 MiB.
+     */
+    readonly streamBytes?: number | undefined;
     /** How long a server may send nothing while a request is open, in milliseconds. Default: 60 000 (one minute). */
     readonly silenceMs?: number | undefined;
     /** How long the server of a task may be unreachable, in milliseconds. Default: 120 000 (two minutes). */
@@ -373,6 +388,11 @@ export declare interface ConnectOptions extends QuestionHandlers, HttpAccess {
      * 2025-11-25 and in tasks, the server sends none. Default: none.
      */
     readonly logLevel?: LoggingLevel | undefined;
+    /**
+     * Asks the server for what its tools stream. `start` and `resume` deliver it as events of the type "part"; `call` does not
+     * ask for it. Default: true.
+     */
+    readonly streams?: boolean | undefined;
     /** Sent as `_meta` with every request of a call, beside the protocol's own members. Default: none. */
     readonly meta?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -513,6 +533,37 @@ export declare type OpenQuestion = FormQuestion | UrlQuestion | SamplingQuestion
  * ```
  */
 export declare function outcomes(call: Call): AsyncGenerator<CallOutcome, void>;
+
+/**
+ * What one part did to one block, and the block as it stands afterwards.
+ *
+ * @example
+ * ```ts
+ * for await (const event of server.start("report", { topic: "Q2" })) {
+ *   if (event.type === "part") process.stdout.write(event.text);
+ * }
+ * ```
+ */
+export declare interface Part {
+    /** The key of the `ctx.stream` or `ctx.emit`. */
+    readonly block: string;
+    /**
+     * "append": add the content to what you have of this block. "replace": the content is the whole block. "reset": discard
+     * what you have of this block, because the server begins it again or the connection broke.
+     */
+    readonly op: "append" | "replace" | "reset";
+    /** The text of `content`, joined. Empty if it has none. */
+    readonly text: string;
+    /** What is new or, after "replace", the whole block. */
+    readonly content: readonly ContentBlock[];
+    /** The block as it stands after this part. It is computed when you read it. */
+    readonly soFar: {
+        /** The text of the block, joined. */
+        readonly text: string;
+        /** The content of the block. Text that follows text is one content block. */
+        readonly content: readonly ContentBlock[];
+    };
+}
 
 /** What a handler receives besides the question. */
 export declare interface QuestionContext {

@@ -4,6 +4,7 @@ import type { LoggingLevel } from "@modelcontextprotocol/client";
 import type { Era } from "../protocol/versions.ts";
 import type { Answerers } from "./answerers.ts";
 import type { CallQuestions } from "./call-questions.ts";
+import type { CallStream } from "./call-stream.ts";
 import type { CallEvent } from "./events.ts";
 import type { ClientJournal } from "./journal.ts";
 import type { LegacySession, TaskParams } from "./legacy-session.ts";
@@ -27,6 +28,8 @@ export interface CallServices {
   /** The protocol version that the connection speaks. */
   readonly era: Era;
   readonly logLevel: LoggingLevel | undefined;
+  /** True if the server sends what its tools stream. */
+  readonly streams: boolean;
   /** Set in a 2025-11-25 session. */
   readonly legacy: LegacySession | undefined;
 }
@@ -44,6 +47,8 @@ export interface ActiveCall {
   readonly emit: (event: CallEvent) => void;
   /** Which log messages to ask for. Undefined if the application does not read events. */
   readonly logLevel: LoggingLevel | undefined;
+  /** What the call streams. Undefined if nobody could read it. */
+  readonly stream: CallStream | undefined;
   /** True while a person is being asked. Meanwhile, a server that sends nothing is not in trouble. */
   readonly isPaused: () => boolean;
   /** 2025-11-25: the names of the questions so far. */

@@ -8,6 +8,7 @@ import type {
   InputResponse,
   Root,
 } from "@modelcontextprotocol/client";
+import { streamingExtension } from "../protocol/streaming.ts";
 import { tasksExtension } from "../protocol/task.ts";
 import { errorText } from "../util/error-text.ts";
 import { CallError } from "./errors.ts";
@@ -66,15 +67,23 @@ export interface QuestionHandlers {
 export class Answerers {
   readonly #handlers: QuestionHandlers;
   readonly capabilities: ClientCapabilities;
+  /** Whether the server may send what its tools stream. */
+  readonly streams: boolean;
 
-  constructor(handlers: QuestionHandlers) {
+  constructor(handlers: QuestionHandlers, streams = true) {
     this.#handlers = handlers;
+    this.streams = streams;
     const { elicit, sample, roots, tasks } = handlers;
     this.capabilities = {
       ...(elicit !== undefined && { elicitation: { form: {}, url: {} } }),
       ...(sample !== undefined && { sampling: {} }),
       ...(roots !== undefined && { roots: {} }),
-      ...(tasks !== false && { extensions: { [tasksExtension]: {} } }),
+      ...((tasks !== false || streams) && {
+        extensions: {
+          ...(tasks !== false && { [tasksExtension]: {} }),
+          ...(streams && { [streamingExtension]: {} }),
+        },
+      }),
     };
   }
 

@@ -9,12 +9,15 @@ import type { ActiveCall, CallServices } from "./active-call.ts";
 import { callTrace } from "./call-trace.ts";
 import type { CallTrace } from "./call-trace.ts";
 import { CallQuestions } from "./call-questions.ts";
+import { CallStream } from "./call-stream.ts";
 import { CallError, withPlace } from "./errors.ts";
 import { EventQueue } from "./events.ts";
 import type { CallEvent } from "./events.ts";
 import { cancelTask, followTask } from "./follow-task.ts";
 import { runLegacyCall } from "./legacy-call.ts";
 import type { AskableCall, TaskParams } from "./legacy-session.ts";
+import { partEvent } from "./part.ts";
+import type { Part } from "./part.ts";
 import { QuestionNames } from "./question-names.ts";
 import type { OpenQuestion } from "./question.ts";
 import { eraOf, referenceTo } from "./reference.ts";
@@ -71,6 +74,7 @@ export class OngoingCall implements Call, AskableCall {
   readonly #stop = new AbortController();
   readonly #time: ServerTime;
   readonly #questions: CallQuestions;
+  readonly #stream: CallStream | undefined;
   readonly #outcome: Promise<Members>;
   /** 2025-11-25: the questions that the server pushed, by key. */
   readonly #pushed = new Map<string, PushedQuestion>();
@@ -93,6 +97,10 @@ export class OngoingCall implements Call, AskableCall {
     this.#time = new ServerTime(options.timeoutMs, (error) => this.fail(error));
     const hooks = { record: this.#record, hold: this.#time.hold, fail: this.fail };
     this.#questions = new CallQuestions(services.answerers, hooks, options.isCalled);
+    if (services.streams && !options.isCalled) {
+      const onPart = (read: () => Part | undefined) => this.#events.pushLater(partEvent(read));
+      this.#stream = new CallStream(services.limits.streamBytes, onPart, state.streamed);
+    }
     const { signal } = options;
     signal?.addEventListener("abort", this.#onAbort);
     if (signal?.aborted === true) this.#onAbort();
@@ -249,6 +257,7 @@ export class OngoingCall implements Call, AskableCall {
       ref: () => referenceTo(this.#state),
       emit: (event) => this.#events.push(event),
       logLevel: this.#options.isCalled ? undefined : services.logLevel,
+      stream: this.#stream,
       isPaused: () => this.#questions.isOpen || services.legacy?.isAsking === true,
       names: this.#names,
       isResumed: this.#options.isResumed,
@@ -259,6 +268,10 @@ export class OngoingCall implements Call, AskableCall {
   readonly #move = async (change: Partial<CallState>): Promise<void> => {
     const changedAt = Object.keys(change).length === 0 ? this.#state.changedAt : Date.now();
     this.#state = { ...this.#state, ...change, changedAt };
+    if (this.#stream !== undefined) {
+      const streamed = this.#state.result === undefined ? this.#stream.kept : undefined;
+      this.#state = { ...this.#state, streamed };
+    }
     const { journal } = this.#services;
     if (journal === undefined) return;
     const ref = referenceTo(this.#state);

@@ -10,8 +10,10 @@ import type {
 import { dialectOf, howToPlugIn } from "../protocol/draft-plug-in.ts";
 import type { DraftDialect } from "../protocol/draft-plug-in.ts";
 import { goodIdempotencyKey, isIdempotencyKey } from "../protocol/idempotency-key.ts";
+import { streamingExtension } from "../protocol/streaming.ts";
 import { draftVersion, legacyVersion, modernVersion } from "../protocol/versions.ts";
 import type { Era } from "../protocol/versions.ts";
+import { own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import type { CallServices } from "./active-call.ts";
 import { Answerers } from "./answerers.ts";
@@ -57,7 +59,7 @@ export async function connect(
   options: ConnectOptions = {},
 ): Promise<Connection> {
   const dialect = dialectFor(options);
-  const answerers = new Answerers(options);
+  const answerers = new Answerers(options, options.streams);
   const limits = limitsOf(options.limits);
   const headers = new ParamHeaders();
   const channel = new RequestChannel(headers.learn);
@@ -65,7 +67,11 @@ export async function connect(
   const { transport } = endpoint;
   const info = { name: options.name ?? "mcp-parley", version: options.version ?? "1.0.0" };
   const sdk = new Client(info, {
-    capabilities: answerers.capabilities,
+    capabilities: {
+      ...answerers.capabilities,
+      // 2025-11-25 has no extensions.
+      ...(answerers.streams && { experimental: { [streamingExtension]: {} } }),
+    },
     versionNegotiation: { mode: modeOf(options.era) },
   });
   // An error that matters reaches the application through the call that it affects.
@@ -251,6 +257,13 @@ class LiveConnection implements Connection {
     await this.sdk.close();
   };
 
+  get #serverStreams(): boolean {
+    const { extensions, experimental } = this.sdk.getServerCapabilities() ?? {};
+    return (
+      own(this.era === modernVersion ? extensions : experimental, streamingExtension) !== undefined
+    );
+  }
+
   get #target(): string {
     return this.#parts.endpoint.name ?? this.server.name;
   }
@@ -316,6 +329,7 @@ class LiveConnection implements Connection {
       journal: this.#journal,
       era: this.era,
       logLevel,
+      streams: answerers.streams && draft === undefined && this.#serverStreams,
       legacy: this.era === legacyVersion ? this.#legacy : undefined,
     };
   }

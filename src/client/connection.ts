@@ -43,6 +43,11 @@ export interface ConnectOptions extends QuestionHandlers, HttpAccess {
    * 2025-11-25 and in tasks, the server sends none. Default: none.
    */
   readonly logLevel?: LoggingLevel | undefined;
+  /**
+   * Asks the server for what its tools stream. `start` and `resume` deliver it as events of the type "part"; `call` does not
+   * ask for it. Default: true.
+   */
+  readonly streams?: boolean | undefined;
   /** Sent as `_meta` with every request of a call, beside the protocol's own members. Default: none. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,6 +1,7 @@
 // The events of a call, and the queue that takes them to the code that iterates over the call.
 
 import type { LoggingLevel } from "@modelcontextprotocol/client";
+import type { Part } from "./part.ts";
 import type { OpenQuestion } from "./question.ts";
 import type { CallResult } from "./result.ts";
 
@@ -57,6 +58,13 @@ export type CallEvent =
       /** The part of the server that logged it. */
       readonly logger?: string | undefined;
     }
+  | ({
+      /**
+       * The server sent a part of what the call streams. You need not read parts: those of one block that wait are joined
+       * into one event. With "reset" the server takes back what it sent of the block.
+       */
+      readonly type: "part";
+    } & Part)
   | {
       /** The call has a result. This is the last event. */
       readonly type: "done";
@@ -68,7 +76,8 @@ const mostLogs = 1_000;
 
 /** Holds events until they are read. */
 export class EventQueue<E extends { readonly type: string; readonly ref?: string }> {
-  readonly #queue: E[] = [];
+  /** A function makes its event when it is read. */
+  readonly #queue: (E | (() => E | undefined))[] = [];
   readonly #takers: (() => void)[] = [];
   /** How many log messages wait. */
   #logs = 0;
@@ -78,12 +87,18 @@ export class EventQueue<E extends { readonly type: string; readonly ref?: string
 
   push(event: E): void {
     if (this.#isOver) return;
-    const last = this.#queue.at(-1);
     // Keeps only the newest of a series, because a server can send progress without end.
-    if (event.type === "progress" && last?.type === "progress") this.#queue.pop();
+    if (event.type === "progress" && typeOf(this.#queue.at(-1)) === "progress") this.#queue.pop();
     if (event.type === "log") this.#countLog();
     if (event.ref !== undefined) this.#refresh(event.ref);
     this.#queue.push(event);
+    this.#takers.shift()?.();
+  }
+
+  /** Adds an event that is made when it is read. Undefined: there is nothing to read any more. */
+  pushLater(make: () => E | undefined): void {
+    if (this.#isOver) return;
+    this.#queue.push(make);
     this.#takers.shift()?.();
   }
 
@@ -92,14 +107,16 @@ export class EventQueue<E extends { readonly type: string; readonly ref?: string
     this.#logs += 1;
     if (this.#logs <= mostLogs) return;
     this.#logs -= 1;
-    const oldest = this.#queue.findIndex(({ type }) => type === "log");
+    const oldest = this.#queue.findIndex((one) => typeOf(one) === "log");
     this.#queue.splice(oldest, 1);
   }
 
   /** A reference can be megabytes long, so events that are still unread share the newest one. It continues them all. */
   #refresh(ref: string): void {
     for (const [index, event] of this.#queue.entries()) {
-      if (event.ref !== undefined) this.#queue[index] = { ...event, ref };
+      if (typeof event === "object" && event.ref !== undefined) {
+        this.#queue[index] = { ...event, ref };
+      }
     }
   }
 
@@ -117,8 +134,10 @@ export class EventQueue<E extends { readonly type: string; readonly ref?: string
 
   async next(): Promise<IteratorResult<E, undefined>> {
     for (;;) {
-      const event = this.#queue.shift();
-      if (event !== undefined) {
+      const queued = this.#queue.shift();
+      if (queued !== undefined) {
+        const event = typeof queued === "function" ? queued() : queued;
+        if (event === undefined) continue;
         if (event.type === "log") this.#logs -= 1;
         return { done: false, value: event };
       }
@@ -136,3 +155,6 @@ export class EventQueue<E extends { readonly type: string; readonly ref?: string
     return { next: () => this.next(), return: async () => ({ done: true, value: undefined }) };
   }
 }
+
+const typeOf = (queued: { readonly type: string } | (() => unknown) | undefined) =>
+  typeof queued === "object" ? queued.type : undefined;

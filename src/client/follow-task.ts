@@ -8,12 +8,14 @@ import { RemoteTask } from "./remote-task.ts";
 import type { TaskServices } from "./remote-task.ts";
 import { resultIn } from "./task-snapshot.ts";
 import type { CreatedTask, TaskSnapshot } from "./task-snapshot.ts";
+import { TaskStream } from "./task-stream.ts";
 
 export async function followTask(call: ActiveCall, created: CreatedTask): Promise<Members> {
   const task = new RemoteTask(created, call.services);
   const stopListening = call.questions.listen(task.hurry);
+  const stream = call.stream && new TaskStream(task, call.services, call.stream);
   try {
-    return await new TaskFollower(call, task).follow();
+    return await new TaskFollower(call, task, stream).follow();
   } catch (error) {
     // This client will never answer the question, so the task would wait until it expires. A task of another process may
     // find a client that can answer.
@@ -27,6 +29,7 @@ export async function followTask(call: ActiveCall, created: CreatedTask): Promis
     throw isCancelled ? withPlace(error, { taskId }) : error;
   } finally {
     stopListening();
+    stream?.stop();
     task.rest();
   }
 }
@@ -52,13 +55,15 @@ export async function cancelTask(
 class TaskFollower {
   readonly #call: ActiveCall;
   readonly #task: RemoteTask;
+  readonly #stream: TaskStream | undefined;
   readonly #asked = new Set<string>();
   readonly #sent = new Set<string>();
   #statusMessage: string | undefined;
 
-  constructor(call: ActiveCall, task: RemoteTask) {
+  constructor(call: ActiveCall, task: RemoteTask, stream: TaskStream | undefined) {
     this.#call = call;
     this.#task = task;
+    this.#stream = stream;
   }
 
   async follow(): Promise<Members> {
@@ -67,6 +72,9 @@ class TaskFollower {
       await this.#task.wait(signal);
       const snapshot = await this.#task.poll(signal);
       this.#emitStatus(snapshot);
+      // The parts that came before a question or the end are read before it.
+      await this.#stream?.follow(snapshot);
+      signal.throwIfAborted();
       const result = resultIn(snapshot, this.#task.taskId);
       if (result !== undefined) return result;
       await this.#ask(snapshot);

@@ -27,21 +27,26 @@ export interface Hostile {
   readonly close: () => Promise<void>;
 }
 
-const discovered = {
+const discovered = (extensions: object) => ({
   resultType: "complete",
   supportedVersions: ["2026-07-28"],
   capabilities: {
     tools: {},
     prompts: {},
     resources: {},
-    extensions: { "io.modelcontextprotocol/tasks": {} },
+    extensions: { "io.modelcontextprotocol/tasks": {}, ...extensions },
   },
   ttlMs: 0,
   cacheScope: "private",
   _meta: { "io.modelcontextprotocol/serverInfo": { name: "hostile", version: "1.0.0" } },
-};
+});
 
-export async function hostile(say: Saying, listen?: Saying): Promise<Hostile> {
+/** `extensions` are those that it declares besides tasks. */
+export async function hostile(
+  say: Saying,
+  listen?: Saying,
+  extensions: object = {},
+): Promise<Hostile> {
   const heard: Heard[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -52,7 +57,7 @@ export async function hostile(say: Saying, listen?: Saying): Promise<Hostile> {
       const members = "code" in result ? { error: result } : { result };
       response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...members }));
     };
-    if (message.method === "server/discover") return reply(discovered);
+    if (message.method === "server/discover") return reply(discovered(extensions));
     if (message.method === "subscriptions/listen") {
       const said = await listen?.(message, response);
       if (listen === undefined) reply({ code: -32_601, message: "no" });

@@ -12,6 +12,7 @@ export type { Era } from "../protocol/versions.ts";
 // calls
 export type { Call } from "./call.ts";
 export type { CallEvent } from "./events.ts";
+export type { Part } from "./part.ts";
 export type { CallResult } from "./result.ts";
 export { outcomes } from "./outcome.ts";
 export type { CallOutcome } from "./outcome.ts";

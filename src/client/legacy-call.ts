@@ -10,6 +10,7 @@ import type { ActiveCall } from "./active-call.ts";
 import { badResponse, CallError, refusal } from "./errors.ts";
 import { taskFor } from "./legacy-session.ts";
 import type { LegacyTool } from "./legacy-session.ts";
+import type { RequestOptions } from "./open-request.ts";
 import { pause } from "./pause.ts";
 import { nameOf } from "./question-names.ts";
 import { readQuestion } from "./read-question.ts";
@@ -59,12 +60,18 @@ function send(
   params: Members,
   timeoutMs?: number,
 ): Promise<RpcResponse> {
-  return call.services.channel.request(method, params, {
+  const { channel } = call.services;
+  const options: RequestOptions = {
     signal: call.signal,
     timeoutMs,
     isPaused: call.isPaused,
     onProgress: (progress) => call.emit({ type: "progress", ...progress }),
-  });
+  };
+  const { stream } = call;
+  if (stream === undefined || method === "tasks/get") {
+    return channel.request(method, params, options);
+  }
+  return stream.request((onPart) => channel.request(method, params, { ...options, onPart }));
 }
 
 /** Asks the person to open the pages that the server needs before it accepts the call. */

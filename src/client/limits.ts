@@ -10,6 +10,11 @@ export interface ClientLimits {
   readonly taskQuestions?: number | undefined;
   /** The size of one response, or of one event of a stream, in bytes. Default: 16 MiB. */
   readonly messageBytes?: number | undefined;
+  /**
+   * How much a call may stream, in bytes of all its blocks together. Beyond that, every block is reset and no more parts are
+   * reported. The result is not affected. Default: 16 MiB.
+   */
+  readonly streamBytes?: number | undefined;
   /** How long a server may send nothing while a request is open, in milliseconds. Default: 60 000 (one minute). */
   readonly silenceMs?: number | undefined;
   /** How long the server of a task may be unreachable, in milliseconds. Default: 120 000 (two minutes). */
@@ -31,6 +36,7 @@ export function limitsOf(given: ClientLimits = {}): Limits {
     stateRounds: given.stateRounds ?? 50,
     taskQuestions: given.taskQuestions ?? 1_000,
     messageBytes: given.messageBytes ?? 16 * 1_024 * 1_024,
+    streamBytes: given.streamBytes ?? 16 * 1_024 * 1_024,
     silenceMs: given.silenceMs ?? 60_000,
     outageMs: given.outageMs ?? 120_000,
     refusedMs: given.refusedMs ?? 7 * 86_400_000,

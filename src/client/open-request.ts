@@ -2,6 +2,7 @@
 
 import type { LoggingLevel } from "@modelcontextprotocol/client";
 import type { RpcResponse } from "../protocol/rpc.ts";
+import type { PartContent } from "../protocol/streaming.ts";
 import type { Members } from "../util/objects.ts";
 import { timerMs } from "../util/timers.ts";
 import { badResponse, CallError } from "./errors.ts";
@@ -32,6 +33,8 @@ export interface RequestOptions {
   readonly logLevel?: LoggingLevel | undefined;
   /** Receives the log messages of this request. If all requests share one channel, also those of others. */
   readonly onLog?: ((message: LogMessage) => void) | undefined;
+  /** Asks for the parts of this request's stream, and receives them. */
+  readonly onPart?: ((part: PartContent) => void) | undefined;
   /** Receives the notifications of a subscription. */
   readonly onNotification?: ((method: string, params: Members) => void) | undefined;
 }

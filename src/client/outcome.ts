@@ -2,10 +2,12 @@
 
 import type { Call } from "./call.ts";
 import { CallError } from "./errors.ts";
+import { tagged } from "./part.ts";
+import type { Part } from "./part.ts";
 import type { OpenQuestion } from "./question.ts";
 import type { CallResult } from "./result.ts";
 
-/** One outcome of a call: its result, its failure, or questions that it needs answers to. */
+/** One outcome of a call: its result, its failure, a part of what it streams, or questions that it needs answers to. */
 export type CallOutcome = {
   /** "promise" once the call has become a task, "answer" before. */
   readonly response: "answer" | "promise";
@@ -36,6 +38,10 @@ export type CallOutcome = {
       /** A reference to the call at this point. Save it before you wait for a person. */
       readonly ref: string;
     }
+  | ({
+      /** The server sent a part of what the call streams. More outcomes follow. */
+      readonly kind: "partial";
+    } & Part)
 );
 
 /**
@@ -63,6 +69,7 @@ export async function* outcomes(call: Call): AsyncGenerator<CallOutcome, void> {
         const { questions, ref } = event;
         yield { response, kind: "asks", questions, ref };
       }
+      if (event.type === "part") yield tagged({ response, kind: "partial" } as const, event);
       if (event.type === "done") {
         const { result } = event;
         if (result.isError === true) yield { response, kind: "failure", result };

@@ -1,6 +1,8 @@
 // A reference: the state of a call as one string. Another process can continue the call from it. It contains the
 // arguments, the answers and the server's state, so it is a secret.
 
+import { keptStreamIn } from "./call-stream.ts";
+import type { KeptStream } from "./call-stream.ts";
 import { CallError } from "./errors.ts";
 import { isObject } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
@@ -46,6 +48,8 @@ export interface CallState {
   readonly changedAt?: number | undefined;
   /** The span of the call in the process that started it, if it was traced. */
   readonly traceparent?: string | undefined;
+  /** What the call has streamed so far, and how far its task was read. */
+  readonly streamed?: KeptStream | undefined;
   /** The result of a call that is done, until the application takes it. */
   readonly result?: Members | undefined;
 }
@@ -118,6 +122,7 @@ function checked(raw: unknown): CallState | undefined {
     era: eras.find((one) => one === raw["era"]),
     changedAt,
     traceparent,
+    streamed: keptStreamIn(raw["streamed"]),
     result,
   };
 }

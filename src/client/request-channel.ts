@@ -17,6 +17,8 @@ import type {
   TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import type { RpcResponse } from "../protocol/rpc.ts";
+import { partIn } from "../protocol/streamed-content.ts";
+import { partNotification, streamingExtension } from "../protocol/streaming.ts";
 import { isObject, own } from "../util/objects.ts";
 import type { Members } from "../util/objects.ts";
 import type { ResponseObserver } from "./bounded-fetch.ts";
@@ -138,6 +140,7 @@ export class RequestChannel implements ResponseObserver {
       ...options.trace,
       ...(options.logLevel && { [LOG_LEVEL_META_KEY]: options.logLevel }),
       ...(options.onProgress && { progressToken: id }),
+      ...(options.onPart && { [streamingExtension]: { token: id } }),
     };
     return { jsonrpc: "2.0", id, method, params: withMeta(params, _meta) };
   }
@@ -176,6 +179,10 @@ export class RequestChannel implements ResponseObserver {
     if (method === "notifications/progress") {
       request.alive();
       request.options.onProgress?.(progressOf(params));
+    } else if (method === partNotification) {
+      request.alive();
+      const part = partIn(params);
+      if (part !== undefined) request.options.onPart?.(part);
     } else if (method === "notifications/cancelled") {
       request.fail(new CallError("server_down", "The server cancelled the request."));
     } else request.options.onNotification?.(method, params);
@@ -211,6 +218,7 @@ export class RequestChannel implements ResponseObserver {
 function requestIdIn(method: string, params: Members): unknown {
   if (method === "notifications/progress") return params["progressToken"];
   if (method === "notifications/cancelled") return params["requestId"];
+  if (method === partNotification) return params["token"];
   return own(params["_meta"], SUBSCRIPTION_ID_META_KEY);
 }
 

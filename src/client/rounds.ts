@@ -8,6 +8,7 @@ import { backOff } from "../util/timers.ts";
 import type { ActiveCall } from "./active-call.ts";
 import { CallError, refusal } from "./errors.ts";
 import type { LogMessage } from "./log-messages.ts";
+import type { RequestOptions } from "./open-request.ts";
 import { pause } from "./pause.ts";
 import { readQuestion } from "./read-question.ts";
 import type { CallState } from "./reference.ts";
@@ -90,7 +91,7 @@ function send(call: ActiveCall): Promise<RpcResponse> {
     ...(requestState !== undefined && { requestState }),
     ...(questions.size > 0 && { inputResponses: Object.fromEntries(answers) }),
   };
-  return channel.request(method, params, {
+  const options: RequestOptions = {
     signal: call.signal,
     timeoutMs: limits.silenceMs,
     isPaused: call.isPaused,
@@ -101,7 +102,10 @@ function send(call: ActiveCall): Promise<RpcResponse> {
       logLevel: call.logLevel,
       onLog: (message: LogMessage) => call.emit({ type: "log", ...message }),
     }),
-  });
+  };
+  const { stream } = call;
+  if (stream === undefined) return channel.request(method, params, options);
+  return stream.request((onPart) => channel.request(method, params, { ...options, onPart }));
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from "vitest";
 import { deferred } from "../../test/wire/deferred.ts";
+import { streamingExtension } from "../protocol/streaming.ts";
 import { failure } from "./failure.fixture.ts";
 import { form, hostile, taskOf } from "./hostile.fixture.ts";
 import type { Hostile, Saying } from "./hostile.fixture.ts";
@@ -62,7 +63,7 @@ describe("every request", () => {
         [metaKey("clientCapabilities")]: {
           elicitation: { form: {}, url: {} },
           roots: {},
-          extensions: { [metaKey("tasks")]: {} },
+          extensions: { [metaKey("tasks")]: {}, [streamingExtension]: {} },
         },
       });
     }
@@ -109,7 +110,7 @@ describe("every request", () => {
       const meta = server.heard[0]?.params["_meta"] as Record<string, unknown>;
       expect(meta[metaKey("clientCapabilities")]).toEqual({
         ...has,
-        extensions: { [metaKey("tasks")]: {} },
+        extensions: { [metaKey("tasks")]: {}, [streamingExtension]: {} },
       });
     },
   );
