@@ -11,6 +11,7 @@ import type { InputResponse } from '@modelcontextprotocol/client';
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { ReadResourceResult } from '@modelcontextprotocol/client';
+import type { RequestId } from '@modelcontextprotocol/client';
 import type { Root } from '@modelcontextprotocol/client';
 import type { StandardSchemaV1 } from '@modelcontextprotocol/client';
 import type { Transport } from '@modelcontextprotocol/client';
@@ -739,6 +740,16 @@ export declare interface WithTasksOptions {
      * it if a handler of yours can throw, because a transport does not learn about that. Default: no limit.
      */
     readonly answerMs?: number | undefined;
+    /**
+     * Asks for what tools stream, and receives each part, with the id of the request that it belongs to. Each round of a call is
+     * a request of its own, and so is each time that its task has asked something. Default: no parts are asked for.
+     *
+     * @example
+     * ```ts
+     * withTasks(transport, { onPart: ({ text }) => process.stdout.write(text) });
+     * ```
+     */
+    readonly onPart?: ((part: Part, request: RequestId) => void) | undefined;
 }
 
 export { }

@@ -18,7 +18,7 @@ export interface KeptStream {
 
 /** A reference with more than this would be written too often. A process that continues the call then reads its task anew. */
 const mostKept = 256 * 1_024;
-const longestCursor = 4_096;
+const longestCursor = 65_536;
 
 export class CallStream {
   readonly #blocks: StreamedBlocks;
@@ -85,6 +85,12 @@ export class CallStream {
   /** A reading broke off. */
   broken(): void {
     this.#isBroken = true;
+  }
+
+  /** The server does not accept the cursor, so the task is read from its beginning. */
+  restart(): void {
+    this.#cursor = undefined;
+    this.#blocks.clear();
   }
 
   /** Nothing is read any more. */

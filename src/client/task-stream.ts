@@ -1,7 +1,7 @@
 // Reads what a task streams, while the task is polled. Polling says how the task stands, and works without this. A server that
 // does not let streams be read is not asked again.
 
-import { methodNotFound } from "../protocol/error-codes.ts";
+import { invalidParams, methodNotFound } from "../protocol/error-codes.ts";
 import { readStreamsMethod } from "../protocol/streaming.ts";
 import { backOff } from "../util/timers.ts";
 import type { CallStream } from "./call-stream.ts";
@@ -95,7 +95,9 @@ export class TaskStream {
         { signal: AbortSignal.any([stop, this.#over.signal]), meta, onPart: this.#take },
       );
       if (response.kind === "error") {
-        this.#isRefused = response.error.code === methodNotFound;
+        const { code } = response.error;
+        this.#isRefused = code === methodNotFound;
+        if (code === invalidParams && cursor !== undefined) this.#stream.restart();
         throw new Error(response.error.message);
       }
       const snapshot = snapshotOf(response.result, taskId);

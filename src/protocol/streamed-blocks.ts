@@ -102,6 +102,12 @@ export class StreamedBlocks {
     }
   };
 
+  /** Takes everything back. */
+  readonly clear = (): void => {
+    for (const block of this.#blocks.values()) block.kept = undefined;
+    this.drop();
+  };
+
   /** What is certain, for another process. Undefined if it is more than `mostBytes`. */
   kept(mostBytes: number): KeptBlocks | undefined {
     const kept: [string, readonly ContentBlock[]][] = [];
@@ -171,10 +177,7 @@ export class StreamedBlocks {
   /** A stream that is cut off would look complete, so nothing of it stays. */
   #giveUp(): void {
     this.#isOver = true;
-    for (const block of this.#blocks.values()) {
-      block.kept = undefined;
-      if (block.now !== undefined) this.#change(block, "reset", undefined);
-    }
+    this.clear();
   }
 }
 

@@ -7,7 +7,9 @@ import { RemoteTask } from "../remote-task.ts";
 import type { TaskServices } from "../remote-task.ts";
 import { resultIn } from "../task-snapshot.ts";
 import type { CreatedTask, TaskSnapshot } from "../task-snapshot.ts";
+import { TaskStream } from "../task-stream.ts";
 import { canBeAsked, capabilitiesIn } from "./messages.ts";
+import type { StreamedRequest } from "./streamed-request.ts";
 
 /** The response to a request of the client. */
 export type TaskOutcome =
@@ -19,6 +21,8 @@ export class FollowedTask {
   readonly #task: RemoteTask;
   readonly #capabilities: Members;
   readonly #answered = new Set<string>();
+  readonly streamed: StreamedRequest | undefined;
+  readonly #stream: TaskStream | undefined;
 
   /** `meta` is the `_meta` of the call. What it says about the client applies to the task as well. */
   constructor(
@@ -26,11 +30,15 @@ export class FollowedTask {
     tool: string,
     meta: Members,
     services: Omit<TaskServices, "meta">,
+    streamed?: StreamedRequest,
   ) {
     const { progressToken: _, ...own } = meta;
     this.tool = tool;
     this.#capabilities = capabilitiesIn(meta);
     this.#task = new RemoteTask(created, { ...services, meta: own });
+    this.streamed = streamed;
+    if (streamed === undefined) return;
+    this.#stream = new TaskStream(this.#task, { ...services, meta: own }, streamed.stream);
   }
 
   get taskId(): string {
@@ -48,11 +56,19 @@ export class FollowedTask {
         await task.wait(signal);
         const snapshot = await task.poll(signal);
         onSnapshot(snapshot);
+        await this.#stream?.follow(snapshot);
+        signal.throwIfAborted();
         const result = resultIn(snapshot, this.taskId);
-        if (result !== undefined) return { result };
+        if (result !== undefined) {
+          this.#stream?.stop();
+          return { result };
+        }
         const questions = this.#askable(snapshot);
         if (questions.size > 0) return { questions };
       }
+    } catch (error) {
+      this.#stream?.stop();
+      throw error;
     } finally {
       task.rest();
     }

@@ -37,13 +37,24 @@ export function capabilitiesIn(meta: Members): Members {
   return members(meta[CLIENT_CAPABILITIES_META_KEY]);
 }
 
-/** The same request, declaring the tasks extension. Its value is exactly `{}`, because some servers accept no other. */
-export function declaring(request: JSONRPCRequest, meta: Members): JSONRPCRequest {
+/**
+ * The same request, declaring these extensions. The value of each is exactly `{}`, because some servers accept no other for
+ * tasks.
+ */
+export function declaring(
+  request: JSONRPCRequest,
+  meta: Members,
+  ids: readonly string[] = [tasksExtension],
+): JSONRPCRequest {
   const capabilities = capabilitiesIn(meta);
   const extensions = members(capabilities["extensions"]);
-  const declared = extensions[tasksExtension];
-  if (isObject(declared) && Object.keys(declared).length === 0) return request;
-  const extended = { ...capabilities, extensions: { ...extensions, [tasksExtension]: {} } };
+  const missing = ids.filter((id) => {
+    const declared = extensions[id];
+    return !isObject(declared) || Object.keys(declared).length > 0;
+  });
+  if (missing.length === 0) return request;
+  const added = Object.fromEntries(missing.map((id) => [id, {}]));
+  const extended = { ...capabilities, extensions: { ...extensions, ...added } };
   const _meta = { ...meta, [CLIENT_CAPABILITIES_META_KEY]: extended };
   return { ...request, params: { ...request.params, _meta } };
 }

@@ -1,5 +1,8 @@
 // The options of `withTasks`, and the error that it reports.
 
+import type { RequestId } from "@modelcontextprotocol/client";
+import type { Part } from "../part.ts";
+
 /** Options of `withTasks`. */
 export interface WithTasksOptions {
   /**
@@ -18,6 +21,16 @@ export interface WithTasksOptions {
    * it if a handler of yours can throw, because a transport does not learn about that. Default: no limit.
    */
   readonly answerMs?: number | undefined;
+  /**
+   * Asks for what tools stream, and receives each part, with the id of the request that it belongs to. Each round of a call is
+   * a request of its own, and so is each time that its task has asked something. Default: no parts are asked for.
+   *
+   * @example
+   * ```ts
+   * withTasks(transport, { onPart: ({ text }) => process.stdout.write(text) });
+   * ```
+   */
+  readonly onPart?: ((part: Part, request: RequestId) => void) | undefined;
 }
 
 /** Reported to the transport's `onerror` when a call ends but its task continues on the server. */

@@ -11,6 +11,8 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/client";
+import { partNotification, streamingExtension } from "../../protocol/streaming.ts";
+import { tasksExtension } from "../../protocol/task.ts";
 import { isObject } from "../../util/objects.ts";
 import type { Members } from "../../util/objects.ts";
 import { CallError } from "../errors.ts";
@@ -26,6 +28,7 @@ import { declaring, errorOf, isId, isRequest, members, modernMeta } from "./mess
 import { LegacyByDefault } from "./no-effect.ts";
 import { TaskLeftError } from "./options.ts";
 import type { WithTasksOptions } from "./options.ts";
+import { StreamedRequest } from "./streamed-request.ts";
 import { TransportTrace } from "./transport-trace.ts";
 import type { TracedCall } from "./transport-trace.ts";
 
@@ -40,6 +43,8 @@ interface OpenCall {
   /** The last progress that was reported under its token. */
   progress: number;
   task: FollowedTask | undefined;
+  /** Undefined if nobody wants its parts. */
+  streamed: StreamedRequest | undefined;
   /** Undefined if nothing is traced. */
   readonly trace: TracedCall | undefined;
 }
@@ -55,6 +60,7 @@ export class TaskTransport implements Transport {
   readonly #services: TaskServices;
   readonly #cancelOnAbort: boolean;
   readonly #progressMs: number;
+  readonly #onPart: WithTasksOptions["onPart"];
   readonly #calls = new Map<RequestId, OpenCall>();
   readonly #asking: AskingTasks;
   readonly #legacy = new LegacyByDefault();
@@ -65,6 +71,7 @@ export class TaskTransport implements Transport {
     const { cancelOnAbort = false, listen = true, outageMs = 60_000, progressMs = 5_000 } = options;
     this.#cancelOnAbort = cancelOnAbort;
     this.#progressMs = progressMs;
+    this.#onPart = options.onPart;
     this.#asking = new AskingTasks(options.answerMs, (task) => this.#cancel(task));
     /* oxlint-disable unicorn/prefer-add-event-listener -- a transport has no addEventListener */
     this.onclose = inner.onclose;
@@ -94,7 +101,7 @@ export class TaskTransport implements Transport {
     this.#legacy.sent(message);
     const meta = isRequest(message) ? modernMeta(message) : undefined;
     if (!isRequest(message) || meta === undefined) return this.#inner.send(message, options);
-    const declared = declaring(message, meta);
+    const declared = declaring(message, meta, this.#onPart && [tasksExtension, streamingExtension]);
     if (message.method !== "tools/call") return this.#inner.send(declared, options);
     return this.#call(declared, options);
   };
@@ -111,6 +118,7 @@ export class TaskTransport implements Transport {
       stop: new AbortController(),
       progress: 0,
       task: undefined,
+      streamed: undefined,
       trace: this.#traces.callOf(request),
     };
     call.signal?.addEventListener("abort", () => this.#giveUp(call), { once: true });
@@ -119,14 +127,24 @@ export class TaskTransport implements Transport {
       void this.#answered(call, requestState, members(inputResponses));
       return;
     }
+    const asking = this.#streamed(call)?.asking(request) ?? request;
     const send = (sent: JSONRPCRequest) => this.#inner.send(sent, options);
     try {
-      await (call.trace === undefined ? send(request) : call.trace.send(request, send));
+      await (call.trace === undefined ? send(asking) : call.trace.send(asking, send));
     } catch (error) {
       call.trace?.giveUp(error);
       this.#calls.delete(call.id);
+      call.streamed?.stream.end();
       throw error;
     }
+  }
+
+  #streamed(call: OpenCall): StreamedRequest | undefined {
+    if (this.#onPart === undefined) return undefined;
+    const { streamBytes } = limitsOf();
+    const onError = (cause: unknown) => this.onerror?.(new Error("onPart threw", { cause }));
+    call.streamed = new StreamedRequest(call.id, streamBytes, this.#onPart, onError);
+    return call.streamed;
   }
 
   /** Without a stream to close, the client gives up with a message. True if the server need not see that message. */
@@ -145,6 +163,7 @@ export class TaskTransport implements Transport {
     if (call.stop.signal.aborted || this.#calls.get(call.id) !== call) return;
     call.stop.abort();
     call.trace?.giveUp();
+    call.streamed?.stream.end();
     const forget = () => this.#calls.delete(call.id);
     if (call.task === undefined) {
       // Most servers will not respond any more, but a response on its way may say that the call is a task.
@@ -173,6 +192,7 @@ export class TaskTransport implements Transport {
   #received(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
     if ("method" in message) {
       if (message.method === "notifications/progress") this.#noteProgress(message.params);
+      if (message.method === partNotification && this.#tookPart(members(message.params))) return;
       return this.onmessage?.(message, extra);
     }
     const call = message.id === undefined ? undefined : this.#calls.get(message.id);
@@ -186,6 +206,8 @@ export class TaskTransport implements Transport {
     const result = "result" in message ? message.result : undefined;
     const trace = call?.stop.signal.aborted === true ? undefined : call?.trace;
     trace?.responded(message);
+    if ("error" in message) call?.streamed?.stream.end();
+    else call?.streamed?.stream.finished(undefined);
     if (call === undefined || !isObject(result) || result["resultType"] !== "task") {
       if ("error" in message) trace?.failed(message.error);
       else trace?.answered(members(result));
@@ -194,10 +216,26 @@ export class TaskTransport implements Transport {
     this.#becameTask(call, result);
   }
 
+  /** True if a call of the client has asked for it. */
+  #tookPart(params: Members): boolean {
+    for (const { streamed, stop } of this.#calls.values()) {
+      if (streamed === undefined || params["token"] !== streamed.token) continue;
+      if (!stop.signal.aborted) streamed.take(params);
+      return true;
+    }
+    return false;
+  }
+
   #becameTask(call: OpenCall, result: Members): void {
     try {
       const meta = { ...call.meta, ...call.trace?.meta };
-      call.task = new FollowedTask(createdTask(result), call.tool, meta, this.#services);
+      call.task = new FollowedTask(
+        createdTask(result),
+        call.tool,
+        meta,
+        this.#services,
+        call.streamed,
+      );
       call.trace?.becameTask(call.task.taskId);
     } catch (fault) {
       return this.#failed(call, fault);
@@ -218,6 +256,8 @@ export class TaskTransport implements Transport {
     }
     const { task, questions } = asking;
     call.task = task;
+    call.streamed = task.streamed;
+    if (task.streamed !== undefined) task.streamed.id = call.id;
     await this.#follow(call, task, () => task.answer(questions, answers, call.stop.signal));
   }
 
@@ -290,6 +330,7 @@ export class TaskTransport implements Transport {
     for (const call of this.#calls.values()) {
       if (!call.stop.signal.aborted) call.trace?.giveUp();
       call.stop.abort();
+      call.streamed?.stream.end();
     }
     this.#calls.clear();
     this.#traces.close();
