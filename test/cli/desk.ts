@@ -143,6 +143,18 @@ export function desk(options: Partial<ParleyOptions> = {}): App {
     return `${first} ${second}`;
   });
 
+  app.tool("report", { description: "Streams a text, and asks in the middle" }, async (ctx) => {
+    const draft = await ctx.stream("draft", async function* () {
+      yield "Revenue \u001B[3";
+      yield "1mgrew. ";
+    });
+    const by = await ctx.ask("by", "By how much?", z.string());
+    const end = await ctx.stream("end", async function* () {
+      yield `It grew by ${by}.`;
+    });
+    return `${draft}\n${end}\nSources: none`;
+  });
+
   app.tool("slow", { description: "Never ends" }, async (ctx) => {
     await ctx.step(
       "wait",

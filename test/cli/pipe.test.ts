@@ -9,6 +9,28 @@ import { keys as appKeys, quiet } from "../interop/errands.ts";
 import { deskUrl, emptyFolder, parley, parleyProcess, read } from "./run.ts";
 import { deskFile } from "./where.ts";
 
+describe("a result that is streamed", () => {
+  test("is printed as it comes, and then only what is left of it", async () => {
+    const cwd = emptyFolder();
+    const url = await deskUrl();
+    const whole = "Revenue grew. \nIt grew by 5 %.\nSources: none\n";
+    const at = { cwd };
+    const asked = await parley(["call", url, "report"], at);
+    expect(asked).toMatchObject({ code: 6 });
+    expect(asked.stdout).toMatch(/^Revenue grew\. \n\? by \(form\) By how much\?\n/);
+    const [, id = ""] = /parley resume ([\da-f]{8})/.exec(asked.stdout) ?? [];
+    // Another process prints what the first one has printed as well, so that its output is complete.
+    const resumed = await parley(["resume", id, "--answer", "by=5 %"], at);
+    expect(resumed).toMatchObject({ code: 0, stdout: whole });
+    for (const option of [[], ["--no-stream"], ["--quiet"]]) {
+      const args = ["call", url, "report", "--answer", "by=5 %", ...option];
+      expect(await parley(args, at)).toMatchObject({ code: 0, stdout: whole });
+    }
+    const json = await parley(["call", url, "report", "--answer", "by=5 %", "--json"], at);
+    expect(read(json.stdout)).toMatchObject({ parley: 1, status: "done" });
+  });
+});
+
 describe("call, exit 6, resume in another process", () => {
   test("rounds of a server file", async () => {
     const cwd = emptyFolder();

@@ -53,6 +53,17 @@ describe("answered by keys", () => {
     );
   });
 
+  test("text that is streamed is on the screen before the question, and is not printed twice", async () => {
+    const screen = await calling("report");
+    await screen.shows(/Revenue grew\.\s*\n① [\d.]+ m?s +asks by/);
+    await answer(screen, /◆ {2}By how much\?/, "5 %", enter);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toMatch(
+      /It grew by 5 %\.\n② [\d.]+ m?s +done\n✔ .*\n(?: .*\n)*\s*Sources: none$/,
+    );
+    expect(screen.text().match(/Revenue/g)).toHaveLength(1);
+  });
+
   test("a server in development reports its steps at the end", async () => {
     const screen = await calling("rounds");
     await answer(screen, /◆ {2}First\?/, "Ada", enter);

@@ -9,6 +9,7 @@ import type { GivenAnswers } from "../args/given-answers.ts";
 import { plainLine, someOf } from "../screen/plain.ts";
 import { askPerson, Interrupted, NotTaken, shownAnswer, Withdrawn } from "../prompts/person.ts";
 import { inCommandWords } from "./command-words.ts";
+import type { StreamedText } from "./streamed-text.ts";
 import { stepsIn, Timeline } from "./timeline.ts";
 import { signs, style } from "../screen/style.ts";
 import type { Printer } from "../screen/printer.ts";
@@ -35,6 +36,8 @@ export interface Driver {
   readonly given: GivenAnswers;
   /** Whether a person can be asked. */
   readonly isInteractive: boolean;
+  /** Prints what the call streams. Undefined if only the result is printed. */
+  readonly streamed?: StreamedText | undefined;
   /** Aborts at Ctrl-C. */
   readonly interrupt: AbortSignal;
 }
@@ -122,6 +125,9 @@ class Drive {
         break;
       case "log":
         this.#timeline.logged(event);
+        break;
+      case "part":
+        this.#driver.streamed?.take(event);
         break;
       case "withdrawn":
         this.#withdrawn.get(event.key)?.abort();

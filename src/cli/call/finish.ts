@@ -41,7 +41,8 @@ export async function finish(
   await calls.settle();
   const { last, kept } = calls;
   const ref = resumable(outcome, connection, last);
-  const code = tell({ outcome, tool, server: connection, ref, kept, again }, io, isJson);
+  const { streamed } = driver;
+  const code = tell({ outcome, tool, server: connection, ref, kept, again, streamed }, io, isJson);
   // The journal forgets the call only after its result is printed, so that the result cannot get lost in between.
   if (code === exit.done || "result" in outcome) await call.result().catch(() => {});
   return code;

@@ -1,14 +1,16 @@
 // Prints the outcome of a call: text for a person, one JSON object for a program, and an exit code for both.
 
 import { isCallToolResult, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import type { CallToolResult } from "@modelcontextprotocol/client";
 import { CallError } from "../../client/index.ts";
 import type { CallResult, Connection, OpenQuestion } from "../../client/index.ts";
 import { isObject } from "../../util/objects.ts";
 import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
+import { blockText } from "./block-text.ts";
 import type { Outcome } from "./drive.ts";
 import { inCommandWords } from "./command-words.ts";
+import type { StreamedText } from "./streamed-text.ts";
 import { plain, plainJson, plainLine } from "../screen/plain.ts";
 import { urlWarnings } from "../prompts/url-warnings.ts";
 import { expectedOf, worded } from "../prompts/form-field.ts";
@@ -28,6 +30,8 @@ export interface CallReport {
   readonly kept: string | undefined;
   /** The words after `parley` that continue a call which the journal does not have. */
   readonly again?: string | undefined;
+  /** What was printed while the call ran. */
+  readonly streamed?: StreamedText | undefined;
 }
 
 /** Prints the outcome of a call. */
@@ -73,8 +77,12 @@ const idOf = (ref: string) => shortId(readReference(ref).state);
 
 // ---------------------------------------------------------------- for people
 
-function print({ outcome, ref, kept, again }: CallReport, { out, err }: Io): void {
-  if ("result" in outcome) return out(`${textOf(outcome.result)}\n`);
+function print({ outcome, ref, kept, again, streamed }: CallReport, { out, err }: Io): void {
+  if ("result" in outcome) {
+    const text = textOf(outcome.result);
+    return out(streamed === undefined ? `${text}\n` : streamed.rest(text));
+  }
+  if (streamed !== undefined) out(streamed.end());
   if ("error" in outcome) err(`${style.red(plain(outcome.error.message))}\n`);
   if ("questions" in outcome) {
     for (const question of outcome.questions) out(questionText(question));
@@ -149,25 +157,6 @@ export function resultText(result: unknown): string {
 function textOf({ content, structuredContent }: CallToolResult): string {
   if (content.length > 0) return content.map(blockText).join("\n");
   return isObject(structuredContent) ? plainJson(structuredContent, 2) : "";
-}
-
-/** A block of content as text. */
-export function blockText(block: ContentBlock): string {
-  switch (block.type) {
-    case "text":
-      return plain(block.text);
-    case "image":
-    case "audio":
-      return `[${block.type}, ${plainLine(block.mimeType)}, ${Math.floor((block.data.length * 3) / 4)} bytes]`;
-    case "resource_link":
-      return `[${plainLine(block.name)}] ${plainLine(block.uri)}`;
-    case "resource":
-      return "text" in block.resource
-        ? plain(block.resource.text)
-        : `[${plainLine(block.resource.uri)}]`;
-    default:
-      return plainJson(block);
-  }
 }
 
 // ---------------------------------------------------------------- for scripts

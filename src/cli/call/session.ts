@@ -12,6 +12,7 @@ import type { AccessValues } from "../server/access.ts";
 import type { Target } from "../server/target.ts";
 import type { ConnectedServer } from "../server/connection.ts";
 import type { Driver } from "./drive.ts";
+import { StreamedText } from "./streamed-text.ts";
 
 const ownCallOptions = {
   answers: { type: "string" },
@@ -19,6 +20,7 @@ const ownCallOptions = {
   journal: { type: "string" },
   "no-journal": { type: "boolean" },
   "no-input": { type: "boolean" },
+  "no-stream": { type: "boolean" },
   quiet: { type: "boolean" },
 } as const;
 
@@ -35,6 +37,7 @@ export interface CallValues extends AccessValues {
   readonly journal?: string | undefined;
   readonly "no-journal"?: boolean | undefined;
   readonly "no-input"?: boolean | undefined;
+  readonly "no-stream"?: boolean | undefined;
   readonly quiet?: boolean | undefined;
 }
 
@@ -64,7 +67,9 @@ export async function openSession(target: Target, values: CallValues, io: Io): P
   const given = new GivenAnswers(values.answers, values.answer ?? []);
   const timeoutMs = timeoutOf(values);
   const interruption = onInterrupt();
-  const options = { ...accessOf(values, io), journal: calls };
+  const isPlain = values.json === true || values.quiet === true;
+  const streams = !isPlain && values["no-stream"] !== true;
+  const options = { ...accessOf(values, io), journal: calls, streams };
   const connected = await openConnection(target, options, values, printer, io).catch(
     (error: unknown) => {
       interruption.end();
@@ -72,7 +77,8 @@ export async function openSession(target: Target, values: CallValues, io: Io): P
     },
   );
   const isInteractive = io.isInteractive && values["no-input"] !== true;
-  const driver = { printer, given, isInteractive, interrupt: interruption.signal };
+  const streamed = streams ? new StreamedText(printer) : undefined;
+  const driver = { printer, given, isInteractive, streamed, interrupt: interruption.signal };
   const close = async () => {
     interruption.end();
     await connected.close();

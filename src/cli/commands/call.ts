@@ -48,7 +48,8 @@ call, and the exit code is 6.
   --journal DIR            where unfinished calls are kept (default:
                            .parley/calls)
   --no-journal             do not keep the call
-  --quiet                  print only the result
+  --no-stream              print the result when it is complete, not as it comes
+  --quiet                  print only the result, when it is complete
 
 Connection
 ${accessHelp}

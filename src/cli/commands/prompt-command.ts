@@ -4,7 +4,7 @@ import type { GetPromptResult, Prompt } from "@modelcontextprotocol/client";
 import type { Connection } from "../../client/index.ts";
 import { didYouMean, parseOptions, splitAtDashes } from "../args/command-line.ts";
 import { answersHelp, fetchAndPrint, fetchOptions, outputHelp } from "../call/fetch.ts";
-import { blockText } from "../call/outcome.ts";
+import { blockText } from "../call/block-text.ts";
 import { UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
 import { plainLine } from "../screen/plain.ts";

@@ -53,7 +53,8 @@ Options
   --journal DIR            where unfinished calls are kept (default:
                            .parley/calls)
   --no-input               never ask, even at a terminal
-  --quiet                  print only the result
+  --no-stream              print the result when it is complete, not as it comes
+  --quiet                  print only the result, when it is complete
 
 Connection
 ${accessHelp}

@@ -12,6 +12,10 @@ export interface PrinterOptions {
   readonly isTerminal: boolean;
   /** The width of a line. */
   readonly columns: number;
+  /** Where results go. By default they are not printed. */
+  readonly writeResult?: ((text: string) => void) | undefined;
+  /** Whether results appear on the same screen. */
+  readonly isShared?: boolean;
 }
 
 /** The least time between two updates of the line, because a server can send more than a person can read. */
@@ -22,7 +26,9 @@ const takeBack = "\r\u001B[K";
 /** Prints progress and messages. */
 export class Printer {
   readonly #options: PrinterOptions;
-  #held: string[] | undefined;
+  #held: (() => void)[] | undefined;
+  /** The screen shows text of a result, and its line is not over. */
+  #isMidLine = false;
   /** The text of the line that changes in place. */
   #live: string | undefined;
   /** Its next text. */
@@ -38,7 +44,8 @@ export class Printer {
   }
 
   readonly line = (text: string): void => {
-    if (this.#held !== undefined) return void this.#held.push(text);
+    if (this.#held !== undefined) return void this.#held.push(() => this.line(text));
+    this.#startLine();
     this.#catchUp();
     const { write, isTerminal } = this.#options;
     const live = isTerminal ? this.#live : undefined;
@@ -47,7 +54,7 @@ export class Printer {
 
   /** Replaces the line that changes in place. Without a terminal, each text is a line of its own. */
   readonly live = (text: string): void => {
-    if (this.#held !== undefined) return;
+    if (this.#held !== undefined || this.#isMidLine) return;
     this.#next = text;
     const pause = this.#options.isTerminal ? pauseMs.onTerminal : pauseMs.elsewhere;
     if (performance.now() - this.#changedAt >= pause) this.#catchUp();
@@ -55,10 +62,25 @@ export class Printer {
 
   /** Keeps the line that changes in place as it is now, and starts a new one. */
   readonly settle = (): void => {
+    this.#startLine();
     this.#catchUp();
     if (this.#live !== undefined && this.#options.isTerminal) this.#options.write("\n");
     this.#live = undefined;
   };
+
+  /** Prints text of a result as it comes. Lines that follow do not break into it. */
+  readonly result = (text: string): void => {
+    if (this.#held !== undefined) return void this.#held.push(() => this.result(text));
+    const { writeResult, isShared = false } = this.#options;
+    if (!this.#isMidLine) this.settle();
+    writeResult?.(text);
+    this.#isMidLine = isShared && !text.endsWith("\n");
+  };
+
+  #startLine(): void {
+    if (this.#isMidLine) this.#options.write("\n");
+    this.#isMidLine = false;
+  }
 
   /** Only `work` prints while it runs. Other lines are printed afterwards. */
   async quiet<T>(work: (say: (text: string) => void) => Promise<T>): Promise<T> {
@@ -69,7 +91,7 @@ export class Printer {
     } finally {
       const held = this.#held;
       this.#held = undefined;
-      for (const text of held) this.line(text);
+      for (const print of held) print();
     }
   }
 
@@ -91,9 +113,11 @@ export class Printer {
 }
 
 /** A printer on standard error. */
-export function printerFor({ err }: Io, isQuiet = false): Printer {
+export function printerFor({ out, err }: Io, isQuiet = false): Printer {
   const isTerminal = process.stderr.isTTY && process.env["TERM"] !== "dumb";
-  return new Printer({ write: isQuiet ? () => {} : err, isTerminal, columns: columnsHere() });
+  const isShared = process.stderr.isTTY && process.stdout.isTTY;
+  const write = isQuiet ? () => {} : err;
+  return new Printer({ write, isTerminal, columns: columnsHere(), writeResult: out, isShared });
 }
 
 /** The width of the terminal. Without one, lines are not limited. */
