@@ -1,6 +1,7 @@
 // A model that cannot be asked anything and sees only the text of tool results. It does what the text says, and its user
 // answers the questions it finds there.
 
+import { patience } from "../patience.ts";
 import { callTool } from "./post.ts";
 import type { Answer, To } from "./post.ts";
 
@@ -43,7 +44,8 @@ export async function modelCalls(
 ): Promise<{ readonly last: Answer; readonly texts: readonly string[] }> {
   const texts: string[] = [];
   let answer = await callTool(to, tool, args, chat);
-  for (let turn = 0; turn < 50; turn += 1) {
+  const until = performance.now() + patience.timeout;
+  while (performance.now() < until) {
     const [instruction = "", details = "{}"] = blocksIn(answer);
     texts.push(instruction);
     if (!instruction.startsWith("Not finished")) return { last: answer, texts };

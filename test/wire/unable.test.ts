@@ -108,7 +108,7 @@ describe("a question that needs a way to the person", () => {
 describe("a wait that needs a task", () => {
   const Price = z.object({ cents: z.int() });
   const message =
-    '"quote" cannot wait for "price": this client does not support tasks. Add requires: ["task"] to refuse such clients before anything runs.';
+    '"quote" cannot wait for "price": this client does not support tasks. Turn on parley({ relay: true }), or add requires: ["task"] to refuse such clients before anything runs.';
 
   function quoting() {
     const { app, ran } = made();
@@ -198,7 +198,7 @@ describe("a wait that needs a task", () => {
   test("an unknown capability is refused at registration", () => {
     const { app } = made();
     expect(() => app.tool("odd", { requires: ["forms" as "form"] }, () => "")).toThrow(
-      'Tool "odd" requires "forms", which is not known. Use form, url, sampling, roots, task, ask, or the id of an extension, such as io.example/ext.',
+      'Tool "odd" requires "forms", which is not known. Use form, url, sampling, roots, task, ask, stream, or the id of an extension, such as io.example/ext.',
     );
   });
 });

@@ -25,7 +25,7 @@ export class Unsupported extends UnansweredError {
     }
     this.message =
       needs === "task"
-        ? `"${handler}" cannot wait for "${key}": this client does not support tasks. Add requires: ["task"] to refuse such clients before anything runs.`
+        ? `"${handler}" cannot wait for "${key}": this client does not support tasks. Turn on parley({ relay: true }), or add requires: ["task"] to refuse such clients before anything runs.`
         : `"${handler}" cannot ask question "${key}": this client does not support it, because it has not declared ${declarations[needs]}.${question}`;
   }
 }

@@ -22,7 +22,7 @@ import { fetchSpilled } from "./spill.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
 import type { RoundRequest } from "./request.ts";
-import { waysOf } from "./ways.ts";
+import { relaysTasks, waysOf } from "./ways.ts";
 import type { OpenWays } from "./ways.ts";
 import { unpackState } from "./state.ts";
 import type { CallState, OpenWait, PackedState } from "./state.ts";
@@ -252,7 +252,10 @@ class FirstRound implements Call {
   }
 
   get abilities(): readonly (Ability | ExtensionId)[] {
-    return abilitiesOf(this.#request.capabilities);
+    const able = abilitiesOf(this.#request.capabilities);
+    const { task } = this.#definition;
+    if (task === undefined || able.includes("task")) return able;
+    return relaysTasks(task, this.ways) ? [...able, "task"] : able;
   }
 
   get ways(): OpenWays {

@@ -16,7 +16,7 @@ import { isKnown } from "./first-request.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore } from "../tasks/store-needed.ts";
 import type { TaskInput } from "../tasks/task-carrier.ts";
-import { formsOnly } from "./ways.ts";
+import { formsOnly, relaysTasks } from "./ways.ts";
 
 /** A call that asks for a task at once has no round. */
 type PromotedCall = Pick<
@@ -27,13 +27,19 @@ type PromotedCall = Pick<
 
 type SuspendedOutcome = Extract<Outcome<unknown>, { kind: "waiting" | "detached" }>;
 
-/** The task runtime, if this call may become a task: its tool has `task`, this server has a store, and this request declares the extension. */
+/**
+ * The task runtime, if this call may become a task: its tool has `task`, this server has a store, and this request declares the
+ * extension. Otherwise the model can ask how the task stands, if the call may be relayed.
+ */
 export function runtimeFor(
   core: Core,
   definition: Definition,
   { capabilities }: RoundRequest,
+  call: Pick<Call, "ways">,
 ): TaskRuntime | undefined {
-  return definition.task !== undefined && canFollowTasks(capabilities) ? core.tasks : undefined;
+  const { task } = definition;
+  if (task === undefined) return undefined;
+  return canFollowTasks(capabilities) || relaysTasks(task, call.ways) ? core.tasks : undefined;
 }
 
 /** Whether the run waits only for timers and other people. The client could only send the request again. */

@@ -9,7 +9,7 @@ import type { Declared, RequiredAbility } from "../define/abilities.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import type { RoundRequest, RoundResponse } from "./request.ts";
-import { canAsk, waysOf } from "./ways.ts";
+import { canAsk, relaysTasks, waysOf } from "./ways.ts";
 
 /** The response to a client that lacks something. Undefined if it has everything. `also` is what this request proves. */
 export function unmetRequirement(
@@ -21,7 +21,9 @@ export function unmetRequirement(
   const { name, requires = [] } = definition;
   if (requires.length === 0) return undefined;
   const able: string[] = [...abilitiesOf(request.capabilities), ...also.map(keptAs)];
-  if (requires.includes("ask") && canAsk(waysOf(core, definition, request))) able.push("ask");
+  const ways = waysOf(core, definition, request);
+  if (canAsk(ways)) able.push("ask");
+  if (relaysTasks(definition.task, ways)) able.push("task");
   const missing = requires.filter(
     (ability) => !able.includes(ability === "ask" ? ability : keptAs(ability)),
   );

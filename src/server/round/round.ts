@@ -148,7 +148,7 @@ function runCall(
     return left ?? Promise.resolve(failureResponse(core, definition, error, call));
   }
   // Looked up once for the whole round, because an app that closes while the handler runs no longer has a task runtime.
-  const runtime = runtimeFor(core, definition, request);
+  const runtime = runtimeFor(core, definition, request, call);
   if (request.isTaskWanted === true && runtime !== undefined && call.round === 1) {
     return promote(runtime, definition, call, request, untouched, {}).catch((error: unknown) =>
       failureResponse(core, definition, error, call),

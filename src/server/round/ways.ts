@@ -98,6 +98,10 @@ export function wayOf(
 /** Whether a question that the model may relay has a way. */
 export const canAsk = (open: OpenWays): boolean => wayOf(open, { relay: true }) !== undefined;
 
+/** Whether a call may become a task although its client cannot follow one: the model asks how it stands. */
+export const relaysTasks = (task: string | undefined, open: OpenWays): boolean =>
+  task === "optional" && open.includes(letters.relay);
+
 /** Whether a question that goes this way ends the request, because no `requestState` can travel with it. */
 export const pausesFor = (way: Way | undefined): boolean =>
   way === "app" || way === "relay" || way === "link";
