@@ -237,7 +237,7 @@ describe.each([
     const task = await begun(bare, "motto");
     const result = await resultOf(bare, task);
     expect(result.isError).toBe(true);
-    expect(JSON.stringify(result)).toContain("neither forms nor pages");
+    expect(JSON.stringify(result)).toContain("has not declared");
     const after = await bare.client.experimental.tasks.getTask(task.taskId);
     expect(after.status).toBe("failed");
     await bare.client.close();
