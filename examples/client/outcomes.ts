@@ -1,6 +1,7 @@
 // The same call, with every outcome it can have as one type.
 
 // #region outcomes
+import process from "node:process";
 import { connect, outcomes } from "mcp-parley/client";
 
 const server = await connect("http://127.0.0.1:3000/mcp", { elicit: "events" });
@@ -11,6 +12,9 @@ for await (const outcome of outcomes(call)) {
       for (const { key } of outcome.questions) {
         await call.answer(key, { action: "accept", content: { [key]: "Fixed" } });
       }
+      break;
+    case "partial":
+      process.stdout.write(outcome.text);
       break;
     case "complete":
       console.log(outcome.result.text);
