@@ -17,7 +17,7 @@ if (left !== undefined) write(`resumes ${left.phase}`);
 const call = left === undefined ? connection.start(TOOL) : connection.resume(left.ref);
 let events = 0;
 for await (const event of call) {
-  if (event.type === "progress" || event.type === "log") continue;
+  if (event.type === "progress" || event.type === "log" || event.type === "part") continue;
   events += 1;
   switch (event.type) {
     case "asked":
