@@ -1,5 +1,5 @@
-// Writes package-lock.json so that `npm ci` works on every machine and with every registry: - without the addresses
-// that packages were downloaded from, because they differ between registries;
+// Writes package-lock.json so that `npm ci` works on every machine and with every registry:
+//   - without the addresses that packages were downloaded from, because they differ between registries;
 //   - with the optional packages of all platforms, even those that the current registry does not have. npm leaves such
 //     packages out of the lock file and then refuses the lock file because they are missing.
 

@@ -1,6 +1,6 @@
 // The text form of everything sealed: <word>.<key id>.<base64url(nonce ‖ ciphertext ‖ tag)>.
 //
-// F1. The word says what is inside, and its version. The word and the key id are authenticated, so neither can be
+//   F1. The word says what is inside, and its version. The word and the key id are authenticated, so neither can be
 //       changed, and a ticket never opens as a token.
 //   F2. A sealed block has exactly one text. Padding, stray characters, spare bits and further dots are refused.
 //   F3. A refusal takes the same decoding and decrypting, whatever is wrong with the text.
