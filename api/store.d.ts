@@ -527,9 +527,8 @@ export declare interface TaskStore extends Store {
     /** Brings the tables up to date. It is safe to call while other replicas run, even older ones. */
     readonly migrate: () => Promise<void>;
     /**
-     * Creates a task, unless its call already has one or its principal already has `most` live tasks. The store may miss
-     * tasks that are created at the very same moment when it counts, and count some that no sweep has passed since they
-     * expired.
+     * Creates a task, unless its call already has one or its principal already has `most` live tasks. The count may miss
+     * tasks that are created at the same moment, and include expired tasks that no sweep has passed yet.
      */
     readonly create: (task: NewTask, most: number) => Promise<CreateResult>;
     /** Reads a task by its id. */
@@ -546,9 +545,7 @@ export declare interface TaskStore extends Store {
     readonly readParts: (id: string, after: PartPlace) => Promise<PartPage | undefined>;
     /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
     readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
-    /**
-     * Takes in answers. Resolves to undefined when there is no such task.
-     */
+    /** Takes in answers. Resolves to undefined when there is no such task. */
     readonly answer: (id: string, answers: readonly Answer[]) => Promise<AnswerResult | undefined>;
     /**
      * Cancels a live task, and leaves an ended one unchanged. Resolves to the task afterwards, which can be read for at
