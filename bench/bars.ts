@@ -10,6 +10,8 @@ const atLeast: readonly Bar[] = [
   ["plain/fast÷tmcp", 3],
   ["tworound/fast÷bare", 0.45],
   ["wrapped÷unwrapped", 0.95],
+  ["streaming/ten a turn, fast÷bare", 0.8],
+  ["streaming/one a turn, fast÷bare", 0.5],
 ];
 
 const atMost: readonly Bar[] = [
@@ -19,6 +21,7 @@ const atMost: readonly Bar[] = [
   ["engine/an entry, 200÷50 entries", 1.5],
   ["engine/100 runs, at once÷in turn", 2],
   ["token/cpu µs, 1 KiB", 100],
+  ["streaming/first part, fast÷bare", 1.5],
 ];
 
 export function checkBars(figures: Figures): void {

@@ -30,6 +30,7 @@ const programs = [
   "bench/aside/program.ts",
   "bench/http/token-work.ts",
   "bench/recovery/worker.ts",
+  "bench/streaming/server.ts",
 ];
 
 export class Bench {

@@ -24,6 +24,7 @@ import { measureMemory } from "./parts/memory.ts";
 import { measureRecovery } from "./parts/recovery.ts";
 import { measureRounds } from "./parts/rounds.ts";
 import { measureSize } from "./parts/size.ts";
+import { measureStreaming } from "./parts/streaming.ts";
 import { measureTasks } from "./parts/tasks.ts";
 import { measureTokenShare } from "./parts/token-share.ts";
 import { measureWrapped } from "./parts/wrapped.ts";
@@ -71,6 +72,7 @@ const parts: readonly Part[] = [
   ["size", measureSize],
   ["memory", measureMemory],
   ["recovery", measureRecovery],
+  ["streaming", measureStreaming],
   ["tasks/sqlite", (bench) => measureTasks(bench, sqliteBed)],
   ["tasks/postgres", (bench) => measureTasks(bench, postgresBed)],
 ];

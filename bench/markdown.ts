@@ -28,6 +28,9 @@ const shares: readonly (readonly [label: string, name: string])[] = [
   ["… of the official SDK ÷ bare", "coldstart/sdk÷bare"],
   ["installed size ÷ the official SDK", "size/parley÷sdk"],
   ["resident memory, 100 000 calls ÷ 25 000", "memory/fast 100k÷25k"],
+  ["the first part of a stream ÷ the first byte of bare SSE", "streaming/first part, fast÷bare"],
+  ["10 000 pieces, ten a turn, pieces a second ÷ bare SSE", "streaming/ten a turn, fast÷bare"],
+  ["… one a turn", "streaming/one a turn, fast÷bare"],
   ["takeover after `kill -9`, SQLite ÷ lease", "recovery/sqlite÷lease"],
   ["… Postgres ÷ lease", "recovery/postgres÷lease"],
 ];

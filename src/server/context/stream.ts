@@ -68,6 +68,8 @@ class Streamed {
   /** Text of this turn that has not been sent. */
   #text = "";
   #flushing: NodeJS.Immediate | undefined;
+  /** The first part is about to be sent. */
+  #isBeginning = false;
   #hasSent = false;
   /** Set while the client has too much to read. */
   #room: Promise<void> | undefined;
@@ -149,13 +151,19 @@ class Streamed {
     if (this.#parts === undefined || text === "") return;
     this.#text += text;
     if (this.#text.length >= fullAt) this.#flush(false);
-    else this.#flushing ??= setImmediate(() => this.#flush(false));
+    // The first part does not wait for the rest of its turn, because someone waits for a sign of life.
+    else if (this.#hasSent) this.#flushing ??= setImmediate(() => this.#flush(false));
+    else if (!this.#isBeginning) {
+      this.#isBeginning = true;
+      process.nextTick(() => this.#flush(false));
+    }
   }
 
   /** Half of a surrogate pair waits for the other half, unless nothing follows. */
   #flush(isLast: boolean): void {
     clearImmediate(this.#flushing);
     this.#flushing = undefined;
+    this.#isBeginning = false;
     const isSplit = !isLast && /[\uD800-\uDBFF]$/.test(this.#text);
     const ready = isSplit ? this.#text.slice(0, -1) : this.#text;
     this.#text = this.#text.slice(ready.length);

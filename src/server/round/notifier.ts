@@ -7,7 +7,7 @@ import type { PartSink } from "../context/part-sink.ts";
 import type { Notify } from "./request.ts";
 
 /** The params of a progress notification. */
-export interface ProgressParams {
+interface ProgressParams {
   progressToken: string | number;
   progress: number;
   total?: number;
