@@ -74,6 +74,7 @@ export default defineConfig({
             "task-listen",
             "task-phases",
             "task-principals",
+            "task-streaming",
             "tasks",
             "token",
           ]

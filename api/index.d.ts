@@ -751,6 +751,8 @@ export declare interface Limits {
      * more parts. Default: 30 seconds.
      */
     readonly streamStallMs: number;
+    /** How many tasks one user may read the streams of at once, in one process. Default: 16. */
+    readonly streamReaders: number;
 }
 
 /** One URI of a template, for the list of resources. */

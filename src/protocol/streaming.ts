@@ -11,7 +11,7 @@ export const streamingExtension = "io.github.mcp-parley/streaming";
 export const partNotification: string = `notifications/${streamingExtension}/part`;
 
 /** The request that reads the parts of a task. */
-export const readStreamsMethod: string = `${streamingExtension}/read`;
+export const readStreamsMethod: "io.github.mcp-parley/streaming/read" = `${streamingExtension}/read`;
 
 /** What a part does to its block. "reset": discard what you have of it. */
 export type PartOp = "append" | "replace" | "reset";

@@ -78,6 +78,8 @@ export interface Limits {
    * more parts. Default: 30 seconds.
    */
   readonly streamStallMs: number;
+  /** How many tasks one user may read the streams of at once, in one process. Default: 16. */
+  readonly streamReaders: number;
 }
 
 /** The limits with defaults. Throws a RangeError that names a limit that is out of range. */
@@ -106,6 +108,7 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     undoMs: tenYearsMs,
     streamBytes: 1024 * 1024 * 1024,
     streamStallMs: tenYearsMs,
+    streamReaders: 10_000,
   };
   for (const name of boundedLimits) {
     const value = limits[name];
@@ -142,6 +145,7 @@ const boundedLimits = [
   "undoMs",
   "streamBytes",
   "streamStallMs",
+  "streamReaders",
 ] as const;
 
 const defaultLimits: Limits = {
@@ -171,4 +175,5 @@ const defaultLimits: Limits = {
   undoMs: defaultTaskLimits.undoMs,
   streamBytes: 1024 * 1024,
   streamStallMs: 30_000,
+  streamReaders: 16,
 };

@@ -77,6 +77,8 @@ export class TaskRuntime {
   readonly #reader: TaskReader;
   readonly #clock = new StoreClock();
   readonly #streams: RunningStreams;
+  /** Aborts when this process stops, so that its readers go on elsewhere. */
+  #readings = new AbortController();
   #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
 
@@ -333,7 +335,8 @@ export class TaskRuntime {
     const { store, sealer, observer } = this.#options;
     const { open } = this.#reader;
     const deps = { store, sealer, observer, clock: this.#clock, streams: this.#streams, open };
-    return new StreamReading(deps, task, after).parts(signal);
+    const ends = AbortSignal.any([signal, this.#readings.signal]);
+    return new StreamReading(deps, task, after).parts(ends);
   }
 
   // ---------------------------------------------------------------- for this process
@@ -353,6 +356,8 @@ export class TaskRuntime {
 
   /** Stops the worker. Its tasks continue in other processes. */
   drain(): Promise<void> {
+    this.#readings.abort();
+    this.#readings = new AbortController();
     return this.process.drain();
   }
 

@@ -298,14 +298,6 @@ export interface ChangeHint {
   readonly isParts?: boolean | undefined;
 }
 
-/** The hint about the parts of a task. */
-export const partsHint = (id: string): ChangeHint => ({
-  id,
-  isDue: false,
-  isNews: false,
-  isParts: true,
-});
-
 /** What `sweep` did. */
 export interface SweepResult {
   /** How many live tasks failed because their time was up. */

@@ -70,7 +70,13 @@ export function install(server: McpServer, installation: Installation): Serve {
   const [first] = installation.registrations;
   if (first !== undefined) server.server.registerCapabilities({ logging: {}, ...streaming });
   const legacyTasks = offersTasks(installation.core, installation.registrations)
-    ? installTasks(server, installation.core, responses, installation.derivePrincipal)
+    ? installTasks(
+        server,
+        installation.core,
+        responses,
+        installation.derivePrincipal,
+        installation.isAttached === true,
+      )
     : undefined;
   const serve = (definition: Definition) =>
     serving({ server, responses, legacyTasks, installation }, definition);

@@ -107,30 +107,40 @@ export function sentAnswers({ mcpReq }: ServerContext): unknown {
 
 function notifierFor(
   core: Core,
-  { mcpReq, http }: ServerContext,
+  context: ServerContext,
   capabilities: ClientCapabilities,
   isAttached: boolean,
 ): RoundRequest["notify"] {
+  const { mcpReq } = context;
   const stream = wantedStream(mcpReq._meta, capabilities);
-  const channel = (): PartChannel => {
-    const unread = UnreadBytes.of(http?.req);
-    return {
-      // Over stdio the SDK's promise resolves when the pipe has room.
-      send: (params) =>
-        mcpReq
-          .notify({ method: partNotification, params: { ...params } })
-          .then(() => unread?.room(), ignore),
-      // Nobody counts what the transport of another server has not sent yet.
-      ...(isAttached ? { mostBytes: core.limits.streamBytes } : {}),
-    };
-  };
   return new Notifier(mcpReq._meta?.progressToken, {
     progress: (params) =>
       void mcpReq.notify({ method: "notifications/progress", params: { ...params } }).catch(ignore),
     log: (level, data) => void mcpReq.log(level, data).catch(ignore),
-    parts: () => (stream === undefined ? undefined : new ClientParts(stream, channel(), core)),
+    parts: () =>
+      stream === undefined
+        ? undefined
+        : new ClientParts(stream, partsOver(core, context, isAttached), core),
     now: core.environment.now,
   });
+}
+
+/** Carries parts to the client of a request. */
+export function partsOver(
+  { limits }: Core,
+  { mcpReq, http }: ServerContext,
+  isAttached: boolean,
+): PartChannel {
+  const unread = UnreadBytes.of(http?.req);
+  return {
+    // Over stdio the SDK's promise resolves when the pipe has room.
+    send: (params) =>
+      mcpReq
+        .notify({ method: partNotification, params: { ...params } })
+        .then(() => unread?.room(), ignore),
+    // Nobody counts what the transport of another server has not sent yet.
+    ...(isAttached ? { mostBytes: limits.streamBytes } : {}),
+  };
 }
 
 // A notification to a client that has disconnected is not worth an error.

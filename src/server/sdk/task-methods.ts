@@ -8,7 +8,8 @@ import type {
   ServerContext,
   StandardSchemaV1,
 } from "@modelcontextprotocol/server";
-import { methodNotFound } from "../../protocol/error-codes.ts";
+import { internalError, methodNotFound } from "../../protocol/error-codes.ts";
+import { readStreamsMethod } from "../../protocol/streaming.ts";
 import { tasksExtension } from "../../protocol/task.ts";
 import type { Core } from "../core.ts";
 import { principalOf } from "../round/principal.ts";
@@ -17,7 +18,8 @@ import { serveTask, unreachable } from "../tasks/requests.ts";
 import type { TaskResponse, TaskRequest } from "../tasks/requests.ts";
 import { LegacyTasks } from "./legacy-tasks.ts";
 import type { ResponseOverrides } from "./response-overrides.ts";
-import { sentAnswers } from "./round-request.ts";
+import { serveStreams } from "../tasks/stream-requests.ts";
+import { partsOver, sentAnswers } from "./round-request.ts";
 
 /** Lets everything through. The params are checked later, after the caller. */
 const anyParams: StandardSchemaV1<unknown, TaskParams> = {
@@ -31,6 +33,7 @@ const anyParams: StandardSchemaV1<unknown, TaskParams> = {
 interface TaskParams {
   readonly taskId?: unknown;
   readonly cursor?: unknown;
+  readonly after?: unknown;
 }
 
 /** Declares the extension as exactly `{}`, because some clients accept nothing else. */
@@ -39,6 +42,7 @@ export function installTasks(
   core: Core,
   responses: ResponseOverrides,
   derivePrincipal: PrincipalOf | undefined,
+  isAttached: boolean,
 ): LegacyTasks {
   const { server: protocol } = server;
   const legacy = new LegacyTasks(server, core);
@@ -75,6 +79,22 @@ export function installTasks(
   protocol.setRequestHandler("tasks/update", { params: anyParams }, (params, ctx) => {
     if (!isModern(ctx)) throw new ProtocolError(methodNotFound, "Method not found");
     return serve("tasks/update", params, ctx);
+  });
+  protocol.setRequestHandler(readStreamsMethod, { params: anyParams }, async (params, ctx) => {
+    const { mcpReq } = ctx;
+    if (!isModern(ctx)) throw new ProtocolError(methodNotFound, "Method not found");
+    const response = await serveStreams(core, {
+      taskId: params.taskId,
+      after: params.after,
+      meta: mcpReq._meta,
+      capabilities: capabilitiesOf(mcpReq.envelope),
+      principal: principalIn(ctx),
+      channel: partsOver(core, ctx, isAttached),
+      signal: mcpReq.signal,
+    });
+    // Nobody is there to read it.
+    if (response === undefined) throw new ProtocolError(internalError, "The client has gone.");
+    return resultOf(response);
   });
   protocol.setRequestHandler("tasks/cancel", { params: anyParams }, (params, ctx) =>
     isModern(ctx)

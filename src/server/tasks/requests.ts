@@ -187,14 +187,16 @@ const malformed = (why: string): TaskResponse => ({
   message: `Malformed inputResponses: ${why}. Nothing was applied.`,
 });
 
-const unknownTask: TaskResponse = {
+/** The response for a task that does not exist, or is not the caller's. */
+export const unknownTask: TaskResponse = {
   kind: "error",
   code: invalidParams,
   message: "No such task",
   data: { reason: "unknown_task" },
 };
 
-const removedTask: TaskResponse = {
+/** The response for a task whose contents are deleted. */
+export const removedTask: TaskResponse = {
   kind: "error",
   code: invalidParams,
   message: "The task has expired, and its result is deleted.",

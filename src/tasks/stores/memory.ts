@@ -16,7 +16,8 @@ import { MemoryRounds } from "./memory-rounds.ts";
 import { undone, wasUndone } from "../undo-moves.ts";
 import { deleteExpired, earliestDue, newestFirst, taskBytes } from "./memory-rows.ts";
 import { endsParts } from "../stored-parts.ts";
-import { partsHint, recordBytes } from "../store.ts";
+import { partsHint } from "./parts-hint.ts";
+import { recordBytes } from "../store.ts";
 import { isLive, isUndoing } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
 

@@ -19,6 +19,7 @@ import { serveRound } from "../../round/round.ts";
 import { ClientParts, wantedStream } from "../../round/client-parts.ts";
 import type { PartChannel } from "../../round/client-parts.ts";
 import { Notifier } from "../../round/notifier.ts";
+import { serveStreams } from "../../tasks/stream-requests.ts";
 import { serveTask } from "../../tasks/requests.ts";
 import { ResponseEncoder } from "./encode-response.ts";
 import { isNamed, methodIn } from "./fast-headers.ts";
@@ -29,7 +30,7 @@ import type { Envelope, Message } from "./fast-message.ts";
 import type { FastLane, NodeRequest } from "../node.ts";
 import { OutgoingResponse, sendNow, sendTogether } from "./outgoing.ts";
 import type { Send } from "./outgoing.ts";
-import type { RoundRoute, RouteTable, TaskRoute } from "./route-table.ts";
+import type { RoundRoute, RouteTable, StreamsRoute, TaskRoute } from "./route-table.ts";
 import type { Caller, Serving } from "../web.ts";
 
 /** What the fast entry needs from its app. */
@@ -44,7 +45,7 @@ export interface EntryOptions {
 /** A request that is served here, and what serves it. */
 interface Found {
   readonly message: Message;
-  readonly route: RoundRoute | TaskRoute;
+  readonly route: RoundRoute | TaskRoute | StreamsRoute;
 }
 
 /** A request that is served here, its caller, and its response. */
@@ -107,7 +108,9 @@ export class HttpEntry {
     const outgoing = new OutgoingResponse(res, send);
     try {
       const exchange = { req, res, message, caller, outgoing };
-      await (route.kind === "task" ? this.#task(exchange, route) : this.#round(exchange, route));
+      if (route.kind === "task") await this.#task(exchange, route);
+      else if (route.kind === "streams") await this.#streams(exchange);
+      else await this.#round(exchange, route);
     } catch (error) {
       outgoing.end(this.#encoder.unexpectedFailure(message.id));
       core.logger.error(`The request could not be served: ${errorText(error)}`);
@@ -171,6 +174,25 @@ export class HttpEntry {
       capabilities: _meta[CLIENT_CAPABILITIES_META_KEY],
       principal: caller.principal,
     });
+    outgoing.end(this.#encoder.task(message.id, response));
+  }
+
+  async #streams({ res, message, caller, outgoing }: HttpExchange): Promise<void> {
+    const { taskId, after, _meta } = message.params;
+    const gone = new AbortController();
+    res.on("close", () => gone.abort());
+    if (res.destroyed) gone.abort();
+    const response = await serveStreams(this.#options.core, {
+      taskId,
+      after,
+      meta: _meta,
+      capabilities: _meta[CLIENT_CAPABILITIES_META_KEY],
+      principal: caller.principal,
+      channel: partsOver(outgoing),
+      begin: () => outgoing.begin(),
+      signal: gone.signal,
+    });
+    if (response === undefined) return outgoing.abandon();
     outgoing.end(this.#encoder.task(message.id, response));
   }
 

@@ -33,6 +33,7 @@ const methods = {
   "tasks/get": { about: "taskId", others: [] },
   "tasks/update": { about: "taskId", others: ["inputResponses"] },
   "tasks/cancel": { about: "taskId", others: [] },
+  "io.github.mcp-parley/streaming/read": { about: "taskId", others: ["after"] },
 } as const;
 
 /** A method that the fast entry can serve. */
@@ -58,6 +59,7 @@ interface Params {
   readonly arguments?: { readonly [name: string]: unknown };
   readonly inputResponses?: object;
   readonly requestState?: string;
+  readonly after?: string;
 }
 
 /** The name of the tool or prompt, the URI of the resource, or the id of the task. */
@@ -95,7 +97,8 @@ function isParams(params: unknown, method: FastMethod): boolean {
     isEnvelope(params["_meta"]) &&
     areArguments(params["arguments"], method) &&
     areAnswers(params["inputResponses"]) &&
-    isMaybe("string", params["requestState"])
+    isMaybe("string", params["requestState"]) &&
+    isMaybe("string", params["after"])
   );
 }
 

@@ -43,6 +43,13 @@ export class OutgoingResponse {
     }
   }
 
+  /** Makes the response a stream, and tells the client so at once. */
+  begin(): void {
+    if (this.#isOver || this.#res.destroyed) return;
+    this.#keepAlive ??= this.#beginStream();
+    this.#res.flushHeaders();
+  }
+
   /** Undefined if the client has read most of what it was sent. Otherwise it resolves when it has, or has gone. */
   room(): Promise<void> | undefined {
     const res = this.#res;

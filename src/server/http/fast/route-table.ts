@@ -1,6 +1,7 @@
 // Which handlers the fast entry serves. Handlers that need one of the SDK's checks (scopes, `Mcp-Param-*`) are left to
 // the SDK, and so is everything that the author has replaced on the official server.
 
+import { readStreamsMethod } from "../../../protocol/streaming.ts";
 import type { Definition } from "../../define/definition.ts";
 import { LinearTemplate, longestUri } from "../../define/linear-template.ts";
 import type { RegisteredResource, Registration } from "../../define/registry.ts";
@@ -31,6 +32,11 @@ export interface TaskRoute {
   readonly method: TaskMethod;
 }
 
+/** A request to read the streams of a task. */
+export interface StreamsRoute {
+  readonly kind: "streams";
+}
+
 /** Finds the handler for a message. */
 export class RouteTable {
   readonly #tools = new Map<string, RoutedHandler>();
@@ -51,7 +57,7 @@ export class RouteTable {
   }
 
   /** Undefined if the SDK has to serve the message. */
-  find(message: Message): RoundRoute | TaskRoute | undefined {
+  find(message: Message): RoundRoute | TaskRoute | StreamsRoute | undefined {
     const { method, params } = message;
     const { everything, methods } = this.#overrides;
     if (everything || methods.has(method)) return undefined;
@@ -66,6 +72,8 @@ export class RouteTable {
       case "tasks/update":
       case "tasks/cancel":
         return this.#hasTasks ? { kind: "task", method } : undefined;
+      case readStreamsMethod:
+        return this.#hasTasks ? { kind: "streams" } : undefined;
     }
   }
 

@@ -12,10 +12,10 @@ import {
 } from "../../../protocol/sse.ts";
 import { errorText } from "../../../util/error-text.ts";
 import type { Core } from "../../core.ts";
+import { Places } from "../../tasks/places.ts";
 import { notDeclared } from "../../tasks/requests.ts";
 import type { TransportMessage } from "../response-overrides.ts";
 import { PacedStream } from "./paced-stream.ts";
-import { StreamPlaces } from "./stream-places.ts";
 import { isTaskListen, TaskSubscription } from "./subscriptions.ts";
 import type { Listen, TaskListen } from "./subscriptions.ts";
 
@@ -25,12 +25,12 @@ const stallMs = 60_000;
 /** The open streams, which end with the server. */
 export class TaskStreams {
   readonly #core: Core;
-  readonly #places: StreamPlaces;
+  readonly #places: Places;
   readonly #open = new Set<() => void>();
 
   constructor(core: Core) {
     this.#core = core;
-    this.#places = new StreamPlaces(core.limits.subscriptionsPerPrincipal);
+    this.#places = subscriptionPlaces(core.limits.subscriptionsPerPrincipal);
   }
 
   /** Adds tasks to `served`, the SDK's response to the same request. A refusal by the SDK is not changed. */
@@ -123,6 +123,15 @@ export class TaskStreams {
     return paced.readable;
   }
 }
+
+/** The places for subscriptions. */
+export const subscriptionPlaces = (mostOfOne: number): Places =>
+  new Places(
+    mostOfOne,
+    (taken) =>
+      `Subscription limit reached: this caller already has ${taken} open, the most it may have at a time. Close one, or poll the tasks with tasks/get.`,
+    "Subscription limit reached",
+  );
 
 type StreamRefusal = Pick<typeof notDeclared, "code" | "message" | "data">;
 

@@ -3,11 +3,10 @@
 import { expect, test } from "vitest";
 import { nodeEnvironment } from "../../ops/environment.ts";
 import type { Core } from "../../core.ts";
-import { TaskStreams } from "./over-http.ts";
-import { StreamPlaces } from "./stream-places.ts";
+import { subscriptionPlaces, TaskStreams } from "./over-http.ts";
 
 test("a caller gets all of its places back, and a place that is given back twice counts once", () => {
-  const places = new StreamPlaces(2);
+  const places = subscriptionPlaces(2);
   const [first, second] = [places.take("ann"), places.take("ann")];
   expect(places.take("ann")).toMatch(/^Subscription limit reached: this caller already has 2 open/);
   for (const giveBack of [first, first]) if (typeof giveBack !== "string") giveBack();

@@ -5,7 +5,7 @@
 // lock on the whole database when it commits.
 
 import { backOff } from "../../../util/timers.ts";
-import { partsHint } from "../../store.ts";
+import { partsHint } from "../parts-hint.ts";
 import type { ChangeHint } from "../../store.ts";
 import type { PostgresClient } from "./pool.ts";
 

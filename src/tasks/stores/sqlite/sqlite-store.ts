@@ -4,7 +4,7 @@
 // moves.ts, and writes the row, all in one transaction that begins with the write lock.
 
 import type { ClaimedTask, CreateResult, ChangeHint, TaskStore } from "../../store.ts";
-import { partsHint } from "../../store.ts";
+import { partsHint } from "../parts-hint.ts";
 import { asOf } from "../../expiry.ts";
 import * as moves from "../../moves.ts";
 import { undone, wasUndone } from "../../undo-moves.ts";

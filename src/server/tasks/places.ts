@@ -1,16 +1,21 @@
-// How many subscriptions may be open at once: in this process, and for one caller.
+// How many long requests of one kind may be open at once: in this process, and for one caller.
 
-/** The most streams at a time: the same limit as the SDK's. */
-const mostStreams = 1_024;
+/** The most of one kind at a time: as many as the SDK allows. */
+const mostAtOnce = 1_024;
 
-/** The places for the streams of one app. */
-export class StreamPlaces {
+/** The places for one kind of request. */
+export class Places {
   readonly #mostOfOne: number;
+  readonly #refusal: (taken: number) => string;
+  readonly #full: string;
   readonly #taken = new Map<string, number>();
   #open = 0;
 
-  constructor(mostOfOne: number) {
+  /** `refusal` is for a caller that has as many as it may, and `full` is for anyone when there are too many in all. */
+  constructor(mostOfOne: number, refusal: (taken: number) => string, full: string) {
     this.#mostOfOne = mostOfOne;
+    this.#refusal = refusal;
+    this.#full = full;
   }
 
   /**
@@ -19,10 +24,8 @@ export class StreamPlaces {
    */
   take(principal: string | undefined): (() => void) | string {
     const taken = principal === undefined ? 0 : (this.#taken.get(principal) ?? 0);
-    if (taken >= this.#mostOfOne) {
-      return `Subscription limit reached: this caller already has ${taken} open, the most it may have at a time. Close one, or poll the tasks with tasks/get.`;
-    }
-    if (this.#open >= mostStreams) return "Subscription limit reached";
+    if (taken >= this.#mostOfOne) return this.#refusal(taken);
+    if (this.#open >= mostAtOnce) return this.#full;
     this.#open += 1;
     if (principal !== undefined) this.#taken.set(principal, taken + 1);
     let isTaken = true;

@@ -1,0 +1,283 @@
+// The streams of a task, read from any replica over HTTP.
+
+import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
+import { parley } from "mcp-parley";
+import type { App, ParleyOptions } from "mcp-parley";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { MemoryStore } from "../../src/tasks/stores/memory.ts";
+import { overEntry } from "../entry.ts";
+import { gate } from "../gate.fixture.ts";
+import type { Gate } from "../gate.fixture.ts";
+import { keys, quiet } from "../interop/errands.ts";
+import { patience } from "../patience.ts";
+import { accept, envelope, exchange, post } from "./post.ts";
+import type { Answer, Incoming, Sending, To } from "./post.ts";
+import { stdioHere } from "./stdio-here.ts";
+import { streamOf } from "./stream.ts";
+import { ask, begun, extension, until } from "./task-calls.ts";
+
+const id = "io.github.mcp-parley/streaming";
+const method = `${id}/read`;
+const capabilities = { elicitation: {}, extensions: { [id]: {}, [extension]: {} } };
+const own = (token: unknown = "s-1") => ({ capabilities, meta: { [id]: { token } } });
+
+interface Writer {
+  readonly app: App;
+  readonly to: string;
+  readonly gates: { readonly middle: Gate; readonly end: Gate };
+}
+
+/** An app whose tool streams in the background, waits in the middle of it, asks, and streams again. */
+async function writer(
+  store = new MemoryStore(),
+  options: Partial<ParleyOptions> = {},
+  work = true,
+): Promise<Writer> {
+  const gates = { middle: gate(), end: gate() };
+  const app = parley({
+    keys,
+    logger: quiet,
+    store,
+    ...options,
+    name: "writer",
+    version: "1.0.0",
+    auth: undefined,
+    ...options,
+  } as ParleyOptions);
+  app.tool("report", { task: "optional" }, async (ctx) => {
+    await ctx.background();
+    const draft = await ctx.stream("draft", async function* () {
+      yield "Revenue ";
+      await gates.middle.opened;
+      yield "grew. ";
+    });
+    const add = await ctx.ask("add", "Add what?");
+    const rest = await ctx.stream("rest", async function* () {
+      yield `And ${add}`;
+      await gates.end.opened;
+      yield ".";
+    });
+    return draft + rest;
+  });
+  const { url } = await app.listen(0, overEntry({ worker: work }));
+  onTestFinished(() => {
+    gates.middle.open();
+    gates.end.open();
+    return app.close();
+  });
+  return { app, to: url, gates };
+}
+
+const begin = (to: To, sending: Sending = {}) => begun(to, "report", {}, { ...own(), ...sending });
+
+const message = (taskId: string, after?: unknown) =>
+  envelope(method, { taskId, ...(after === undefined ? {} : { after }) }, own());
+
+/** A reading that is open. */
+async function reading(to: To, taskId: string, after?: unknown, sending: Sending = {}) {
+  const stop = new AbortController();
+  const response = await post(to, message(taskId, after), { signal: stop.signal, ...sending });
+  const stream = streamOf(response);
+  onTestFinished(() => stop.abort());
+  return { ...stream, stop: () => stop.abort() };
+}
+
+const read = (to: To, taskId: string, after?: unknown, sending?: Sending): Promise<Answer> =>
+  exchange(to, message(taskId, after), sending);
+
+function rebuilt(
+  parts: readonly Pick<Incoming, "params">[],
+  blocks: Record<string, string> = {},
+): Record<string, string> {
+  for (const { params } of parts) {
+    const { block, op, content, token } = params;
+    expect(token).toBe("s-1");
+    const key = String(block);
+    if (op === "reset") {
+      delete blocks[key];
+      continue;
+    }
+    const text = (content as { text: string }[]).map((one) => one.text).join("");
+    blocks[key] = (op === "replace" ? "" : (blocks[key] ?? "")) + text;
+  }
+  return blocks;
+}
+
+const answer = { inputResponses: { add: accept({ add: "profit" }) } };
+
+test("a client reads a task's streams as they are made, and goes on after its question", async () => {
+  const { to, gates } = await writer();
+  const taskId = await begin(to);
+  const first = await reading(to, taskId);
+  const part = await first.next();
+  expect(part?.params).toEqual({
+    token: "s-1",
+    block: "draft",
+    content: [{ type: "text", text: "Revenue " }],
+  });
+  gates.middle.open();
+  const rest = await first.rest();
+  const response = rest.pop();
+  const blocks = rebuilt([part!, ...rest]);
+  expect(blocks).toEqual({ draft: "Revenue grew. " });
+  expect(rest.at(-1)?.params).toMatchObject({ op: "replace" });
+  const { cursor, ...task } = response!.result!;
+  expect(task).toMatchObject({ resultType: "complete", taskId, status: "input_required" });
+  expect(task).toMatchObject({ inputRequests: { add: {} } });
+  await ask(to, "tasks/update", taskId, answer);
+  await until(to, taskId, ({ status }) => status !== "input_required");
+  const second = await reading(to, taskId, cursor);
+  const more = await second.next();
+  expect(more?.params).toMatchObject({ block: "rest", content: [{ text: "And profit" }] });
+  gates.end.open();
+  const last = await second.rest();
+  const end = last.pop()!.result!;
+  expect(rebuilt([more!, ...last], blocks)).toEqual({
+    draft: "Revenue grew. ",
+    rest: "And profit.",
+  });
+  const got = await ask(to, "tasks/get", taskId);
+  expect(end).toEqual({ ...got.result, cursor: end["cursor"] });
+  expect(end).toMatchObject({ status: "completed", result: { content: [{ type: "text" }] } });
+  // A client that comes late gets all of it, and one that has it all gets nothing.
+  expect(rebuilt((await read(to, taskId)).notifications)).toEqual(blocks);
+  expect((await read(to, taskId, end["cursor"])).notifications).toEqual([]);
+});
+
+test("a client that is cut off reads again through another replica", async () => {
+  const store = new MemoryStore();
+  const { to, gates } = await writer(store);
+  const other = await writer(store, {}, false);
+  const taskId = await begin(to);
+  const first = await reading(to, taskId);
+  await first.next();
+  first.stop();
+  const second = await reading(other.to, taskId);
+  expect((await second.next())?.params).toMatchObject({ content: [{ text: "Revenue " }] });
+  gates.middle.open();
+  const rest = await second.rest();
+  expect(rest.at(-1)?.result).toMatchObject({ status: "input_required" });
+  // The task is not affected by readers that go.
+  expect((await ask(to, "tasks/get", taskId)).result).toMatchObject({ status: "input_required" });
+});
+
+test("a server that closes tells its readers where to go on", async () => {
+  const store = new MemoryStore();
+  const { to, gates } = await writer(store);
+  const other = await writer(store, {}, false);
+  const taskId = await begin(to);
+  const first = await reading(other.to, taskId);
+  const part = await first.next();
+  const closed = other.app.close();
+  const end = (await first.rest()).at(-1)!.result!;
+  await closed;
+  expect(end).toMatchObject({ status: "working", taskId });
+  gates.middle.open();
+  const { notifications } = await read(to, taskId, end["cursor"]);
+  expect(rebuilt([part!, ...notifications])).toEqual({ draft: "Revenue grew. " });
+});
+
+describe("a reading is refused", () => {
+  test("without the extensions, without a token, and with a cursor of another task", async () => {
+    const { to, gates } = await writer();
+    gates.middle.open();
+    const [one, other] = [await begin(to), await begin(to)];
+    const with_ = (params: object, as: object) => exchange(to, envelope(method, { ...params }, as));
+    const noTasks = { ...own(), capabilities: { extensions: { [id]: {} } } };
+    expect((await with_({ taskId: one }, noTasks)).error?.message).toContain("tasks extension");
+    const noStreams = { ...own(), capabilities: { extensions: { [extension]: {} } } };
+    expect((await with_({ taskId: one }, noStreams)).error).toMatchObject({
+      code: -32_021,
+      message: `Requests that read streams must declare the streaming extension (${id}).`,
+      data: { requiredCapabilities: { extensions: { [id]: {} } } },
+    });
+    expect((await with_({ taskId: one }, own(7))).error).toMatchObject({
+      code: -32_602,
+      data: { reason: "no_token" },
+    });
+    await until(to, one, "input_required");
+    const { result } = await read(to, one);
+    expect(typeof result?.["cursor"]).toBe("string");
+    for (const cursor of [result?.["cursor"], "made up", ""]) {
+      expect((await read(to, other, cursor)).error).toMatchObject({
+        code: -32_602,
+        data: { reason: "bad_cursor" },
+      });
+    }
+    expect((await read(to, one, 7)).error?.data).toEqual({ reason: "bad_cursor" });
+  });
+
+  test("for a task of another caller as for one that does not exist", async () => {
+    const { to } = await writer(new MemoryStore(), guarded);
+    const taskId = await begin(to, as("ada"));
+    const foreign = await raw(to, taskId, as("eve"));
+    expect(foreign).toContain("No such task");
+    expect(foreign).toBe(await raw(to, "AAAAAAAAAAAAAAAAAAAAAA", as("eve")));
+  });
+
+  test("beyond limits.streamReaders, until one ends", async () => {
+    const { to } = await writer(new MemoryStore(), { ...guarded, limits: { streamReaders: 2 } });
+    const taskId = await begin(to, as("ada"));
+    const open = [
+      await reading(to, taskId, undefined, as("ada")),
+      await reading(to, taskId, undefined, as("ada")),
+    ];
+    for (const one of open) await one.next();
+    const { error } = await read(to, taskId, undefined, as("ada"));
+    expect(error).toMatchObject({
+      code: -32_603,
+      message:
+        "Reader limit reached: this caller already reads the streams of 2 tasks, the most it may read at a time. Close one, or poll the tasks with tasks/get.",
+      data: { reason: "too_many_readers" },
+    });
+    // Others are not affected.
+    const eves = await begin(to, as("eve"));
+    const hers = await reading(to, eves, undefined, as("eve"));
+    await hers.next();
+    open[0]!.stop();
+    await vi.waitFor(async () => {
+      const again = await reading(to, taskId, undefined, as("ada"));
+      expect((await again.next())?.error).toBeUndefined();
+    }, patience);
+  });
+});
+
+test("over stdio", async () => {
+  const { app, ask: asked } = await stdioHere();
+  app.tool("report", { task: "optional" }, async (ctx) => {
+    await ctx.background();
+    const draft = await ctx.stream("draft", async function* () {
+      yield "Revenue ";
+      yield "grew.";
+    });
+    await ctx.emit("note", "Done.");
+    return draft;
+  });
+  const [created] = await asked("tools/call", { name: "report", arguments: {} }, own());
+  const taskId = created?.result?.["taskId"];
+  const messages = await asked(method, { taskId }, own());
+  expect(messages.pop()?.result).toMatchObject({ status: "completed", taskId });
+  expect(rebuilt(messages)).toEqual({ draft: "Revenue grew.", note: "Done." });
+});
+
+// ---------------------------------------------------------------- callers
+
+const auth: BearerAuthOptions = {
+  verifier: {
+    verifyAccessToken: async (token) => ({
+      token,
+      clientId: "one-application",
+      scopes: [],
+      expiresAt: Date.now() / 1000 + 3_600,
+      extra: { sub: token },
+    }),
+  },
+};
+const guarded = { auth, principal: ({ extra }: AuthInfo) => extra?.["sub"] as string };
+const as = (user: string) => ({ headers: { authorization: `Bearer ${user}` } });
+
+async function raw(to: To, taskId: string, sending: Sending): Promise<string> {
+  const response = await post(to, message(taskId), sending);
+  const headers = [...response.headers].filter(([name]) => name !== "date");
+  return JSON.stringify([response.status, headers, await response.text()]);
+}
