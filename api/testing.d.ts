@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { CreateMessageResult } from '@modelcontextprotocol/server';
 import type { GetPromptResult } from '@modelcontextprotocol/server';
 import type { ReadResourceResult } from '@modelcontextprotocol/server';
@@ -152,6 +153,14 @@ export declare interface HandleTypes<In, Out = unknown> {
     readonly out: Out;
 }
 
+/** What a client holds of one stream. */
+export declare interface HeldStream {
+    /** Its text, joined. */
+    readonly text: string;
+    /** Its content blocks. Text that follows text is one block. */
+    readonly content: readonly ContentBlock[];
+}
+
 /** A value that JSON can hold. */
 export declare type Json = string | number | boolean | null | readonly Json[] | {
     readonly [name: string]: Json | undefined;
@@ -212,6 +221,17 @@ export declare interface Played<R, D> {
     readonly ran: (step: string) => number;
     /** How often the undo of this step ran to its end. */
     readonly undid: (step: string) => number;
+    /**
+     * What the client holds of this stream at the end, after resets and replacements. Empty if nothing was streamed under this
+     * key, or if the client does not take streams.
+     *
+     * @example
+     * ```ts
+     * const call = await play(report, { topic: "Q2" });
+     * expect(call.streamed("draft").text).toBe("Revenue grew.");
+     * ```
+     */
+    readonly streamed: (key: string) => HeldStream;
     /** The size of the token after each round that ended with a question, in bytes. */
     readonly tokenBytes: readonly number[];
     /** The task that the call became. Undefined if it stayed in the foreground. */

@@ -9,13 +9,9 @@ import type { PlayArguments, Playable } from "./play.ts";
 import { playTask } from "./play-task.ts";
 import type { Script } from "./script.ts";
 import { InProcessServer } from "./in-process-server.ts";
-import type {
-  BodyExecution,
-  Crash,
-  PlayOptions,
-  RoundInput,
-  ServedRound,
-} from "./in-process-server.ts";
+import type { PlayOptions, RoundInput, ServedRound } from "./in-process-server.ts";
+import { HeldStreams } from "./held-streams.ts";
+import type { BodyExecution, Crash } from "./watched-bodies.ts";
 
 /** How `crashTest` plays a call. */
 export interface CrashTestOptions extends PlayOptions {
@@ -105,7 +101,12 @@ export async function crashTest<H extends Playable>(
       problems.push({ when: mishap.when, what });
     }
     repeats.push(...playthrough.repeats(mishap.when));
-    for (const what of playthrough.undoProblems(model)) problems.push({ when: mishap.when, what });
+    for (const what of [
+      ...playthrough.undoProblems(model),
+      ...playthrough.streams.problems(model.streams),
+    ]) {
+      problems.push({ when: mishap.when, what });
+    }
   }
   const isFine = ({ key, usesKey, step }: Repeat) =>
     (key === "same" && usesKey) || options.mayRepeat?.includes(step) === true;
@@ -160,6 +161,8 @@ interface PlayedRound {
 
 class Playthrough {
   readonly server: InProcessServer;
+  /** What the client holds of the streams. */
+  readonly streams = new HeldStreams();
   readonly rounds: PlayedRound[] = [];
   /** How many bodies each run of the task executed. */
   readonly taskRuns: number[] = [];
@@ -189,6 +192,7 @@ class Playthrough {
   /** Continues the call from this response. */
   async take(served: ServedRound): Promise<WireResult | undefined> {
     this.rounds.push({ input: this.#next, executions: served.executions.length });
+    this.streams.round(served);
     if (served.response.kind === "task") return this.#work(served.response.task.id);
     if (served.response.kind === "complete" || served.response.kind === "error") {
       await this.#undoAll();
@@ -205,9 +209,11 @@ class Playthrough {
     return playTask(this.server, id, this.#script, {
       onEnd: () => this.#undoAll(),
       crashIn: (run) => (run === this.crashInTask?.run ? this.crashInTask.crash : undefined),
-      onRun: ({ executions }) => {
-        this.taskRuns.push(executions.length);
-        this.#executions.push(...executions);
+      onRest: () => this.streams.read(this.server, id),
+      onRun: (run) => {
+        this.taskRuns.push(run.executions.length);
+        this.#executions.push(...run.executions);
+        this.streams.run(run);
       },
     });
   }

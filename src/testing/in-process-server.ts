@@ -1,6 +1,8 @@
 // Serves the rounds of a call in this process, each on its own instance of the app, with real tokens.
 
-import type { StepInfo } from "../replay/operations.ts";
+import { abilitiesOf } from "../protocol/capabilities.ts";
+import { streamingExtension } from "../protocol/streaming.ts";
+import type { PartContent } from "../protocol/streaming.ts";
 import { Stop } from "../replay/stop.ts";
 import { MemoryStore } from "../tasks/stores/memory.ts";
 import { anotherInstance } from "../server/define/handles.ts";
@@ -13,7 +15,7 @@ import { stderrLogger } from "../server/ops/logger.ts";
 import type { Logger } from "../server/ops/logger.ts";
 import { serveRound } from "../server/round/round.ts";
 import { needsStore } from "../server/tasks/store-needed.ts";
-import type { RoundResponse } from "../server/round/request.ts";
+import type { Notify, RoundResponse } from "../server/round/request.ts";
 import { decodeHead } from "../token/claims.ts";
 import { read } from "../token/format.ts";
 import { newKey, parseKeys } from "../token/keyring.ts";
@@ -22,19 +24,13 @@ import { maxInflatedBytes, unpack } from "../token/payload.ts";
 import { InProcessTasks } from "./in-process-tasks.ts";
 import { capabilitiesOf } from "./played-client.ts";
 import type { PlayClient, PlayClientName } from "./played-client.ts";
+import { WatchedBodies } from "./watched-bodies.ts";
+import type { BodyExecution, Crash } from "./watched-bodies.ts";
 
 /** The part of a request that differs from one round of a call to the next. */
 export interface RoundInput {
   readonly requestState?: string;
   readonly inputResponses?: Readonly<Record<string, object>>;
-}
-
-/** One execution of a step's body. */
-export interface BodyExecution {
-  readonly step: string;
-  readonly idempotencyKey: string;
-  /** Whether the body read its idempotency key, which a body does to make a second execution harmless. */
-  usedKey: boolean;
 }
 
 /** An undo that ran to its end. */
@@ -49,13 +45,10 @@ export interface ServedRound {
   readonly executions: readonly BodyExecution[];
   /** The keys of the steps whose outcome came from the journal. */
   readonly replayed: readonly string[];
-}
-
-/** When to kill the process that serves a round. */
-export interface Crash {
-  /** Which execution of a body in this round, counted from 1. */
-  readonly body: number;
-  readonly when: "before" | "after";
+  /** What the bodies returned, by the keys of their steps. */
+  readonly outcomes: ReadonlyMap<string, unknown>;
+  /** What was streamed to the client of the round. A task is read instead. */
+  readonly parts: readonly PartContent[];
 }
 
 /** Who makes the call in `play` and `crashTest`, and how it is served. */
@@ -116,8 +109,8 @@ export class InProcessServer {
 
   /** Serves one round, which may be cut off by a crash. */
   async send(input: RoundInput, crash?: Crash): Promise<ServedRound> {
-    const executions: BodyExecution[] = [];
-    const reached: string[] = [];
+    const watched = new WatchedBodies();
+    const parts: PartContent[] = [];
     const stop = new Stop();
     let kill: (() => void) | undefined;
     // A killed process never responds. Its round waits for its body, which never ends, until its lease is over.
@@ -127,19 +120,22 @@ export class InProcessServer {
         resolve({ kind: "none" });
       };
     });
+    const capabilities = capabilitiesOf(this.#options.client ?? this.#options.as, this.#definition);
     const round = serveRound(this.#serving(), this.#definition, {
       ...targetOf(this.#definition, this.#args),
       requestState: input.requestState,
       inputResponses: input.inputResponses,
-      capabilities: capabilitiesOf(this.#options.client ?? this.#options.as, this.#definition),
+      capabilities,
       era: typeof this.#options.client === "object" ? this.#options.client.era : undefined,
       principal: this.#options.principal,
       facts: { meta: {} },
       stop,
-      stepObserver: watchBodies(executions, reached, crash, () => kill?.()),
+      ...(abilitiesOf(capabilities).includes(streamingExtension) && { notify: hearing(parts) }),
+      stepObserver: watched.observer(crash, () => kill?.()),
     });
     const response = await Promise.race([round, killed]);
-    return { response, ...summary(executions, reached) };
+    // What comes later comes too late.
+    return { response, ...watched.summary(), parts: [...parts] };
   }
 
   /**
@@ -159,15 +155,14 @@ export class InProcessServer {
 
   /** Runs a task once. If its process is killed, the lease has to run out before the next run. */
   async runTask(id: string, crash?: Crash): Promise<Omit<ServedRound, "response">> {
-    const executions: BodyExecution[] = [];
-    const reached: string[] = [];
+    const watched = new WatchedBodies();
     let stop: (() => void) | undefined;
     const kill = () => stop?.();
-    const watch = watchBodies(executions, reached, crash, kill);
+    const watch = watched.observer(crash, kill);
     await this.tasks.run(id, { ...watch, runUndo: this.#undoObserver(kill) }, (end) => {
       stop = end;
     });
-    return summary(executions, reached);
+    return { ...watched.summary(), parts: [] };
   }
 
   /** Undoes the steps of a call that has ended, claim by claim, until nothing is left. */
@@ -216,6 +211,18 @@ export class InProcessServer {
     return this.#instance;
   }
 }
+
+/** Collects what is streamed. */
+const hearing = (parts: PartContent[]): Notify => ({
+  progress: () => {},
+  log: () => {},
+  parts: {
+    send: (part) => {
+      parts.push(part);
+      return undefined;
+    },
+  },
+});
 
 const unwatched: StepObserver = { onStep: () => {}, runBody: (_step, info, body) => body(info) };
 
@@ -267,56 +274,4 @@ export class SkippingClock {
   skip(ms: number): void {
     this.#skippedMs += ms;
   }
-}
-
-/** Notes which bodies run, and kills the process at one of them. */
-function watchBodies(
-  executions: BodyExecution[],
-  reached: string[],
-  crash: Crash | undefined,
-  stop: () => void,
-): StepObserver {
-  // A killed process records nothing and sends no response.
-  const die = (): Promise<never> => {
-    stop();
-    return new Promise(() => {});
-  };
-  return {
-    onStep: (key) => void reached.push(key),
-    runBody: (step, info, body) => {
-      const count = executions.length + 1;
-      if (crash?.when === "before" && crash.body === count) return die();
-      const execution = withWatchedKey(step, info);
-      // A retry is part of the same execution.
-      if (info.attempt === 1) executions.push(execution.record);
-      if (crash?.body !== count) return body(execution.info);
-      return new Promise((resolve) => resolve(body(execution.info))).then(die, die);
-    },
-  };
-}
-
-function summary(
-  executions: readonly BodyExecution[],
-  reached: readonly string[],
-): Pick<ServedRound, "executions" | "replayed"> {
-  const ran = new Set(executions.map(({ step }) => step));
-  return { executions, replayed: reached.filter((key) => !ran.has(key)) };
-}
-
-function withWatchedKey(step: string, info: StepInfo): { record: BodyExecution; info: StepInfo } {
-  const { idempotencyKey, attempt } = info;
-  const record: BodyExecution = { step, idempotencyKey, usedKey: false };
-  return {
-    record,
-    info: {
-      attempt,
-      get idempotencyKey() {
-        record.usedKey = true;
-        return idempotencyKey;
-      },
-      get signal() {
-        return info.signal;
-      },
-    },
-  };
 }

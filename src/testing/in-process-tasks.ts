@@ -156,6 +156,14 @@ export class InProcessTasks {
     await execution.run();
   }
 
+  /** Reads what the task streams, after a cursor. It ends when the task has asked something or has ended. */
+  async readStreams(
+    id: string,
+    after: string | undefined,
+  ): Promise<ReturnType<TaskRuntime["readStreams"]>> {
+    return this.#runtime().readStreams(await this.#record(id), after, new AbortController().signal);
+  }
+
   async answer(id: string, answers: ReadonlyMap<string, object>): Promise<void> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script's answers are JSON
     await this.#runtime().update(id, answers as unknown as ReadonlyMap<string, Json>);

@@ -3,6 +3,7 @@
 export { crashTest } from "./crash-test.ts";
 export type { CrashTestOptions, CrashTestReport, Repeat } from "./crash-test.ts";
 export type { PlayOptions } from "./in-process-server.ts";
+export type { HeldStream } from "./held-streams.ts";
 export { play } from "./play.ts";
 export type { Playable, PlayArguments, Played, PlayedCall, PlayedTask } from "./play.ts";
 export type { PlayClient, PlayClientName } from "./played-client.ts";

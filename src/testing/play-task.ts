@@ -13,13 +13,16 @@ import {
   timedOut,
 } from "./script.ts";
 import type { AskedQuestion, Script } from "./script.ts";
-import type { Crash, ServedRound, InProcessServer } from "./in-process-server.ts";
+import type { ServedRound, InProcessServer } from "./in-process-server.ts";
+import type { Crash } from "./watched-bodies.ts";
 import { resultOfTask } from "./in-process-tasks.ts";
 
 /** What happens while a task is played. */
 export interface TaskEvents {
   readonly onRun?: (run: Omit<ServedRound, "response">) => void;
   readonly onStatus?: (status: TaskSnapshot["status"]) => void;
+  /** The task has asked something, or has ended. */
+  readonly onRest?: () => Promise<void>;
   readonly onAnswer?: (question: AskedQuestion, response: unknown) => void;
   /** Where the process is killed in this run. Runs are counted from 1. */
   readonly crashIn?: (run: number) => Crash | undefined;
@@ -34,7 +37,7 @@ export async function playTask(
   server: InProcessServer,
   id: string,
   script: Script,
-  { onRun, onStatus, onAnswer, crashIn, onEnd }: TaskEvents = {},
+  { onRun, onStatus, onRest, onAnswer, crashIn, onEnd }: TaskEvents = {},
 ): Promise<WireResult> {
   /** Why the last delivery was refused, by key. */
   const refusals = new Map<string, string>();
@@ -44,6 +47,7 @@ export async function playTask(
   for (let run = 1; run <= mostRuns;) {
     const task = await server.tasks.read(id);
     onStatus?.(task.status);
+    if (task.status !== "working") await onRest?.();
     if (!isLive(task)) {
       await onEnd?.();
       return resultOfTask(task);

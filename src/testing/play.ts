@@ -22,7 +22,10 @@ import {
 } from "./script.ts";
 import type { AskedQuestion, Script } from "./script.ts";
 import { InProcessServer } from "./in-process-server.ts";
-import type { BodyExecution, PlayOptions, RoundInput, ServedRound } from "./in-process-server.ts";
+import type { PlayOptions, RoundInput, ServedRound } from "./in-process-server.ts";
+import { HeldStreams } from "./held-streams.ts";
+import type { HeldStream } from "./held-streams.ts";
+import type { BodyExecution } from "./watched-bodies.ts";
 import { Transcript } from "./transcript.ts";
 
 /** How a played call went. */
@@ -43,6 +46,17 @@ export interface Played<R, D> {
   readonly ran: (step: string) => number;
   /** How often the undo of this step ran to its end. */
   readonly undid: (step: string) => number;
+  /**
+   * What the client holds of this stream at the end, after resets and replacements. Empty if nothing was streamed under this
+   * key, or if the client does not take streams.
+   *
+   * @example
+   * ```ts
+   * const call = await play(report, { topic: "Q2" });
+   * expect(call.streamed("draft").text).toBe("Revenue grew.");
+   * ```
+   */
+  readonly streamed: (key: string) => HeldStream;
   /** The size of the token after each round that ended with a question, in bytes. */
   readonly tokenBytes: readonly number[];
   /** The task that the call became. Undefined if it stayed in the foreground. */
@@ -103,6 +117,7 @@ export async function play<H extends Playable>(
   const questions: AskedQuestion[] = [];
   const executions: BodyExecution[] = [];
   const tokenBytes: number[] = [];
+  const streams = new HeldStreams();
   const undoAll = async () => {
     await server.undoAll();
     transcript.undid(server.undone);
@@ -112,6 +127,7 @@ export async function play<H extends Playable>(
   for (let round = 1; ; round += 1) {
     const served = await server.send(input);
     executions.push(...served.executions);
+    streams.round(served);
     transcript.round(round, served);
     if (served.response.kind === "complete" || served.response.kind === "error") await undoAll();
     const task = served.response.kind === "task" ? { id: served.response.task.id } : undefined;
@@ -120,6 +136,7 @@ export async function play<H extends Playable>(
       task === undefined
         ? resultOf(served)
         : await playTask(server, task.id, script, {
+            onRest: () => streams.read(server, task.id),
             onRun: (run) => {
               executions.push(...run.executions);
               transcript.run(run);
@@ -143,6 +160,7 @@ export async function play<H extends Playable>(
         asked: questions,
         ran: (step) => executions.filter((execution) => execution.step === step).length,
         undid: (step) => server.undone.filter((one) => one.step === step).length,
+        streamed: streams.streamed,
         tokenBytes,
         task: task && { ...task, statuses },
         transcript: transcript.text,

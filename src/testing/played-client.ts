@@ -1,6 +1,7 @@
 // The client that a test plays: what it can be asked, and whether it can follow tasks.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import { streamingExtension } from "../protocol/streaming.ts";
 import { tasksExtension } from "../protocol/task.ts";
 import { isExtensionId } from "../protocol/capabilities.ts";
 import type { ExtensionId } from "../protocol/capabilities.ts";
@@ -23,8 +24,8 @@ export type PlayClientName = "modern" | "task" | "chat";
 type OlderName = "modern" | "task" | "no-elicitation" | "no-sampling";
 
 const named: Readonly<Record<PlayClientName | OlderName, readonly RequiredAbility[]>> = {
-  modern: ["form", "url", "sampling", "roots"],
-  task: ["form", "url", "sampling", "roots", "task"],
+  modern: ["form", "url", "sampling", "roots", "stream"],
+  task: ["form", "url", "sampling", "roots", "task", "stream"],
   chat: [],
   "no-elicitation": ["sampling", "roots"],
   "no-sampling": ["form", "url", "roots"],
@@ -48,7 +49,11 @@ export function capabilitiesOf(
     ...(can.includes("form") && { form: {} }),
     ...(can.includes("url") && { url: {} }),
   };
-  const ids = can.includes("task") ? [tasksExtension, ...can] : can;
+  const ids = [
+    ...(can.includes("task") ? [tasksExtension] : []),
+    ...(can.includes("stream") ? [streamingExtension] : []),
+    ...can,
+  ];
   const extensions = Object.fromEntries(ids.filter(isExtensionId).map((id) => [id, {}]));
   return {
     ...(Object.keys(elicitation).length > 0 && { elicitation }),
