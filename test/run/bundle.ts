@@ -18,6 +18,7 @@ const programs = [
   "test/cli/desk-server.ts",
   "test/client/many-server.ts",
   "test/client/mortal-client.ts",
+  "test/client/streaming-writer.ts",
   "test/conformance-client/fixture.ts",
   "test/draft/stdio-server.ts",
   "test/faults/crash-process.ts",
