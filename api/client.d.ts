@@ -536,7 +536,7 @@ export declare type OpenQuestion = FormQuestion | UrlQuestion | SamplingQuestion
 export declare function outcomes(call: Call): AsyncGenerator<CallOutcome, void>;
 
 /**
- * What one part did to one block, and the block as it stands afterwards.
+ * What one part did to one block, and the block after it.
  *
  * @example
  * ```ts
@@ -557,7 +557,7 @@ export declare interface Part {
     readonly text: string;
     /** What is new or, after "replace", the whole block. */
     readonly content: readonly ContentBlock[];
-    /** The block as it stands after this part. It is computed when you read it. */
+    /** The whole block after this part. It is computed when you read it. */
     readonly soFar: {
         /** The text of the block, joined. */
         readonly text: string;

@@ -67,7 +67,7 @@ export declare interface ChangeHint {
     readonly isDue?: boolean | undefined;
     /** False if the worker that holds the task made the change itself. */
     readonly isNews?: boolean | undefined;
-    /** True if only the parts of a running stream have changed, which concerns nobody but their readers. */
+    /** True if only the parts of a running stream have changed, which concerns only their readers. */
     readonly isParts?: boolean | undefined;
 }
 

@@ -41,7 +41,7 @@ test("the client's own model writes the notes, if it has one", async () => {
 });
 
 test("no crash publishes twice under another key", async () => {
-  const mayRepeat = ["notes", "announcement"]; // A model may write again. Nothing has come of it yet.
+  const mayRepeat = ["notes", "announcement"]; // A model may write again, because its text has had no effect yet.
   await crashTest(releaseNotes, release, { approve: true }, { client: noModel, mayRepeat });
 });
 

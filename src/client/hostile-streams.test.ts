@@ -19,7 +19,7 @@ afterEach(async () => {
 
 type PartEvent = Extract<CallEvent, { type: "part" }>;
 
-/** The parts that a client reports of a server that streams like this. */
+/** The parts that a client reports if the server streams like this. */
 async function partsFrom(
   send: (stream: Streamed) => undefined,
   options: ConnectOptions = {},
@@ -84,7 +84,7 @@ describe("over HTTP", () => {
     );
     expect(text).toBe("ok");
     expect(parts.filter(({ block }) => block === "b")).toEqual([]);
-    // Whoever reads quickly has seen some of it.
+    // A quick reader has seen some of it.
     const last = parts.at(-1);
     if (last !== undefined) expect(last).toMatchObject({ op: "reset", block: "a" });
   });
@@ -130,7 +130,7 @@ describe("memory", () => {
     return process.memoryUsage().heapUsed;
   };
 
-  test("a million parts that nobody reads take the room of their text, in order", async () => {
+  test("a million unread parts take no more memory than their text, and stay in order", async () => {
     const { blocks, drain } = queueOf(16 * 1_024 * 1_024);
     const before = heap();
     for (let i = 0; i < 1_000_000; i += 1) blocks.take(say("a", String(i % 10)));
@@ -176,7 +176,7 @@ describe("memory", () => {
 });
 
 describe("a block", () => {
-  test("text that follows text is joined, other content stays as it is", () => {
+  test("text that follows text is joined, and other content is not changed", () => {
     const blocks = new StreamedBlocks(1_000_000, () => {});
     const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
     const noted = { type: "text", text: "noted", annotations: { priority: 1 } } as const;
@@ -197,7 +197,7 @@ describe("a block", () => {
     ]);
   });
 
-  test("what was kept comes back when later parts are dropped, and is not told again if it is the same", () => {
+  test("what was kept comes back when later parts are dropped, and is not reported again if it is the same", () => {
     const changes: string[] = [];
     const blocks = new StreamedBlocks(1_000_000, (read) => {
       const change = read();

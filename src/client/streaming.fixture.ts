@@ -82,7 +82,7 @@ export const done = (text: string) => ({
   content: [{ type: "text", text }],
 });
 
-/** What a reader holds that does what each part says. */
+/** What a reader holds after it has followed every part. */
 export class Reader {
   readonly held = new Map<string, string>();
 

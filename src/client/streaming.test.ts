@@ -90,7 +90,7 @@ describe("rounds", () => {
     });
   });
 
-  test("each request has its own token, also one that is sent again, and parts under another are ignored", async () => {
+  test("each request has its own token, even a repeated one, and parts with another token are ignored", async () => {
     let earlier: string | undefined;
     const { connection, server } = await met((message, response) => {
       const stream = new Streamed(message, response);
@@ -174,7 +174,7 @@ describe("rounds", () => {
     expect(Object.fromEntries(reader.held)).toEqual({ a: "right", b: "second" });
   });
 
-  test("nobody has to read the parts: the result is the same, and what waits is each block once", async () => {
+  test("the parts need not be read: the result is the same, and each block waits once", async () => {
     const { connection } = await met((message, response) => {
       const stream = new Streamed(message, response);
       for (let i = 0; i < 500; i += 1) stream.text("a", "x").text("b", "y");
@@ -302,7 +302,7 @@ describe("tasks", () => {
     expect(afters).toEqual([undefined, "c1"]);
   });
 
-  test("a reading that breaks off is begun again after the same cursor, and nothing is held twice", async () => {
+  test("a reading that breaks off begins again after the same cursor, and nothing is held twice", async () => {
     let readings = 0;
     const { say, task, finish } = report((stream, after, isAnswered) => {
       if (!isAnswered) return stream.text("draft", "One. ").end({ ...task(), cursor: "c1" });

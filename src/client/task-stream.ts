@@ -1,5 +1,5 @@
-// Reads what a task streams, while the task is polled. Polling says how the task stands, and works without this. A server that
-// does not let streams be read is not asked again.
+// Reads what a task streams, while the task is polled. Polling shows the status of the task, and works without this. A
+// server that does not support reading streams is not asked again.
 
 import { invalidParams, methodNotFound } from "../protocol/error-codes.ts";
 import { readStreamsMethod } from "../protocol/streaming.ts";
@@ -18,7 +18,7 @@ const mostCatchUps = 3;
 const catchUpMs = 5_000;
 const retryDelay = { firstMs: 100, mostMs: 5_000 };
 
-/** What the reader needs of the task that is being followed. */
+/** What the reader needs from the task that is being followed. */
 export interface StreamedTask {
   readonly taskId: string;
   /** Polls the task soon. */
@@ -37,7 +37,7 @@ export class TaskStream {
   readonly #stream: CallStream;
   readonly #over = new AbortController();
   #reading: Reading | undefined;
-  /** How the task stood when it was read to its end last. */
+  /** The standing of the task when it was last read to its end. */
   #seen: string | undefined;
   #failures = 0;
   #isRefused = false;
@@ -62,7 +62,7 @@ export class TaskStream {
     for (let tries = 1; tries <= mostCatchUps; tries += 1) {
       if (this.#isRefused || this.#over.signal.aborted || standing === this.#seen) return;
       const { end, stop } = this.#open();
-      // A connection that is dead without saying so would never end it.
+      // On a dead connection that was not closed, the reading would never end.
       const timer = setTimeout(() => stop.abort(), catchUpMs);
       await end;
       clearTimeout(timer);

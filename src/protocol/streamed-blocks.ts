@@ -7,7 +7,7 @@ import { start, StreamedContent, textIn } from "./streamed-content.ts";
 import type { Place } from "./streamed-content.ts";
 import type { PartContent, PartOp } from "./streaming.ts";
 
-/** What has changed in a block since it was read last, and the block as it stands then. */
+/** What has changed in a block since it was last read, and the whole block. */
 export interface BlockChange {
   readonly block: string;
   readonly op: PartOp;
@@ -27,13 +27,13 @@ interface Block {
   readonly name: string;
   /** Undefined after a reset. */
   now: StreamedContent | undefined;
-  /** As it was when the last result arrived. */
+  /** The content when the last result arrived. */
   kept: { readonly content: StreamedContent; readonly end: Place } | undefined;
   /** How much the reader has of `now`. Undefined if the reader has something else. */
   read: Place | undefined;
   /** Whether the reader has anything of this block. */
   isHeld: boolean;
-  /** What happened since the reader came last. */
+  /** What happened since the last reading. */
   waiting: PartOp | undefined;
 }
 
@@ -46,7 +46,7 @@ export class StreamedBlocks {
 
   /**
    * `onChange` is called when a block has something to read, and not again before it was read. If the blocks exceed
-   * `mostBytes` together, all are reset and nothing else is taken.
+   * `mostBytes` together, all are reset and nothing more is accepted.
    */
   constructor(mostBytes: number, onChange: (read: () => BlockChange | undefined) => void) {
     this.#mostBytes = mostBytes;
@@ -162,7 +162,7 @@ export class StreamedBlocks {
     if (waiting === undefined) this.#onChange(() => this.#read(block));
   }
 
-  /** What the reader does not have yet. Undefined if that is nothing. */
+  /** What the reader does not have yet. Undefined if it has everything. */
   #read(block: Block): BlockChange | undefined {
     const { name, now, waiting: op = "append", isHeld } = block;
     block.waiting = undefined;

@@ -17,7 +17,7 @@ export const start: Place = { runs: 0, length: 0 };
 
 /** What a content block costs besides its text. */
 const overhead = 64;
-/** So many pieces are joined into one. */
+/** How many pieces are joined into one. */
 const fewest = 256;
 
 /** Text that grows. */
@@ -111,7 +111,7 @@ export class StreamedContent {
 export const textIn = (content: readonly ContentBlock[]): string =>
   content.map((block) => (block.type === "text" ? block.text : "")).join("");
 
-/** JSON that is nested too deep to be written is too large for everything. */
+/** JSON that is nested too deeply to be written counts as too large. */
 function bytesOf(block: ContentBlock): number {
   try {
     return JSON.stringify(block).length;

@@ -16,7 +16,7 @@ export const readStreamsMethod: "io.github.mcp-parley/streaming/read" = `${strea
 /** What a part does to its block. "reset": discard what you have of it. */
 export type PartOp = "append" | "replace" | "reset";
 
-/** What a part says, whichever way it travels. */
+/** What a part says, in a notification and in a response. */
 export interface PartContent {
   /** The key of the `ctx.stream` or `ctx.emit` that made it. */
   readonly block: string;
@@ -32,7 +32,7 @@ export interface PartParams extends PartContent {
   readonly token: string;
 }
 
-/** The token under which a request wants its parts. Undefined if it has none, and then nothing is sent. */
+/** The token that a request names its stream with. If undefined, no parts are sent. */
 export function streamTokenIn(meta: unknown): string | undefined {
   if (typeof meta !== "object" || meta === null || !(streamingExtension in meta)) return undefined;
   const wanted: unknown = meta[streamingExtension];
@@ -53,5 +53,5 @@ export function draftStreamTokenIn(message: unknown): string | undefined {
   return isWanted ? String(own(message, "id")).slice(0, longestToken) : undefined;
 }
 
-// It comes back with each part, and a client chooses it.
+// The client chooses the token, and every part repeats it.
 const longestToken = 256;

@@ -1,5 +1,5 @@
-// The parts of running streams, as a store keeps them: while the body of a stream runs, under the claim of its worker, and
-// no longer.
+// The parts of running streams, as a store keeps them. It keeps them under the claim of the worker, and only while the
+// body of a stream runs.
 
 import { isLive } from "./task.ts";
 import type { Sealed, TaskRecord } from "./task.ts";
@@ -38,8 +38,8 @@ export interface PartPage {
 export const partsAtOnce = 32;
 
 /**
- * Whether this change ends the claim under which parts were written. The SQL stores say the same in a trigger of their
- * migration 4, so that the parts also go when a process of an earlier version makes the change.
+ * Whether this change ends the claim that parts were written under. The SQL stores have the same rule in a trigger of
+ * their migration 4, so that the parts are also deleted when a process of an earlier version makes the change.
  */
 export function endsParts(before: TaskRecord | undefined, after: TaskRecord): boolean {
   if (before?.worker === undefined) return false;

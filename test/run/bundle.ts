@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { libraryEntries, root } from "../../scripts/package.ts";
 
-/** A program that is missing here starts all the same, in its compiled form, only more slowly. */
+/** A program that is missing here still starts, in its compiled form, only more slowly. */
 const programs = [
   "src/cli/main.ts",
   "src/cli/demo/replica.ts",

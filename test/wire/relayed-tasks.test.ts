@@ -1,4 +1,4 @@
-// Tasks of clients that cannot follow them: the model asks how the call stands, and nothing runs twice.
+// Tasks of clients that cannot follow them: the model asks for the status of the call, and nothing runs twice.
 
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { memoryStore, parley } from "mcp-parley";
@@ -64,7 +64,7 @@ describe("a task for a client without tasks", () => {
     expect(textIn(await callTool(app, "quick", {}, chat))).toBe("true true");
   });
 
-  test("otherwise pauses, tells how it stands and gives its result as often as it is asked", async () => {
+  test("otherwise pauses, reports its status, and returns its result as often as it is asked", async () => {
     const { app, ran } = await working({ limits: { inlineMs: 1 } });
     let finish: () => void = () => {};
     const finished = new Promise<void>((resolve) => {
@@ -97,7 +97,7 @@ describe("a task for a client without tasks", () => {
     expect(ran).toEqual(["make"]);
   });
 
-  test("asks the client itself what it can be asked", async () => {
+  test("asks the client itself the questions that it supports", async () => {
     const { app } = await working({ limits: { inlineMs: 1 } });
     app.tool("asks", { task: "optional" }, async (ctx) => {
       await ctx.background();
@@ -159,7 +159,7 @@ describe("a task for a client without tasks", () => {
     expect((await callTool(app, "only", {}, chat)).error?.code).toBe(-32021);
   });
 
-  test("requires sees it, too", async () => {
+  test("counts for requires, too", async () => {
     const { app } = await working();
     app.tool("needs", { task: "optional", requires: ["task"] }, () => "ran");
     expect(textIn(await callTool(app, "needs", {}, chat))).toBe("ran");

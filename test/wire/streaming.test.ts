@@ -223,7 +223,7 @@ describe("who gets parts", () => {
     ["a token that is too long", streaming("s".repeat(257))],
     ["a list in place of the settings", { capabilities, meta: { [id]: ["s-1"] } }],
   ];
-  test.each(asks)("nobody with %s, and the response is plain JSON", async (_what, own) => {
+  test.each(asks)("no client with %s, and the response is plain JSON", async (_what, own) => {
     const { app } = writer();
     const answer = await callTool(await listening(app), "report", {}, own);
     expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
@@ -240,7 +240,7 @@ describe("who gets parts", () => {
     }
   });
 
-  test("ctx.can tells, and a call that streams nothing stays plain JSON", async () => {
+  test("ctx.can says so, and a call that streams nothing stays plain JSON", async () => {
     const { app } = writer();
     const to = await listening(app);
     expect(textIn(await callTool(to, "can", {}, streaming()))).toBe("true");
@@ -369,7 +369,7 @@ test("with attach, where nothing can be counted, parts stop after limits.streamB
 const piece = "x".repeat(16 * 1024);
 const pieces = 4096;
 
-/** A tool that streams 64 MiB, and tells how much it had made when it first had to wait for its client. */
+/** A tool that streams 64 MiB, and reports how much it had made when it first had to wait for its client. */
 function flood(limits: ParleyOptions["limits"] = {}) {
   const app = parley({ name: "flood", version: "1.0.0", keys, logger: quiet, limits });
   onTestFinished(() => app.close());

@@ -1,4 +1,5 @@
-// What the command prints of a stream: each text once, whatever the server takes back, and nothing that moves the cursor.
+// What the command prints from a stream: each text once, whatever the server takes back, and nothing that moves the
+// cursor.
 
 import { expect, test } from "vitest";
 import { StreamedBlocks } from "../../protocol/streamed-blocks.ts";
@@ -48,7 +49,7 @@ test("sequences that are split over two parts are removed as in the result", () 
   expect(all("ab\ncd🎉")).toBe("ab\ncd🎉\n");
 });
 
-test("what is said again after a broken connection is not printed again", () => {
+test("text that the server sends again after a broken connection is not printed again", () => {
   const { blocks, say, all, err } = printed();
   say("a", "Hello, ");
   blocks.drop();
@@ -59,7 +60,7 @@ test("what is said again after a broken connection is not printed again", () => 
   expect(err).toEqual([]);
 });
 
-test("a server that says something else is announced, and the result is printed whole", () => {
+test("if the server sends something else, a line says so, and the result is printed whole", () => {
   const { blocks, say, all, err } = printed();
   say("a", "Hello");
   blocks.drop();

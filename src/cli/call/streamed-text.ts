@@ -12,9 +12,9 @@ const unfinished =
   /(?:\u001B(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\u0007\u001B]{0,4096}\u001B?)?|\u009B[0-?]{0,64}[ -/]{0,8}|\r|[\uD800-\uDBFF])$/;
 
 interface Block {
-  /** What was printed of it, or waits in `unfinished` form, as the server sent it. */
+  /** What was printed of it, or waits to be printed, as the server sent it. */
   said: string;
-  /** The server has taken it back. It may say the same again, and then nothing is printed twice. */
+  /** The server has taken it back. If the server sends the same again, nothing is printed twice. */
   isTakenBack: boolean;
 }
 
@@ -38,7 +38,7 @@ export class StreamedText {
     if (op === "reset") return;
     if (!block.isTakenBack) return this.#add(name, block, part.content);
     const { text, content } = part.soFar;
-    // It is saying again what it said before.
+    // The server repeats what it has sent before.
     if (block.said.startsWith(text) && text !== block.said) return;
     block.isTakenBack = false;
     if (text.startsWith(block.said) && content.length <= 1) {

@@ -93,7 +93,7 @@ test("parts of a task reach onPart, through a question and after the cursor", as
   expect(parts).toEqual(["append intro Hello.", "append draft One.", "append end after c1"]);
 });
 
-test("without onPart, no parts are asked for; one that throws is reported and does not end the call", async () => {
+test("without onPart, no parts are requested; an onPart that throws is reported and does not end the call", async () => {
   const server: PretendServer = new PretendServer({
     "tools/call": (params) => {
       if (streamTokenIn(params["_meta"]) !== undefined) say(server, params, "draft", "one");

@@ -12,7 +12,7 @@ let requests = 0;
 export class StreamedRequest {
   readonly token: string;
   readonly stream: CallStream;
-  /** The request that waits for the result. If its task asks something, that is another one each time. */
+  /** The request that waits for the result. Each time its task asks something, another request takes over. */
   id: RequestId;
 
   constructor(

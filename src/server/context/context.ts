@@ -32,8 +32,8 @@ export interface Context {
    * Asks the person with a form. Without a schema the form is one line of text, and the answer is a string. A schema of one
    * value (enum, number, string, list) gives that value; an object schema gives the object.
    *
-   * Throws `UnansweredError` if the person declines or cancels, if the time limit passes, or if there is no way to the person
-   * through this client. An answer that does not fit the schema is asked for again.
+   * Throws `UnansweredError` if the person declines or cancels, if the time limit passes, or if this client cannot
+   * reach the person. An answer that does not fit the schema is asked for again.
    *
    * @example
    * ```ts
@@ -129,9 +129,9 @@ export interface Context {
    * `async function*`, or returns a model's stream or the body of a `fetch` response. The value is the joined text, which is
    * recorded when the body ends. With `blocks: true` the body yields content blocks, and the value is the list of them.
    *
-   * A client that cannot show parts gets none, and everything else is the same; `ctx.can("stream")` tells. Return a result
-   * that is complete in itself, because the parts are only a preview of it. A failed attempt takes its parts back. Without
-   * a store, a long text and a question after it can exceed `limits.tokenBytes`.
+   * A client that cannot show parts gets none, and everything else is the same. `ctx.can("stream")` says whether it
+   * can. Return a result that is complete in itself, because the parts are only a preview of it. A failed attempt takes
+   * its parts back. Without a store, a long text and a question after it can exceed `limits.tokenBytes`.
    *
    * @example
    * ```ts
@@ -178,8 +178,8 @@ export interface Context {
    */
   readonly log: (level: LoggingLevel, data: unknown) => void;
   /**
-   * Whether this client supports this. An extension is named by its id. "ask" says whether a question with `relay: true` has a
-   * way to the person. The result is the same in every round of a call.
+   * Whether this client supports this. An extension is named by its id. "ask" says whether a question with
+   * `relay: true` can reach the person. The result is the same in every round of a call.
    */
   readonly can: (what: RequiredAbility | ExtensionId) => boolean;
   /**

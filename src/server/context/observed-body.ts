@@ -13,14 +13,14 @@ export interface StepObserver {
   readonly runUndo?: (undone: UndoInfo, undo: (undone: UndoInfo) => unknown) => unknown;
 }
 
-/** Who watches the steps of a call. */
+/** What watches the steps of a call. */
 export interface Watched {
   readonly stepObserver: StepObserver | undefined;
   /** Runs the body of a step in a span of its own. Undefined if nothing is traced. */
   readonly stepTrace: StepObserver["runBody"] | undefined;
 }
 
-/** Announces the step, and wraps its body for those who watch it. */
+/** Announces the step, and wraps its body for the test kit and the telemetry. */
 export function observedBody({ stepObserver, stepTrace }: Watched, key: string, body: Body): Body {
   // The engine refuses anything that is not a function, so it has to see it.
   if (typeof body !== "function") return body;

@@ -19,7 +19,7 @@ import type { PageUrl } from "./context.ts";
 export interface ShownQuestion {
   /** Writes the input request when the question goes out, with the reason if it is asked again. */
   readonly request: (reason: string | undefined) => InputRequest;
-  /** Set if the question goes a way on which no `requestState` travels. */
+  /** Set if no `requestState` can travel with the question. */
   readonly pausingWay?: Way | undefined;
 }
 

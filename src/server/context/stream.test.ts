@@ -117,7 +117,7 @@ describe("ctx.stream", () => {
     expect(parts.map((part) => textOf([part]))).toEqual(["n", "é", "😀", "!", "😀"]);
   });
 
-  test("bytes that are not UTF-8 become U+FFFD, also at the end and before a text", async () => {
+  test("bytes that are not UTF-8 become U+FFFD, even at the end and before a text", async () => {
     const { parts, outcome } = await streamed(({ stream }) =>
       stream("draft", async function* () {
         yield Uint8Array.of(0xc3);
@@ -196,7 +196,7 @@ describe("ctx.stream", () => {
     expect(outcome).toMatchObject({ kind: "failed", error: { message: "overloaded" } });
   });
 
-  test("a generator that never waits does not hold its text back for ever", async () => {
+  test("the text of a generator that never waits is not held back forever", async () => {
     let most = 0;
     let pending = 0;
     await streamed(
@@ -245,7 +245,7 @@ describe("ctx.stream", () => {
     expect(outcome.kind).toBe("stopped");
     await vi.waitFor(() => expect(ended).toHaveBeenCalled());
     expect(made).toBe(0);
-    // Nobody is left to tell that they are taken back.
+    // The client is gone, so it is not told that the parts are taken back.
     expect(parts).toHaveLength(1);
   });
 

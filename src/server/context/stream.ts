@@ -1,5 +1,5 @@
-// `ctx.stream` and `ctx.emit`: steps whose bodies send what they produce to the client while they produce it. What is
-// recorded is the whole of it, so replay sends nothing.
+// `ctx.stream` and `ctx.emit`: steps whose bodies send what they produce to the client while they produce it. The whole
+// is recorded, so replay sends nothing.
 
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import { ParleyError } from "../../errors.ts";
@@ -94,7 +94,7 @@ class Streamed {
     step: StepInfo,
     hasBlocks: boolean,
   ): Promise<unknown> {
-    // While it is called, the engine looks for operations inside it. So it is called before anything is awaited.
+    // While the body is called, the engine looks for operations inside it. So it is called before anything is awaited.
     const returned = body(step);
     this.#operations.onRunEnd(() => {
       this.#isOver = true;

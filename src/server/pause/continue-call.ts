@@ -1,4 +1,4 @@
-// `continue_call`: the tool with which a model brings the user's answers to a paused call, or asks how it stands.
+// `continue_call`: a model calls this tool to bring the user's answers to a paused call, or to ask for its status.
 
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import { answerMap } from "../../protocol/answers.ts";
@@ -95,7 +95,7 @@ export const continueCall = "continue_call";
 const failureOf = (text: string) => ({ content: [{ type: "text", text }], isError: true });
 const failure = (text: string): RoundResponse => ({ kind: "complete", result: failureOf(text) });
 
-/** One text for handles that are unknown, foreign or expired, so that it tells nothing about them. */
+/** The same text for unknown handles, expired handles and those of other callers, so that it reveals nothing about them. */
 const gone = failure(
   "There is no such call. It may have ended or expired. Call the tool again if the user still wants it.",
 );
@@ -170,7 +170,7 @@ function isRepeated({ questions, responses }: Continuation, relayed: Relayed): b
   return Object.keys(taken).length > 0 && shortDigest(taken) === shortDigest(responses);
 }
 
-/** Serves rounds of the tool until its client, its model or nobody is asked. */
+/** Serves rounds of the tool until the client or the model has to be asked, or the call ends. */
 async function play(
   core: Core,
   definition: Definition,

@@ -1,7 +1,8 @@
 // A paused call in the store: everything that its continuation needs, sealed, under a handle that a model copies.
 //
-// Pauses are numbered. Each is written under its own number once, and under the handle alone as the place to start looking.
-// So a replica that is late cannot take the call back: whoever finds its pause goes on to the ones after it.
+// Pauses are numbered. Each is written under its own number once, and under the handle alone as the place to start
+// looking. So a replica that is late cannot take the call back: a request that finds an old pause goes on to the ones
+// after it.
 
 import { ParleyError } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
@@ -43,7 +44,7 @@ export interface Pause {
   readonly ways?: OpenWays | undefined;
   /** When the first time limit of a question passes. */
   readonly dueAt?: number | undefined;
-  /** What an App proves itself with. */
+  /** The secret that an App proves itself with. */
   readonly secret?: string | undefined;
   /** What led from the pause before to this one. */
   readonly before?: Continuation | undefined;

@@ -69,7 +69,7 @@ export function takeAnswers(
 const questionIn = (questions: PausedQuestions, key: string): PausedQuestion | undefined =>
   Object.hasOwn(questions, key) ? questions[key] : undefined;
 
-/** Undefined if it is no answer to a confirmation. Everything else is checked with the question's schema. */
+/** Undefined if it is not an answer to a confirmation. Everything else is checked with the question's schema. */
 function responseTo(key: string, { request }: PausedQuestion, value: unknown): object | undefined {
   const form =
     request.method === "elicitation/create" && request.params.mode === "form"

@@ -1,4 +1,4 @@
-// When parts stop, and that nothing is left behind: no timer, and no block of which the client has only a fragment.
+// When parts stop, nothing is left behind: no timer, and no block that the client has only a fragment of.
 
 import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";

@@ -15,11 +15,11 @@ export const mostUnread: number = 256 * 1024;
 export interface PartChannel {
   /** Sends a part. The promise, if there is one, resolves when the client has room for more, or has gone. It never rejects. */
   readonly send: (params: PartParams) => Promise<unknown> | undefined;
-  /** How much may be sent, in bytes, on a channel that does not tell what is unread. Undefined for any other. */
+  /** How much may be sent, in bytes, on a channel that does not show how much is unread. Undefined for any other. */
   readonly mostBytes?: number | undefined;
 }
 
-/** The token under which this client gets parts. Undefined if it has not declared the extension, or names no stream. */
+/** The token that this client's parts carry. Undefined if it has not declared the extension, or names no stream. */
 export function wantedStream(meta: unknown, capabilities: ClientCapabilities): string | undefined {
   const token = streamTokenIn(meta);
   if (token === undefined) return undefined;
@@ -31,7 +31,7 @@ export class ClientParts implements PartSink {
   readonly #token: string;
   readonly #channel: PartChannel;
   readonly #core: Pick<Core, "environment" | "limits">;
-  /** The blocks of which the client has something. Once parts have stopped, those that it still has to be told about. */
+  /** The blocks that the client has a part of. Once parts have stopped, those that it still has to be told about. */
   readonly #shown = new Set<string>();
   #bytes = 0;
   #hasStopped = false;
@@ -58,7 +58,7 @@ export class ClientParts implements PartSink {
     return this.#hasStopped;
   }
 
-  /** A block that goes on without its client is taken back, so that the client never takes a fragment for the whole. */
+  /** A block that goes on without its client is taken back, so that the client never mistakes a fragment for the whole. */
   #takeBack({ block }: PartContent): undefined {
     if (!this.#shown.delete(block)) return;
     void this.#channel.send({ token: this.#token, block, op: "reset" });

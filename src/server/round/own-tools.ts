@@ -1,4 +1,4 @@
-// Tools of Parley's own. They see the request itself, where an author's tool sees its arguments and `ctx`.
+// Parley's own tools. They get the request itself, while an author's tool gets its arguments and `ctx`.
 
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";

@@ -13,7 +13,7 @@ export function travelling(open: readonly Open[]): readonly Open[] {
   return others.some(({ shown }) => isShown(shown)) ? others : open;
 }
 
-/** Set if all of these questions go ways on which no `requestState` travels. */
+/** Set if no `requestState` can travel with any of these questions. */
 export function pausingFor(open: readonly Open[], out: readonly OpenWait[]): Pausing | undefined {
   if (!open.some(isPausing)) return undefined;
   const ways = open.flatMap(({ key, shown }): [string, Way][] =>

@@ -64,7 +64,7 @@ export type RoundResponse =
       readonly result: InputRequired;
       /** The id of the call, for the log. */
       readonly call?: string | undefined;
-      /** Set if all questions go ways on which no `requestState` travels. */
+      /** Set if no `requestState` can travel with any of the questions. */
       readonly pausing?: Pausing | undefined;
     }
   /** The call has become a task. */

@@ -24,7 +24,7 @@ export interface Reach {
 export type OpenWays = string;
 
 const letters = { form: "f", url: "u", app: "a", relay: "r", link: "l" } as const;
-/** A confirmation may go by relay, too. Otherwise a model could approve for a user whom nobody has verified. */
+/** A confirmation may go by relay, too. Otherwise a model could approve for a user who is not verified. */
 const relaysConfirmation = "c";
 
 /** The first request of a call, as far as it opens ways. */
@@ -106,7 +106,7 @@ export const relaysTasks = (task: string | undefined, open: OpenWays): boolean =
 export const pausesFor = (way: Way | undefined): boolean =>
   way === "app" || way === "relay" || way === "link";
 
-/** The extension with which a client declares that it shows MCP Apps. */
+/** The extension that a client declares if it shows MCP Apps. */
 export const appsExtension = "io.modelcontextprotocol/ui";
 const appType = "text/html;profile=mcp-app";
 

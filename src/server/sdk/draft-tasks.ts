@@ -1,4 +1,4 @@
-// What the plug-in for a draft of the protocol needs to know of tasks.
+// What the plug-in for a draft of the protocol needs to know about tasks.
 
 import type { DraftTasks } from "../../protocol/draft-plug-in.ts";
 import type { Core } from "../core.ts";

@@ -4,7 +4,7 @@ import type { Store } from "../../tasks/store.ts";
 import type { Registry } from "../define/registry.ts";
 import { needsStore, noStoreFor } from "./store-needed.ts";
 
-/** Undefined if nothing needs a store. Throws ParleyError "no_store" where none is made by default. */
+/** Undefined if nothing needs a store. Throws ParleyError "no_store" if a store is needed and is not made by default. */
 export async function storeByDefault(
   registry: Registry,
   isLocal: boolean,

@@ -30,14 +30,14 @@ export class LogStreams {
     return this.#entries.some(({ key, kind }) => key === block && kind !== "other");
   }
 
-  /** Reads the first records, of which the client knows. */
+  /** Reads the first records, which the client already knows. */
   skip(records: readonly Sealed[]): void {
     this.read(records, () => false);
   }
 
   /**
-   * Reads the next records. Returns what its client has to be told: the whole of each stream that is recorded, and which
-   * streams no longer count. `isHeld` says of which others the client has a beginning.
+   * Reads the next records. Returns what the client has to be told: the whole of each stream that is recorded, and
+   * which streams no longer count. `isHeld` says which other streams the client has a beginning of.
    */
   read(records: readonly Sealed[], isHeld: (block: string) => boolean): readonly StreamPart[] {
     return records.flatMap((sealed) => {

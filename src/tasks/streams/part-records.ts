@@ -6,7 +6,7 @@ import type { Sealer } from "../sealing.ts";
 import type { StoredPart } from "../stored-parts.ts";
 import type { Batch, Piece } from "./pieces.ts";
 
-/** The key under which a store keeps the parts of a stream: text that every store can keep. */
+/** The key that a store keeps the parts of a stream under: text that every store can keep. */
 export const storedKey = (block: string): string => JSON.stringify(block);
 
 /** The record of a batch, sealed for its place. */

@@ -1,5 +1,5 @@
-// The streams whose bodies run in this process, and those who read streams here. Readers in the process of the writer get
-// what it produces from memory; hints of the store wake the others.
+// The streams whose bodies run in this process, and the readers of streams in this process. Readers in the process of
+// the writer get what it produces from memory; hints of the store wake the others.
 
 import type { ChangeHint, TaskStore } from "../store.ts";
 import type { ClaimRef } from "../task.ts";

@@ -10,7 +10,7 @@ export interface StreamCursor {
   /** Under which claim the running streams were read, and up to which batch. */
   readonly epoch: number;
   readonly n: number;
-  /** The streams of which the client has a beginning, each with the number of the batch that comes next. */
+  /** The streams that the client has a beginning of, each with the number of the batch that comes next. */
   readonly open: Readonly<Record<string, number>>;
 }
 

@@ -49,8 +49,8 @@ export class StreamReading {
   readonly #callId: string;
   readonly #log: LogStreams;
   /**
-   * The streams of which the client has a beginning, each with the number of the batch that comes next, or `gap` if a batch
-   * is missing. The record of such a stream has all of it.
+   * The streams that the client has a beginning of, each with the number of the batch that comes next, or `gap` if a
+   * batch is missing. The record of such a stream has all of it.
    */
   readonly #open: Map<string, number>;
   readonly #known: number;

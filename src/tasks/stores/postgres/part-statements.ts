@@ -10,7 +10,7 @@ export type PartStatement = "addParts" | "readParts";
 export function partStatements(schema: string): Readonly<Record<PartStatement, string>> {
   const now = nowIn(schema);
   return {
-    // Safe: locked first, so that no part is added behind the back of one who ends the claim. The commit does not wait for
+    // Safe: locked first, so that no part is added while another statement ends the claim. The commit does not wait for
     // the disk: a part that a crash of the database loses comes with the record of its stream.
     addParts: `
     with task as (

@@ -1,5 +1,5 @@
-// Migration 5 of SQLite: the answer to a question that a page shows, beside the question. Earlier versions ask no such
-// question, and leave the column alone.
+// Migration 5 of SQLite: the answer to a question that a page shows, next to the question. Earlier versions do not ask
+// such questions, and do not use the column.
 
 import type { Migration } from "../../migration-policy.ts";
 
