@@ -138,7 +138,7 @@ export function partsOver(
       mcpReq
         .notify({ method: partNotification, params: { ...params } })
         .then(() => unread?.room(), ignore),
-    // Nobody counts what the transport of another server has not sent yet.
+    // Parley cannot count what the transport of another server has not sent yet.
     ...(isAttached ? { mostBytes: limits.streamBytes } : {}),
   };
 }
