@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { memoryStore } from "mcp-parley";
+import { connect } from "mcp-parley/client";
 import { crashTest, play } from "mcp-parley/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -43,6 +44,29 @@ test("the client's own model writes the notes, if it has one", async () => {
 test("no crash publishes twice under another key", async () => {
   const mayRepeat = ["notes", "announcement"]; // A model may write again, because its text has had no effect yet.
   await crashTest(releaseNotes, release, { approve: true }, { client: noModel, mayRepeat });
+});
+
+test("a client reads on in the background, and has all of both texts at the end", async () => {
+  const { app } = releaseNotesTool(scriptedModel(script), site, memoryStore());
+  const { url } = await app.listen(0);
+  onTestFinished(() => app.close());
+  const server = await connect(url, {
+    elicit: () => ({ action: "accept", content: { confirm: true } }),
+  });
+  onTestFinished(() => server.close());
+  const call = server.start("release_notes", release);
+  const blocks = new Map<string, string>();
+  let isTask = false;
+  for await (const event of call) {
+    if (event.type === "part") blocks.set(event.block, event.soFar.text);
+    isTask ||= event.type === "task";
+  }
+  expect(isTask).toBe(true);
+  expect(Object.fromEntries(blocks)).toEqual({
+    notes: script["Release notes"],
+    announcement: script.Announce,
+  });
+  expect((await call.result()).text).toContain(script.Announce);
 });
 
 test("the official client reads along while the model writes", async () => {

@@ -21,14 +21,15 @@ export const weather = (app: App) =>
     },
   );
 
-/** How the call goes: in the background, after a question, or with a failure. By default it succeeds at once. */
+/** How the call goes: in the background, in parts, after a question, or with a failure. By default it succeeds at once. */
 export interface Day {
   readonly isSlow?: boolean;
+  readonly streams?: boolean;
   readonly asks?: boolean;
   readonly isDown?: boolean;
 }
 
-export const cityWeather = (app: App, { isSlow, asks, isDown }: Day) =>
+export const cityWeather = (app: App, { isSlow, streams, asks, isDown }: Day) =>
   app.tool(
     "get_weather",
     { description: "The weather", inputSchema: z.object({ city: z.string() }), task: "optional" },
@@ -37,9 +38,14 @@ export const cityWeather = (app: App, { isSlow, asks, isDown }: Day) =>
       ctx.progress(1, undefined, "The operation is now in progress.");
       if (asks) await ctx.ask("name", "Please provide your GitHub username", Login);
       if (isDown) throw new Error(`Error: Unable to retrieve weather data for ${city}.`);
+      if (streams) return ctx.stream("report", () => lines(report(city, "72° F")));
       return report(city, "72° F");
     },
   );
+
+async function* lines(text: string) {
+  yield* text.split(/(?<=\n)/);
+}
 
 const Units = z.object({ units: z.string() });
 

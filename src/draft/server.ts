@@ -8,7 +8,7 @@ import {
   missingClientCapability,
 } from "../protocol/error-codes.ts";
 import type { RpcResponse } from "../protocol/rpc.ts";
-import { streamingExtension } from "../protocol/streaming.ts";
+import { readStreamsMethod, streamingExtension } from "../protocol/streaming.ts";
 import { tasksExtension } from "../protocol/task.ts";
 import { draftVersion, modernVersion } from "../protocol/versions.ts";
 import { isObject, own } from "../util/objects.ts";
@@ -202,6 +202,8 @@ async function taskResult(exchange: Exchange, tasks: DraftTasks): Promise<RpcRes
   const taskId = own(exchange.params, "taskId");
   const first = await find(exchange, taskId);
   if ("refusal" in first) return first.refusal;
+  // It sends what the task streams, and ends when the task asks something or is over. If it is refused, nothing streams.
+  if (exchange.stream !== undefined) await exchange.serve(readStreamsMethod, { taskId }, true);
   for await (const _ of tasks.changes(String(taskId), exchange.signal)) {
     const found = await find(exchange, taskId);
     if ("refusal" in found) return found.refusal;

@@ -261,14 +261,36 @@ describe("tasks", () => {
     expectPrinted(await down.send("003.1"), "003.3");
   });
 
-  test("003: an answer to a promise as a separate message is refused, and `stream` changes nothing", async () => {
-    const { post, send } = await drafting((app) => cityWeather(app, {}));
+  test("003: an answer to a promise as a separate message is refused", async () => {
+    const { post } = await drafting((app) => cityWeather(app, {}));
     expect(await post(played("003.11"))).toMatchObject({ status: 400 });
-    expect((await send("003.12")).result).toEqual((await send("003.1")).result);
-    const slow = await drafting((app) => cityWeather(app, { isSlow: true }));
+  });
+
+  /** The parts that came before the response, under the id of the request. */
+  const partsIn = ({ notifications = [] }: Answer) =>
+    notifications.filter(({ method }) => String(method).endsWith("/streaming/part"));
+  const report = "Current weather in New York:\nTemperature: 72° F\nConditions: Partly cloudy";
+  const part = (token: string) => ({
+    params: { token, block: "report", content: [{ type: "text", text: report }] },
+  });
+
+  test("003: an answer is streamed with `stream` in the params of tools/call, before the same result", async () => {
+    const { send } = await drafting((app) => cityWeather(app, { streams: true }));
+    const streamed = await send("003.12");
+    expect(partsIn(streamed)).toMatchObject([part(String(played("003.12").id))]);
+    const whole = await send("003.1");
+    expect(streamed.result).toEqual(whole.result);
+    expect(partsIn(whole)).toEqual([]);
+  });
+
+  test("003: a promise is streamed with `stream` beside the params of tasks/result, before its result", async () => {
+    const slow = await drafting((app) => cityWeather(app, { isSlow: true, streams: true }));
     const live = taskIn(await slow.send("003.4"));
-    // It has `stream` next to its params, where the server does not look for it.
-    expect((await slow.send("003.13", live)).result).toMatchObject({
+    const streamed = await slow.send("003.13", live);
+    expect(partsIn(streamed).length).toBeGreaterThan(0);
+    expect(JSON.stringify(partsIn(streamed))).toContain("Partly cloudy");
+    expect(streamed.result).toMatchObject({
+      content: [{ type: "text", text: report }],
       isError: false,
       _meta: about(live.taskId),
     });

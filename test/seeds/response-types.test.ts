@@ -1,5 +1,5 @@
-// 003, the table of response types: answer and promise, each complete, failed or asking for more, as one type. Its fourth
-// column, streaming, is not in the final specification: only progress and status come before the end.
+// 003, the table of response types: answer and promise, each complete, failed, asking for more, or streaming, as one type.
+// docs/streaming.md has the table. Streaming is an extension, because the final specification has none.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
@@ -66,6 +66,21 @@ describe("answer", () => {
       ]);
     },
   );
+
+  test.each(["2026-07-28", "2025-11-25"] as const)("can be streamed (%s)", async (era) => {
+    const found = await told(era, city({ streams: true }));
+    expect(found.at(-1)).toMatchObject({ ...answer, ...complete });
+    expect(streamedIn(found, answer)).toBe(textIn(found));
+  });
+
+  test.each(["2026-07-28", "2025-11-25"] as const)(
+    "can be streamed after more information (%s)",
+    async (era) => {
+      const found = await told(era, city({ asks: true, streams: true }));
+      expect(found[0]).toMatchObject({ ...answer, ...asks });
+      expect(streamedIn(found.slice(1), answer)).toBe(textIn(found));
+    },
+  );
 });
 
 describe("promise", () => {
@@ -98,16 +113,28 @@ describe("promise", () => {
       { ...promise, ...complete },
     ]);
   });
+
+  test("can be streamed", async () => {
+    const found = await told("2026-07-28", city({ isSlow: true, streams: true }));
+    expect(found.at(-1)).toMatchObject({ ...promise, ...complete });
+    expect(streamedIn(found, promise)).toBe(textIn(found));
+  });
+
+  test("can be streamed after more information", async () => {
+    const found = await told("2026-07-28", city({ isSlow: true, asks: true, streams: true }));
+    expect(found).toContainEqual(expect.objectContaining({ ...promise, kind: "asks" }));
+    expect(streamedIn(found, promise)).toBe(textIn(found));
+  });
 });
 
-test("cannot stream yet: progress and status are reported while the one result is made", async () => {
-  const connection = await connected(await serving(city({ isSlow: true, asks: true })), {
-    elicit: () => ({ action: "accept", content: { name: "octocat" } }),
-  });
-  const types: string[] = [];
-  for await (const event of connection.start("get_weather", { city: "New York" })) {
-    types.push(event.type);
-  }
-  expect(types).toContain("progress");
-  expect(types.filter((type) => type === "done")).toHaveLength(1);
-});
+/** What the client has of the report after the last part. */
+function streamedIn(found: readonly CallOutcome[], response: object): string | undefined {
+  const parts = found.filter((one) => one.kind === "partial");
+  for (const part of parts) expect(part).toMatchObject({ ...response, block: "report" });
+  return parts.at(-1)?.soFar.text;
+}
+
+function textIn(found: readonly CallOutcome[]): string | undefined {
+  const last = found.at(-1);
+  return last?.kind === "complete" ? last.result.text : undefined;
+}

@@ -1,6 +1,6 @@
 // The statements of document 003, the response types.
 
-import { and, at, by, later, ours, superseded, under } from "./row.ts";
+import { and, at, by, ours, superseded, under } from "./row.ts";
 import type { Row } from "./row.ts";
 
 const eitherWay = "can need additional information first (%s)";
@@ -56,8 +56,12 @@ export const responseTypes: readonly Row[] = [
     ],
     [
       "Streaming: the result arrives in parts.",
-      later(
-        "streaming is planned; until then, progress and status come before the single result (F24)",
+      by(
+        at.types,
+        "can be streamed (%s)",
+        "can be streamed after more information (%s)",
+        "can be streamed",
+        "can be streamed after more information",
       ),
     ],
   ),
@@ -218,31 +222,34 @@ export const responseTypes: readonly Row[] = [
     "Streaming",
     [
       "A tool call may ask for a stream with `stream` in its params.",
-      later("streaming is planned; unknown params are ignored (F24)"),
+      by(
+        at.draft,
+        "003: an answer is streamed with `stream` in the params of tools/call, before the same result",
+      ),
     ],
     ours(
-      "until then, it has no effect.",
+      "in the final form, an extension asks for it, and `stream` has no effect.",
       and(
+        by(
+          at.streaming,
+          "sends parts under its token before its result, which may be a question; the next round sends only what is new",
+        ),
         by(
           at.final,
           "`stream` is not a parameter of tools/call, and the response is the same without it",
-        ),
-        by(
-          at.draft,
-          "003: an answer to a promise as a separate message is refused, and `stream` changes nothing",
         ),
       ),
     ),
     [
       "A promise may be streamed with `stream` on `tasks/result`.",
-      later("streaming is planned; there is no `tasks/result` (F9, F24)"),
+      by(
+        at.draft,
+        "003: a promise is streamed with `stream` beside the params of tasks/result, before its result",
+      ),
     ],
     ours(
-      "until then, progress and status come before the result.",
-      by(
-        at.types,
-        "cannot stream yet: progress and status are reported while the one result is made",
-      ),
+      "in the final form, which has no `tasks/result`, a request of the extension reads it.",
+      by(at.types, "can be streamed"),
     ),
   ),
 ];

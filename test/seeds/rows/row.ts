@@ -62,6 +62,7 @@ export const at = {
   rounds: wire("rounds"),
   shedding: wire("shedding"),
   stdio: wire("stdio"),
+  streaming: wire("streaming"),
   tasks: wire("tasks"),
   taskInput: wire("task-input"),
   taskListen: wire("task-listen"),
