@@ -51,6 +51,16 @@ describe.each(["sqlite", "postgres"] as const)("replicas on %s", (store) => {
   });
 });
 
+test.each(["sqlite", "postgres"] as const)(
+  "on %s, readers of streams that go from replica to replica hold what is recorded, and nothing else before",
+  async (store) => {
+    const chosen = options({ store, mostDeeds: 8, streams: true, tasks: 30, atOnce: 30 });
+    const { violations, deeds } = await chaos(chosen);
+    expect(violations, `seed ${chosen.seed}`).toEqual([]);
+    expect(deeds.kills + deeds.pauses).toBeGreaterThan(0);
+  },
+);
+
 test.each(sabotages)(
   "a broken engine is detected: %s",
   async (sabotage) => {

@@ -44,6 +44,10 @@ export interface ClientOptions {
   readonly most: number;
   /** The share of the tasks that are cancelled. */
   readonly cancels: number;
+  /** Called for each task that is there. */
+  readonly onCreated?:
+    | ((task: { readonly id: string; readonly callId: string }) => void)
+    | undefined;
 }
 
 export class Client {
@@ -154,6 +158,7 @@ export class Client {
       isStuck: false,
       planned: new Set(),
     });
+    this.#options.onCreated?.({ id, callId });
     if (tool === "other") void this.#deliver(callId, id, "boss");
     const fate = this.#options.chance.of(`cancel ${callId}`);
     if (fate.isIt(this.#options.cancels)) void this.#cancel(callId, id, fate.between(0, 2_500));

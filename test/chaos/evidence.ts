@@ -59,7 +59,13 @@ export interface UndoEnded extends Noted {
   readonly key: string;
 }
 
-export type Evidence = RunBegan | Told | BodyStarted | BodyEnded | UndoStarted | UndoEnded;
+/** A reader in a replica held a text that mixes two attempts of a body. */
+interface Mixed extends Noted {
+  readonly kind: "mixed";
+  readonly text: string;
+}
+
+export type Evidence = RunBegan | Told | BodyStarted | BodyEnded | UndoStarted | UndoEnded | Mixed;
 
 export type Note = (evidence: Evidence) => void;
 

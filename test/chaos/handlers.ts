@@ -88,11 +88,21 @@ async function nested(act: Witness): Promise<void> {
   await act.ask("final");
 }
 
+/** Streams, one after the other and side by side, around a question. One of them fails at first. */
+async function stream(act: Witness): Promise<void> {
+  await act.stream("draft");
+  await Promise.all([act.stream("one"), act.stream("other", { retries: 1 }), act.ask("sure")]);
+  await act.stream("end");
+}
+
 /** Questions that may lose a race, and what beats them. */
 export const rivals: ReadonlyMap<string, string> = new Map([
   ["question", "nap"],
   ["left", "left-nap"],
 ]);
+
+/** Only with `--streams`. */
+export const streamHandlers: Readonly<Record<string, ChaosHandler>> = { stream };
 
 export const handlers: Readonly<Record<string, ChaosHandler>> = {
   parallel,

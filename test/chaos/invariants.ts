@@ -75,6 +75,9 @@ export const wrongs = [
   "undone in another order",
   "undone with another value",
   "completed task undone",
+  "stream mixed",
+  "stream differs",
+  "part left behind",
   "replica crashed",
 ] as const;
 

@@ -23,6 +23,7 @@ const usage = `Usage: npm run chaos -- [options]
   --tools <names>        only handlers of these shapes, with commas between
   --cancels <share>      cancels this share of the tasks, from 0 to 1, gives most steps an
                          undo, and lets some handlers throw (0)
+  --streams              tasks that stream, and readers that disconnect and go on elsewhere
   --outages              kills Postgres itself now and then, and starts it again
   --sabotage <name>      ${sabotages.join(", ")}:
                          breaks the engine, in a run that is apt to show it
@@ -51,6 +52,7 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
       "at-once": text,
       cancels: text,
       outages: { type: "boolean" },
+      streams: { type: "boolean" },
     },
   });
   const { store = "sqlite", sabotage } = values;
@@ -76,7 +78,9 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
     kills: trial?.kills ?? 0.4,
     pauses: trial?.pauses ?? 0.5,
     mostMs: 60_000 * (number("minutes") ?? 10),
+    mostDeeds: trial?.mostDeeds,
     outages: values.outages,
+    streams: values.streams,
     cancels: number("cancels"),
     evidence: values.evidence,
     log: (line) => void process.stderr.write(`${line}\n`),

@@ -10,16 +10,17 @@ import { setTimeout as pause } from "node:timers/promises";
 import { toJson } from "../../src/util/json.ts";
 import { nodeTurns } from "../../src/replay/turns.ts";
 import { Lease } from "../../src/tasks/execution/lease-time.ts";
-import type { Program } from "../../src/tasks/program.ts";
+import type { Program, TaskFacts } from "../../src/tasks/program.ts";
 import { TaskRuntime } from "../../src/tasks/runtime.ts";
 import type { Promotion } from "../../src/tasks/runtime.ts";
 import { Chance } from "./chance.ts";
 import { monotonic, noteTo } from "./evidence.ts";
-import { handlers } from "./handlers.ts";
+import { handlers, streamHandlers } from "./handlers.ts";
 import type { ChaosHandler } from "./handlers.ts";
 import { breakLeases, sabotaged } from "./sabotage.ts";
 import { limits, openStore, silentObserver, sealerFor } from "./setting.ts";
 import type { Setting } from "./setting.ts";
+import { Held } from "./held.ts";
 import { isDoomed, takeBack, undoName, Witness } from "./witness.ts";
 
 const { name, setting }: { readonly name: string; readonly setting: Setting } = JSON.parse(
@@ -43,7 +44,9 @@ function programOf(tool: string, handler: ChaosHandler): Program {
       // A program may have to look something up first. A pause hurts most here, after the claim and before the start.
       await pause(chance.between(0, 150));
       const { undoes } = setting;
-      const scene = { task: facts.callId, worker: name, note, checkedAt, undoes };
+      const { stream } = facts;
+      const scene = { task: facts.callId, worker: name, note, checkedAt, undoes, stream };
+      if (tool in streamHandlers) void readHere(facts);
       return {
         handler: async (_input, ops) => {
           const act = new Witness(ops, scene);
@@ -100,7 +103,10 @@ if (setting.sabotage === "lease") breakLeases();
 const store = openStore(setting);
 const sealer = sealerFor(setting);
 const programs = new Map(
-  Object.entries(handlers).map(([tool, handler]) => [tool, programOf(tool, handler)]),
+  Object.entries({ ...handlers, ...streamHandlers }).map(([tool, handler]) => [
+    tool,
+    programOf(tool, handler),
+  ]),
 );
 const runtime = new TaskRuntime({
   store: sabotaged(store, sealer, setting.sabotage),
@@ -130,6 +136,26 @@ async function start(): Promise<void> {
     say(`storeFailed ${String(error)}`);
     await pause(200);
     await start();
+  }
+}
+
+const reading = new Set<string>();
+
+/** Reads the streams of a task that runs here: from memory, and from the store once another replica has the task. */
+async function readHere({ id, callId }: TaskFacts): Promise<void> {
+  if (reading.has(id)) return;
+  reading.add(id);
+  const held = new Held();
+  try {
+    const parts = runtime.readStreams({ id, callId }, undefined, new AbortController().signal);
+    for await (const part of parts) held.take(part);
+  } catch {
+    // The store may be out of reach.
+  }
+  reading.delete(id);
+  const { mixed: text } = held;
+  if (text !== undefined && setting.sabotage !== "stream-reset") {
+    note({ kind: "mixed", at: monotonic(), task: callId, run: name, text });
   }
 }
 

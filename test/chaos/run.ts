@@ -14,10 +14,11 @@ import { startPostgres } from "../postgres/start.ts";
 import { build } from "../../bench/build.ts";
 import { scriptOf } from "../programs.ts";
 import { isInRun } from "../run/shared.ts";
+import { keepParts, partsLeft, readHere, StreamReaders } from "./streams.ts";
 import { Chance } from "./chance.ts";
 import { Client } from "./client.ts";
 import { readEvidence } from "./evidence.ts";
-import { handlers, rivals } from "./handlers.ts";
+import { handlers, rivals, streamHandlers } from "./handlers.ts";
 import { Harm } from "./harm.ts";
 import type { Deeds } from "./harm.ts";
 import { countsIn, violationsIn } from "./invariants.ts";
@@ -57,6 +58,8 @@ export interface ChaosOptions {
    * handlers throw.
    */
   readonly cancels?: number | undefined;
+  /** Whether the tasks stream, and readers follow them. Undefined: no, unless `tools` names one that streams. */
+  readonly streams?: boolean | undefined;
   readonly log: Log;
   /** Where to keep the evidence. Undefined: it is removed after the run. */
   readonly evidence: string | undefined;
@@ -134,6 +137,16 @@ async function inSetting(
     outage,
     most: options.mostDeeds ?? Infinity,
   });
+  const tools = options.tools ?? Object.keys(options.streams === true ? streamHandlers : handlers);
+  const streams = tools.some((tool) => tool in streamHandlers);
+  const readStores = streams ? [1, 2, 3].map(() => openStore(setting)) : [];
+  const readers = new StreamReaders(
+    readStores.map((one) => sabotaged(one, sealer, sabotage)),
+    sealer,
+    chance.of("readers"),
+    sabotage === "stream-reset",
+  );
+  if (sabotage === "stream-delete") await keepParts(setting);
   try {
     replicas.fill();
     await replicas.settled();
@@ -144,7 +157,8 @@ async function inSetting(
       chance: chance.of("client"),
       log,
       tasks,
-      tools: options.tools ?? Object.keys(handlers),
+      tools,
+      onCreated: streams ? readers.follow : undefined,
       most: options.atOnce,
       cancels: options.cancels ?? 0,
     });
@@ -165,6 +179,7 @@ async function inSetting(
       clearInterval(progress);
       await harm.stop();
     }
+    await readers.done(AbortSignal.any([over, AbortSignal.timeout(15_000)]));
     // The stopped replicas wake up now, and must not spoil anything either.
     await replicas.close();
     const seconds = (performance.now() - start) / 1000;
@@ -175,13 +190,39 @@ async function inSetting(
       client.calls.flatMap(({ callId }) => (setting.undoes && isDoomed(callId) ? [callId] : [])),
     );
     const findings: Findings = { finals, evidence, answers, rivals, crashes, cancels, doomed };
-    const violations = violationsIn(findings);
+    const left = streams ? await partsLeft(setting) : 0;
+    const violations = [
+      ...violationsIn(findings),
+      ...readHere(evidence),
+      ...(await readers.violations((callId) => recordedStreams(store, sealer, callId))),
+      ...(left === 0
+        ? []
+        : [{ wrong: "part left behind", task: "", what: `${left} parts` } as const]),
+    ];
     return { deeds: harm.deeds, counts: countsIn(findings), violations, seconds, mishaps };
   } finally {
     replicas.kill();
     process.off("exit", kill);
-    await store.close();
+    await Promise.all([store, ...readStores].map((one) => one.close()));
   }
+}
+
+/** The text of each stream that the log of a call has. */
+async function recordedStreams(
+  store: TaskStore,
+  sealer: Sealer,
+  callId: string,
+): Promise<Readonly<Record<string, string>>> {
+  const record = await store.readByCall(callId);
+  const log = record === undefined ? [] : await store.readLog(record.id);
+  const { entries } = readUndone(sealer, callId, log);
+  return Object.fromEntries(
+    entries.flatMap((entry) =>
+      entry.kind === "step" && entry.isStream === true
+        ? [[entry.key, typeof entry.value === "string" ? entry.value : ""]]
+        : [],
+    ),
+  );
 }
 
 async function finalOf(

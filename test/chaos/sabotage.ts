@@ -6,7 +6,16 @@ import type { TaskStore } from "../../src/tasks/store.ts";
 import type { ClaimRef } from "../../src/tasks/task.ts";
 import type { Sealer } from "../../src/tasks/sealing.ts";
 
-export const sabotages = ["fence", "lease", "second-table", "unordered"] as const;
+/** These show only while tasks stream. */
+export const streamSabotages = ["stream-epoch", "stream-reset", "stream-delete"] as const;
+
+export const sabotages = [
+  "fence",
+  "lease",
+  "second-table",
+  "unordered",
+  ...streamSabotages,
+] as const;
 
 export type Sabotage = (typeof sabotages)[number];
 
@@ -20,6 +29,8 @@ export function sabotaged(
 ): TaskStore {
   switch (sabotage) {
     case undefined:
+    // The readers break this one.
+    case "stream-reset":
       return store;
     case "fence":
       return withoutFence(store);
@@ -29,6 +40,10 @@ export function sabotaged(
       return withSecondTable(store);
     case "unordered":
       return unordered(store, sealer);
+    case "stream-epoch":
+      return withoutStreamEpochs(store);
+    case "stream-delete":
+      return withLeftParts(store);
   }
 }
 
@@ -134,6 +149,30 @@ function unordered(store: TaskStore, sealer: Sealer): TaskStore {
       });
       return { ...claims, claimed };
     },
+  };
+}
+
+/** Keeps the parts of streams without the claim that they belong to: anyone writes, and nobody notices a takeover. */
+function withoutStreamEpochs(store: TaskStore): TaskStore {
+  return {
+    ...store,
+    addParts: async ({ id }, parts) => {
+      const task = await store.read(id);
+      return task !== undefined && store.addParts({ id, epoch: task.epoch }, parts);
+    },
+    readParts: async (id, after) => {
+      const task = await store.read(id);
+      const page = await store.readParts(id, { epoch: task?.epoch ?? 0, n: after.n });
+      return page && { ...page, epoch: 1 };
+    },
+  };
+}
+
+/** Leaves the parts of a stream when it is recorded. The harness also drops the trigger that deletes them later. */
+function withLeftParts(store: TaskStore): TaskStore {
+  return {
+    ...store,
+    append: (ref, { streamed: _streamed, ...more }) => store.append(ref, more),
   };
 }
 

@@ -1,11 +1,14 @@
 // What a handler receives, as text. The handler and the log give the same text for the same thing.
 
 import { StepError, UnansweredError } from "../../src/errors.ts";
+import { nonceIn } from "./stream-text.ts";
 import type { Entry } from "../../src/replay/journal.ts";
 
 export const told = {
   answer: (value: unknown): string => `answer ${String(value)}`,
   step: (value: unknown): string => `value ${String(value)}`,
+  /** The attempt that a streamed text is from. */
+  stream: (value: unknown): string => `value ${nonceIn(value)}`,
   threw: (message: string): string => `threw ${message}`,
   expired: "expired",
   timer: "over",
@@ -26,7 +29,10 @@ export function entryTold(entry: Entry): { key: string; value: string } | undefi
     case "expired":
       return { key, value: told.expired };
     case "step":
-      return { key, value: told.step(entry.value) };
+      return {
+        key,
+        value: entry.isStream === true ? told.stream(entry.value) : told.step(entry.value),
+      };
     case "threw":
       return { key, value: told.threw(entry.error.message) };
     case "timer":

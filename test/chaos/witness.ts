@@ -3,10 +3,11 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Operations, StepInfo } from "../../src/replay/operations.ts";
-import type { UndoInfo } from "../../src/tasks/program.ts";
+import type { TaskFacts, UndoInfo } from "../../src/tasks/program.ts";
 import { Chance } from "./chance.ts";
 import { monotonic } from "./evidence.ts";
 import type { Note } from "./evidence.ts";
+import { pieceOf } from "./stream-text.ts";
 import { errorTold, told } from "./told.ts";
 
 export interface StepShape {
@@ -25,6 +26,8 @@ export interface Scene {
   readonly checkedAt: () => number;
   /** Whether most steps have an undo. */
   readonly undoes: boolean;
+  /** Takes what streams produce. */
+  readonly stream: TaskFacts["stream"];
 }
 
 /** The name of the undo of all steps. */
@@ -89,6 +92,13 @@ export class Witness {
     return this.#hear(key, outcome, told.step);
   };
 
+  /** A stream. With `retries`, its first attempt fails halfway. */
+  readonly stream = (key: string, { retries = 0 }: Pick<StepShape, "retries"> = {}) => {
+    const options = { streams: "stream", retries, backoffMs: 50 } as const;
+    const outcome = this.#ops.step(key, (info) => this.#streamed(key, info, retries), options);
+    return this.#hear(key, outcome, told.stream);
+  };
+
   readonly ask = (key: string, options: { timeoutMs?: number } = {}): Promise<unknown> =>
     this.#hear(key, this.#question(key, "question", options.timeoutMs), told.answer);
 
@@ -128,10 +138,28 @@ export class Witness {
     this.#scene.note({ kind: "told", ...this.#noted(), key, value });
   }
 
-  async #body(key: string, info: StepInfo, shape: StepShape): Promise<string> {
+  async #streamed(key: string, info: StepInfo, retries: number): Promise<string> {
+    const nonce = this.#starts(key, info);
+    const { stream } = this.#scene;
+    const count = this.length(`pieces of ${key}`, 8, 40);
+    const fails = info.attempt <= Math.min(1, retries);
+    let whole = "";
+    for (let index = 0; index < (fails ? count / 2 : count); index += 1) {
+      const text = pieceOf(nonce, index);
+      whole += text;
+      if (!info.signal.aborted) stream({ block: key, content: [{ type: "text", text }] });
+      await pause(this.length(`${key} ${index}`, 2, 60));
+    }
+    this.#scene.note({ kind: "ended", ...this.#noted(), key, nonce });
+    if (!fails) return whole;
+    if (!info.signal.aborted) stream({ block: key, op: "reset" });
+    throw new Error(nonce);
+  }
+
+  /** Notes that a body has started. */
+  #starts(key: string, { idempotencyKey }: StepInfo): string {
     const noted = this.#noted();
     const { note, checkedAt } = this.#scene;
-    const { attempt, idempotencyKey } = info;
     const nonce = randomBytes(9).toString("base64url");
     note({
       kind: "started",
@@ -142,11 +170,16 @@ export class Witness {
       idempotencyKey,
       hasUndo: this.#hasUndo(key),
     });
+    return nonce;
+  }
+
+  async #body(key: string, info: StepInfo, shape: StepShape): Promise<string> {
+    const nonce = this.#starts(key, info);
     const [low, high] = shape.ms ?? [5, 120];
     await pause(this.length(`body of ${key}`, low, high));
-    note({ kind: "ended", ...this.#noted(), key, nonce });
+    this.#scene.note({ kind: "ended", ...this.#noted(), key, nonce });
     const { throws = false, retries = 0 } = shape;
-    if (throws || attempt <= Math.min(1, retries)) throw new Error(nonce);
+    if (throws || info.attempt <= Math.min(1, retries)) throw new Error(nonce);
     return nonce;
   }
 

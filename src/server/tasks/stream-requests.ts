@@ -99,6 +99,7 @@ async function read(
   } finally {
     stop();
     signal.removeEventListener("abort", stop);
+    await reading?.return(undefined);
   }
 }
 

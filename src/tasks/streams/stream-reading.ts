@@ -98,11 +98,11 @@ export class StreamReading {
           store.readParts(this.#id, { epoch: this.#epoch, n: this.#n }),
         );
         if (page === "unknown") {
-          if (signal.aborted) return undefined;
+          if (signal.aborted) throw new Error("The store cannot be reached.");
           continue;
         }
         if (page === undefined) return undefined;
-        if (!signal.aborted) yield* this.#page(page);
+        yield* this.#page(page);
         const end = await this.#end(page, signal);
         if (end !== "not yet") return end;
       }
@@ -191,16 +191,17 @@ export class StreamReading {
   async #end(page: PartPage, signal: AbortSignal): Promise<StreamsRead | undefined | "not yet"> {
     if (page.revision === this.#revision && !signal.aborted) return "not yet";
     const task = await this.#asked((store) => store.read(this.#id));
-    if (task === undefined || (task === "unknown" && signal.aborted)) return undefined;
+    if (task === undefined) return undefined;
     if (task === "unknown") {
+      if (signal.aborted) throw new Error("The store cannot be reached.");
       this.#revision = undefined;
       return "not yet";
     }
     this.#revision = page.revision;
     const isOver = !isLive(task) || task.status === "input_required";
     if (!isOver && !signal.aborted) return "not yet";
-    // The log may have grown since it was read.
-    if (task.logLength > this.#log.length && !signal.aborted) {
+    // The log may have grown since it was read. A client that learns how the task stands has all that came before.
+    if (isOver && task.logLength > this.#log.length) {
       this.#revision = undefined;
       this.#notice("store");
       return "not yet";

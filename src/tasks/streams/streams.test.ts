@@ -46,6 +46,10 @@ class Client {
     return this;
   }
 
+  get isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.done;
@@ -279,6 +283,23 @@ test("what is recorded while a reader looks is read before the reading ends", as
     return page;
   };
   const client = new Client().read(new Engine(withOperations(store, { readParts }), {}), task);
+  await client.done;
+  expect([client.end?.task.status, client.blocks.get("draft")]).toEqual(["completed", "at last"]);
+});
+
+test("a reader that is sent away when the task has ended gets the rest first", async () => {
+  const { store, task, record } = await heldTask();
+  const client = new Client();
+  const readParts: TaskStore["readParts"] = async (id, after) => {
+    const page = await store.readParts(id, after);
+    if (client.isStopped) return page;
+    void client.stop();
+    await record(task, whole("draft", "at last"));
+    const result = openSealer.seal('"done"', `${task.callId}/result`);
+    await store.finish(task, { status: "completed", result, statusMessage: undefined, keepMs: 1 });
+    return page;
+  };
+  client.read(new Engine(withOperations(store, { readParts }), {}), task);
   await client.done;
   expect([client.end?.task.status, client.blocks.get("draft")]).toEqual(["completed", "at last"]);
 });
