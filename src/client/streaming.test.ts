@@ -374,6 +374,56 @@ describe("tasks", () => {
     expect(readings).toBe(1);
   });
 
+  test("a server without a place for another reader is not asked again until the task rests", async () => {
+    let readings = 0;
+    let polls = 0;
+    const { say, finish, task } = report((stream, _after, isAnswered) => {
+      readings += 1;
+      if (isAnswered && polls < 5) {
+        return stream.refuse({
+          code: -32_603,
+          message: "Reader limit reached",
+          data: { reason: "too_many_readers" },
+        });
+      }
+      return stream.text(isAnswered ? "end" : "draft", "all").end({ ...task(), cursor: "c" });
+    });
+    let isAnswered = false;
+    const { connection } = await met((message, response) => {
+      if (message.method === "tasks/update") isAnswered = true;
+      if (message.method === "tasks/get" && isAnswered) polls += 1;
+      if (polls === 5) finish();
+      return say(message, response);
+    });
+    const reader = new Reader();
+    for await (const event of connection.start("any")) {
+      if (event.type === "part") reader.take(event);
+    }
+    expect(reader.held.get("end")).toBe("all");
+    // One at the question, one that is refused, and one at the end.
+    expect(readings).toBe(3);
+  });
+
+  test("a cursor that the server no longer accepts starts the reading again", async () => {
+    const { say, task, finish } = report((stream, after, isAnswered) => {
+      if (!isAnswered) return stream.text("draft", "One. ").end({ ...task(), cursor: "c1" });
+      if (after !== undefined) return stream.refuse({ code: -32_602, message: "Unknown cursor" });
+      const content = [{ type: "text", text: "One. " }];
+      stream.part(intro).part({ block: "draft", op: "replace", content });
+      return stream.text("end", "Two.").end({ ...finish(), cursor: "c2" });
+    });
+    const { connection } = await met(say);
+    const reader = new Reader();
+    for await (const event of connection.start("any")) {
+      if (event.type === "part") reader.take(event);
+    }
+    expect(Object.fromEntries(reader.held)).toEqual({
+      intro: "Hello.",
+      draft: "One. ",
+      end: "Two.",
+    });
+  });
+
   test("a last reading that never works takes back what is not certain, and the result arrives", async () => {
     const { say, task, finish } = report((stream, _after, isAnswered) => {
       if (!isAnswered) return stream.text("draft", "One. ").end({ ...task(), cursor: "c1" });

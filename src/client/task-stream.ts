@@ -3,6 +3,7 @@
 
 import { invalidParams, methodNotFound } from "../protocol/error-codes.ts";
 import { readStreamsMethod } from "../protocol/streaming.ts";
+import { own } from "../util/objects.ts";
 import { backOff } from "../util/timers.ts";
 import type { CallStream } from "./call-stream.ts";
 import { pause } from "./pause.ts";
@@ -68,6 +69,7 @@ export class TaskStream {
       clearTimeout(timer);
     }
     this.#seen = standing;
+    this.#failures = 0;
   }
 
   /** Ends the reading. What is not certain yet is taken back. */
@@ -95,8 +97,10 @@ export class TaskStream {
         { signal: AbortSignal.any([stop, this.#over.signal]), meta, onPart: this.#take },
       );
       if (response.kind === "error") {
-        const { code } = response.error;
+        const { code, data } = response.error;
         this.#isRefused = code === methodNotFound;
+        // The server has no place for another reader. What is recorded can be read when the task rests.
+        if (own(data, "reason") === "too_many_readers") this.#failures = mostFailures;
         if (code === invalidParams && cursor !== undefined) this.#stream.restart();
         throw new Error(response.error.message);
       }
