@@ -20,6 +20,9 @@ import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import type { VerifyBearerTokenOptions } from '@modelcontextprotocol/server';
 
+/** What the page and the console show beside the question. At most 4 KiB. */
+export declare type About = Readonly<Record<string, string | number | boolean>>;
+
 /** The type of the answer to a question with this schema. */
 export declare type AnswerOf<S> = S extends FormJson ? FormValue<S> : OutputOf<S>;
 
@@ -123,20 +126,21 @@ export declare interface App {
     }>;
     /** Reports whether this process can serve requests, and the state of the tasks. Never rejects. */
     readonly health: () => Promise<Health>;
-    /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
-    readonly readTicket: (ticket: string) => {
-        /** The call that asked the question. */
-        readonly callId: string;
-        /** The question's key. */
-        readonly key: string;
-        /** The user who made the call. Undefined without credentials. */
-        readonly principal: string | undefined;
-        /** When the ticket expires. */
-        readonly expiresAt: Date;
-    };
     /**
-     * Answers a `ctx.waitFor`. The first answer counts. The ticket proves which question is meant, not who answers, so check
-     * first whether this person may.
+     * Serves the pages of questions (`/ask/…` below `parley({ url })`), for a host framework. `listen` serves them by itself.
+     *
+     * @example
+     * ```ts
+     * express().use(app.pages.node).post("/mcp", app.node);
+     * new Hono().get("/ask/*", (c) => app.pages(c.req.raw)).post("/ask/*", (c) => app.pages(c.req.raw));
+     * ```
+     */
+    readonly pages: WebHandler;
+    /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
+    readonly readTicket: (ticket: string) => TicketFacts;
+    /**
+     * Answers any question that has a ticket: a `ctx.waitFor`, and a `ctx.openUrl` with a schema. The first answer counts. The
+     * ticket proves which question is meant, not who answers, so check first whether this person may.
      *
      * The value is checked with the question's schema. If it does not fit, the status is "invalid", with a reason to show to the
      * person, and the question stays open.
@@ -254,6 +258,13 @@ export declare interface CommonOptions {
      * with the answers. Only questions with `relay: true` are asked in this way. Needs a store. Default: false.
      */
     readonly relay?: boolean | undefined;
+    /**
+     * The public address of this server, for links to pages. The pages of questions are below it, at `/ask/…`. Default: in
+     * development where `listen` listens, and otherwise none, so that there are no pages.
+     */
+    readonly url?: string | URL | undefined;
+    /** Who visits the pages. Required outside development if the app has `auth` and a `url`. Default: anyone who has a link. */
+    readonly pages?: PagesOptions | undefined;
     /** Limits to change. The others keep their defaults. */
     readonly limits?: Partial<Limits> | undefined;
     /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */
@@ -316,9 +327,16 @@ export declare interface Context {
     /**
      * Sends the person to a web page. Accepting only means "I will open it"; pass `until` to wait until the person is done there.
      * If the URL is a function, it gets a ticket to put into the address, such as OAuth's `state`. The page's route opens the
-     * ticket with `app.readTicket`.
+     * ticket with `app.readTicket`. With a `schema`, the question waits for the value that the page delivers.
+     *
+     * @example
+     * ```ts
+     * const { account } = await ctx.openUrl("bank", "Choose an account", (ticket) => `${site}/accounts?ticket=${ticket}`, {
+     *   schema: z.object({ account: z.string() }), // app.deliver(ticket, { account }) in the page's route
+     * });
+     * ```
      */
-    readonly openUrl: (key: string, message: string, url: PageUrl, options?: PageOptions) => Question<void>;
+    readonly openUrl: OpenUrl;
     /**
      * Asks the client's language model. A string is sent as one user message.
      *
@@ -783,6 +801,10 @@ export declare interface ListenOptions {
     readonly allowedOrigins?: readonly string[] | undefined;
     /** Whether this process also runs tasks. With `false` it only serves requests. Default: `true`. */
     readonly worker?: boolean | undefined;
+    /**
+     * Routes of your own, by path. `"/files/*"` takes everything below. Host and Origin are checked as for MCP. Default: none.
+     */
+    readonly routes?: Routes | undefined;
     /** Whether to serve common requests without the official SDK. With `false` all go through it. Default: `true`. */
     readonly fast?: boolean | undefined;
 }
@@ -843,6 +865,18 @@ export declare interface NotAskable<Why extends string> {
     readonly "a form cannot show this schema": Why;
 }
 
+/** What `notify` passes on. */
+export declare interface Notice {
+    /** The address of the page that asks. Throws `ParleyError` with the code "no_url" if the app has no public address. */
+    readonly url: string;
+    /** What `app.deliver` takes, for a page of your own. */
+    readonly ticket: string;
+    /** Identifies this notice. It stays the same when `notify` is called again. */
+    readonly idempotencyKey: string;
+    /** Aborts when the run ends. */
+    readonly signal: AbortSignal;
+}
+
 /** The type of a step's value that JSON cannot restore. It fits nothing, so the compiler reports the mistake where the value is used. */
 export declare interface NotStored<Why extends string> {
     /** Why. */
@@ -858,15 +892,40 @@ export declare interface OnceContext extends Context, WithoutTask {
 /** Types that are objects to TypeScript, but have no members that a form could show. */
 export declare type Opaque = readonly unknown[] | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | ((...args: never) => unknown) | bigint | symbol;
 
+/** The forms of `ctx.openUrl`. */
+export declare interface OpenUrl {
+    <S extends Schema>(key: string, message: string, url: PageUrl, options: PageOptions & {
+        /** The value that the page brings with `app.deliver(ticket, value)`. The question waits for it. */
+        readonly schema: S;
+        /** The value says that the person is done. */
+        readonly until?: undefined;
+    }): Question<OutputOf<S>>;
+    (key: string, message: string, url: PageUrl, options?: PageOptions & {
+        /** Says whether the person is done on the page. It is called for up to 20 seconds in a round; then the question is asked again. Default: accepting is enough. */
+        readonly until?: (() => boolean | Promise<boolean>) | undefined;
+        /** Without a schema, the page brings no value. */
+        readonly schema?: undefined;
+    }): Question<void>;
+}
+
 /** What a schema gives after it has parsed a value. */
 export declare type OutputOf<S> = S extends Schema ? StandardSchemaWithJSON.InferOutput<S> : never;
 
 /** The options of `ctx.openUrl`. */
-export declare interface PageOptions extends TimeLimit {
+export declare interface PageOptions {
+    /** How long the question waits, in milliseconds. It then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
+    readonly timeoutMs?: number | undefined;
     /** Also accepts an answer that was sent before the question was asked. Default: false. */
     readonly unsolicited?: boolean | undefined;
-    /** Says whether the person is done on the page. It is called for up to 20 seconds in a round; then the question is asked again. Default: accepting is enough. */
-    readonly until?: (() => boolean | Promise<boolean>) | undefined;
+}
+
+/** Options of the pages. */
+export declare interface PagesOptions {
+    /**
+     * Says who visits a page, for example by a session cookie. A `Response` sends the visitor elsewhere, to sign in. Undefined
+     * refuses.
+     */
+    readonly authorize: (request: Request) => Visitor | Response | undefined | Promise<Visitor | Response | undefined>;
 }
 
 /** The address of a page: an http or https URL, or a function that puts a ticket into one. */
@@ -1074,6 +1133,11 @@ export declare interface RootsInputRequest {
     readonly method: "roots/list";
 }
 
+/** Routes of the author, by path. `"/files/*"` takes everything below. */
+export declare type Routes = {
+    readonly [path: `/${string}`]: (request: Request) => Response | Promise<Response>;
+};
+
 /** What the client's model wrote. */
 export declare interface Sample {
     /** The text of the message, joined. */
@@ -1196,14 +1260,15 @@ export declare interface TaskContext extends Context {
      */
     readonly sleep: (key: string, ms: number) => Promise<void>;
     /**
-     * Waits for someone other than the caller. `notify` runs once, with a ticket to pass on; `app.deliver(ticket, value)` then
-     * answers. Throws `UnansweredError` if the time limit passes.
+     * Waits for someone other than the caller. `notify` runs once, with the address of a page to pass on, and with a ticket for
+     * a page of your own, which answers with `app.deliver(ticket, value)`. Throws `UnansweredError` if the time limit passes.
      *
      * @example
      * ```ts
      * const Decision = z.object({ isApproved: z.boolean(), by: z.string() });
      * const { isApproved, by } = await ctx.waitFor("approval", Decision, {
-     *   notify: (ticket) => mail.send("ops@example.com", `https://example.com/approve?ticket=${ticket}`),
+     *   about: { Service: "checkout", By: "ada" },
+     *   notify: ({ url }) => mail.send("ops@example.com", `Please decide: ${url}`),
      *   timeoutMs: 24 * 3_600_000,
      * });
      * ```
@@ -1262,6 +1327,20 @@ export declare interface ThrownError {
     readonly code?: string | number;
     /** The error's `data`, if JSON can hold it. */
     readonly data?: unknown;
+}
+
+/** What a ticket says. */
+export declare interface TicketFacts {
+    /** "page": of a question to the caller. "wait": of a `ctx.waitFor`. */
+    readonly kind: "page" | "wait";
+    /** The call that asked the question. */
+    readonly callId: string;
+    /** The question's key. */
+    readonly key: string;
+    /** The user who made the call. Undefined without credentials. */
+    readonly principal: string | undefined;
+    /** When the ticket expires. */
+    readonly expiresAt: Date;
 }
 
 /** The time limit of a question. */
@@ -1434,12 +1513,35 @@ export declare interface Verified {
     readonly parsedBody?: unknown;
 }
 
+/** A person who visits a page. */
+export declare interface Visitor {
+    /** The same text that `parley({ principal })` gives for this person's calls. */
+    readonly principal: string;
+    /** The groups that the person belongs to. Default: none. */
+    readonly groups?: readonly string[] | undefined;
+    /** What others are shown. Default: the principal. */
+    readonly name?: string | undefined;
+}
+
 /** The options of `ctx.waitFor`. */
 export declare interface WaitOptions {
-    /** Passes the ticket on to the person or system that answers. It runs once, as a step does. */
-    readonly notify: (ticket: string) => void | Promise<void>;
+    /**
+     * Passes the address of the page, or the ticket, on to the person or system that answers. It runs once, as a step does. If
+     * it throws, it is called again, twice at most, with the same `idempotencyKey`.
+     */
+    readonly notify: (notice: Notice) => unknown;
+    /** What the page shows beside the form, such as `{ Amount: "$500", By: "ada" }`. At most 4 KiB. Default: nothing. */
+    readonly about?: About | undefined;
     /** How long to wait, in milliseconds. `waitFor` then throws `UnansweredError` with the reason "timed_out". Default: as long as the task lasts. */
     readonly timeoutMs?: number | undefined;
+}
+
+/** A web handler, and its form for `node:http`, which leaves what is not its own to `next`. */
+export declare interface WebHandler {
+    /** Serves one web-standard request. Responds with 404 to an address that is not its own. */
+    (request: Request): Promise<Response>;
+    /** Serves one request of Express or `node:http`. Calls `next`, if there is one, for an address that is not its own. */
+    readonly node: (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void) => Promise<void>;
 }
 
 /** The members of `ctx` that need `task` in a tool's config. */

@@ -629,6 +629,8 @@ export declare interface Wait {
     readonly dueAt?: number | undefined;
     /** The question as the client sees it. Only a wait of kind "question" has one. */
     readonly request?: Sealed | undefined;
+    /** The question as its page shows it. What the client says about a question with a page is not the answer. */
+    readonly page?: Sealed | undefined;
 }
 
 /** What a worker writes down when the handler waits. */

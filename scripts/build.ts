@@ -9,7 +9,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import type { BuildOptions, Metafile, OnResolveArgs, Plugin } from "esbuild";
 import { libraryEntries, root, tsc } from "./package.ts";
 
@@ -96,7 +96,7 @@ const resolution = (vendored: Vendored): Plugin => ({
     }));
     bundler.onResolve({ filter: /^[@a-z]/ }, (args) => {
       const { path } = args;
-      if (path === "@modelcontextprotocol/node") return undefined;
+      if (path === "@modelcontextprotocol/node" || path.startsWith("preact")) return undefined;
       // Only a class that the server does not use needs this one. Loading it has no effect, so it is left out.
       if (path === "@hono/node-server") return { path, external: true, sideEffects: false };
       const isInstalled = isBuiltin(path) || path.startsWith("@modelcontextprotocol/server");
@@ -111,6 +111,29 @@ const resolution = (vendored: Vendored): Plugin => ({
 
 const isOfCommand = ({ importer, namespace }: OnResolveArgs): boolean =>
   namespace === "command" || importer.startsWith(join(source, "cli/"));
+
+/**
+ * Takes the white space out of files that no author steps into: those of the command, and those that show pages. A server
+ * installs them too, and should install little more than the SDK.
+ */
+async function shrink({ outputs }: Metafile): Promise<void> {
+  const library = new Set<string>();
+  const queue = libraryEntries().map(({ file }) => relative(root, join(dist, `${file}.js`)));
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (library.has(file)) continue;
+    library.add(file);
+    const { imports = [] } = outputs[file] ?? {};
+    queue.push(...imports.flatMap(({ path, kind }) => (kind === "import-statement" ? [path] : [])));
+  }
+  for (const output of Object.keys(outputs)) {
+    // The demo shows people its tool.
+    if (library.has(output) || output.endsWith("demo-tool.js")) continue;
+    const file = resolve(root, output);
+    const options = { minifyWhitespace: true, minifyIdentifiers: /\/pages-\w+\.js$/.test(output) };
+    const { code } = await transform(readFileSync(file, "utf8"), { ...options, format: "esm" });
+    writeFileSync(file, code);
+  }
+}
 
 // ---------------------------------------------------------------- vendor
 
@@ -222,6 +245,7 @@ writeDeclarations();
 dropUnusedDeclarations();
 const vendored: Vendored = new Map();
 const bundled = await bundle(vendored);
-await checkNodeFirst(bundled);
 const vendor = await bundleVendor(vendored, bundled);
+await shrink(bundled);
+await checkNodeFirst(bundled);
 writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([bundled, vendor]));

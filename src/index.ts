@@ -55,8 +55,6 @@ export type {
   Context,
   ElicitOutcome,
   ElicitParams,
-  PageOptions,
-  PageUrl,
   QuestionOptions,
   QuestionPrivacy,
   RequestFacts,
@@ -66,7 +64,6 @@ export type {
   UndoableStep,
   TaskRef,
   TimeLimit,
-  WaitOptions,
 } from "./server/context/context.ts";
 export type {
   BlockStream,
@@ -98,7 +95,13 @@ export type {
 // Tasks. Stores that outlive the process are in `mcp-parley/sqlite` and `mcp-parley/postgres`.
 export { memoryStore } from "./tasks/stores/memory.ts";
 export type { Store } from "./tasks/store.ts";
-export type { DeliverResult } from "./server/context/tickets.ts";
+export type { OpenUrl, PageOptions, PageUrl, WaitOptions } from "./server/context/wait-options.ts";
+export type { Notice } from "./server/context/notice.ts";
+export type { WebHandler } from "./server/http/web-handler.ts";
+export type { Routes } from "./server/http/routes.ts";
+export type { About } from "./server/pages/page-question.ts";
+export type { DeliverResult, TicketFacts } from "./server/pages/tickets.ts";
+export type { PagesOptions, Visitor } from "./server/pages/visitors.ts";
 
 // Schemas
 export type { FormFormat, TitledChoice } from "./protocol/form.ts";

@@ -43,7 +43,7 @@ export function deployTool(app: App, operations: Operations) {
       ctx.progress(0, 1, "waiting for approval");
       try {
         const { isApproved, by } = await ctx.waitFor("approval", Decision, {
-          notify: (ticket) => operations.announce(request, ticket),
+          notify: ({ ticket }) => operations.announce(request, ticket),
           timeoutMs: dayMs,
         });
         if (!isApproved) return `${what} was not deployed: ${by} said no.`;

@@ -10,7 +10,7 @@ export interface Operations {
   /** Runs an effect once and records its outcome. */
   readonly step: (key: string, body: Body, options?: StepSettings) => Promise<unknown>;
   /** A step that belongs to the question with this key. The engine derives the step's own key from it. */
-  readonly aside: (key: string, body: Body) => Promise<unknown>;
+  readonly aside: (key: string, body: Body, options?: StepSettings) => Promise<unknown>;
   /** Waits for a timer. */
   readonly sleep: (key: string, ms: number) => Promise<unknown>;
   /** Moves the call to the background. */

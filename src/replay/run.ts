@@ -120,8 +120,8 @@ class Run<T> implements Operations, Stoppable {
     return this.#step(key, body, options, false);
   }
 
-  aside(key: string, body: Body): Promise<unknown> {
-    return this.#step(`${key}${asideMark}`, body, undefined, true);
+  aside(key: string, body: Body, options?: StepSettings): Promise<unknown> {
+    return this.#step(`${key}${asideMark}`, body, options, true);
   }
 
   #step(

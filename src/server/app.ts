@@ -5,7 +5,9 @@ import type { Implementation, McpServer, ServerNotifier } from "@modelcontextpro
 import type { Drafts } from "../protocol/draft-plug-in.ts";
 import type { Store } from "../tasks/store.ts";
 import type { Limits } from "./limits.ts";
-import type { DeliverResult } from "./context/tickets.ts";
+import type { WebHandler } from "./http/web-handler.ts";
+import type { DeliverResult, TicketFacts } from "./pages/tickets.ts";
+import type { PagesOptions } from "./pages/visitors.ts";
 import type { TaskMode } from "./define/definition.ts";
 import type { Prompt, PromptConfig, PromptHandler } from "./define/prompt.ts";
 import type { Resource, ResourceConfig, ResourceHandler } from "./define/resource.ts";
@@ -45,6 +47,13 @@ export interface CommonOptions {
    * with the answers. Only questions with `relay: true` are asked in this way. Needs a store. Default: false.
    */
   readonly relay?: boolean | undefined;
+  /**
+   * The public address of this server, for links to pages. The pages of questions are below it, at `/ask/…`. Default: in
+   * development where `listen` listens, and otherwise none, so that there are no pages.
+   */
+  readonly url?: string | URL | undefined;
+  /** Who visits the pages. Required outside development if the app has `auth` and a `url`. Default: anyone who has a link. */
+  readonly pages?: PagesOptions | undefined;
   /** Limits to change. The others keep their defaults. */
   readonly limits?: Partial<Limits> | undefined;
   /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */
@@ -194,20 +203,21 @@ export interface App {
   /** Reports whether this process can serve requests, and the state of the tasks. Never rejects. */
   readonly health: () => Promise<Health>;
 
-  /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
-  readonly readTicket: (ticket: string) => {
-    /** The call that asked the question. */
-    readonly callId: string;
-    /** The question's key. */
-    readonly key: string;
-    /** The user who made the call. Undefined without credentials. */
-    readonly principal: string | undefined;
-    /** When the ticket expires. */
-    readonly expiresAt: Date;
-  };
   /**
-   * Answers a `ctx.waitFor`. The first answer counts. The ticket proves which question is meant, not who answers, so check
-   * first whether this person may.
+   * Serves the pages of questions (`/ask/…` below `parley({ url })`), for a host framework. `listen` serves them by itself.
+   *
+   * @example
+   * ```ts
+   * express().use(app.pages.node).post("/mcp", app.node);
+   * new Hono().get("/ask/*", (c) => app.pages(c.req.raw)).post("/ask/*", (c) => app.pages(c.req.raw));
+   * ```
+   */
+  readonly pages: WebHandler;
+  /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
+  readonly readTicket: (ticket: string) => TicketFacts;
+  /**
+   * Answers any question that has a ticket: a `ctx.waitFor`, and a `ctx.openUrl` with a schema. The first answer counts. The
+   * ticket proves which question is meant, not who answers, so check first whether this person may.
    *
    * The value is checked with the question's schema. If it does not fit, the status is "invalid", with a reason to show to the
    * person, and the question stays open.

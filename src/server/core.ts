@@ -30,6 +30,8 @@ export interface Core {
   readonly undos: UndoRegistry;
   /** What opens ways to the person besides the client's own forms. */
   readonly reach: Reach;
+  /** The public address, below which the pages are. Undefined if there is none. */
+  readonly publicUrl: () => URL | undefined;
   /** Undefined without a store. */
   readonly tasks: TaskRuntime | undefined;
   /** Undefined if the app has no store. */

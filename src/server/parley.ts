@@ -1,6 +1,6 @@
 // `parley()` makes an app: it keeps what is registered, serves it in each way, and closes in order.
 
-import { McpServer, type ServerNotifier, UriTemplate } from "@modelcontextprotocol/server";
+import { type McpServer, type ServerNotifier, UriTemplate } from "@modelcontextprotocol/server";
 import { dialectOf, type DraftDialect, type DraftTasks } from "../protocol/draft-plug-in.ts";
 import type { Store } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
@@ -15,7 +15,7 @@ import { defineResource } from "./define/resource.ts";
 import { defineTool } from "./define/tool.ts";
 import { UndoRegistry } from "./define/undo.ts";
 import { handleTo } from "./define/handles.ts";
-import { implementationOf } from "./implementation.ts";
+import { checkName, implementationOf, sdkServer } from "./implementation.ts";
 import { HttpEntry } from "./http/fast/fast-entry.ts";
 import { isLoopback, listen, strangerWarning } from "./http/listen.ts";
 import type { Listener } from "./http/listen.ts";
@@ -28,7 +28,7 @@ import { healthOf } from "./ops/health.ts";
 import { resolveKeys } from "./ops/keys.ts";
 import { checkMayServe } from "./ops/worker-only.ts";
 import { loggerFor } from "./ops/logger.ts";
-import { closeOnSignal } from "./ops/signals.ts";
+import { closeOnSignal, closeWithClient } from "./ops/signals.ts";
 import { StartCheck } from "./ops/start-check.ts";
 import { telemetry } from "./ops/telemetry.ts";
 import { Attachments } from "./sdk/attachments.ts";
@@ -37,9 +37,10 @@ import { serveOverStdio } from "./sdk/stdio-server.ts";
 import { continueCallTool } from "./pause/continue-call.ts";
 import type { RoundResponse } from "./round/request.ts";
 import { storeByDefault } from "./tasks/default-store.ts";
-import { noStore, noStoreFor } from "./tasks/store-needed.ts";
+import { noStore } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
-import { deliver, readTicket } from "./context/tickets.ts";
+import { AppPages } from "./pages/app-pages.ts";
+import { deliver, ticketFacts } from "./pages/tickets.ts";
 
 /**
  * Makes an app: an MCP server on the official SDK, whose tools may ask questions in the middle of a call.
@@ -57,13 +58,7 @@ import { deliver, readTicket } from "./context/tickets.ts";
  * ```
  */
 export function parley(options: ParleyOptions): App {
-  // For JavaScript authors. Every token is bound to the name.
-  const { name }: { readonly name?: unknown } = Object(options);
-  if (typeof name !== "string" || name === "") {
-    throw new TypeError(
-      'parley() needs a name and a version. Write parley({ name: "tracker", version: "1.0.0" }).',
-    );
-  }
+  checkName(options);
   return new ParleyApp(options);
 }
 
@@ -74,9 +69,10 @@ class ParleyApp implements App {
   readonly #dialect: DraftDialect | undefined;
   readonly #configurations: ((server: McpServer) => void)[] = [];
   readonly #routes: RouteCache;
-  readonly #draftTasks: DraftTasks;
   readonly #listeners = new Set<Listener>();
   readonly #attachments: Attachments;
+  readonly #draftTasks: DraftTasks;
+  readonly #pages: AppPages;
   readonly #startCheck: StartCheck;
   #work: Work | undefined;
   /** The store for development, which the app makes itself and therefore closes. */
@@ -109,7 +105,8 @@ class ParleyApp implements App {
       telemetry: telemetry(),
       isClosing: () => this.#closing !== undefined,
       undos: new UndoRegistry(),
-      reach: { relay: options.relay === true, hasPages: () => false },
+      reach: { relay: options.relay === true, hasPages: () => this.#pages.isOpen },
+      publicUrl: () => this.#pages.publicUrl(),
       get tasks() {
         return work()?.runtime;
       },
@@ -123,6 +120,7 @@ class ParleyApp implements App {
       registrations: this.#registry,
       derivePrincipal: options.principal,
     });
+    this.#pages = new AppPages(this.#core, options);
     this.#routes = new RouteCache({
       core: this.#core,
       registry: this.#registry,
@@ -134,7 +132,8 @@ class ParleyApp implements App {
     if (options.store !== undefined) this.#use(options.store);
     this.#startCheck = new StartCheck(this.#core.logger, {
       keys: () => this.#core.keyring(),
-      store: () => this.#work ?? noStoreFor(this.#registry),
+      store: () => this.#work ?? this.#pages.checkStore(this.#registry),
+      pages: this.#pages.checkDoor,
     });
   }
 
@@ -178,6 +177,7 @@ class ParleyApp implements App {
       isLocal,
     );
     if (!isLocal && this.#options.auth === undefined) this.#warnOfStrangers(host);
+    this.#pages.checkDoor();
     await this.#storeByDefault(isLocal);
     const { logger } = this.#core;
     // The worker starts first, so that the app does not listen with a store that can never be used.
@@ -189,7 +189,9 @@ class ParleyApp implements App {
     );
     const { auth, name } = this.#options;
     const metadata = metadataHandler(auth, name, options.path ?? "/mcp");
-    const listener = await listen(handle, logger, port, options, this.health, metadata);
+    const site = this.#pages.site(options.routes, options.path);
+    const listener = await listen(handle, logger, port, options, this.health, metadata, site);
+    this.#pages.listensAt(listener.url, isLocal);
     this.#listeners.add(listener);
     return {
       url: listener.url,
@@ -205,13 +207,8 @@ class ParleyApp implements App {
     this.#keys("app.stdio", true);
     await this.#storeByDefault(true);
     await this.#workIfNeeded();
-    const { logger } = this.#core;
     // When the client has gone, running tasks are released to other workers, and the process can end.
-    const onClientGone = () =>
-      void this.close().catch((error: unknown) =>
-        logger.error(`Closing failed: ${errorText(error)}`),
-      );
-    process.stdin.once("end", onClientGone).once("close", onClientGone);
+    closeWithClient(this.close, this.#closingFailed);
     this.#stdio = serveOverStdio({
       core: this.#core,
       dialect: this.#dialect,
@@ -235,6 +232,11 @@ class ParleyApp implements App {
   get node(): App["node"] {
     this.#startCheck.mounted();
     return this.#node;
+  }
+
+  get pages(): App["pages"] {
+    this.#startCheck.mounted();
+    return this.#pages.handler;
   }
 
   readonly #fetch: App["fetch"] = (request) => this.#serve().fetch(request);
@@ -269,10 +271,7 @@ class ParleyApp implements App {
 
   readonly health: App["health"] = () => healthOf(this.#core, this.#work);
 
-  readonly readTicket: App["readTicket"] = (ticket) => {
-    const { callId, key, principal, expiresAt } = readTicket(this.#core, ticket);
-    return { callId, key, principal, expiresAt: new Date(expiresAt) };
-  };
+  readonly readTicket: App["readTicket"] = (ticket) => ticketFacts(this.#core, ticket);
 
   readonly deliver: App["deliver"] = (ticket, value) => deliver(this.#core, ticket, value);
 
@@ -325,8 +324,9 @@ class ParleyApp implements App {
   /** In development on this machine, a tool that needs a store gets one. */
   async #storeByDefault(isLocal: boolean): Promise<void> {
     if (this.#work !== undefined) return;
-    this.#ownStore = await storeByDefault(this.#registry, isLocal);
-    if (this.#ownStore !== undefined) this.#use(this.#ownStore);
+    this.#ownStore = await storeByDefault(this.#registry, isLocal, this.#pages.isWanted);
+    if (this.#ownStore === undefined) this.#pages.checkStore([]);
+    else this.#use(this.#ownStore);
   }
 
   async #workIfNeeded(): Promise<void> {
@@ -339,10 +339,11 @@ class ParleyApp implements App {
 
   /** Runs once, however many times the app is served. */
   #closeBeforeExit(): void {
-    this.#removeSignalHandlers ??= closeOnSignal(this.close, (error) =>
-      this.#core.logger.error(`Closing failed: ${errorText(error)}`),
-    );
+    this.#removeSignalHandlers ??= closeOnSignal(this.close, this.#closingFailed);
   }
+
+  readonly #closingFailed = (error: unknown): void =>
+    this.#core.logger.error(`Closing failed: ${errorText(error)}`);
 
   #keys(way: string, isLocal: boolean): Keyring {
     this.#keyring ??= resolveKeys({ keys: this.#options.keys, way, isLocal });
@@ -387,13 +388,7 @@ class ParleyApp implements App {
 
   /** A server with this app's handlers, before the author configures it. */
   #bareServer(isDraft = false, served?: RoundResponse): McpServer {
-    const { instructions } = this.#options;
-    // For tools that the author adds to the server. In 2025-11-25 sessions the SDK drives their rounds, and stops after eight.
-    const inputRequired = { maxRounds: this.#core.limits.rounds };
-    const server = new McpServer(implementationOf(this.#options), {
-      inputRequired,
-      ...(instructions === undefined ? {} : { instructions }),
-    });
+    const server = sdkServer(this.#options, this.#core.limits.rounds);
     this.#attachments.install(server, { isDraft, served });
     return server;
   }

@@ -66,7 +66,13 @@ export interface Prepared {
   readonly around?: (<T extends Outcome<unknown>>(run: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-type Shown = { readonly kind: "question"; readonly request: Json } | { readonly kind: "external" };
+type Shown = (
+  | { readonly kind: "question"; readonly request: Json }
+  | { readonly kind: "external" }
+) & {
+  /** How a page shows it, if a page brings the answer. */
+  readonly page?: Json | undefined;
+};
 
 /** The outcome of a handler that has returned or thrown. */
 export type Ended = Extract<Outcome<unknown>, { kind: "done" | "failed" }>;

@@ -15,9 +15,11 @@ import { StorageShares } from "./shares.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
-import type { Arrival, NewTask, TaskRecord, Wait } from "./task.ts";
+import type { Arrival, NewTask } from "./task.ts";
 import { isLive } from "./task.ts";
 import { objectionTo } from "./rehearse.ts";
+import { deliverable, pageOf } from "./task-page.ts";
+import type { TaskPage } from "./task-page.ts";
 import { places, sealAnswer, sealJson } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import { Followers } from "./follow.ts";
@@ -245,7 +247,7 @@ export class TaskRuntime {
     return task && snapshotOf(sealer, task);
   }
 
-  /** Answers a question that is not for the caller to answer. The first answer wins. */
+  /** Answers a question whose answer does not come from the client. The first answer wins. */
   async deliver(callId: string, key: string, digest: string, value: Json): Promise<Delivery> {
     await this.ready();
     const { store, sealer, observer } = this.#options;
@@ -254,7 +256,8 @@ export class TaskRuntime {
     for (let tries = 0; tries < 10; tries += 1) {
       if (task === undefined || !isLive(task)) return "gone";
       if (!this.#reader.isWhatWasSealed(task)) return "gone";
-      const wait = externalWait(task, key);
+      const wait = deliverable(task, key);
+      if (wait?.kind === "question" && wait.digest !== digest) return "gone";
       const asked = { key, digest: wait === undefined ? digest : (wait.digest ?? "") };
       const sealed = sealAnswer(sealer, callId, value, asked);
       const answered = await store.answer(task.id, [
@@ -271,9 +274,16 @@ export class TaskRuntime {
       }
       task = answered?.task;
       // The question has an answer that is not checked yet. It is asked again only if that answer is not valid.
-      if (task !== undefined && isLive(task) && externalWait(task, key) === undefined) break;
+      if (task !== undefined && isLive(task) && deliverable(task, key) === undefined) break;
     }
     return "already_answered";
+  }
+
+  /** A question of a call as its page shows it, and where it stands. Undefined if the call is not a task. */
+  async page(callId: string, key: string): Promise<TaskPage | undefined> {
+    await this.ready();
+    const task = await this.#options.store.readByCall(callId);
+    return task && pageOf(this.#options.sealer, task, key, this.#reader.isWhatWasSealed(task));
   }
 
   /**
@@ -383,7 +393,3 @@ export class TaskRuntime {
 /** How many steps of a journal would be undone if the call ended badly. */
 const begunIn = (entries: readonly Entry[]): number =>
   entries.filter(({ kind }) => kind === "begun").length;
-
-function externalWait({ waits }: TaskRecord, key: string): Wait | undefined {
-  return waits.find((wait) => wait.kind === "external" && wait.key === key);
-}

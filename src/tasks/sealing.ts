@@ -56,6 +56,7 @@ export const places = {
   answer: (callId: string, key: string, digest: string): string =>
     `${callId}/answer-to/${JSON.stringify([key, digest])}`,
   question: (callId: string, wire: string): string => `${callId}/question/${wire}`,
+  page: (callId: string, wire: string): string => `${callId}/page/${wire}`,
   message: (callId: string): string => `${callId}/message`,
   result: (callId: string): string => `${callId}/result`,
   part: (callId: string, epoch: number, n: number): string => `${callId}/part/${epoch}/${n}`,

@@ -20,6 +20,8 @@ export interface TaskSnapshot {
   readonly questions: ReadonlyMap<string, Json>;
   /** The handler's own key of each of these questions, and its digest, by wire key. */
   readonly questionKeys: ReadonlyMap<string, Pick<Arrival, "key" | "digest">>;
+  /** The wire keys of those whose answers a page brings. */
+  readonly paged: ReadonlySet<string>;
   /** The result of a completed task. */
   readonly result: Json | undefined;
   /** The error of a failed task. */
@@ -59,6 +61,7 @@ export function snapshotOf(sealer: Sealer, task: TaskRecord): TaskSnapshot {
       statusMessage === undefined ? undefined : sealer.open(statusMessage, places.message(callId)),
     questions: new Map(asked.map(({ wire, shown }) => [wire, shown])),
     questionKeys: new Map(asked.map(({ wire, of }) => [wire, of])),
+    paged: new Set(waits.flatMap(({ wire, page }) => (page === undefined ? [] : [wire]))),
     result: status === "completed" ? ended : undefined,
     error: status === "failed" ? errorOf(ended) : undefined,
     isRemoved: task.rest === "removed",

@@ -85,6 +85,8 @@ export interface Wait {
   readonly dueAt?: number | undefined;
   /** The question as the client sees it. Only a wait of kind "question" has one. */
   readonly request?: Sealed | undefined;
+  /** The question as its page shows it. What the client says about a question with a page is not the answer. */
+  readonly page?: Sealed | undefined;
 }
 
 /** An answer that has arrived and that the handler has not received yet. */

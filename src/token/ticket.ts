@@ -26,6 +26,10 @@ export interface Ticket {
   readonly audience: string;
   /** When the ticket expires, in milliseconds since 1970. */
   readonly expiresAt: number;
+  /** Of a page that brings the answer: the digest of the question. */
+  readonly digest?: string | undefined;
+  /** Of a page that brings the answer: how many times the question has been asked. */
+  readonly asked?: number | undefined;
 }
 
 // Mail programs and proxies cut longer links.
@@ -87,22 +91,26 @@ function encode(ticket: Ticket): string {
     p: ticket.principal,
     u: ticket.audience,
     x: ticket.expiresAt,
+    d: ticket.digest,
+    n: ticket.asked,
   });
   if (decode(text) === undefined) {
     throw new TypeError(
-      'sealTicket: this ticket could not be opened again. kind must be "url" or "external", expiresAt a finite number, and everything else a string.',
+      'sealTicket: this ticket could not be opened again. kind must be "url" or "external", expiresAt and asked finite numbers, and everything else a string.',
     );
   }
   return text;
 }
 
 function decode(text: string): Ticket | undefined {
-  const { f, k, c, q, p, u, x, ...unknown } = members(text);
+  const { f, k, c, q, p, u, x, d, n, ...unknown } = members(text);
   if (f !== format || Object.keys(unknown).length > 0) return undefined;
   if (k !== "url" && k !== "external") return undefined;
   if (!isText(c) || !isText(q) || !isTextOrAbsent(p) || !isText(u)) return undefined;
-  if (!isFiniteNumber(x)) return undefined;
-  return { kind: k, callId: c, key: q, principal: p, audience: u, expiresAt: x };
+  if (!isFiniteNumber(x) || !isTextOrAbsent(d)) return undefined;
+  if (n !== undefined && !isFiniteNumber(n)) return undefined;
+  const ticket = { kind: k, callId: c, key: q, principal: p, audience: u, expiresAt: x } as const;
+  return d === undefined ? ticket : { ...ticket, digest: d, asked: n };
 }
 
 function badTicket(cause: unknown): ParleyError {

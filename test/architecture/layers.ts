@@ -30,9 +30,13 @@ export const layers: Readonly<Record<string, Layer>> = {
     holds: "calls that finish: rounds, tasks, resume, `withTasks`",
     mayImport: ["util", "protocol"],
   },
+  ui: {
+    holds: "forms as people see them: pages, and later the App",
+    mayImport: ["util", "protocol"],
+  },
   server: {
     holds: "from a request to a response; the author's API",
-    mayImport: ["util", "protocol", "replay", "token", "tasks"],
+    mayImport: ["util", "protocol", "replay", "token", "tasks", "ui"],
   },
   testing: {
     holds: "`play`, `crashTest` and the store contract",

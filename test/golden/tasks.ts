@@ -85,7 +85,7 @@ export function goldenApp(
   app.tool("approve", { task: "required" }, async (ctx) => {
     await ctx.background();
     const { ok } = await ctx.waitFor("boss", z.object({ ok: z.boolean() }), {
-      notify: (ticket) => void tickets.push(ticket),
+      notify: ({ ticket }) => void tickets.push(ticket),
     });
     return ok ? "approved" : "refused";
   });

@@ -131,8 +131,9 @@ describe("a body in many small chunks", () => {
         else stream.enqueue(new Uint8Array([0x20]));
       },
     });
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body };
-    const request = new Request("http://127.0.0.1/mcp", { ...init, duplex: "half" });
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body, duplex: "half" };
+    const request = new Request("http://127.0.0.1/mcp", init);
     expect((await app.fetch(request)).status).toBe(413);
     expect(pulled).toBeLessThan(2_000);
   });
@@ -275,8 +276,9 @@ describe("a stranger", () => {
   test("is refused by app.fetch before the body is read", async () => {
     const { app } = await servedDesk(guarded());
     const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body };
-    const request = new Request("http://127.0.0.1/mcp", { ...init, duplex: "half" });
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body, duplex: "half" };
+    const request = new Request("http://127.0.0.1/mcp", init);
     expect((await app.fetch(request)).status).toBe(401);
     expect(request.bodyUsed).toBe(false);
   });

@@ -173,7 +173,7 @@ export function oven({ store: given, ...options }: Partial<ParleyOptions> = {}):
     called.push("approve");
     await ctx.background();
     const said = await ctx.waitFor("boss", z.object({ ok: z.boolean() }), {
-      notify: (ticket) => void tickets.push(ticket),
+      notify: ({ ticket }) => void tickets.push(ticket),
       timeoutMs: 3_600_000,
     });
     return said.ok ? "approved" : "refused";
@@ -192,7 +192,7 @@ export function oven({ store: given, ...options }: Partial<ParleyOptions> = {}):
     called.push("ask_boss");
     const name = await ctx.ask("name", "Name?");
     const { ok } = await ctx.waitFor("boss", z.object({ ok: z.boolean() }), {
-      notify: (ticket) => void tickets.push(ticket),
+      notify: ({ ticket }) => void tickets.push(ticket),
     });
     return `${name} ${ok ? "may" : "may not"}`;
   });

@@ -62,6 +62,7 @@ describe("its ticket", () => {
     const { url } = pageIn(await callTool(to, "sign_in"));
     const ticket = new URL(url).searchParams.get("state") ?? "";
     expect(app.readTicket(ticket)).toEqual({
+      kind: "page",
       callId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
       key: "page",
       principal: "ada",

@@ -36,7 +36,7 @@ test("a model that sees only texts brings one handler with every kind of questio
     const seat = await ctx.choose("seat", "Which seat?", ["Aisle", "Window"], { relay: true });
     await ctx.step("hold", () => void ran.push(`hold ${trip.to} ${trip.nights} ${seat}`));
     const { isApproved } = await ctx.waitFor("approval", Decision, {
-      notify: async (ticket) => {
+      notify: async ({ ticket }) => {
         ran.push("notify");
         await app.deliver(ticket, { isApproved: true });
       },

@@ -16,6 +16,7 @@ import type { Era } from "../../protocol/versions.ts";
 import type { RequiredAbility } from "../define/abilities.ts";
 import type { UndoFor } from "../define/undo.ts";
 import type { FormJson } from "../../protocol/form.ts";
+import type { OpenUrl, WaitOptions } from "./wait-options.ts";
 import type { BackgroundOptions, StepInfo, StepOptions } from "../../replay/operations.ts";
 import type { Question } from "../../replay/promises.ts";
 import type { AnswerOf, Askable, OutputOf, Schema, Stored } from "../forms/schema.ts";
@@ -80,14 +81,16 @@ export interface Context {
   /**
    * Sends the person to a web page. Accepting only means "I will open it"; pass `until` to wait until the person is done there.
    * If the URL is a function, it gets a ticket to put into the address, such as OAuth's `state`. The page's route opens the
-   * ticket with `app.readTicket`.
+   * ticket with `app.readTicket`. With a `schema`, the question waits for the value that the page delivers.
+   *
+   * @example
+   * ```ts
+   * const { account } = await ctx.openUrl("bank", "Choose an account", (ticket) => `${site}/accounts?ticket=${ticket}`, {
+   *   schema: z.object({ account: z.string() }), // app.deliver(ticket, { account }) in the page's route
+   * });
+   * ```
    */
-  readonly openUrl: (
-    key: string,
-    message: string,
-    url: PageUrl,
-    options?: PageOptions,
-  ) => Question<void>;
+  readonly openUrl: OpenUrl;
   /**
    * Asks the client's language model. A string is sent as one user message.
    *
@@ -243,14 +246,15 @@ export interface TaskContext extends Context {
    */
   readonly sleep: (key: string, ms: number) => Promise<void>;
   /**
-   * Waits for someone other than the caller. `notify` runs once, with a ticket to pass on; `app.deliver(ticket, value)` then
-   * answers. Throws `UnansweredError` if the time limit passes.
+   * Waits for someone other than the caller. `notify` runs once, with the address of a page to pass on, and with a ticket for
+   * a page of your own, which answers with `app.deliver(ticket, value)`. Throws `UnansweredError` if the time limit passes.
    *
    * @example
    * ```ts
    * const Decision = z.object({ isApproved: z.boolean(), by: z.string() });
    * const { isApproved, by } = await ctx.waitFor("approval", Decision, {
-   *   notify: (ticket) => mail.send("ops@example.com", `https://example.com/approve?ticket=${ticket}`),
+   *   about: { Service: "checkout", By: "ada" },
+   *   notify: ({ url }) => mail.send("ops@example.com", `Please decide: ${url}`),
    *   timeoutMs: 24 * 3_600_000,
    * });
    * ```
@@ -339,25 +343,6 @@ export interface ConfirmOptions extends TimeLimit {
    * only proof, so this has no effect over HTTP for callers who are not verified. Default: false.
    */
   readonly relay?: boolean | undefined;
-}
-
-/** The address of a page: an http or https URL, or a function that puts a ticket into one. */
-export type PageUrl = string | URL | ((ticket: string) => string | URL);
-
-/** The options of `ctx.openUrl`. */
-export interface PageOptions extends TimeLimit {
-  /** Also accepts an answer that was sent before the question was asked. Default: false. */
-  readonly unsolicited?: boolean | undefined;
-  /** Says whether the person is done on the page. It is called for up to 20 seconds in a round; then the question is asked again. Default: accepting is enough. */
-  readonly until?: (() => boolean | Promise<boolean>) | undefined;
-}
-
-/** The options of `ctx.waitFor`. */
-export interface WaitOptions {
-  /** Passes the ticket on to the person or system that answers. It runs once, as a step does. */
-  readonly notify: (ticket: string) => void | Promise<void>;
-  /** How long to wait, in milliseconds. `waitFor` then throws `UnansweredError` with the reason "timed_out". Default: as long as the task lasts. */
-  readonly timeoutMs?: number | undefined;
 }
 
 /** What `ctx.sample` sends: the SDK's parameters of `sampling/createMessage`, or a prompt. */

@@ -13,7 +13,6 @@ import type {
   StepOptions,
   StepSettings,
 } from "../../replay/operations.ts";
-import { OperationPromise } from "../../replay/promises.ts";
 import type { Question } from "../../replay/promises.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import { tenYearsMs } from "../../util/timers.ts";
@@ -21,6 +20,7 @@ import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
 import type { Form } from "../forms/form.ts";
 import type { Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
 import { isRequirable, keptAs, requirableWords } from "../define/abilities.ts";
+import { checkedAbout } from "../pages/page-question.ts";
 import type {
   Context,
   QuestionOptions,
@@ -28,9 +28,11 @@ import type {
   TaskContext,
   UndoableStep,
 } from "./context.ts";
+import type { OpenUrlOptions, PageUrl } from "./wait-options.ts";
 import type { Privacy, Way } from "../round/ways.ts";
 import type { Undo } from "../define/undo.ts";
 import { stateOf } from "./low-level.ts";
+import { joined, notified, notifyRetries, WaitNotice } from "./notice.ts";
 import { rootsQuestion, sampleQuestion } from "./model-questions.ts";
 import { externalQuestion, formQuestion, urlQuestion } from "./questions.ts";
 import type { OnRefusal, QuestionParams } from "./questions.ts";
@@ -54,6 +56,8 @@ export interface CallFacts {
   readonly way: (privacy: Privacy) => Way | undefined;
   /** Whether the app has a public address for pages. */
   readonly hasPages: () => boolean;
+  /** The address of the page of a ticket. Undefined without a public address. */
+  readonly pageAddress: (ticket: string) => string | undefined;
   /** Seals a reference to one question of this call. */
   readonly ticket: (kind: Ticket["kind"], key: string, timeoutMs: number | undefined) => string;
   readonly wait: (ms: number) => Promise<void>;
@@ -128,14 +132,23 @@ export class HandlerContext implements TaskContext {
   }
 
   get openUrl(): Context["openUrl"] {
-    return (key, message, url, { until, ...options } = {}) =>
-      this.#ask(key, () =>
+    return (
+      key: string,
+      message: string,
+      url: PageUrl,
+      given?: OpenUrlOptions,
+      // oxlint-disable-next-line typescript/no-explicit-any -- the overloads say what comes out
+    ): any => {
+      const { until, schema, ...options }: OpenUrlOptions = given ?? {};
+      return this.#ask(key, () =>
         urlQuestion(this.#params("openUrl", key, options), message, {
           url,
           ticket: () => this.#facts.ticket("url", key, options.timeoutMs),
           isDone: until && (() => this.#becomesTrue(until)),
+          schema,
         }),
       );
+    };
   }
 
   get sample(): Context["sample"] {
@@ -210,18 +223,20 @@ export class HandlerContext implements TaskContext {
   }
 
   get waitFor(): TaskContext["waitFor"] {
-    return (key, schema, { notify, timeoutMs }) => {
-      if (!this.#facts.mayBecomeTask) return this.#refuse("waitFor", key);
-      const wait = this.#ask<OutputOf<typeof schema>>(key, () =>
-        externalQuestion(this.#params("waitFor", key, { timeoutMs }), schema),
-      );
-      // `notify` is not called for a question that fails at once, because this client cannot follow the task that would wait.
-      const notice = this.#operations.aside(key, () =>
-        this.#facts.can("task")
-          ? notify(this.#facts.ticket("external", key, timeoutMs))
-          : undefined,
-      );
-      return joined(wait, notice);
+    return (key, schema, { notify, about, timeoutMs }) => {
+      const facts = this.#facts;
+      if (!facts.mayBecomeTask) return this.#refuse("waitFor", key);
+      const wait = this.#ask<OutputOf<typeof schema>>(key, () => {
+        const params = this.#params("waitFor", key, { timeoutMs });
+        return externalQuestion(params, schema, checkedAbout(key, about));
+      });
+      const body = (step: StepInfo) => {
+        // Not for a question that fails at once, because this client cannot follow the task that would wait.
+        if (!facts.can("task")) return undefined;
+        const ticket = facts.ticket("external", key, timeoutMs);
+        return notified(notify, new WaitNotice(key, ticket, facts.pageAddress(ticket), step));
+      };
+      return joined(wait, this.#operations.aside(key, body, notifyRetries));
     };
   }
 
@@ -318,6 +333,7 @@ export class HandlerContext implements TaskContext {
       can: (ability) => facts.can(ability),
       way: (privacy) => facts.way(privacy),
       hasPages: () => facts.hasPages(),
+      pageAddress: (ticket) => facts.pageAddress(ticket) ?? "",
       onSchemaError: (of, error) => facts.onSchemaError(of, error),
     };
   }
@@ -366,23 +382,4 @@ function offered(what: string): Ability | ExtensionId {
     "bad_option",
     `ctx.can(${JSON.stringify(what)}): unknown word. Use ${requirableWords}, or the id of an extension, such as io.example/ext.`,
   );
-}
-
-/**
- * Joins a question and its `notify` step: resolves when both have, and rejects when either does. The question counts as
- * awaited only once this promise is (R10).
- */
-function joined<T>(question: Question<T>, notice: Promise<unknown>): Question<T> {
-  let settle: ((both: Promise<T>) => void) | undefined;
-  const both = new Promise<T>((resolve) => {
-    settle = resolve;
-  });
-  let isAwaited = false;
-  // The engine waits for the notice, so its rejection is never unhandled, even if the author awaits nothing.
-  notice.catch(() => {});
-  return new OperationPromise(question.key, both, () => {
-    if (isAwaited) return;
-    isAwaited = true;
-    settle?.(Promise.all([question, notice]).then(([value]) => value));
-  });
 }

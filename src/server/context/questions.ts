@@ -13,12 +13,17 @@ import { tenYearsMs } from "../../util/timers.ts";
 import { inWords, notAsked, Unsupported } from "./unsupported-question.ts";
 import { pausesFor } from "../round/ways.ts";
 import type { Privacy, Way } from "../round/ways.ts";
-import type { PageUrl } from "./context.ts";
+import { isPending } from "../pages/pending.ts";
+import { pageOfSchema } from "../pages/page-question.ts";
+import type { About, PageQuestion } from "../pages/page-question.ts";
+import type { PageUrl } from "./wait-options.ts";
 
 /** A question that the client is shown. */
 export interface ShownQuestion {
-  /** Writes the input request when the question goes out, with the reason if it is asked again. */
-  readonly request: (reason: string | undefined) => InputRequest;
+  /** Writes the input request when the question goes out, with the reason if it is asked again, and the ticket of its page. */
+  readonly request: (reason: string | undefined, ticket?: string) => InputRequest;
+  /** Set if a page brings the answer. What the client says about such a question is not the answer. */
+  readonly page?: (() => PageQuestion) | undefined;
   /** Set if no `requestState` can travel with the question. */
   readonly pausingWay?: Way | undefined;
 }
@@ -40,6 +45,8 @@ export interface QuestionParams extends Privacy {
   readonly way: (privacy: Privacy) => Way | undefined;
   /** Whether the app has a public address for pages. */
   readonly hasPages: () => boolean;
+  /** The address of the page of a ticket. */
+  readonly pageAddress: (ticket: string) => string;
   /** Reports a schema that throws instead of returning issues. The author is told, the client is not. */
   readonly onSchemaError: (key: string, error: unknown) => void;
   /** The member of `ctx` that asks, for messages. */
@@ -64,11 +71,13 @@ export function formQuestion(
     // The members of `common`, one by one, because this runs in every round and a spread is slow.
     digest: formDigest(question.key, message, form),
     timeoutMs: timeLimit(question),
-    unsolicited: question.unsolicited,
+    // What comes without a token cannot come from the page.
+    unsolicited: hasPage(way) ? undefined : question.unsolicited,
     verb: question.verb,
     impossible:
       way === undefined ? notAsked(question, inWords(message, form.requestedSchema)) : undefined,
     read: (raw) => {
+      if (isPending(raw)) return notFinished;
       const answer = elicitAnswer(raw);
       if (answer === undefined) return wrongKind("the answer to a form");
       if (answer.action !== "accept") return refused(question.key, answer.action, onRefusal, raw);
@@ -77,19 +86,34 @@ export function formQuestion(
         ? read.then((later) => accepted(question, later, onRefusal))
         : accepted(question, read, onRefusal);
     },
-    shown: shown(
-      (reason) => ({
-        method: "elicitation/create",
-        params: {
-          mode: "form",
-          message: again(message, reason),
-          requestedSchema: form.requestedSchema,
-        },
-      }),
-      pausesFor(way) ? way : undefined,
-    ),
+    shown: {
+      request: (reason, ticket) =>
+        ticket === undefined
+          ? {
+              method: "elicitation/create",
+              params: {
+                mode: "form",
+                message: again(message, reason),
+                requestedSchema: form.requestedSchema,
+              },
+            }
+          : urlRequest(message, reason, question.pageAddress(ticket)),
+      pausingWay: pausesFor(way) ? way : undefined,
+      page: hasPage(way)
+        ? () => ({ message, form: form.requestedSchema, isSecret: question.sensitive })
+        : undefined,
+    } satisfies ShownQuestion,
   };
 }
+
+const hasPage = (way: Way | undefined): boolean => way === "url" || way === "link";
+
+const notFinished: Reading = { kind: "invalid", reason: "Not finished yet" };
+
+const urlRequest = (message: string, reason: string | undefined, url: string): InputRequest => ({
+  method: "elicitation/create",
+  params: { mode: "url", message: reason === undefined ? message : `${reason}: ${message}`, url },
+});
 
 function formWay(question: QuestionParams): Way | undefined {
   const { key, sensitive, relay } = question;
@@ -166,10 +190,12 @@ function refused(
 /** A page as `ctx.openUrl` describes it. */
 export interface PageParams {
   readonly url: PageUrl;
-  /** Seals a ticket for the page. */
+  /** Seals a ticket for a page that brings no answer. */
   readonly ticket: () => string;
   /** Says whether the person is done there. Absent, accepting is enough. */
   readonly isDone?: (() => Promise<boolean>) | undefined;
+  /** The value that `app.deliver` brings. Absent, there is none. */
+  readonly schema?: Schema | undefined;
 }
 
 /** A question that sends the person to a page. */
@@ -178,31 +204,35 @@ export function urlQuestion(
   message: string,
   page: PageParams,
 ): QuestionSpec {
-  const { url, ticket, isDone } = page;
+  const { url, ticket, isDone, schema } = page;
   // A ticket is sealed anew each time, so only the rest of the URL takes part in the digest.
   const fixed = pageAt(question.key, typeof url === "function" ? url("ticket") : url);
-  const read = (raw: unknown): Reading => {
+  const read = (raw: unknown): Reading | Promise<Reading> => {
+    if (isPending(raw)) return notFinished;
     const answer = elicitAnswer(raw);
     if (answer === undefined) return wrongKind("the answer to a URL question");
     if (answer.action !== "accept") return refused(question.key, answer.action, "throws", raw);
-    return { kind: "value", value: undefined };
+    return schema === undefined
+      ? { kind: "value", value: undefined }
+      : checked(schema, answer.content);
   };
   return {
     ...common(question, "url", [message, fixed], () => inWords(message)),
+    ...(schema === undefined ? {} : { unsolicited: undefined }),
     read,
     admit: async (raw) => {
-      const reading = read(raw);
+      const reading = await read(raw);
       if (reading.kind !== "value" || isDone === undefined || (await isDone())) return reading;
-      return { kind: "invalid", reason: "Not finished yet" };
+      return notFinished;
     },
-    shown: shown((reason) => ({
-      method: "elicitation/create",
-      params: {
-        mode: "url",
-        message: reason === undefined ? message : `${reason}: ${message}`,
-        url: typeof url === "function" ? pageAt(question.key, url(ticket())) : fixed,
+    shown: {
+      request: (reason, sealed) => {
+        const at =
+          typeof url === "function" ? pageAt(question.key, url(sealed ?? ticket())) : fixed;
+        return urlRequest(message, reason, at);
       },
-    })),
+      page: schema && (() => pageOfSchema(question.key, message, schema)),
+    } satisfies ShownQuestion,
   };
 }
 
@@ -215,18 +245,27 @@ export function pageAt(key: string, url: string | URL): string {
 
 // ---------------------------------------------------------------- someone else
 
-/** Marks a question that the client is not shown, because someone else answers it. */
-export const external = "external";
+/** A question that the client is not shown, because someone else answers it. */
+interface ExternalQuestion {
+  readonly external: true;
+  readonly page: () => PageQuestion;
+}
+
+/** Whether someone else answers the question. */
+export function isExternal(shownAs: unknown): shownAs is ExternalQuestion {
+  return typeof shownAs === "object" && shownAs !== null && "external" in shownAs;
+}
 
 /** Depends on the key alone: a delivery knows only the ticket, and a value that does not fit the schema is ignored. */
-export const externalDigest = (key: string): string => shortDigest([external, key]);
+export const externalDigest = (key: string): string => shortDigest(["external", key]);
 
 /** A question that someone other than the caller answers, through `app.deliver`. */
-export function externalQuestion(question: QuestionParams, schema: Schema): QuestionSpec {
-  const check = (raw: unknown): Reading | Promise<Reading> => {
-    const result = schema["~standard"].validate(raw);
-    return result instanceof Promise ? result.then(delivered) : delivered(result);
-  };
+export function externalQuestion(
+  question: QuestionParams,
+  schema: Schema,
+  about: About | undefined,
+): QuestionSpec {
+  const check = (raw: unknown) => checked(schema, raw);
   return {
     digest: externalDigest(question.key),
     timeoutMs: timeLimit(question),
@@ -238,8 +277,22 @@ export function externalQuestion(question: QuestionParams, schema: Schema): Ques
       if (read.kind === "invalid") question.onSchemaError(question.key, new Error(read.reason));
       return read;
     },
-    shown: external,
+    shown: {
+      external: true,
+      page: () => pageOfSchema(question.key, inWordsOf(question.key), schema, about),
+    } satisfies ExternalQuestion,
   };
+}
+
+/** A key as a heading: "manager-approval" is "Manager approval". */
+function inWordsOf(key: string): string {
+  const words = key.replaceAll(/[_\-\s]+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function checked(schema: Schema, value: unknown): Reading | Promise<Reading> {
+  const result = schema["~standard"].validate(value);
+  return result instanceof Promise ? result.then(delivered) : delivered(result);
 }
 
 type StandardResult = Awaited<ReturnType<Schema["~standard"]["validate"]>>;

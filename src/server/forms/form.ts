@@ -49,6 +49,33 @@ export function formOf(key: string, schema: Schema | FormJson | undefined): Form
   return made(key);
 }
 
+/** How a page asks for a value that is delivered as it is. */
+export interface ValueForm {
+  /** Undefined if no form can show the value, or if its fields would mean something else than they show. */
+  readonly form?: FormJson | undefined;
+  /** Set if the value is that of this field. Otherwise it is the object of all fields. */
+  readonly field?: string | undefined;
+  /** The JSON Schema of the value, if its library has one. */
+  readonly schema?: unknown;
+}
+
+/** The form for a value of this schema. */
+export function valueFormOf(key: string, { "~standard": standard }: Schema): ValueForm {
+  let schema: unknown;
+  try {
+    schema = jsonSchemaOf(key, standard);
+    const shape = shapeOf(key, schema, false);
+    const fields = shape.kind === "object" ? shape.fields : [shape.field(key)];
+    const isPlain = fields.every((one) => one.meanings === undefined && one.empty === undefined);
+    if (!isPlain) return { schema };
+    const form = requestedSchemaOf(fields);
+    return { form, schema, ...(shape.kind === "object" ? {} : { field: key }) };
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    return { schema };
+  }
+}
+
 /** The form of `ctx.choose`. The choices keep their order. */
 export function choiceForm(
   key: string,

@@ -13,6 +13,7 @@ import { PendingResponses } from "./in-flight.ts";
 import type { NodeHandler } from "./node.ts";
 import { closeWithConnection } from "./pipelined.ts";
 import type { metadataHandler } from "./resource-metadata.ts";
+import type { Routes, Site } from "./routes.ts";
 import { forgetBody } from "./turn-away.ts";
 
 /** Options of `app.listen`. */
@@ -27,6 +28,10 @@ export interface ListenOptions {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Whether this process also runs tasks. With `false` it only serves requests. Default: `true`. */
   readonly worker?: boolean | undefined;
+  /**
+   * Routes of your own, by path. `"/files/*"` takes everything below. Host and Origin are checked as for MCP. Default: none.
+   */
+  readonly routes?: Routes | undefined;
   /** Whether to serve common requests without the official SDK. With `false` all go through it. Default: `true`. */
   readonly fast?: boolean | undefined;
 }
@@ -79,9 +84,14 @@ export async function listen(
   options: ListenOptions,
   health: () => Promise<Health>,
   metadata?: ReturnType<typeof metadataHandler>,
+  site?: { readonly at: Site; readonly hosts: readonly string[] },
 ): Promise<Listener> {
   const { host = "127.0.0.1", path = "/mcp" } = options;
-  const hosts = [...localhostAllowedHostnames(), ...(options.allowedHosts ?? [])];
+  const hosts = [
+    ...localhostAllowedHostnames(),
+    ...(options.allowedHosts ?? []),
+    ...(site?.hosts ?? []),
+  ];
   const isAllowed = allowed(hosts, options.allowedOrigins ?? hosts);
   // Otherwise idle keep-alive connections would hold up a closing server for seconds.
   const closeIdle = () => {
@@ -100,6 +110,11 @@ export async function listen(
       else pending.add(res);
       const pathname = req.url === path ? path : pathOf(req);
       if (pathname !== path) {
+        const isHealth = pathname === "/healthz" || pathname === "/readyz";
+        const serve = isHealth || pathname === undefined ? undefined : site?.at(pathname);
+        if (serve !== undefined) {
+          return isAllowed(req, res) ? serve(req, res) : forgetBody(req);
+        }
         forgetBody(req);
         if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
         if (pathname === "/readyz") return void readiness(res);

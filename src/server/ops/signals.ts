@@ -24,3 +24,12 @@ export function closeOnSignal(
   for (const signal of signals) process.on(signal, end);
   return remove;
 }
+
+/** Calls `close` when standard input ends, because the client that started this process has gone. */
+export function closeWithClient(
+  close: () => Promise<void>,
+  onError: (error: unknown) => void,
+): void {
+  const end = () => void close().catch(onError);
+  process.stdin.once("end", end).once("close", end);
+}

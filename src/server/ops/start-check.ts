@@ -11,6 +11,8 @@ interface Checks {
   /** Looks for the keys that `app.fetch` and the others would use. */
   readonly keys: () => unknown;
   readonly store: () => unknown;
+  /** Whether pages know their visitors. */
+  readonly pages: () => unknown;
 }
 
 /** Looks once after the code that is running now, because tools may be registered after the handler is taken. */

@@ -15,6 +15,7 @@ import { hintAtIdling } from "../dev/author-hints.ts";
 import { bodyNesting, isNestingFree } from "../dev/body-nesting.ts";
 import { callerPlace } from "../dev/caller-place.ts";
 import { shortId } from "../../util/short-id.ts";
+import { pageAddress } from "../pages/page-address.ts";
 import { fieldsOf, logStepError } from "./failure.ts";
 import { undoMistake } from "./undo-mistake.ts";
 import type { Privacy, Way } from "./ways.ts";
@@ -184,6 +185,10 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   hasPages(): boolean {
     return this.core.reach.hasPages();
+  }
+
+  pageAddress(ticket: string): string | undefined {
+    return pageAddress(this.core, ticket);
   }
 
   abstract progress(...update: Parameters<CallFacts["progress"]>): void;

@@ -19,6 +19,7 @@ import type { Definition } from "../define/definition.ts";
 import { noteClockSkew } from "./clock-skew.ts";
 import { isKnown, keyedCallId } from "./first-request.ts";
 import { fetchSpilled } from "./spill.ts";
+import { withMail } from "../pages/mailbox.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
 import type { RoundRequest } from "./request.ts";
@@ -49,6 +50,8 @@ export interface Call {
   readonly arrived: readonly InboxEvent[];
   /** The answers of this request, by key. */
   readonly answers: ReadonlyMap<string, object>;
+  /** The questions whose answers a page has brought for this round. */
+  readonly mailed: ReadonlySet<string>;
   readonly lowLevel: LowLevelState;
   /** The digest of the parsed arguments. Undefined if JSON cannot hold them. Made on first use. */
   readonly inputDigest: () => string | undefined;
@@ -80,6 +83,7 @@ export function openCall(
 }
 
 const noAnswers: ReadonlyMap<string, object> = new Map();
+const noMail: ReadonlySet<string> = new Set();
 
 async function laterRound(
   core: Core,
@@ -112,7 +116,10 @@ async function laterRound(
   const inputDigest = isSameJson(input, request.arguments)
     ? shortened(argumentsDigest)
     : digestOfInput(input);
-  const arrived = [...state.unused, ...events(state.out, answers, environment.now())];
+  const mail = state.out.some(({ asked }) => asked !== undefined)
+    ? await withMail(core, claims.callId, state.out, answers)
+    : { answers, mailed: noMail };
+  const arrived = [...state.unused, ...events(state.out, mail.answers, environment.now())];
   return {
     id: () => claims.callId,
     round: claims.round + 1,
@@ -126,6 +133,7 @@ async function laterRound(
     inbox: new Inbox(arrived),
     arrived,
     answers,
+    mailed: mail.mailed,
     lowLevel: state.lowLevel,
     inputDigest: () => state.inputDigest,
     version: state.version,
@@ -277,6 +285,10 @@ class FirstRound implements Call {
 
   get arrived(): readonly InboxEvent[] {
     return events([], this.answers, 0);
+  }
+
+  get mailed(): ReadonlySet<string> {
+    return noMail;
   }
 
   get version(): string {

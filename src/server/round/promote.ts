@@ -11,7 +11,7 @@ import { modernVersion } from "../../protocol/versions.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
-import { external } from "../context/questions.ts";
+import { isExternal } from "../context/questions.ts";
 import { isKnown } from "./first-request.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore } from "../tasks/store-needed.ts";
@@ -44,7 +44,7 @@ export function runtimeFor(
 
 /** Whether the run waits only for timers and other people. The client could only send the request again. */
 export function waitsForOthers({ open }: SuspendedOutcome): boolean {
-  return open.length > 0 && open.every(({ kind, shown }) => kind === "timer" || shown === external);
+  return open.length > 0 && open.every(({ kind, shown }) => kind === "timer" || isExternal(shown));
 }
 
 /** Creates the task. */

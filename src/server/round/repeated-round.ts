@@ -394,6 +394,7 @@ function resumedCall(call: Call, inbox: Inbox, journal: Call["journal"]): Call {
     inbox,
     arrived,
     answers,
+    mailed: call.mailed,
     lowLevel,
     inputDigest: () => call.inputDigest(),
     version: call.version,

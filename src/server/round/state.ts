@@ -40,6 +40,8 @@ export interface CallState {
 export interface OpenWait extends Out {
   /** When its time limit passes, or the timer is due. Undefined without a limit. */
   readonly dueAt: number | undefined;
+  /** How many times it has been asked. Set only if a page brings the answer. */
+  readonly asked?: number | undefined;
 }
 
 /** The state as the token holds it. The names are short, because each byte travels twice in every round. */
@@ -59,6 +61,8 @@ export interface PackedState {
   readonly y?: number;
   /** The ways of questions. Left out if they are the client's forms at most, and by version 0.1.0. */
   readonly r?: OpenWays;
+  /** The questions that have a page, and how many times each has been asked. */
+  readonly m?: readonly (readonly [key: string, asked: number])[];
 }
 
 /** The state as the token holds it. */
@@ -87,7 +91,15 @@ export function packState(state: CallState): PackedState {
     ...(version === undefined ? {} : { p: version }),
     ...(yields === 0 ? {} : { y: yields }),
     ...(ways === formsOnly(abilities) ? {} : { r: ways }),
+    ...withPages(out),
   };
+}
+
+function withPages(out: readonly OpenWait[]): Pick<PackedState, "m"> {
+  const pages = out.flatMap(({ key, asked }) =>
+    asked === undefined ? [] : [[key, asked] as const],
+  );
+  return pages.length === 0 ? {} : { m: pages };
 }
 
 /** Throws a TypeError for a state in a form that this version does not write. */
@@ -96,9 +108,13 @@ export function unpackState(packed: PackedState): CallState {
   if (!Array.isArray(e) || !Array.isArray(o) || !Array.isArray(a) || !Array.isArray(u)) {
     throw new TypeError("This version did not write this state.");
   }
+  const asked = packed.m && new Map(packed.m);
   return {
     entries: e.map(unpackEntry),
-    out: o.map(([key, digest, dueAt]) => ({ key, digest: digest ?? undefined, dueAt })),
+    out: o.map(([key, digest, dueAt]) => {
+      const wait = { key, digest: digest ?? undefined, dueAt };
+      return asked?.has(key) === true ? { ...wait, asked: asked.get(key) } : wait;
+    }),
     abilities: a,
     ways: r ?? formsOnly(a),
     era: v,

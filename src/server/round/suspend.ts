@@ -19,6 +19,7 @@ import { inWords, Unsupported } from "../context/unsupported-question.ts";
 import { pausingFor, travelling } from "./pausing.ts";
 import type { Pausing, RoundResponse } from "./request.ts";
 import { lateAnswerMs } from "./clock-skew.ts";
+import { havePages, openPages } from "./open-pages.ts";
 import { spill } from "./spill.ts";
 import { packState } from "./state.ts";
 import type { CallState, OpenWait, PackedState } from "./state.ts";
@@ -26,7 +27,7 @@ import type { CallState, OpenWait, PackedState } from "./state.ts";
 type WaitingOutcome = Extract<Outcome<unknown>, { kind: "waiting" | "yielded" | "detached" }>;
 
 /** The response of a run that waits for answers, or that ended at a checkpoint. */
-export function suspend(
+export async function suspend(
   core: Core,
   definition: Definition,
   call: Call,
@@ -34,12 +35,17 @@ export function suspend(
 ): Promise<RoundResponse> {
   hintAtChange(core, definition, call.id(), call.journal.entries, entries);
   const now = core.environment.now();
-  const out = open.map((wait) => openWait(wait, call.journal.out, now));
+  const waits = open.map((wait) => openWait(wait, call.journal.out, now));
+  const { out, tickets } = havePages(open)
+    ? await openPages(core, call, open, waits)
+    : { out: waits, tickets: noTickets };
   const state = { entries, out, unused, lowLevel: call.lowLevel };
   const sent = travelling(open);
-  const pausing = pausingFor(sent, out);
-  return inputRequiredResponse(core, definition, call, state, sent.flatMap(inputRequest), pausing);
+  const requests = sent.flatMap((one) => inputRequest(one, tickets.get(one.key)));
+  return inputRequiredResponse(core, definition, call, state, requests, pausingFor(sent, out));
 }
+
+const noTickets: ReadonlyMap<string, string> = new Map();
 
 /** The response of a handler that drives the rounds itself. */
 export function suspendByHand(
@@ -125,8 +131,11 @@ export function openWait(
   return { key, digest, dueAt: earlier?.dueAt ?? (ms === undefined ? undefined : now + ms) };
 }
 
-function inputRequest({ key, shown, reason }: Open): [string, InputRequest][] {
-  return isShown(shown) ? [[key, shown.request(reason)]] : [];
+function inputRequest(
+  { key, shown, reason }: Open,
+  ticket: string | undefined,
+): [string, InputRequest][] {
+  return isShown(shown) ? [[key, shown.request(reason, ticket)]] : [];
 }
 
 async function sealState(

@@ -1,4 +1,4 @@
-// The store that an app gets in development, if one of its tools needs one.
+// The store that an app gets in development, if one of its tools or its pages need one.
 
 import type { Store } from "../../tasks/store.ts";
 import type { Registry } from "../define/registry.ts";
@@ -8,9 +8,10 @@ import { needsStore, noStoreFor } from "./store-needed.ts";
 export async function storeByDefault(
   registry: Registry,
   isLocal: boolean,
+  hasPages: boolean,
 ): Promise<Store | undefined> {
   if (!isLocal || process.env["NODE_ENV"] === "production") noStoreFor(registry);
-  else if ([...registry].some(({ definition }) => needsStore(definition))) {
+  else if (hasPages || [...registry].some(({ definition }) => needsStore(definition))) {
     const { sqliteStore } = await import("../../tasks/stores/sqlite/index.ts");
     return sqliteStore();
   }

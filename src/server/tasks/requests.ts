@@ -110,8 +110,19 @@ async function update(core: Core, task: TaskSnapshot, sent: unknown): Promise<Ta
       return malformed(`the answer to "${key}" is not of the kind that was asked for`);
     }
   }
-  await core.tasks?.answer(task, asJson(answers));
+  await core.tasks?.answer(task, asJson(withoutPromises(task, answers)));
   return result({});
+}
+
+const isPromise = (answer: object): boolean => elicitAnswer(answer)?.action === "accept";
+
+/** Leaves out that a user will open a page, which is not yet the answer. The page brings that. */
+function withoutPromises(
+  { paged }: TaskSnapshot,
+  answers: ReadonlyMap<string, object>,
+): ReadonlyMap<string, object> {
+  if (paged.size === 0) return answers;
+  return new Map([...answers].filter(([wire, answer]) => !paged.has(wire) || !isPromise(answer)));
 }
 
 /** Answers a task's questions by wire key, for a caller that has not read the task. */
@@ -120,7 +131,8 @@ export async function applyAnswers(
   taskId: string,
   answers: ReadonlyMap<string, object>,
 ): Promise<void> {
-  await core.tasks?.update(taskId, asJson(answers));
+  const task = await core.tasks?.get(taskId);
+  if (task !== undefined) await core.tasks?.answer(task, asJson(withoutPromises(task, answers)));
 }
 
 function asJson(answers: ReadonlyMap<string, object>): ReadonlyMap<string, Json> {

@@ -77,7 +77,7 @@ function replica(store: Store | undefined, limits = {}): Replica {
     approve: app.tool("approve", { task: "required" }, async (ctx) => {
       await ctx.background();
       const said = await ctx.waitFor("boss", z.object({ ok: z.boolean() }), {
-        notify: (ticket) => void tickets.push(ticket),
+        notify: ({ ticket }) => void tickets.push(ticket),
         timeoutMs: 3_600_000,
       });
       return said.ok ? "approved" : "refused";
@@ -85,8 +85,16 @@ function replica(store: Store | undefined, limits = {}): Replica {
     budget: app.tool("budget", { task: "optional" }, async (ctx) => {
       await ctx.background();
       const limit = await ctx.step("limit", () => (ran.push("limit"), 7));
-      const spent = await ctx.waitFor("spent", z.int().max(limit), { notify: onNotify });
+      const spent = await ctx.waitFor("spent", z.int().max(limit), {
+        notify: ({ ticket }) => onNotify(ticket),
+      });
       return `${spent} of ${limit}`;
+    }),
+    even: app.tool("even", { task: "optional" }, async (ctx) => {
+      const isEven = z.int().refine((n) => n % 2 === 0, "be even");
+      return String(
+        await ctx.waitFor("even", isEven, { notify: ({ ticket }) => void tickets.push(ticket) }),
+      );
     }),
     nap: app.tool("nap", { task: "optional" }, async (ctx) => {
       await ctx.step("before", () => void ran.push("before"));
@@ -346,7 +354,7 @@ describe("waitFor", () => {
     expect(outcomes).toMatchObject([{ status: "invalid" }, { status: "delivered" }]);
   });
 
-  test("an app without the tool cannot check, so the worker ignores a value that does not fit", async () => {
+  test("an app without the tool checks with the schema that is kept with the question", async () => {
     const store = new MemoryStore();
     const a = replica(store);
     await a.app.work();
@@ -354,10 +362,23 @@ describe("waitFor", () => {
     const id = await taskAfter(call(a, "approve"));
     await until(a, id, () => tickets.length > 0);
     const [ticket = ""] = tickets;
-    expect(await page.deliver(ticket, { ok: "perhaps" })).toEqual({ status: "delivered" });
-    await expect.poll(() => logged.join("\n")).toContain('The value for "boss" was ignored');
+    expect(await page.deliver(ticket, { ok: "perhaps" })).toMatchObject({ status: "invalid" });
     await expect.poll(() => page.deliver(ticket, { ok: true })).toEqual({ status: "delivered" });
     expect((await over(a, id)).result).toMatchObject({ content: [{ text: "approved" }] });
+  });
+
+  test("the worker ignores a value that only the handler's own schema can judge", async () => {
+    const store = new MemoryStore();
+    const a = replica(store);
+    await a.app.work();
+    const page = parley({ name: "tasks-test", version: "1.0.0", keys, store, logger });
+    const id = await taskAfter(call(a, "even"));
+    await until(a, id, () => tickets.length > 0);
+    const [ticket = ""] = tickets;
+    expect(await page.deliver(ticket, 3)).toEqual({ status: "delivered" });
+    await expect.poll(() => logged.join("\n")).toContain('The value for "even" was ignored');
+    await expect.poll(() => page.deliver(ticket, 4)).toEqual({ status: "delivered" });
+    expect((await over(a, id)).result).toMatchObject({ content: [{ text: "4" }] });
   });
 
   test("accepts only its own ticket and only JSON values", async () => {

@@ -7,13 +7,14 @@ import type { Json } from "../../util/json.ts";
 import { HandlerContext } from "../context/handler-context.ts";
 import type { StepObserver } from "../context/observed-body.ts";
 import { isInputRequired } from "../context/low-level.ts";
-import { external, isShown } from "../context/questions.ts";
+import { isExternal, isShown } from "../context/questions.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { digestOfInput } from "../round/call.ts";
 import { failureResponse } from "../round/failure.ts";
 import type { FailedCall } from "../round/failure.ts";
 import { shortId } from "../../util/short-id.ts";
+import { pageTicket } from "../pages/page-address.ts";
 import { TaskCarrier } from "./task-carrier.ts";
 import type { TaskInput } from "./task-carrier.ts";
 import type { RunTrace, TaskOrigin } from "../ops/telemetry-spans.ts";
@@ -67,14 +68,23 @@ async function prepare(
       definition.invoke(given, new HandlerContext(operations, carrier)),
     input: parsed.input,
     carrier: (recording) => carrier.recordingTo(recording),
-    shown: ({ key, shown, reason }) => {
-      if (shown === external) return { kind: "external" };
+    shown: ({ key, digest = "", shown, reason }) => {
+      if (isExternal(shown)) return { kind: "external", page: asJson(shown.page()) };
       if (!isShown(shown)) throw new TypeError(`Question "${key}" has nothing to show.`);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an input request is made of JSON
-      return { kind: "question", request: shown.request(reason) as unknown as Json };
+      if (shown.page === undefined)
+        return { kind: "question", request: asJson(shown.request(reason)) };
+      // A task answers a question under a key that is used once, so it does not matter how often it was asked.
+      const of = { callId: task.callId, key, digest, asked: 1 };
+      const expiresAt = core.environment.now() + core.limits.taskTtlMs;
+      const ticket = pageTicket(core, of, carrier.principal, expiresAt);
+      const request = asJson(shown.request(reason, ticket));
+      return { kind: "question", request, page: asJson(shown.page()) };
     },
   };
 }
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- requests and pages are made of JSON
+const asJson = (value: object): Json => value as unknown as Json;
 
 function inputOf({ input }: TaskFacts): TaskInput {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was sealed by us, so it is what `promote` wrote

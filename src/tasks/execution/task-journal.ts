@@ -115,9 +115,13 @@ export class TaskJournal {
     const waits = this.waits.put(open, clock.now(), (one, wire) => {
       if (one.kind === "timer") return { kind: "timer" };
       const shown = prepared.shown(one);
-      if (shown.kind === "external") return shown;
+      const page =
+        shown.page === undefined
+          ? {}
+          : { page: sealJson(sealer, shown.page, places.page(callId, wire)) };
+      if (shown.kind === "external") return { kind: "external", ...page };
       const request = sealJson(sealer, shown.request, places.question(callId, wire));
-      return { kind: "question", request };
+      return { kind: "question", request, ...page };
     });
     return { waits, asked: this.waits.asked, taken };
   }

@@ -11,7 +11,11 @@ interface Known {
   readonly digest: string | undefined;
   readonly dueAt: number | undefined;
   readonly request: Sealed | undefined;
+  readonly page?: Sealed | undefined;
 }
+
+/** A wait as the client and its page see it. */
+type ShownWait = Pick<Wait, "kind" | "request" | "page">;
 
 /** The waits of one run. */
 export class Waits {
@@ -30,8 +34,8 @@ export class Waits {
     for (const { id, key, digest, dueAt } of inbox) {
       if (!isMadeUp(id)) this.#known.set(key, { wire: id, digest, dueAt, request: undefined });
     }
-    for (const { wire, key, digest, dueAt, request } of waits) {
-      this.#known.set(key, { wire, digest, dueAt, request });
+    for (const { wire, key, digest, dueAt, request, page } of waits) {
+      this.#known.set(key, { wire, digest, dueAt, request, page });
     }
   }
 
@@ -49,17 +53,13 @@ export class Waits {
   put(
     open: readonly Open[],
     now: number,
-    show: (open: Open, wire: string) => { readonly kind: Wait["kind"]; readonly request?: Sealed },
+    show: (open: Open, wire: string) => ShownWait,
   ): readonly Wait[] {
     this.list = open.map((one) => this.#wait(one, now, show));
     return this.list;
   }
 
-  #wait(
-    open: Open,
-    now: number,
-    show: (open: Open, wire: string) => { readonly kind: Wait["kind"]; readonly request?: Sealed },
-  ): Wait {
+  #wait(open: Open, now: number, show: (open: Open, wire: string) => ShownWait): Wait {
     const { key, digest, ms } = open;
     const before = this.#known.get(key);
     const isSame = before !== undefined && before.digest === digest;
@@ -68,12 +68,12 @@ export class Waits {
     const dueAt = ms === undefined ? undefined : (kept ?? Math.ceil(now + ms));
     const isAgain = isSame && !this.#spent.has(before.wire);
     const wire = isAgain ? before.wire : this.#nextWire(key);
-    const shown =
+    const shown: ShownWait =
       isAgain && before.request !== undefined
-        ? { kind: "question" as const, request: before.request }
+        ? { kind: "question", request: before.request, page: before.page }
         : show(open, wire);
-    const { kind, request } = shown;
-    this.#known.set(key, { wire, digest, dueAt, request });
+    const { kind, request, page } = shown;
+    this.#known.set(key, { wire, digest, dueAt, request, page });
     return {
       kind,
       key,
@@ -81,6 +81,7 @@ export class Waits {
       ...(digest === undefined ? {} : { digest }),
       ...(dueAt === undefined ? {} : { dueAt }),
       ...(request === undefined ? {} : { request }),
+      ...(page === undefined ? {} : { page }),
     };
   }
 

@@ -1,0 +1,72 @@
+// A web-standard handler and its form for `node:http`, for what an app serves besides MCP.
+
+import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import type { NodeRequest } from "./node.ts";
+import { forgetBody } from "./turn-away.ts";
+
+/** A web handler, and its form for `node:http`, which leaves what is not its own to `next`. */
+export interface WebHandler {
+  /** Serves one web-standard request. Responds with 404 to an address that is not its own. */
+  (request: Request): Promise<Response>;
+  /** Serves one request of Express or `node:http`. Calls `next`, if there is one, for an address that is not its own. */
+  readonly node: (
+    req: NodeRequest,
+    res: ServerResponse,
+    next?: (error?: unknown) => void,
+  ) => Promise<void>;
+}
+
+/** Makes a handler of a function that returns undefined for an address that is not its own. */
+export function webHandler(serve: (request: Request) => Promise<Response> | undefined): WebHandler {
+  return Object.assign((request: Request) => serve(request) ?? Promise.resolve(notFound()), {
+    node: async (
+      req: NodeRequest,
+      res: ServerResponse,
+      next?: (error?: unknown) => void,
+    ): Promise<void> => {
+      const serving = serve(requestOf(req));
+      if (serving === undefined && next !== undefined) return next();
+      await send(req, res, (await serving) ?? notFound());
+    },
+  });
+}
+
+const notFound = () => new Response("Not found\n", { status: 404 });
+
+/** The same request as the web has it. Its host is not the one of the header, which anyone can choose. */
+export function requestOf(req: NodeRequest): Request {
+  const { method = "GET", url = "/", headers } = req;
+  const lists = Object.entries(headers).flatMap(([name, value = []]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  );
+  const isBare = method === "GET" || method === "HEAD";
+  const at = URL.canParse(url, "http://localhost") ? url : "/";
+  const body = isBare ? {} : { body: bodyOf(req), duplex: "half" };
+  return new Request(new URL(at, "http://localhost"), { method, headers: lists, ...body });
+}
+
+/** Middleware may have read a form already. */
+function bodyOf(req: NodeRequest): BodyInit {
+  const { body } = req;
+  if (req.readableEnded && typeof body === "object" && body !== null) {
+    const fields = Object.entries(body).flatMap(([name, value]) =>
+      [value].flat().map((one) => [name, String(one)]),
+    );
+    return new URLSearchParams(fields).toString();
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Node's type for the web's stream
+  return Readable.toWeb(req) as unknown as BodyInit;
+}
+
+/** Sends a response of the web through Node. */
+export async function send(
+  req: NodeRequest,
+  res: ServerResponse,
+  response: Response,
+): Promise<void> {
+  const body = Buffer.from(await response.arrayBuffer());
+  if (!req.readableEnded) forgetBody(req);
+  res.writeHead(response.status, Object.fromEntries(response.headers));
+  res.end(req.method === "HEAD" ? undefined : body);
+}

@@ -1,0 +1,86 @@
+// The pages of one app: where they are, who may visit them, and what serves them.
+
+import type { Core } from "../core.ts";
+import type { Registration } from "../define/registry.ts";
+import { siteOf } from "../http/routes.ts";
+import type { Routes, Site } from "../http/routes.ts";
+import { noStore, noStoreFor } from "../tasks/store-needed.ts";
+import { pagesOf } from "./serve-pages.ts";
+import type { Pages } from "./serve-pages.ts";
+import { checkDoor } from "./visitors.ts";
+import type { Doorkeeping, PagesOptions } from "./visitors.ts";
+
+/** The options of an app that its pages depend on. */
+interface PageSettings {
+  readonly url?: string | URL | undefined;
+  readonly auth?: object | undefined;
+  readonly pages?: PagesOptions | undefined;
+}
+
+export class AppPages {
+  readonly #core: Core;
+  readonly #url: URL | undefined;
+  /** In development: where the app listens on this machine. */
+  #local: URL | undefined;
+  readonly #door: Doorkeeping;
+  readonly #pages: Pages;
+
+  constructor(core: Core, { url, auth, pages }: PageSettings) {
+    this.#core = core;
+    this.#url = url === undefined ? undefined : checkedUrl(String(url));
+    const { isDevelopment } = core.environment;
+    this.#door = { hasAuth: auth !== undefined, isDevelopment, authorize: pages?.authorize };
+    this.#pages = pagesOf(core, this.#door);
+  }
+
+  get handler(): Pages["handler"] {
+    return this.#pages.handler;
+  }
+
+  /** Whether the author has given the app a public address. */
+  get isWanted(): boolean {
+    return this.#url !== undefined;
+  }
+
+  /** Questions and answers are kept in the store, so without one there are no pages. */
+  readonly publicUrl = (): URL | undefined =>
+    this.#core.store === undefined ? undefined : (this.#url ?? this.#local);
+
+  /** Whether questions can go by pages. */
+  get isOpen(): boolean {
+    return this.publicUrl() !== undefined;
+  }
+
+  /** Throws if pages, or one of these tools, need a store and there is none. */
+  readonly checkStore = (registrations: Iterable<Registration>): void => {
+    noStoreFor(registrations);
+    const isMissing = this.isWanted && this.#core.store === undefined;
+    if (isMissing) throw noStore("parley({ url }), whose pages take answers,");
+  };
+
+  /** Throws if strangers could answer for callers who are known. */
+  readonly checkDoor = (): void => {
+    if (this.isWanted) checkDoor(this.#door);
+  };
+
+  /** What `app.listen` serves besides MCP. */
+  site(routes: Routes = {}, mcpPath = "/mcp"): { readonly at: Site; readonly hosts: string[] } {
+    const at = siteOf(routes, this.#pages, mcpPath, this.#core.logger);
+    return { at, hosts: this.#url === undefined ? [] : [this.#url.hostname] };
+  }
+
+  /** The app listens here. In development that is where the pages are, if the author says nothing else. */
+  listensAt(url: string, isLocal: boolean): void {
+    if (isLocal && this.#core.environment.isDevelopment) this.#local ??= new URL("/", url);
+  }
+}
+
+function checkedUrl(text: string): URL {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) {
+    const { origin, pathname } = new URL(text);
+    return new URL(pathname, origin);
+  }
+  throw new TypeError(
+    `parley({ url: "${text}" }): pass the public address of this server, such as "https://tracker.example.com".`,
+  );
+}

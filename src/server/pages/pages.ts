@@ -1,0 +1,265 @@
+// The pages of questions. This file and the form components are loaded with the first page, because most servers show none.
+
+import { textHash } from "../../token/text-hash.ts";
+import type { Ticket } from "../../token/ticket.ts";
+import { errorText } from "../../util/error-text.ts";
+import type { Json } from "../../util/json.ts";
+import { buttons } from "../../ui/ask-form.ts";
+import type { AskInput } from "../../ui/ask-form.ts";
+import { defaultsOf, readForm } from "../../ui/form-values.ts";
+import { askPage, messagePage } from "../../ui/page.ts";
+import { style } from "../../ui/style.ts";
+import type { Core } from "../core.ts";
+import { StoreTrouble } from "../tasks/store-needed.ts";
+import type { PageQuestion } from "./page-question.ts";
+import { answer, questionOf, readTicket } from "./tickets.ts";
+import type { FoundQuestion } from "./tickets.ts";
+import { admit } from "./visitors.ts";
+import type { Doorkeeping } from "./visitors.ts";
+
+/** The most that a form may send. */
+const mostBytes = 256 * 1024;
+
+/** Serves the page of a ticket: GET shows the question and changes nothing, POST takes the answer. */
+export async function servePage(
+  core: Core,
+  door: Doorkeeping,
+  request: Request,
+  ticketText: string,
+): Promise<Response> {
+  const site = new Site(core, door);
+  try {
+    return await site.serve(request, ticketText);
+  } catch (error) {
+    if (error instanceof StoreTrouble) core.storeFailed(error.cause, { page: "ask" });
+    else core.logger.error(`A page could not be served: ${errorText(error)}`);
+    return site.says(503, "Please try again", "This page cannot be shown at the moment.");
+  }
+}
+
+class Site {
+  readonly #core: Core;
+  readonly #door: Doorkeeping;
+
+  constructor(core: Core, door: Doorkeeping) {
+    this.#core = core;
+    this.#door = door;
+  }
+
+  async serve(request: Request, ticketText: string): Promise<Response> {
+    const { method } = request;
+    if (method !== "GET" && method !== "HEAD" && method !== "POST") {
+      return new Response(undefined, { status: 405, headers: { allow: "GET, HEAD, POST" } });
+    }
+    // Both are checked before anything is read from the store: they cost a stranger more than they cost us.
+    const ticket = this.#ticket(ticketText);
+    if (ticket === undefined) {
+      return this.says(404, "This link does not work", "It is invalid or has expired.");
+    }
+    if (method === "POST" && !this.#isFromHere(request)) {
+      return this.says(403, "Not sent", "This form was sent from another site.");
+    }
+    const admitted = await admit(this.#door, ticket, request);
+    if (admitted instanceof Response) return unkept(admitted);
+    if (admitted === "refused") {
+      return this.says(403, "You may not see this page", "Sign in, and open the link again.");
+    }
+    if (admitted === "other") {
+      return this.says(
+        403,
+        "This question is for someone else",
+        "Sign in as the person who was asked, and open the link again.",
+      );
+    }
+    const found = await questionOf(this.#core, ticket);
+    if (method === "POST") return this.#take(request, ticketText, ticket, found);
+    if (new URL(request.url).searchParams.has("saved") && found.status !== "open") {
+      return this.says(200, "Saved", whatNext(ticket));
+    }
+    return found.status === "open" ? this.#show(ticket, found) : this.#over(found);
+  }
+
+  /** A page without a form. */
+  says(status: number, title: string, text: string): Response {
+    return html(status, messagePage(this.#core.name, title, text));
+  }
+
+  #ticket(text: string): Ticket | undefined {
+    try {
+      const ticket = readTicket(this.#core, text);
+      // A ticket of `openUrl` without a schema is for the author's own page.
+      return ticket.kind === "url" && ticket.digest === undefined ? undefined : ticket;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Browsers send an `Origin` with every POST of a form. Without one, or with "null", it may come from anywhere. */
+  #isFromHere(request: Request): boolean {
+    return request.headers.get("origin") === this.#core.publicUrl()?.origin;
+  }
+
+  #over({ status }: FoundQuestion): Response {
+    if (status === "not_yet") {
+      const page = this.says(
+        200,
+        "One moment",
+        "This page is not ready yet. It loads again by itself.",
+      );
+      page.headers.set("refresh", "2");
+      return page;
+    }
+    return status === "answered"
+      ? this.says(200, "Already answered", "This question has an answer. Nothing more is needed.")
+      : this.says(410, "Too late", "This question is no longer asked.");
+  }
+
+  #show(
+    ticket: Ticket,
+    { question = noQuestion }: FoundQuestion,
+    filled: Partial<AskInput> = {},
+    error?: string,
+  ): Response {
+    const { message, form, schema, about, isSecret } = question;
+    const input: AskInput =
+      form === undefined
+        ? { schema, text: "", error: undefined, ...filled, kind: "json" }
+        : { form, values: defaultsOf(form), errors: {}, ...filled, kind: "form" };
+    const isOpen = this.#door.authorize === undefined;
+    const page = askPage({
+      from: this.#core.name,
+      message,
+      about,
+      input,
+      isSecret,
+      canDecline: ticket.kind === "url" && question.schema === undefined,
+      error,
+      note: isOpen ? "Anyone who has this link can answer. Do not pass it on." : undefined,
+    });
+    return html(error === undefined ? 200 : 422, page);
+  }
+
+  async #take(
+    request: Request,
+    text: string,
+    ticket: Ticket,
+    found: FoundQuestion,
+  ): Promise<Response> {
+    const { question = noQuestion } = found;
+    if (found.status !== "open") return this.#over(found);
+    const sent = await sentIn(request);
+    if (sent === undefined) {
+      return this.says(413, "Too large", "The answer is too large, or was not sent by this form.");
+    }
+    const read = sent.get("action") === buttons.decline ? declined : readAnswer(question, sent);
+    if (read.kind === "wrong")
+      return this.#show(ticket, found, read.filled, "Nothing was sent yet.");
+    const isElicited = ticket.kind === "url";
+    if (read.kind === "declined" && !isElicited) return this.#show(ticket, found);
+    const raw: Json =
+      read.kind === "declined"
+        ? { action: "decline" }
+        : isElicited
+          ? { action: "accept", content: read.value }
+          : read.value;
+    const outcome = await answer(
+      this.#core,
+      ticket,
+      found,
+      raw,
+      read.kind === "value" ? read.value : undefined,
+    );
+    const { logger } = this.#core;
+    const { callId: call, key } = ticket;
+    logger.info(`The page of "${key}": ${outcome.status}`, { call, key, outcome: outcome.status });
+    if (outcome.status === "invalid") {
+      return this.#show(ticket, found, read.kind === "value" ? read.filled : {}, outcome.reason);
+    }
+    if (outcome.status !== "delivered") {
+      return this.#over({ ...found, status: outcome.status === "gone" ? "gone" : "answered" });
+    }
+    // To the public address, never to where the Host header points. A reload then sends nothing again.
+    const base = this.#core.publicUrl()?.href.replace(/\/$/, "") ?? "";
+    const location = `${base}/ask/${text}?saved`;
+    return new Response(undefined, { status: 303, headers: { ...safe, location } });
+  }
+}
+
+const noQuestion: PageQuestion = { message: "Please answer" };
+
+const whatNext = ({ kind }: Ticket): string =>
+  kind === "url"
+    ? "Go back to the chat and say that you are done."
+    : "Thank you. You can close this page.";
+
+// ---------------------------------------------------------------- what was sent
+
+type ReadAnswer =
+  | { readonly kind: "value"; readonly value: Json; readonly filled: Partial<AskInput> }
+  | { readonly kind: "wrong"; readonly filled: Partial<AskInput> }
+  | { readonly kind: "declined" };
+
+const declined: ReadAnswer = { kind: "declined" };
+
+function readAnswer({ form, field }: PageQuestion, sent: URLSearchParams): ReadAnswer {
+  if (form === undefined) return readJson(sent.get("json") ?? "");
+  const { content, errors } = readForm(form, sent);
+  if (Object.keys(errors).length > 0) return { kind: "wrong", filled: { values: content, errors } };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts, numbers, booleans and lists of texts
+  const value = (field === undefined ? content : content[field]) as Json;
+  return { kind: "value", value: value ?? null, filled: { values: content } };
+}
+
+function readJson(text: string): ReadAnswer {
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what JSON.parse gives is JSON
+    return { kind: "value", value: JSON.parse(text) as Json, filled: { text } };
+  } catch {
+    const error = 'This is not JSON. A text needs quotation marks, such as "yes".';
+    return { kind: "wrong", filled: { text, error } };
+  }
+}
+
+/** The fields of the form. Undefined for a body that is too large or of another type. */
+async function sentIn(request: Request): Promise<URLSearchParams | undefined> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type) || request.body === null)
+    return undefined;
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) return undefined;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const body: AsyncIterable<unknown> = request.body;
+  for await (const chunk of body) {
+    if (!(chunk instanceof Uint8Array)) return undefined;
+    bytes += chunk.length;
+    if (bytes > mostBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+}
+
+// ---------------------------------------------------------------- responses
+
+const styleHash = textHash(style);
+
+/** Nothing is loaded or kept, no other site can frame the page or learn its address, and no search engine lists it. */
+const safe: Readonly<Record<string, string>> = {
+  "content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  "cache-control": "no-store",
+  "x-robots-tag": "noindex, nofollow",
+  "x-frame-options": "DENY",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+const html = (status: number, text: string): Response =>
+  new Response(text, { status, headers: { ...safe, "content-type": "text/html; charset=utf-8" } });
+
+/** What the author's `authorize` returned, which no cache may keep. */
+function unkept(response: Response): Response {
+  const headers = new Headers(response.headers);
+  headers.set("cache-control", "no-store");
+  return new Response(response.body, { status: response.status, headers });
+}

@@ -1,0 +1,56 @@
+// Who is at a page. The specification requires that the person who opens an address is the one who was asked.
+
+import { ParleyError } from "../../errors.ts";
+import type { Ticket } from "../../token/ticket.ts";
+
+/** Options of the pages. */
+export interface PagesOptions {
+  /**
+   * Says who visits a page, for example by a session cookie. A `Response` sends the visitor elsewhere, to sign in. Undefined
+   * refuses.
+   */
+  readonly authorize: (
+    request: Request,
+  ) => Visitor | Response | undefined | Promise<Visitor | Response | undefined>;
+}
+
+/** A person who visits a page. */
+export interface Visitor {
+  /** The same text that `parley({ principal })` gives for this person's calls. */
+  readonly principal: string;
+  /** The groups that the person belongs to. Default: none. */
+  readonly groups?: readonly string[] | undefined;
+  /** What others are shown. Default: the principal. */
+  readonly name?: string | undefined;
+}
+
+/** How an app knows its visitors. */
+export interface Doorkeeping {
+  readonly hasAuth: boolean;
+  readonly isDevelopment: boolean;
+  readonly authorize: PagesOptions["authorize"] | undefined;
+}
+
+/** Throws if strangers could answer for callers who are known. */
+export function checkDoor({ hasAuth, isDevelopment, authorize }: Doorkeeping): void {
+  if (!hasAuth || isDevelopment || authorize !== undefined) return;
+  throw new ParleyError(
+    "bad_option",
+    "This app has auth and serves pages, but cannot tell who visits them. Pass parley({ pages: { authorize } }).",
+  );
+}
+
+/** Lets the visitor in, refuses, or sends the visitor elsewhere. */
+export async function admit(
+  door: Doorkeeping,
+  ticket: Ticket,
+  request: Request,
+): Promise<"in" | "refused" | "other" | Response> {
+  const { authorize, hasAuth, isDevelopment } = door;
+  if (authorize === undefined) return hasAuth && !isDevelopment ? "refused" : "in";
+  const visitor = await authorize(request);
+  if (visitor === undefined || visitor instanceof Response) return visitor ?? "refused";
+  // A question of `ctx.waitFor` is for anyone whom the app lets in. Every other is for the caller.
+  const isForCaller = ticket.kind === "url";
+  return isForCaller && visitor.principal !== ticket.principal ? "other" : "in";
+}

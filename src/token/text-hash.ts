@@ -1,0 +1,7 @@
+// The hash of a text that is no secret, as a browser computes it too.
+
+import { createHash } from "node:crypto";
+
+/** SHA-256 in base64, as a Content-Security-Policy names it. */
+export const textHash = (text: string): string =>
+  createHash("sha256").update(text).digest("base64");

@@ -1,0 +1,292 @@
+// The fields of a form, as HTML that works without scripts: one label, one hint and one error for each, tied to it by id.
+
+import { h } from "preact";
+import type { ComponentChild } from "preact";
+import type { FormField, FormJson, TitledChoice } from "../protocol/form.ts";
+import { inputName } from "./form-values.ts";
+
+/** A form, and what it contains. */
+export interface FormProps {
+  readonly form: FormJson;
+  /** What each field contains now. */
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly errors: Readonly<Record<string, string>>;
+  /** Hides what is typed into fields of text. */
+  readonly isSecret?: boolean | undefined;
+}
+
+/** All fields of a form, in their order. */
+export function FormFields({ form, values, errors, isSecret }: FormProps): ComponentChild {
+  const fields = Object.entries(form.properties);
+  return h(
+    "div",
+    { class: "fields" },
+    fields.map(([name, field], index) =>
+      h(Field, {
+        key: name,
+        id: `f${index}`,
+        name,
+        field,
+        isRequired: form.required?.includes(name) === true,
+        value: Object.hasOwn(values, name) ? values[name] : undefined,
+        error: Object.hasOwn(errors, name) ? errors[name] : undefined,
+        isSecret,
+      }),
+    ),
+  );
+}
+
+interface FieldProps {
+  /** Unique in the document. */
+  readonly id: string;
+  readonly name: string;
+  readonly field: FormField;
+  readonly isRequired: boolean;
+  readonly value: unknown;
+  readonly error: string | undefined;
+  readonly isSecret: boolean | undefined;
+}
+
+function Field(props: FieldProps): ComponentChild {
+  const { field } = props;
+  switch (field.type) {
+    case "boolean":
+      return h(TickBox, props);
+    case "array": {
+      const { items } = field;
+      const choices = "enum" in items ? untitled(items.enum) : items.anyOf;
+      return h(ChoiceGroup, { ...props, choices, type: "checkbox" });
+    }
+    case "string": {
+      const choices = field.oneOf ?? (field.enum && untitled(field.enum));
+      if (choices === undefined) return h(TextBox, props);
+      return choices.length <= mostButtons
+        ? h(ChoiceGroup, { ...props, choices, type: "radio" })
+        : h(ChoiceList, { ...props, choices });
+    }
+    case "number":
+    case "integer":
+      return h(TextBox, props);
+  }
+}
+
+/** A longer list is shown as a drop-down. */
+const mostButtons = 7;
+
+const untitled = (values: readonly string[]): readonly TitledChoice[] =>
+  values.map((value) => ({ const: value, title: value }));
+
+/** The label of a field: its title, or its name in words. */
+export function labelOf(name: string, { title }: FormField): string {
+  if (title !== undefined && title.trim() !== "") return title;
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replaceAll(/[_-]+/g, " ")
+    .trim();
+  const [first = name, ...rest] = words.split(" ");
+  const plain = rest.map((word) => (/^[A-Z][a-z]+$/.test(word) ? word.toLowerCase() : word));
+  return [first.charAt(0).toUpperCase() + first.slice(1), ...plain].join(" ");
+}
+
+const optional = (isRequired: boolean): ComponentChild =>
+  isRequired ? undefined : h("span", { class: "optional" }, " (optional)");
+
+/** The hint and the error of a field. The ids are those that `described` names. */
+function notes({ id, field: { description }, error }: FieldProps): ComponentChild[] {
+  return [
+    description === undefined
+      ? undefined
+      : h("p", { class: "hint", id: `${id}-hint` }, description),
+    error === undefined
+      ? undefined
+      : h("p", { class: "error", id: `${id}-error` }, h("strong", {}, "Error: "), error),
+  ];
+}
+
+function described({ id, field: { description }, error }: FieldProps): {
+  readonly "aria-describedby"?: string;
+  readonly "aria-invalid"?: "true";
+} {
+  const ids = [
+    description === undefined ? [] : [`${id}-hint`],
+    error === undefined ? [] : [`${id}-error`],
+  ].flat();
+  return {
+    ...(ids.length === 0 ? {} : { "aria-describedby": ids.join(" ") }),
+    ...(error === undefined ? {} : { "aria-invalid": "true" }),
+  };
+}
+
+// ---------------------------------------------------------------- the kinds of field
+
+function TextBox(props: FieldProps): ComponentChild {
+  const { id, name, field, isRequired, value, isSecret } = props;
+  const common = {
+    id,
+    name: inputName(name),
+    required: isRequired,
+    ...described(props),
+  };
+  const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
+  const isLong = field.type === "string" && (field.maxLength ?? 0) > longLine;
+  return h(
+    "div",
+    { class: "field" },
+    h("label", { for: id }, labelOf(name, field), optional(isRequired)),
+    ...notes(props),
+    isLong && isSecret !== true
+      ? h("textarea", { ...common, rows: 6, defaultValue: text })
+      : h("input", {
+          ...common,
+          ...kindOf(field),
+          ...(isSecret === true && hidden),
+          defaultValue: text,
+        }),
+  );
+}
+
+/** Browsers offer to save the password of a login, and this is none. */
+const hidden = { type: "password", autocomplete: "new-password" };
+
+/** A text that may have more characters than this gets several lines. */
+const longLine = 200;
+
+function kindOf(field: FormField): Record<string, string | number | undefined> {
+  if (field.type === "integer" || field.type === "number") {
+    const step = field.type === "integer" ? 1 : "any";
+    return { type: "number", step, min: field.minimum, max: field.maximum };
+  }
+  if (field.type !== "string") return {};
+  const { format, minLength, maxLength } = field;
+  const length = { minlength: minLength, maxlength: maxLength };
+  switch (format) {
+    case "email":
+      return { type: "email", autocomplete: "email", ...length };
+    case "uri":
+      return { type: "url", ...length };
+    case "date":
+      return { type: "date" };
+    case "date-time":
+      // The browser's own field for it has no time zone, which an answer needs.
+      return { type: "text", placeholder: "2026-11-15T09:30:00Z", ...length };
+    case undefined:
+      return { type: "text", autocomplete: "off", ...length };
+  }
+}
+
+function TickBox(props: FieldProps): ComponentChild {
+  const { id, name, field, value } = props;
+  return h(
+    "div",
+    { class: "field" },
+    h(
+      "div",
+      { class: "choice" },
+      h("input", {
+        id,
+        name: inputName(name),
+        type: "checkbox",
+        value: "yes",
+        defaultChecked: value === true,
+        ...described(props),
+      }),
+      h("label", { for: id }, labelOf(name, field)),
+    ),
+    ...notes(props),
+  );
+}
+
+type ChoiceProps = FieldProps & { readonly choices: readonly TitledChoice[] };
+
+function ChoiceGroup(props: ChoiceProps & { readonly type: "radio" | "checkbox" }): ComponentChild {
+  const { id, name, field, isRequired, value, choices, type } = props;
+  const isChosen = (choice: string) =>
+    Array.isArray(value) ? value.includes(choice) : value === choice;
+  // A button cannot be let go of, so a choice that is not required needs one that means "none".
+  const none = { const: "", title: "No answer" };
+  const shown = type === "radio" && !isRequired ? [...choices, none] : choices;
+  return h(
+    "fieldset",
+    { class: "field", id, ...described(props) },
+    h("legend", {}, labelOf(name, field), optional(isRequired)),
+    ...notes(props),
+    shown.map((choice, index) =>
+      h(
+        "div",
+        { class: "choice", key: choice.const },
+        h("input", {
+          id: `${id}-${index}`,
+          name: inputName(name),
+          type,
+          value: choice.const,
+          defaultChecked: choice === none ? value === undefined : isChosen(choice.const),
+          required: type === "radio" && isRequired,
+        }),
+        h("label", { for: `${id}-${index}` }, choice.title),
+      ),
+    ),
+  );
+}
+
+function ChoiceList(props: ChoiceProps): ComponentChild {
+  const { id, name, field, isRequired, value, choices } = props;
+  return h(
+    "div",
+    { class: "field" },
+    h("label", { for: id }, labelOf(name, field), optional(isRequired)),
+    ...notes(props),
+    h(
+      "select",
+      { id, name: inputName(name), required: isRequired, ...described(props) },
+      h(
+        "option",
+        { value: "", selected: value === undefined },
+        isRequired ? "Choose…" : "No answer",
+      ),
+      choices.map((choice) =>
+        h(
+          "option",
+          { key: choice.const, value: choice.const, selected: value === choice.const },
+          choice.title,
+        ),
+      ),
+    ),
+  );
+}
+
+/** The field for a value that no form can show. */
+export function JsonField(props: {
+  readonly text: string;
+  readonly schema: unknown;
+  readonly error: string | undefined;
+}): ComponentChild {
+  const { text, schema, error } = props;
+  const isTold = schema !== undefined;
+  const ids = [isTold ? "json-hint" : "", error === undefined ? "" : "json-error"];
+  return h(
+    "div",
+    { class: "field" },
+    h("label", { for: "json" }, "Answer, as JSON"),
+    isTold
+      ? h(
+          "details",
+          { class: "hint", id: "json-hint" },
+          h("summary", {}, "What is expected"),
+          h("pre", { tabindex: 0 }, JSON.stringify(schema, undefined, 2)),
+        )
+      : undefined,
+    error === undefined
+      ? undefined
+      : h("p", { class: "error", id: "json-error" }, h("strong", {}, "Error: "), error),
+    h("textarea", {
+      id: "json",
+      name: "json",
+      rows: 8,
+      required: true,
+      spellcheck: false,
+      defaultValue: text,
+      "aria-describedby": ids.join(" ").trim() || undefined,
+      "aria-invalid": error === undefined ? undefined : "true",
+    }),
+  );
+}

@@ -1,0 +1,45 @@
+// A whole page, as HTML that needs no scripts and loads nothing.
+
+import { h } from "preact";
+import type { ComponentChild } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { Ask } from "./ask-form.ts";
+import type { AskProps } from "./ask-form.ts";
+import { style } from "./style.ts";
+
+/** A page with a question. */
+export function askPage(props: AskProps & { readonly note?: string | undefined }): string {
+  const { note } = props;
+  return page(`${props.from} asks`, [
+    h(Ask, props),
+    note === undefined ? undefined : h("p", { class: "foot" }, note),
+  ]);
+}
+
+/** A page that says one thing. */
+export function messagePage(from: string, title: string, text: string): string {
+  return page(title, [
+    h(
+      "div",
+      { class: "card" },
+      h("p", { class: "from" }, from),
+      h("h1", {}, title),
+      h("p", {}, text),
+    ),
+  ]);
+}
+
+function page(title: string, body: readonly ComponentChild[]): string {
+  const head = h(
+    "head",
+    {},
+    h("meta", { charset: "utf-8" }),
+    h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+    h("meta", { name: "robots", content: "noindex" }),
+    h("title", {}, title),
+    // The text is ours, and a browser does not decode entities in it.
+    h("style", { dangerouslySetInnerHTML: { __html: style } }),
+  );
+  const main = h("body", {}, h("main", {}, body));
+  return `<!doctype html>${renderToString(h("html", { lang: "en" }, head, main))}`;
+}

@@ -1,0 +1,34 @@
+// How forms look: one narrow column, the system's own font and colours that follow its light or dark mode.
+
+/** For pages and for the App. It is inline, because neither may load anything. */
+export const style: string = `:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--paper:#fff;--ground:#f4f5f7;--line:#8c959f;--accent:#0b57d0;--on:#fff;--wrong:#b3261e}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e8eb;--soft:#a9b1ba;--paper:#1b1e23;--ground:#111317;--line:#7d8590;--accent:#a8c7fa;--on:#062e6f;--wrong:#f2b8b5}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+main{max-width:36rem;margin:0 auto;padding:1.5rem 1rem 3rem}
+.card{background:var(--paper);border:1px solid color-mix(in srgb,var(--line) 35%,transparent);border-radius:.75rem;padding:1.5rem}
+.from{margin:0 0 .25rem;color:var(--soft);font-size:.875rem}
+h1{margin:0 0 1.25rem;font-size:1.25rem;line-height:1.35;font-weight:600;white-space:pre-line}
+dl{margin:0 0 1.5rem;padding:.75rem 1rem;border-radius:.5rem;background:var(--ground);display:grid;grid-template-columns:minmax(5rem,auto) 1fr;gap:.25rem 1rem}
+dt{color:var(--soft)}dd{margin:0;font-weight:500}
+.field{margin:0 0 1.25rem;padding:0;border:0;min-width:0}
+label,legend{font-weight:500;padding:0}
+legend{margin-bottom:.25rem}
+.field>label{display:block;margin-bottom:.25rem}
+.optional,.hint{color:var(--soft);font-weight:400}
+.hint,.error{margin:0 0 .5rem;font-size:.875rem;white-space:pre-line}
+.error,.errors{color:var(--wrong)}
+.errors{margin:0 0 1.25rem;padding:.75rem 1rem;border:2px solid;border-radius:.5rem}
+.errors ul{margin:.25rem 0 0;padding-left:1.25rem}.errors a{color:inherit}
+input:not([type=radio],[type=checkbox]),select,textarea{width:100%;min-height:2.75rem;padding:.5rem .75rem;border:1px solid var(--line);border-radius:.5rem;background:var(--paper);color:inherit;font:inherit}
+[aria-invalid]:is(input,select,textarea){border:2px solid var(--wrong)}
+.choice{display:flex;gap:.625rem;align-items:flex-start;padding:.375rem 0}
+.choice label{font-weight:400;flex:1}
+.choice input{width:1.25rem;height:1.25rem;margin:.125rem 0 0;flex:none;accent-color:var(--accent)}
+pre{margin:.5rem 0;padding:.75rem;max-height:20rem;overflow:auto;border-radius:.5rem;background:var(--ground);font-size:.8125rem}
+.actions{display:flex;flex-wrap:wrap;gap:.75rem}
+button{min-height:2.75rem;padding:.5rem 1.25rem;border:1px solid var(--line);border-radius:.5rem;background:transparent;color:inherit;font:inherit;font-weight:500;cursor:pointer}
+button.main{border-color:var(--accent);background:var(--accent);color:var(--on)}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+.foot{margin:1rem .25rem 0;color:var(--soft);font-size:.8125rem}
+`;
