@@ -14,8 +14,8 @@ const script = {
 const release = { version: "2.0", changes: ["Results arrive while they are made"] };
 const site = { publish: async (_text: string, key: string) => `https://example.com/${key.length}` };
 
-/** A client that follows tasks, and has no model of its own. */
-const noModel = { can: ["form", "task"] } as const;
+/** A client that follows tasks and streams, and has no model of its own. */
+const noModel = { can: ["form", "task", "stream"] } as const;
 
 const { releaseNotes } = releaseNotesTool(scriptedModel(script), site);
 
@@ -27,6 +27,8 @@ test("the notes are approved, and the announcement is written in the background"
   expect(call.task?.statuses.at(-1)).toBe("completed");
   expect(call.ran("notes")).toBe(1);
   expect(call.ran("announcement")).toBe(1);
+  expect(call.streamed("notes").text).toBe(script["Release notes"]);
+  expect(call.streamed("announcement").text).toBe(script.Announce);
 });
 
 test("notes that are not approved are not published", async () => {
