@@ -232,6 +232,8 @@ export declare interface Played<R, D> {
      * ```
      */
     readonly streamed: (key: string) => HeldStream;
+    /** What the model was told each time the call paused. Empty for a client that can be asked itself. */
+    readonly pauses: readonly string[];
     /** The size of the token after each round that ended with a question, in bytes. */
     readonly tokenBytes: readonly number[];
     /** The task that the call became. Undefined if it stayed in the foreground. */

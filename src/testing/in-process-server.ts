@@ -15,7 +15,8 @@ import { stderrLogger } from "../server/ops/logger.ts";
 import type { Logger } from "../server/ops/logger.ts";
 import { serveRound } from "../server/round/round.ts";
 import { needsStore } from "../server/tasks/store-needed.ts";
-import type { Notify, RoundResponse } from "../server/round/request.ts";
+import type { Notify, RoundRequest, RoundResponse } from "../server/round/request.ts";
+import { serveContinuation } from "../server/pause/continue-call.ts";
 import { decodeHead } from "../token/claims.ts";
 import { read } from "../token/format.ts";
 import { newKey, parseKeys } from "../token/keyring.ts";
@@ -23,6 +24,7 @@ import type { Keyring } from "../token/keyring.ts";
 import { maxInflatedBytes, unpack } from "../token/payload.ts";
 import { InProcessTasks } from "./in-process-tasks.ts";
 import { capabilitiesOf } from "./played-client.ts";
+import { isHandle, relayedBy } from "./played-pause.ts";
 import type { PlayClient, PlayClientName } from "./played-client.ts";
 import { WatchedBodies } from "./watched-bodies.ts";
 import type { BodyExecution, Crash } from "./watched-bodies.ts";
@@ -121,7 +123,7 @@ export class InProcessServer {
       };
     });
     const capabilities = capabilitiesOf(this.#options.client ?? this.#options.as, this.#definition);
-    const round = serveRound(this.#serving(), this.#definition, {
+    const request = {
       ...targetOf(this.#definition, this.#args),
       requestState: input.requestState,
       inputResponses: input.inputResponses,
@@ -129,13 +131,31 @@ export class InProcessServer {
       era: typeof this.#options.client === "object" ? this.#options.client.era : undefined,
       principal: this.#options.principal,
       facts: { meta: {} },
+      // Nothing runs tasks meanwhile.
+      patienceMs: 0,
       stop,
       ...(abilitiesOf(capabilities).includes(streamingExtension) && { notify: hearing(parts) }),
       stepObserver: watched.observer(crash, () => kill?.()),
-    });
-    const response = await Promise.race([round, killed]);
+    };
+    const response = await Promise.race([this.#serve(request), killed]);
     // What comes later comes too late.
     return { response, ...watched.summary(), parts: [...parts] };
+  }
+
+  /** A handle in place of a token continues a paused call, as a model does. */
+  #serve(request: RoundRequest): Promise<RoundResponse> {
+    const { requestState, inputResponses } = request;
+    if (typeof requestState !== "string" || !isHandle(requestState)) {
+      return serveRound(this.#serving(), this.#definition, request);
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script's answers
+    const responses = inputResponses as Readonly<Record<string, object>> | undefined;
+    return serveContinuation(this.#serving(), () => this.#definition, {
+      ...request,
+      arguments: relayedBy(requestState, responses),
+      requestState: undefined,
+      inputResponses: undefined,
+    });
   }
 
   /**
@@ -143,6 +163,8 @@ export class InProcessServer {
    * still valid.
    */
   letTimePass(requestState: string): void {
+    // A paused call outlives the time limits of most questions.
+    if (isHandle(requestState)) this.#clock.skip(Math.max(0, this.limits.pauseMs - 60_000));
     const reading = read("v1", requestState, this.#keyring);
     if (reading.kind === "refused") return;
     const text = unpack(reading.payload, maxInflatedBytes(this.limits.tokenBytes));
@@ -196,7 +218,8 @@ export class InProcessServer {
   }
 
   #serving(): Core {
-    const hasStore = this.#core.store !== undefined || needsStore(this.#definition);
+    const hasStore =
+      this.#core.store !== undefined || this.#core.reach.relay || needsStore(this.#definition);
     if (this.#options.fresh !== false || this.#instance === undefined) {
       const instance = anotherInstance(this.#core, {
         environment: this.#clock.environment,

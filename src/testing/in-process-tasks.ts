@@ -76,6 +76,12 @@ export class InProcessTasks {
     });
   }
 
+  /** The task that a caller has created last. */
+  async newest(principal: string | undefined): Promise<TaskSnapshot | undefined> {
+    const [task] = await this.#runtime().list(principal, undefined, 1);
+    return task;
+  }
+
   async read(id: string): Promise<TaskSnapshot> {
     const task = await this.#runtime().get(id);
     if (task === undefined) throw new Error("The task is no longer in the store.");

@@ -6,12 +6,14 @@ import type {
   ReadResourceResult,
 } from "@modelcontextprotocol/server";
 import type { InputRequired } from "../protocol/input-required.ts";
+import type { RoundResponse } from "../server/round/request.ts";
 import { registeredAs } from "../server/define/handles.ts";
 import type { WireResult } from "../server/define/definition.ts";
 import type { Prompt } from "../server/define/prompt.ts";
 import type { Resource } from "../server/define/resource.ts";
 import type { Tool } from "../server/define/tool.ts";
 import { playTask } from "./play-task.ts";
+import { pauseIn } from "./played-pause.ts";
 import {
   askedQuestion,
   expectedFor,
@@ -57,6 +59,8 @@ export interface Played<R, D> {
    * ```
    */
   readonly streamed: (key: string) => HeldStream;
+  /** What the model was told each time the call paused. Empty for a client that can be asked itself. */
+  readonly pauses: readonly string[];
   /** The size of the token after each round that ended with a question, in bytes. */
   readonly tokenBytes: readonly number[];
   /** The task that the call became. Undefined if it stayed in the foreground. */
@@ -118,6 +122,7 @@ export async function play<H extends Playable>(
   const executions: BodyExecution[] = [];
   const tokenBytes: number[] = [];
   const streams = new HeldStreams();
+  const pauses: string[] = [];
   const undoAll = async () => {
     await server.undoAll();
     transcript.undid(server.undone);
@@ -129,12 +134,17 @@ export async function play<H extends Playable>(
     executions.push(...served.executions);
     streams.round(served);
     transcript.round(round, served);
-    if (served.response.kind === "complete" || served.response.kind === "error") await undoAll();
-    const task = served.response.kind === "task" ? { id: served.response.task.id } : undefined;
+    const { response: ending } = served;
+    const pause = pauseIn(ending);
+    if (pause !== undefined) pauses.push(textsOf(resultOf(served) ?? {}).join("\n"));
+    else if (ending.kind === "complete" || ending.kind === "error") await undoAll();
+    const task = await taskOf(server, ending, pause, options.principal);
     const statuses: string[] = [];
     const result =
       task === undefined
-        ? resultOf(served)
+        ? pause === undefined
+          ? resultOf(served)
+          : undefined
         : await playTask(server, task.id, script, {
             onRest: () => streams.read(server, task.id),
             onRun: (run) => {
@@ -161,6 +171,7 @@ export async function play<H extends Playable>(
         ran: (step) => executions.filter((execution) => execution.step === step).length,
         undid: (step) => server.undone.filter((one) => one.step === step).length,
         streamed: streams.streamed,
+        pauses,
         tokenBytes,
         task: task && { ...task, statuses },
         transcript: transcript.text,
@@ -168,14 +179,27 @@ export async function play<H extends Playable>(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this kind of handler
       return played as PlayedCall<H>;
     }
-    const required = requiredOf(served);
-    tokenBytes.push(required.requestState.length);
+    const required = pause ?? requiredOf(served);
+    if (pause === undefined) tokenBytes.push(required.requestState.length);
     input = await answers.next(required, round, (question, response) => {
       refuseRepetition(question, questions, script);
       questions.push(question);
       transcript.answered(question, response);
     });
   }
+}
+
+/** The task that the call has become. That of a paused call asks nothing yet, so it is run here like any other. */
+async function taskOf(
+  server: InProcessServer,
+  response: RoundResponse,
+  pause: InputRequired | undefined,
+  principal: string | undefined,
+): Promise<{ readonly id: string } | undefined> {
+  if (response.kind === "task") return { id: response.task.id };
+  if (pause === undefined || pause.inputRequests !== undefined) return undefined;
+  const task = await server.tasks.newest(principal);
+  return task && { id: task.id };
 }
 
 /** Refuses to give the same answer forever, because a question that refused it once will refuse it again. */

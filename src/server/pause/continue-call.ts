@@ -20,8 +20,7 @@ import type { PausedCall } from "./pause.ts";
 import { readRelayed, takeAnswers } from "./relayed-answers.ts";
 import type { Relayed } from "./relayed-answers.ts";
 
-/** Finds the definition of a tool. */
-export type FindTool = (name: string) => Definition | undefined;
+type FindTool = (name: string) => Definition | undefined;
 
 /** The tool as the app registers it. */
 export function continueCallTool(
@@ -89,8 +88,7 @@ export function continueCallTool(
   };
 }
 
-/** The name of the tool. */
-export const continueCall = "continue_call";
+const continueCall = "continue_call";
 
 const failureOf = (text: string) => ({ content: [{ type: "text", text }], isError: true });
 const failure = (text: string): RoundResponse => ({ kind: "complete", result: failureOf(text) });
