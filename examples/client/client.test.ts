@@ -14,6 +14,7 @@ test.each([
   ["client.ts", "How was #4522 resolved?\n#4522 closed as Fixed\n"],
   ["events.ts", "#4522 closed as Fixed\n"],
   ["outcomes.ts", "#4522 closed as Fixed\n"],
+  ["stream.ts", "Q2: revenue grew.\nQ2: revenue grew.\n"],
   ["with-tasks.ts", "#4522 closed as Fixed\n"],
 ])(
   "%s runs as documented, on another port and in another folder",
@@ -24,6 +25,13 @@ test.each([
       const how = await ctx.choose("how", `How was #${id} resolved?`, ["Fixed", "Duplicate"]);
       return `#${id} closed as ${how}`;
     });
+    const Topic = z.object({ topic: z.string() });
+    app.tool("report", { inputSchema: Topic }, ({ topic }, ctx) =>
+      ctx.stream("draft", async function* () {
+        yield `${topic}: revenue `;
+        yield "grew.";
+      }),
+    );
     const { url } = await app.listen(0);
     onTestFinished(() => app.close());
     const folder = join(import.meta.dirname, `.run-${file}`);
