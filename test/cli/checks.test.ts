@@ -130,7 +130,9 @@ describe("--as", () => {
     expect(read(modern.stdout)).toMatchObject({ server: { era: "2026-07-28" } });
     const odd = await parley(["call", url, "echo", "--as", "odd"], { cwd });
     expect(odd).toMatchObject({ code: 2 });
-    expect(odd.stderr).toContain(`--as takes modern, legacy, no-elicitation, no-tasks, not "odd".`);
+    expect(odd.stderr).toContain(
+      `--as takes modern, legacy, no-elicitation, no-tasks, chat, not "odd".`,
+    );
   });
 });
 

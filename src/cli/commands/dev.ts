@@ -15,7 +15,7 @@ export const dev: Command = {
   help: `Runs a server file, and restarts it when you save a change.
 
 Usage
-  parley dev <file> [--watch <file> …]
+  parley dev <file> [--watch <file> …] [--client chat]
 
 The file and the files it imports by a relative path are watched. The command
 prints the server's URL and how to call its tools. A call that waits for an
@@ -27,6 +27,8 @@ through tsx if your project has it, or through Node 22.18 or later.
 
 Options
   --watch <file>   another file to watch, such as a template; can be repeated
+  --client chat    show how to call the tools as a host that cannot be asked
+                   does: its model reads the results and relays the answers
 
 Examples
   npx mcp-parley dev server.ts
@@ -38,9 +40,14 @@ Exit codes
   run: async (args, io) => {
     const { values, positionals } = parseOptions("dev", args, {
       watch: { type: "string", multiple: true },
+      client: { type: "string" },
     });
     const [file, ...rest] = positionals;
     if (file === undefined || rest.length > 0) throw new UsageError("dev: pass one server file");
+    const { client } = values;
+    if (client !== undefined && client !== "chat") {
+      throw new UsageError(`dev: --client takes chat, not "${client}"`);
+    }
     // A wrong file fails here once, instead of at every reload.
     commandFor(file);
     const others = (values.watch ?? []).map((path) => resolve(path));
@@ -49,7 +56,14 @@ Exit codes
     for (const signal of signals) process.on(signal, interrupt);
     const fail = (error: unknown) => stop.abort(error);
     const env = { NODE_ENV: "development", ...environmentOf({ kind: "file" }, [], io.env) };
-    const reloader = new Reloader({ file, others, env, say: (line) => io.err(`${line}\n`), fail });
+    const reloader = new Reloader({
+      file,
+      others,
+      client,
+      env,
+      say: (line) => io.err(`${line}\n`),
+      fail,
+    });
     try {
       reloader.start();
       await once(stop.signal, "abort");

@@ -19,6 +19,8 @@ export interface ReloaderOptions {
   readonly file: string;
   /** Other files to watch, which are not imported by a relative path. */
   readonly others: readonly string[];
+  /** The client that the hints call as. */
+  readonly client?: string | undefined;
   /** The environment of the server. */
   readonly env: Readonly<Record<string, string>>;
   readonly say: (line: string) => void;
@@ -103,9 +105,10 @@ export class Reloader {
     if (url === this.#url) return;
     this.#url = url;
     try {
+      const { client } = this.#options;
       const connection = await connect(url);
       const { tools } = await connection.sdk.listTools();
-      say(`\n${usageHints({ url, server: connection.server.name, tools })}`);
+      say(`\n${usageHints({ url, server: connection.server.name, tools, client })}`);
       await connection.close();
     } catch (error) {
       say(

@@ -33,3 +33,12 @@ test.each([
   const word = suggested(schema);
   expect(word).toBe(expected);
 });
+
+test("shows how a host that cannot be asked calls the tools, and how its model goes on", () => {
+  const inputSchema = { type: "object" } as const;
+  const tools = ["continue_call", "deploy"].map((name) => ({ name, inputSchema }));
+  const text = usageHints({ url, server: "s", tools, client: "chat" });
+  expect(text).toContain(`npx mcp-parley call ${url} deploy --as chat`);
+  expect(text).toContain(`call ${url} continue_call call=… answers:='{…}' --as chat`);
+  expect(usageHints({ url, server: "s", tools })).not.toContain("continue_call");
+});

@@ -9,18 +9,29 @@ export interface UsageHints {
   readonly url: string;
   readonly server: string;
   readonly tools: readonly Pick<Tool, "name" | "inputSchema">[];
+  /** The client to call as. */
+  readonly client?: string | undefined;
 }
 
 /** Commands to try, and the settings for a client. */
-export function usageHints({ url, server, tools }: UsageHints): string {
-  const shown = tools.slice(0, 3);
+export function usageHints({ url, server, tools, client }: UsageHints): string {
+  const as = client === undefined ? [] : ["--as", client];
+  const call = `  npx mcp-parley call ${url}`;
+  const shown = tools.filter(({ name }) => name !== "continue_call").slice(0, 3);
   const calls = shown.map((tool) =>
-    ["  npx mcp-parley call", url, plainLine(tool.name), ...examples(tool.inputSchema)].join(" "),
+    [call, plainLine(tool.name), ...examples(tool.inputSchema), ...as].join(" "),
   );
+  const isRelaying = client === "chat" && tools.some(({ name }) => name === "continue_call");
   const config = { mcpServers: { [server]: { type: "http", url } } };
   return [
     "Try it from another terminal:",
     ...(calls.length === 0 ? [`  npx mcp-parley list ${url}`] : calls),
+    ...(isRelaying
+      ? [
+          "If a call is not finished, do what its text tells the model:",
+          [call, "continue_call", "call=…", "answers:='{…}'", ...as].join(" "),
+        ]
+      : []),
     "Settings for an MCP client:",
     `  ${plainJson(config)}`,
     "",

@@ -32,7 +32,7 @@ export const accessHelp = `  --header 'name: value'   a header of every request;
   --token TOKEN            a bearer token (or PARLEY_TOKEN)
   --login                  sign in with OAuth, in your browser
   --as KIND                act as another client: modern, legacy,
-                           no-elicitation, no-tasks
+                           no-elicitation, no-tasks, chat
   --root DIR               a folder the server may ask for; can be repeated
   --env NAME[=VALUE]       a variable for a server that a command starts, which
                            otherwise gets only PATH, HOME and the like; can be
@@ -82,7 +82,7 @@ export function timeoutOf({ timeout }: AccessValues): number | undefined {
   throw new UsageError(`--timeout takes a time such as 30, 500ms or 5m, not "${timeout}".`);
 }
 
-const kinds = ["modern", "legacy", "no-elicitation", "no-tasks"] as const;
+const kinds = ["modern", "legacy", "no-elicitation", "no-tasks", "chat"] as const;
 
 /** What the options mean for the client. */
 export function accessOf(values: AccessValues, { env }: Io): ConnectOptions {
@@ -100,8 +100,9 @@ export function accessOf(values: AccessValues, { env }: Io): ConnectOptions {
     ...(kind === "modern" && { era: modernVersion }),
     ...(kind === "legacy" && { era: legacyVersion }),
     ...(values.verbose === true && { logLevel: "debug" as const }),
-    ...(kind === "no-tasks" && { tasks: false }),
-    ...(kind !== "no-elicitation" && { elicit: "events" as const, sample: "events" as const }),
+    ...((kind === "no-tasks" || kind === "chat") && { tasks: false }),
+    ...(kind !== "no-elicitation" &&
+      kind !== "chat" && { elicit: "events" as const, sample: "events" as const }),
     ...(values.root !== undefined && {
       roots: values.root.map((folder) => ({ uri: pathToFileURL(folder).href })),
     }),

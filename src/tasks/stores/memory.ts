@@ -13,8 +13,9 @@ import { asOf } from "../expiry.ts";
 import * as moves from "../moves.ts";
 import { MemoryParts } from "./memory-parts.ts";
 import { MemoryRounds } from "./memory-rounds.ts";
+import { MemorySpills } from "./memory-spills.ts";
 import { undone, wasUndone } from "../undo-moves.ts";
-import { deleteExpired, earliestDue, newestFirst, taskBytes } from "./memory-rows.ts";
+import { earliestDue, newestFirst, taskBytes } from "./memory-rows.ts";
 import { endsParts } from "../stored-parts.ts";
 import { partsHint } from "./parts-hint.ts";
 import { recordBytes } from "../store.ts";
@@ -46,21 +47,14 @@ export class MemoryStore implements TaskStore {
   readonly #logs = new Map<string, Sealed[]>();
   readonly #parts = new MemoryParts();
   readonly #workers = new Map<string, number>();
-  readonly #spills = new Map<
-    string,
-    {
-      readonly principal: string;
-      readonly state: Sealed;
-      readonly answer?: Sealed | undefined;
-      readonly expiresAt: number;
-    }
-  >();
+  readonly #spills: MemorySpills;
   readonly #rounds: MemoryRounds;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
 
   constructor(options: { readonly leaseMs?: number; readonly now?: () => number } = {}) {
     this.leaseMs = options.leaseMs ?? 10_000;
     this.#now = options.now ?? Date.now;
+    this.#spills = new MemorySpills(this.#now);
     this.#rounds = new MemoryRounds(this.#now);
   }
 
@@ -256,7 +250,7 @@ export class MemoryStore implements TaskStore {
       if (!isUndoing(task)) this.#logs.delete(task.id);
       this.#put(task);
     }
-    const spills = deleteExpired(this.#spills, now);
+    const spills = this.#spills.sweep();
     const rounds = this.#rounds.sweep();
     for (const [id, seenAt] of this.#workers) if (seenAt <= now - dayMs) this.#workers.delete(id);
     const swept = resting.slice(0, limit);
@@ -277,15 +271,11 @@ export class MemoryStore implements TaskStore {
     const tasks = [...this.#tasks.values()].filter(
       (task) => isOwn(task) && task.rest === undefined,
     );
-    const spills = [...this.#spills.values()].filter(isOwn);
-    const sizes = [
-      ...tasks.map((task) => taskBytes(task) + this.#parts.bytes(task.id)),
-      ...spills.map(({ state, answer = "" }) => state.length + answer.length),
-    ];
+    const sizes = tasks.map((task) => taskBytes(task) + this.#parts.bytes(task.id));
     const live = tasks.filter(isLive).length;
     const bytes = sizes.reduce(
       (sum, size) => sum + size + recordBytes,
-      this.#rounds.bytes(principal),
+      this.#spills.bytes(principal) + this.#rounds.bytes(principal),
     );
     return { live, ended: tasks.length - live, bytes };
   };
@@ -330,35 +320,12 @@ export class MemoryStore implements TaskStore {
   // ---------------------------------------------------------------- rounds
 
   readonly spill: TaskStore["spill"] = async (id, state, ttlMs, principal) =>
-    void this.#spills.set(id, {
-      ...this.#spills.get(id),
-      principal,
-      state,
-      expiresAt: this.#now() + ttlMs,
-    });
-
+    this.#spills.put(id, state, ttlMs, principal);
+  readonly spilled: TaskStore["spilled"] = async (id) => this.#spills.get(id)?.state;
   readonly countSpilled: TaskStore["countSpilled"] = async (principal, prefix) =>
-    [...this.#spills].filter(
-      ([id, spill]) =>
-        spill.principal === principal && id.startsWith(prefix) && spill.expiresAt > this.#now(),
-    ).length;
-
-  readonly spilled: TaskStore["spilled"] = async (id) => this.#spilled(id)?.state;
-
-  readonly fill: TaskStore["fill"] = async (id, answer) => {
-    const spill = this.#spilled(id);
-    if (spill === undefined) return "gone";
-    if (spill.answer !== undefined) return "full";
-    this.#spills.set(id, { ...spill, answer });
-    return "filled";
-  };
-
-  readonly filled: TaskStore["filled"] = async (id) => this.#spilled(id)?.answer;
-
-  #spilled(id: string) {
-    const spill = this.#spills.get(id);
-    return spill === undefined || spill.expiresAt <= this.#now() ? undefined : spill;
-  }
+    this.#spills.count(principal, prefix);
+  readonly fill: TaskStore["fill"] = async (id, answer) => this.#spills.fill(id, answer);
+  readonly filled: TaskStore["filled"] = async (id) => this.#spills.get(id)?.answer;
 
   readonly claimRound: TaskStore["claimRound"] = async (claim) => this.#rounds.claim(claim);
   readonly renewRound: TaskStore["renewRound"] = async (ref, leaseMs) =>
