@@ -1,4 +1,3 @@
-// Long on purpose: one member for each operation of a store, and what each takes and gives.
 // What a task store does: some twenty operations, each of them atomic and durable before it resolves. moves.ts says
 // what each operation does to a task, and one suite of tests (src/testing/store) holds every store to it.
 
