@@ -245,6 +245,7 @@ describe("continue_call", () => {
     const call = handleIn(await callTool(as(app, "ada"), "resolve_bug", { id: 7 }, chat));
     const answers = { how: "Fixed" };
     for (const thief of [as(app, "bo"), app]) {
+      expect(textIn(await goesOn(thief, { call }))).toContain("There is no such call");
       expect(textIn(await goesOn(thief, { call, answers }))).toContain("There is no such call");
       expect(textIn(await goesOn(thief, { call, cancel: true }))).toContain(
         "There is no such call",
