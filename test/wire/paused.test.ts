@@ -1,5 +1,6 @@
 // Calls of clients that cannot be asked: what their model is told, how it goes on, and what it must not get.
 
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { requireScopes } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { memoryStore, parley } from "mcp-parley";
@@ -183,6 +184,30 @@ describe("a paused call", () => {
       .toBe('Question "name" was not answered in time.');
   });
 });
+
+test.each([
+  ["2025-11-25", {}],
+  ["2026-07-28", { versionNegotiation: { mode: "auto" } }],
+] as const)(
+  "an official client of %s that declares nothing comes to the same end",
+  async (_era, options) => {
+    const { app, ran } = tracker();
+    const { url } = await app.listen(0);
+    const client = new Client({ name: "bare", version: "1.0.0" }, { capabilities: {}, ...options });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    onTestFinished(() => client.close());
+    const texts = async (name: string, args: Record<string, unknown>) => {
+      const { content } = await client.callTool({ name, arguments: args });
+      return content.map((block) => (block.type === "text" ? block.text : ""));
+    };
+    const [instruction = ""] = await texts("resolve_bug", { id: 7 });
+    const call = /"call":"(\w{22})"/.exec(instruction)?.[1];
+    await texts("continue_call", { call, answers: { how: "Fixed" } });
+    const last = await texts("continue_call", { call, answers: { note: "ok" } });
+    expect(last).toEqual(["#7 closed as Fixed: ok"]);
+    expect(ran).toEqual(["close 7 Fixed", "note ok"]);
+  },
+);
 
 describe("continue_call", () => {
   const listed = async (app: App) => {
