@@ -12,6 +12,7 @@ const atLeast: readonly Bar[] = [
   ["wrapped÷unwrapped", 0.95],
   ["streaming/ten a turn, fast÷bare", 0.8],
   ["streaming/one a turn, fast÷bare", 0.5],
+  ["streaming/other tasks, beside÷alone", 0.7],
 ];
 
 const atMost: readonly Bar[] = [
@@ -22,6 +23,7 @@ const atMost: readonly Bar[] = [
   ["engine/100 runs, at once÷in turn", 2],
   ["token/cpu µs, 1 KiB", 100],
   ["streaming/first part, fast÷bare", 1.5],
+  ["streaming/tasks, p95÷allowed", 1],
 ];
 
 export function checkBars(figures: Figures): void {

@@ -25,6 +25,7 @@ import { measureRecovery } from "./parts/recovery.ts";
 import { measureRounds } from "./parts/rounds.ts";
 import { measureSize } from "./parts/size.ts";
 import { measureStreaming } from "./parts/streaming.ts";
+import { measureTaskStreaming } from "./parts/task-streaming.ts";
 import { measureTasks } from "./parts/tasks.ts";
 import { measureTokenShare } from "./parts/token-share.ts";
 import { measureWrapped } from "./parts/wrapped.ts";
@@ -73,6 +74,7 @@ const parts: readonly Part[] = [
   ["memory", measureMemory],
   ["recovery", measureRecovery],
   ["streaming", measureStreaming],
+  ["task-streaming", measureTaskStreaming],
   ["tasks/sqlite", (bench) => measureTasks(bench, sqliteBed)],
   ["tasks/postgres", (bench) => measureTasks(bench, postgresBed)],
 ];

@@ -31,6 +31,8 @@ const shares: readonly (readonly [label: string, name: string])[] = [
   ["the first part of a stream ÷ the first byte of bare SSE", "streaming/first part, fast÷bare"],
   ["10 000 pieces, ten a turn, pieces a second ÷ bare SSE", "streaming/ten a turn, fast÷bare"],
   ["… one a turn", "streaming/one a turn, fast÷bare"],
+  ["a task's piece to a reader elsewhere, p95 ÷ allowed", "streaming/tasks, p95÷allowed"],
+  ["other tasks beside streams ÷ alone", "streaming/other tasks, beside÷alone"],
   ["takeover after `kill -9`, SQLite ÷ lease", "recovery/sqlite÷lease"],
   ["… Postgres ÷ lease", "recovery/postgres÷lease"],
 ];

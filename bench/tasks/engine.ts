@@ -60,7 +60,7 @@ const wrong = (what: string) => (): never => {
 /** As the engine reports it. */
 export let leasesLost = 0;
 
-const observer: TaskObserver = {
+export const observer: TaskObserver = {
   created: () => {},
   finished: () => {},
   leaseLost: () => void (leasesLost += 1),
@@ -177,6 +177,6 @@ function check(result: Json | undefined, given: Input): void {
   }
 }
 
-function newId(): string {
+export function newId(): string {
   return randomBytes(16).toString("base64url");
 }
