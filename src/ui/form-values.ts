@@ -66,7 +66,10 @@ function valueOf(field: FormField, name: string, sent: SentFields): unknown {
 }
 
 function errorIn(field: FormField, value: unknown, isRequired: boolean): string | undefined {
-  if (value === undefined) return isRequired ? "Please fill this in." : undefined;
+  if (value === undefined) {
+    const isChoice = field.type === "string" && (field.enum ?? field.oneOf) !== undefined;
+    return isRequired ? (isChoice ? "Please choose one." : "Please fill this in.") : undefined;
+  }
   // A list that is not required may be left empty, however many choices it wants otherwise.
   const isLeftOut = Array.isArray(value) && value.length === 0 && !isRequired;
   if (isLeftOut || fits(field, value)) return undefined;

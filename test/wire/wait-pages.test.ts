@@ -5,7 +5,6 @@ import type { App, ParleyOptions, WaitOptions } from "mcp-parley";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { keys, quiet } from "../interop/errands.ts";
-import { patience } from "../patience.ts";
 import { callTool, exchange, envelope } from "./post.ts";
 
 const opened: App[] = [];
@@ -56,11 +55,13 @@ async function task(app: App, id: string): Promise<Record<string, unknown>> {
   return result ?? {};
 }
 
-const ended = (app: App, id: string) =>
-  expect.poll(async () => await task(app, id), { timeout: patience.timeout });
+/** Waits until the task has these members. */
+async function becomes(app: App, id: string, members: object): Promise<void> {
+  await expect.poll(() => task(app, id)).toMatchObject(members);
+}
 
 async function link(): Promise<string> {
-  await expect.poll(() => links.length, { timeout: patience.timeout }).toBe(1);
+  await expect.poll(() => links.length).toBe(1);
   return links[0] ?? "";
 }
 
@@ -80,7 +81,7 @@ describe("the page of a waitFor", () => {
     const app = await make();
     const id = await start(app, "quote");
     const url = await link();
-    await expect.poll(() => html(app, url), { timeout: patience.timeout }).toContain("$500");
+    await expect.poll(() => html(app, url)).toContain("$500");
     const text = await html(app, url);
     for (const shown of ["The quote", "Amount", "By", "ada", "Urgent", "Yes", 'name="f.price"']) {
       expect(text).toContain(shown);
@@ -88,7 +89,7 @@ describe("the page of a waitFor", () => {
     expect(text).not.toContain("Decline");
     expect((await send(app, url, { "f.price": "0" })).status).toBe(422);
     expect((await send(app, url, { "f.price": "7" })).status).toBe(303);
-    await ended(app, id).toMatchObject({ result: { content: [{ text: "It costs 7." }] } });
+    await becomes(app, id, { result: { content: [{ text: "It costs 7." }] } });
     expect(await html(app, `${url}?saved`)).toContain("You can close this page.");
     expect((await send(app, url, { "f.price": "8" })).status).toBe(410);
   });
@@ -97,18 +98,18 @@ describe("the page of a waitFor", () => {
     const app = await make();
     const id = await start(app, "tree");
     const url = await link();
-    await expect.poll(() => html(app, url), { timeout: patience.timeout }).toContain("as JSON");
+    await expect.poll(() => html(app, url)).toContain("as JSON");
     expect(await (await send(app, url, { json: "{" })).text()).toContain("This is not JSON.");
     expect((await send(app, url, { json: '{"parts":[{"name":3}]}' })).status).toBe(422);
     expect((await send(app, url, { json: '{"parts":[{"name":"leaf"}]}' })).status).toBe(303);
-    await ended(app, id).toMatchObject({ result: { content: [{ text: "leaf" }] } });
+    await becomes(app, id, { result: { content: [{ text: "leaf" }] } });
   });
 });
 
 test("in a task, a question goes by the page too, and the client's word does not answer it", async () => {
   const app = await make();
   const id = await start(app, "form");
-  await ended(app, id).toMatchObject({ status: "input_required" });
+  await becomes(app, id, { status: "input_required" });
   const { inputRequests } = await task(app, id);
   const { sure } = inputRequests as { sure: { params: { mode: string; url: string } } };
   expect(sure.params.mode).toBe("url");
@@ -117,7 +118,7 @@ test("in a task, a question goes by the page too, and the client's word does not
   expect(await task(app, id)).toMatchObject({ status: "input_required" });
   expect(await html(app, sure.params.url)).toContain("Go on?");
   expect((await send(app, sure.params.url, {})).status).toBe(303);
-  await ended(app, id).toMatchObject({ result: { content: [{ text: "went on" }] } });
+  await becomes(app, id, { result: { content: [{ text: "went on" }] } });
 });
 
 describe("mistakes", () => {
@@ -131,6 +132,7 @@ describe("mistakes", () => {
     [
       "a notice as text",
       {},
+      // oxlint-disable-next-line typescript/no-base-to-string -- the mistake
       { notify: (notice) => void links.push(`https://example.com/${String(notice)}`) },
       'notify of "the-quote" gets an object. Write ({ url }) => … or ({ ticket }) => ….',
     ],
@@ -148,7 +150,7 @@ describe("mistakes", () => {
       const logger = { debug: log, info: log, warn: log, error: log };
       const app = await make({ ...options, logger }, wait);
       await callTool(app, "quote", {}, { capabilities });
-      await expect.poll(() => logged.join("\n"), { timeout: patience.timeout }).toContain(message);
+      await expect.poll(() => logged.join("\n")).toContain(message);
     },
   );
 });

@@ -1,0 +1,29 @@
+// Writes pictures of the pages to the folder `pictures`, to look at: `npm run pages:pictures`.
+
+import { mkdirSync } from "node:fs";
+import { openBrowser, serve } from "./chromium.ts";
+
+mkdirSync("pictures", { recursive: true });
+const browser = await openBrowser();
+const desk = await serve();
+for (const tool of ["book", "erase", "key"]) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of [320, 800]) {
+      const { url } = await desk.ask(tool);
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 700 } });
+      const page = await context.newPage();
+      await page.goto(url);
+      if (tool === "book" && width === 320) {
+        await page.evaluate("document.querySelector('form').noValidate = true");
+        await page.getByRole("button", { name: "Send" }).click();
+      }
+      await page.screenshot({
+        path: `pictures/${tool}-${colorScheme}-${width}.png`,
+        fullPage: true,
+      });
+      await context.close();
+    }
+  }
+}
+await browser.close();
+await desk.app.close();
