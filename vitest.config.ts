@@ -86,8 +86,9 @@ export default defineConfig({
     // One compiled copy of the programs that tests start, and one Postgres server, for the whole run.
     globalSetup: source("test/run/setup.ts"),
     reporters: ["default", source("scripts/closing-line.ts")],
-    // The tests of processes and stores wait more than they compute. By default, vitest uses one worker on two cores.
-    maxWorkers: availableParallelism() + 4,
+    // The tests of processes and stores wait more than they compute. By default, vitest uses one worker on two cores. Each
+    // worker loads the modules again, so more of them cost more than they gain.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
     // How long a test may take on a busy machine. A test that passes is not slowed down by this.
     testTimeout: 300_000,

@@ -1,4 +1,4 @@
-// Two hundred calls at once over one connection, each with questions. No answer reaches another call.
+// A hundred calls at once over one connection, each with questions. No answer reaches another call.
 
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
@@ -31,9 +31,9 @@ async function overStdio(options: ConnectOptions): Promise<Connection> {
   return connection;
 }
 
-const calls = Array.from({ length: 200 }, (_, n) => n);
+const calls = Array.from({ length: 100 }, (_, n) => n);
 /** Fewer calls, because another test makes the same ones in another way. */
-const fewerCalls = calls.slice(0, 60);
+const fewerCalls = calls.slice(0, 30);
 const expected = calls.map((n) => `${n} ${n} ${n}`);
 const toolOf = (n: number) => (n % 2 === 0 ? "in_rounds" : "in_a_task");
 const numberIn = (question: OpenQuestion) =>
