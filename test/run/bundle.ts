@@ -1,5 +1,5 @@
-// Bundles the programs that tests start, with the packages that they import. `node` then loads some thirty files instead of
-// some three hundred, which halves the time that such a program takes to start.
+// Bundles the programs that tests start, with the packages that they import. `node` then loads far fewer files, which saves
+// between a sixth and two fifths of the computing time that such a program takes to start.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
