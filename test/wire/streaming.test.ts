@@ -212,6 +212,36 @@ describe("a round", () => {
     expect(partsOf(again)).toEqual([]);
     expect(textIn(again)).toBe("Dear Ann");
   });
+
+  test("with once, a copy that is sent while the round runs gets no parts, and the same result", async () => {
+    const app = parley({
+      name: "once",
+      version: "1.0.0",
+      keys,
+      logger: quiet,
+      store: memoryStore(),
+    });
+    onTestFinished(() => app.close());
+    const [begun, go] = [gate(), gate()];
+    app.tool("write", { once: true }, async (ctx) => {
+      const name = await ctx.ask("name", "Name?");
+      return ctx.stream("draft", async function* () {
+        begun.open();
+        await go.opened;
+        yield `Dear ${name}`;
+      });
+    });
+    const to = await listening(app);
+    const first = await callTool(to, "write", {}, streaming("s-0"));
+    const leg = { requestState: tokenIn(first), inputResponses: { name: accept({ name: "Ann" }) } };
+    const running = callTool(to, "write", {}, { ...streaming("s-1"), ...leg });
+    await begun.opened;
+    const copy = callTool(to, "write", {}, { ...streaming("s-2"), ...leg });
+    go.open();
+    expect(rebuilt(partsOf(await running))).toEqual({ draft: "Dear Ann" });
+    expect(partsOf(await copy)).toEqual([]);
+    expect(textIn(await copy)).toBe("Dear Ann");
+  });
 });
 
 describe("who gets parts", () => {
