@@ -7,7 +7,7 @@ import type { ClaimRef } from "../../src/tasks/task.ts";
 import type { Sealer } from "../../src/tasks/sealing.ts";
 
 /** These show only while tasks stream. */
-export const streamSabotages = ["stream-epoch", "stream-reset", "stream-delete"] as const;
+const streamSabotages = ["stream-epoch", "stream-reset", "stream-delete"] as const;
 
 export const sabotages = [
   "fence",
