@@ -178,6 +178,34 @@ describe("the messages", () => {
     expect(listed.result).toStrictEqual({ tasks: [over] });
   });
 
+  test("the stream of tasks/result carries the parts of its streams, to a client that wants them", async () => {
+    const oven = await ovenHere();
+    oven.app.tool("letter", { task: "optional" }, async (ctx) => {
+      const draft = await ctx.stream("draft", async function* () {
+        yield "Dear ";
+        yield "Ada";
+      });
+      return draft;
+    });
+    const streaming = "io.github.mcp-parley/streaming";
+    const session = await opened(oven, { experimental: { [streaming]: {} } });
+    const taskId = await begun(session, "letter");
+    const read = async (_meta: object) => {
+      const params = { taskId, _meta };
+      const sent = await session.send({ id: "r", method: "tasks/result", params });
+      return messagesIn(await sent.text());
+    };
+    const heard = await read({ [streaming]: { token: "s-1" } });
+    expect(heard.pop()?.result).toMatchObject({ content: [{ text: "Dear Ada" }] });
+    expect(heard.at(-1)?.params).toEqual({
+      token: "s-1",
+      block: "draft",
+      op: "replace",
+      content: [{ type: "text", text: "Dear Ada" }],
+    });
+    expect(await read({})).toHaveLength(1);
+  });
+
   test("the stream of tasks/result carries the questions of a task, and the answers [E2.4]", async () => {
     const session = await opened(await ovenHere(), { elicitation: {} });
     const taskId = await begun(session, "bake", { loaf: "rye" });

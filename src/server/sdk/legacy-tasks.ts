@@ -19,9 +19,11 @@ import type { TaskRuntime } from "../../tasks/runtime.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import { isLive } from "../../tasks/task.ts";
 import { openCall } from "../round/call.ts";
+import type { PartContent } from "../../protocol/streaming.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { promote } from "../round/promote.ts";
+import { ClientParts, wantedStream } from "../round/client-parts.ts";
 import type { RoundRequest } from "../round/request.ts";
 import { applyAnswers, ownTask } from "../tasks/requests.ts";
 import { shortId } from "../../util/short-id.ts";
@@ -29,6 +31,7 @@ import { detailedTask } from "../tasks/wire.ts";
 import { askClient } from "./legacy-ask.ts";
 import type { TaskWish } from "./response-overrides.ts";
 import { members } from "./task-subscriptions/subscriptions.ts";
+import { partsOver } from "./round-request.ts";
 
 interface LegacyTask {
   readonly taskId: string;
@@ -183,18 +186,41 @@ export class LegacyTasks {
     principal: string | undefined,
     ctx: ServerContext,
   ): Promise<{ [member: string]: unknown }> {
-    const { id: taskId } = await this.#own(id, principal);
-    const { signal } = ctx.mcpReq;
+    const own = await this.#own(id, principal);
     const fetch = ++this.#fetches;
-    for await (const task of this.#tasks().watch(
-      taskId,
-      0,
-      AbortSignal.any([signal, this.#closed.signal]),
-    )) {
+    const signal = AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal]);
+    // A client that loses parts gets the whole with the result.
+    const streamed = this.#stream(own, ctx, signal).catch(() => {});
+    for await (const task of this.#tasks().watch(own.id, 0, signal)) {
       for (const wire of task.questions.keys()) void this.#ask(task, wire, ctx, fetch);
-      if (!isLive(task)) return this.#final(task);
+      if (isLive(task)) continue;
+      await streamed;
+      return this.#final(task);
     }
     throw new ProtocolError(invalidParams, "No such task");
+  }
+
+  /** Sends what the task streams before its result, if the client wants that. */
+  async #stream(task: TaskSnapshot, ctx: ServerContext, signal: AbortSignal): Promise<void> {
+    const declared = this.#server.server.getClientCapabilities() ?? {};
+    const token = wantedStream(ctx.mcpReq._meta, declared);
+    if (token === undefined) return;
+    const parts = new ClientParts(token, partsOver(this.#core, ctx, false), this.#core);
+    let cursor: string | undefined;
+    while (!signal.aborted) {
+      const reading = this.#tasks().readStreams(task, cursor, signal);
+      let next = await reading.next();
+      for (; next.done !== true; next = await reading.next()) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its content was made of content blocks
+        await parts.send(next.value as PartContent);
+      }
+      if (next.value === undefined || !isLive(next.value.task)) return;
+      ({ cursor } = next.value);
+      // It has asked something. The streams go on when that is answered.
+      for await (const { status } of this.#tasks().watch(task.id, 0, signal)) {
+        if (status !== "input_required") break;
+      }
+    }
   }
 
   #final(task: TaskSnapshot): { [member: string]: unknown } {
