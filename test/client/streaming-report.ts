@@ -14,14 +14,6 @@ export function reportApp(options: Partial<ParleyOptions>, pause: () => Promise<
     version: "1.0.0",
     auth: undefined,
   });
-  const pieces = (...texts: readonly string[]) =>
-    async function* () {
-      for (const text of texts) {
-        yield text;
-        // What is yielded in one turn goes out together.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    };
   app.tool("report", { description: "A report in five parts", task: "optional" }, async (ctx) => {
     const texts = [await ctx.stream("one", pieces("The ", "first ", "round. "))];
     texts.push(await ctx.stream("two", pieces("By ", await ctx.ask("a", "Who?"), ". ")));
@@ -40,3 +32,12 @@ export function reportApp(options: Partial<ParleyOptions>, pause: () => Promise<
   });
   return app;
 }
+
+const pieces = (...texts: readonly string[]) =>
+  async function* () {
+    for (const text of texts) {
+      yield text;
+      // What is yielded in one turn goes out together.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
