@@ -26,7 +26,9 @@ export function handleIn(answer: Answer): string {
 }
 
 /** The questions of a pause, by key. */
-export function questionsIn(answer: Answer): Record<string, { message: string; schema?: object }> {
+export function questionsIn(
+  answer: Answer,
+): Record<string, { message: string; schema?: object; url?: string }> {
   const details: unknown = JSON.parse(blocksIn(answer)[1] ?? "{}");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the test expects
   return (details as { questions?: Record<string, { message: string }> }).questions ?? {};

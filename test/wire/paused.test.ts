@@ -348,6 +348,30 @@ describe("continue_call", () => {
   });
 });
 
+test("a secret is answered on a page, whose address the model passes on", async () => {
+  const { app } = made({ url: "https://desk.example" });
+  let runs = 0;
+  app.tool("signs_in", {}, async (ctx) => {
+    runs += 1;
+    const password = await ctx.ask("password", "Your password?", undefined, { sensitive: true });
+    return `${password.length} letters`;
+  });
+  const first = await callTool(app, "signs_in", {}, chat);
+  const call = handleIn(first);
+  expect(blocksIn(first)[0]).toContain("Give them the address below, where they answer on a page.");
+  const { url = "" } = questionsIn(first)["password"] ?? {};
+  expect(url).toMatch(/^https:\/\/desk\.example\/ask\//);
+  // A model cannot answer it.
+  const tried = await goesOn(app, { call, answers: { password: "guess" } });
+  expect(JSON.parse(blocksIn(tried)[1] ?? "")).toMatchObject({ ignoredAnswers: ["password"] });
+  await goesOn(app, { call });
+  expect(runs).toBe(1);
+  const ticket = url.split("/").at(-1) ?? "";
+  expect(await app.deliver(ticket, { password: "s3cret" })).toEqual({ status: "delivered" });
+  expect(textIn(await goesOn(app, { call }))).toBe("6 letters");
+  expect(textIn(await goesOn(app, { call }))).toBe("6 letters");
+});
+
 describe("what a model is not trusted with", () => {
   test("a confirmation goes through it only if it says so and the caller is verified", async () => {
     const { app } = made();

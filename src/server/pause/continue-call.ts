@@ -12,9 +12,10 @@ import type { PrincipalOf } from "../round/principal.ts";
 import { ownTool } from "../round/own-tools.ts";
 import type { RoundRequest, RoundResponse } from "../round/request.ts";
 import { serveRound } from "../round/round.ts";
+import { mailIn } from "../pages/mailbox.ts";
 import { applyAnswers, ownTask } from "../tasks/requests.ts";
 import { findPause } from "./kept-pause.ts";
-import type { Continuation } from "./kept-pause.ts";
+import type { Continuation, Pause } from "./kept-pause.ts";
 import { askedBy, endPause, paused, pauseRound, pauseTask } from "./pause.ts";
 import type { PausedCall } from "./pause.ts";
 import { readRelayed, takeAnswers } from "./relayed-answers.ts";
@@ -121,13 +122,13 @@ export async function serveContinuation(
     : continueTask(core, definition, request, call, relayed);
 }
 
-function continueRound(
+async function continueRound(
   core: Core,
   definition: Definition,
   request: RoundRequest,
   call: PausedCall,
   relayed: Relayed,
-): Promise<RoundResponse> | RoundResponse {
+): Promise<RoundResponse> {
   const { pause } = call;
   const { before, questions, requestState, dueAt } = pause;
   const { requestState: sent, inputResponses } = request;
@@ -152,9 +153,16 @@ function continueRound(
   }
   const notes = { ignored };
   const isDue = dueAt !== undefined && dueAt <= core.environment.now();
-  if (isPoll && !isDue) return paused(definition, call.handle, pause, notes);
+  if (isPoll && !isDue && !(await hasMail(core, pause)))
+    return paused(definition, call.handle, pause, notes);
   const by: Continuation = { requestState, questions, responses };
   return play(core, definition, request, { ...call, by, notes }, repeated(by));
+}
+
+/** Whether a page has brought an answer since the call paused. */
+async function hasMail(core: Core, { mail = [] }: Pause): Promise<boolean> {
+  for (const question of mail) if ((await mailIn(core, question)) !== undefined) return true;
+  return false;
 }
 
 const repeated = ({ requestState, responses }: Continuation) => ({

@@ -13,6 +13,7 @@ import { TokenError } from "../../token/errors.ts";
 import type { Json } from "../../util/json.ts";
 import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
+import type { PageKey } from "../pages/page-address.ts";
 import type { OpenWays, Way } from "../round/ways.ts";
 import { fromStore } from "../tasks/store-needed.ts";
 
@@ -44,6 +45,8 @@ export interface Pause {
   readonly ways?: OpenWays | undefined;
   /** When the first time limit of a question passes. */
   readonly dueAt?: number | undefined;
+  /** The answers that pages may have brought meanwhile. */
+  readonly mail?: readonly PageKey[] | undefined;
   /** The secret that an App proves itself with. */
   readonly secret?: string | undefined;
   /** What led from the pause before to this one. */

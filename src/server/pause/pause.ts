@@ -29,7 +29,7 @@ export async function pauseRound(
   core: Core,
   definition: Definition,
   request: RoundRequest,
-  { result, pausing }: Extract<RoundResponse, { kind: "input_required" }>,
+  { result, pausing, call: callId = "" }: Extract<RoundResponse, { kind: "input_required" }>,
   earlier?: PausedCall,
 ): Promise<RoundResponse> {
   const { inputRequests = {}, requestState } = result;
@@ -42,6 +42,7 @@ export async function pauseRound(
     questions,
     requestState,
     dueAt: pausing?.dueAt,
+    mail: pausing?.mail?.map((one) => ({ callId, ...one })),
     expiresAt: core.environment.now() + core.limits.pauseMs,
     ...(hasApp(questions) ? { secret: earlier?.pause.secret ?? newHandle(core) } : {}),
   });

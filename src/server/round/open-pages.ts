@@ -44,7 +44,10 @@ export async function openPages(
     const asked = (before?.asked ?? 0) + (before === undefined || isUsedUp ? 1 : 0);
     const of = { callId: call.id(), key, digest, asked: Math.max(asked, 1) };
     const now = core.environment.now();
-    const ttlMs = Math.max(core.limits.tokenTtlMs, (dueAt ?? now) - now);
+    // A paused call is kept for longer than a token.
+    const isPaused = isShown(shown) && shown.pausingWay !== undefined;
+    const keptMs = isPaused ? core.limits.pauseMs : core.limits.tokenTtlMs;
+    const ttlMs = Math.max(keptMs, (dueAt ?? now) - now);
     await keepQuestion(core, of, { ...page, dueAt }, principal, ttlMs);
     tickets.set(key, pageTicket(core, of, principal, now + ttlMs));
     out.push({ ...wait, asked: of.asked });

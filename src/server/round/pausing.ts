@@ -23,6 +23,9 @@ export function pausingFor(open: readonly Open[], out: readonly OpenWait[]): Pau
   return {
     ways: Object.fromEntries(ways),
     ...(due.length === 0 ? {} : { dueAt: Math.min(...due) }),
+    mail: out.flatMap(({ key, digest = "", asked }) =>
+      asked === undefined ? [] : [{ key, digest, asked }],
+    ),
   };
 }
 

@@ -48,12 +48,21 @@ export interface Notify {
   readonly parts?: PartSink | undefined;
 }
 
+/** A question whose answer a page brings. */
+export interface Mail {
+  readonly key: string;
+  readonly digest: string;
+  readonly asked: number;
+}
+
 /** Why a call pauses. */
 export interface Pausing {
   /** The way of each question. */
   readonly ways: Readonly<Record<string, Way>>;
   /** When the first time limit passes, in milliseconds since 1970. */
   readonly dueAt?: number | undefined;
+  /** The questions that have a page, and how many times each has been asked. */
+  readonly mail?: readonly Mail[] | undefined;
 }
 
 /** How a round ends. */
