@@ -402,6 +402,16 @@ describe("app.listen", () => {
     expect(status).toBe(403);
   });
 
+  test("warns if a link is all it takes to answer", async () => {
+    const warn = vi.fn();
+    const logger = { ...quiet, warn };
+    await served({}, { url: "https://desk.example.com", logger });
+    expect(String(warn.mock.calls)).toContain("Anyone who has the link of a page can answer");
+    warn.mockClear();
+    await served({}, { logger });
+    expect(warn).not.toHaveBeenCalled();
+  });
+
   test("refuses a route that could never answer", async () => {
     const app = make();
     await expect(app.listen(0, { routes: { "/mcp": () => new Response("") } })).rejects.toThrow(

@@ -72,6 +72,10 @@ export class AppPages {
   /** The app listens here. In development that is where the pages are, if the author says nothing else. */
   listensAt(url: string, isLocal: boolean): void {
     if (isLocal && this.#core.environment.isDevelopment) this.#local ??= new URL("/", url);
+    if (!this.isWanted || this.#door.authorize !== undefined) return;
+    this.#core.logger.warn(
+      "Anyone who has the link of a page can answer its question. Pass parley({ pages: { authorize } }) to say who visits.",
+    );
   }
 }
 
