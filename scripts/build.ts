@@ -114,24 +114,21 @@ const isOfCommand = ({ importer, namespace }: OnResolveArgs): boolean =>
   namespace === "command" || importer.startsWith(join(source, "cli/"));
 
 /**
- * Takes the white space out of files that no author steps into: those of the command, and those that show pages. A server
- * installs them too, and should install little more than the SDK.
+ * Takes the white space out of the files, because a server should install little more than the SDK. Names stay, and lines
+ * stay short, so that a stack trace still says where something happened.
  */
 async function shrink({ outputs }: Metafile): Promise<void> {
-  const library = new Set<string>();
-  const queue = libraryEntries().map(({ file }) => relative(root, join(dist, `${file}.js`)));
-  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    if (library.has(file)) continue;
-    library.add(file);
-    const { imports = [] } = outputs[file] ?? {};
-    queue.push(...imports.flatMap(({ path, kind }) => (kind === "import-statement" ? [path] : [])));
-  }
   for (const output of Object.keys(outputs)) {
     // The demo shows people its tool.
-    if (library.has(output) || output.endsWith("demo-tool.js")) continue;
+    if (output.endsWith("demo-tool.js")) continue;
     const file = resolve(root, output);
-    const options = { minifyWhitespace: true, minifyIdentifiers: /\/pages-\w+\.js$/.test(output) };
-    const { code } = await transform(readFileSync(file, "utf8"), { ...options, format: "esm" });
+    const { code } = await transform(readFileSync(file, "utf8"), {
+      format: "esm",
+      charset: "utf8",
+      minifyWhitespace: true,
+      minifyIdentifiers: /\/pages-\w+\.js$/.test(output),
+      lineLimit: 120,
+    });
     writeFileSync(file, code);
   }
 }

@@ -49,7 +49,7 @@ export interface Notify {
 }
 
 /** A question whose answer a page brings. */
-export interface Mail {
+interface Mail {
   readonly key: string;
   readonly digest: string;
   readonly asked: number;

@@ -186,12 +186,12 @@ export class LegacyTasks {
     principal: string | undefined,
     ctx: ServerContext,
   ): Promise<{ [member: string]: unknown }> {
-    const own = await this.#own(id, principal);
+    const owned = await this.#own(id, principal);
     const fetch = ++this.#fetches;
     const signal = AbortSignal.any([ctx.mcpReq.signal, this.#closed.signal]);
     // A client that loses parts gets the whole with the result.
-    const streamed = this.#stream(own, ctx, signal).catch(() => {});
-    for await (const task of this.#tasks().watch(own.id, 0, signal)) {
+    const streamed = this.#stream(owned, ctx, signal).catch(() => {});
+    for await (const task of this.#tasks().watch(owned.id, 0, signal)) {
       for (const wire of task.questions.keys()) void this.#ask(task, wire, ctx, fetch);
       if (isLive(task)) continue;
       await streamed;
