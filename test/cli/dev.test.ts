@@ -96,7 +96,7 @@ test("warns if an edit changes what a call in progress has done", async () => {
   await call.answer("hungry", { action: "accept", content: {} });
   await expect(call.result()).rejects.toThrow("no longer does what it did earlier in this call");
   await screen.shows(
-    /▲ Your edit changed what a call in progress has already done\. Start that call again\./,
+    /▲ Your edit changed what a call in progress has done\. Start that call again\./,
   );
   await screen.shows(/ctx\.patched/);
   await screen.shows(/question\s+"dish" \(tool\.ts:7\)/);

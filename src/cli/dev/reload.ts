@@ -149,7 +149,7 @@ const speaksOverPipes = (name: string) =>
 
 const editNotices: Readonly<Record<string, string>> = {
   history_changed:
-    "Your edit changed what a call in progress has already done. Start that call again. " +
+    "Your edit changed what a call in progress has done. Start that call again. " +
     "When you deploy such a change, put it behind ctx.patched.",
   unstable_question: "A question of a call in progress changed twice. Start that call again.",
   changed: "Your edit changed a question of a call in progress, so it is asked again.",
