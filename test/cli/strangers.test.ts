@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
-import { get } from "node:http";
+import { createServer, get } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import process from "node:process";
@@ -68,14 +68,34 @@ async function statusOf({ hostname: host, port }: URL, path: string): Promise<nu
   return response.resume().statusCode;
 }
 
+/** A port that is free, as is the one after it, below those that the system hands out by itself. */
+async function freePort(): Promise<number> {
+  for (let port = 21_000 + (process.pid % 10_000); port < 32_000; port += 2) {
+    if ((await isFree(port)) && (await isFree(port + 1))) return port;
+  }
+  throw new Error("No two ports side by side are free.");
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port), "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}
+
 describe("the SDK's example server behind OAuth", () => {
   async function started(): Promise<string> {
     const example = fileURLToPath(
       import.meta.resolve("@modelcontextprotocol/sdk/examples/server/simpleStreamableHttp.js"),
     );
-    const port = 21_000 + (process.pid % 10_000);
+    const port = await freePort();
     const child = spawn(process.execPath, ["--import", leash.stdin, example, "--oauth"], {
-      env: { ...process.env, MCP_PORT: String(port), MCP_AUTH_PORT: String(port + 10_000) },
+      env: { ...process.env, MCP_PORT: String(port), MCP_AUTH_PORT: String(port + 1) },
       stdio: ["pipe", "pipe", "ignore"],
     });
     onTestFinished(() => void child.kill("SIGKILL"));

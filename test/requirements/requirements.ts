@@ -28,7 +28,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S3",
     says: "A resultType is complete, input_required, or one of an extension that the request declared.",
-    test: "declares no extension that was not requested",
+    test: "declares streaming, and tasks only if there is a store",
   },
   {
     id: "S4",
@@ -98,12 +98,12 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S17",
     says: "If the peer lacks an extension, the server falls back to the core protocol or refuses.",
-    test: "declares no extension that was not requested",
+    test: "declares streaming, and tasks only if there is a store",
   },
   {
     id: "S18",
     says: "The Tasks extension is off until it is turned on.",
-    test: "declares no extension that was not requested",
+    test: "declares streaming, and tasks only if there is a store",
   },
   {
     id: "S19",
@@ -358,7 +358,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "S80",
     says: "The extension is declared in discovery, and nothing of the older tasks is.",
-    test: "discovery names the extension, without settings, and nothing older",
+    test: "discovery names the extensions, without settings, and nothing older",
   },
   {
     id: "S81",

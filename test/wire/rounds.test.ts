@@ -1,6 +1,7 @@
 // What goes over the wire when a handler asks, member by member, and what a client can do with it.
 
 import { describe, expect, test } from "vitest";
+import { streamingExtension } from "../../src/protocol/streaming.ts";
 import { parley } from "mcp-parley";
 import { z } from "zod";
 import { keys, quiet } from "../interop/errands.ts";
@@ -431,10 +432,10 @@ describe("everything else of a request", () => {
     expect(await list()).toEqual(before);
   });
 
-  test("declares no extension that was not requested [S3] [S17] [S18]", async () => {
+  test("declares streaming, and tasks only if there is a store [S3] [S17] [S18]", async () => {
     const { to } = await served();
     const { result } = await exchange(to, envelope("server/discover"));
-    expect(result?.["capabilities"]).not.toHaveProperty("extensions");
+    expect(result?.["capabilities"]).toHaveProperty("extensions", { [streamingExtension]: {} });
     const extensions = { "io.modelcontextprotocol/tasks": {} };
     const answer = await callTool(to, "free", {}, { capabilities: { extensions } });
     expect(answer.result?.["resultType"]).toBe("complete");

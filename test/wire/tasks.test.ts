@@ -1,6 +1,7 @@
 // The tasks extension (SEP-2663) over HTTP: what each message contains, and what a client sees of a task's life.
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { streamingExtension } from "../../src/protocol/streaming.ts";
 import { parley } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
@@ -221,11 +222,11 @@ describe.each([
     }
   });
 
-  test("discovery names the extension, without settings, and nothing older [S80] [S102]", async () => {
+  test("discovery names the extensions, without settings, and nothing older [S80] [S102]", async () => {
     const to = await serve();
     const { result } = await exchange(to, envelope("server/discover"));
     const { capabilities } = result as { capabilities: Record<string, unknown> };
-    expect(capabilities["extensions"]).toStrictEqual({ [extension]: {} });
+    expect(capabilities["extensions"]).toStrictEqual({ [extension]: {}, [streamingExtension]: {} });
     expect(capabilities).not.toHaveProperty("tasks");
   });
 
