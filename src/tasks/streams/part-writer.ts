@@ -100,10 +100,14 @@ export class PartWriter {
   }
 
   #later(ms: number): void {
-    this.#cancelTimer ??= this.#deps.clock.after(ms, () => this.#send());
+    if (this.#cancelTimer !== undefined) return;
+    const { clock, streams } = this.#deps;
+    // What is due at once does not take the others along: their batches would become small.
+    const timer = ms > 0 ? streams?.timer : undefined;
+    this.#cancelTimer = timer?.within(ms, clock, this.#send) ?? clock.after(ms, this.#send);
   }
 
-  #send(): void {
+  readonly #send = (): void => {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     if (this.#isOver) return;
@@ -128,7 +132,7 @@ export class PartWriter {
       this.#unwritten.push(partRecord(sealer, callId, this.#ref.epoch, batch));
     }
     void this.#write();
-  }
+  };
 
   /** One statement at a time, so that a part with a greater number never arrives before one with a smaller one. */
   async #write(): Promise<void> {
@@ -149,7 +153,7 @@ export class PartWriter {
       if (error instanceof ParleyError) this.#refused();
       else {
         observer.storeFailed(error);
-        if (!this.#isOver) this.#later(retryMs);
+        if (!this.#isOver) this.#cancelTimer ??= this.#deps.clock.after(retryMs, this.#send);
       }
     } finally {
       this.#isWriting = false;

@@ -5,6 +5,7 @@ import type { ChangeHint, TaskStore } from "../store.ts";
 import type { ClaimRef } from "../task.ts";
 import { reset } from "./pieces.ts";
 import type { Batch } from "./pieces.ts";
+import { SharedTimer } from "./shared-timer.ts";
 
 /** What woke a reader: "memory" if only batches of this process are new. */
 type Wake = (why: "memory" | "store") => void;
@@ -43,6 +44,8 @@ export class RunStreams {
 
 /** The running streams of one process. */
 export class RunningStreams {
+  /** When the next batches of all streams are made. */
+  readonly timer = new SharedTimer();
   readonly #store: Pick<TaskStore, "subscribe">;
   readonly #runs = new Map<string, RunStreams>();
   readonly #readers = new Map<string, Set<Wake>>();

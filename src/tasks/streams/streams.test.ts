@@ -421,6 +421,33 @@ test("a writer whose claim is lost, or whose caller has no room left, writes no 
   expect(full.failures).toContain("storedBytesPerPrincipal");
 });
 
+test("streams that collect pieces wait for one timer, and the one that is due first takes the others along", async () => {
+  const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
+  onTestFinished(() => now.mockRestore());
+  const one = await writerOn();
+  const other = await heldTask();
+  const second = new PartWriter(other.task, other.task, { ...one.deps, store: other.store });
+  const both = [one.writer, second];
+  for (const writer of both) writer.add(text("draft", "a"));
+  // The first pieces go out at once.
+  expect(one.timers.size).toBe(2);
+  one.tick();
+  for (const writer of both) writer.add(text("draft", "b"));
+  expect(one.timers.size).toBe(1);
+  one.tick();
+  const batches = [one.task, other.task].map(({ id }) => one.deps.streams?.get(id)?.batches);
+  expect(batches.map((each) => each?.map(({ pieces }) => pieces))).toEqual([
+    [["a"], ["b"]],
+    [["a"], ["b"]],
+  ]);
+  second.add(text("draft", "c"));
+  one.writer.add(text("draft", "c"));
+  second.close();
+  expect(one.timers.size).toBe(1);
+  one.writer.close();
+  expect(one.timers.size).toBe(0);
+});
+
 test("a closed writer leaves no timer and nothing in memory", async () => {
   const { writer, tick, timers, deps, task } = await writerOn();
   writer.add(text("draft", "a"));

@@ -21,6 +21,7 @@ import { NotifyHints } from "./notify-hints.ts";
 import { migrate } from "./postgres-migrations.ts";
 import { connect, sizeOf } from "./pool.ts";
 import type { PostgresPool } from "./pool.ts";
+import { PostgresParts } from "./postgres-parts.ts";
 import { defaultSchema, quoted } from "./schema-name.ts";
 import { statementsFor } from "./statements.ts";
 import type { StatementName } from "./statements.ts";
@@ -38,12 +39,19 @@ export interface PostgresStoreOptions {
 
 type Logged = { readonly log: JsonColumn<readonly Sealed[]> };
 
+/**
+ * A transaction that notifies writes to the log of the database, and holds a lock of the whole database while it does. It
+ * need not wait for the disk: a hint may be lost.
+ */
+const notify = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
+
 /** A task store in Postgres. */
 export class PostgresStore implements TaskStore {
   readonly "~store" = "postgres";
   readonly leaseMs: number;
   readonly #schema: string;
   readonly #database: PostgresDatabase<StatementName>;
+  readonly #parts: PostgresParts;
   readonly #hints: NotifyHints;
 
   constructor(connection: string | PostgresPool, options: PostgresStoreOptions = {}) {
@@ -51,11 +59,11 @@ export class PostgresStore implements TaskStore {
     const name = quoted(schema);
     const database = new PostgresDatabase(connection, statementsFor(name), prepare);
     this.#database = database;
+    this.#parts = new PostgresParts(database);
     this.#schema = schema;
     this.leaseMs = leaseMs;
     this.#hints = new NotifyHints(schema, {
-      notify: async (payload) =>
-        (await database.pool()).query("select pg_notify($1, $2)", [schema, payload]),
+      notify: async (payload) => (await database.pool()).query(notify, [schema, payload]),
       connect: async () => {
         const pool = await database.pool();
         // A pool with a single connection needs it for everything else. Polling replaces the hints.
@@ -121,20 +129,7 @@ export class PostgresStore implements TaskStore {
 
   readonly readParts: TaskStore["readParts"] = async (id, { epoch, n }) => {
     if (!isStorable(id)) return undefined;
-    type Head = { epoch: number; log_length: number; revision: Wide };
-    type Row = Head & { n: number | null; key: string; record: Sealed };
-    const rows = await this.#run<Row>("readParts", [id, epoch, n]);
-    const [head] = rows;
-    return (
-      head && {
-        epoch: head.epoch,
-        logLength: head.log_length,
-        revision: Number(head.revision),
-        parts: rows.flatMap((row) =>
-          row.n === null ? [] : [{ n: row.n, key: row.key, record: row.record }],
-        ),
-      }
-    );
+    return this.#parts.read({ id, epoch, n });
   };
 
   readonly list: TaskStore["list"] = async ({ principal, after, limit }) => {
@@ -242,9 +237,7 @@ export class PostgresStore implements TaskStore {
   };
 
   readonly addParts: TaskStore["addParts"] = async (ref, parts) => {
-    const columns = [parts.map(({ key }) => key), parts.map(({ n }) => n)];
-    const values = [...columns, parts.map(({ record }) => record)];
-    const isDone = await this.#isDone("addParts", [ref.id, ref.epoch, ...values]);
+    const isDone = await this.#parts.add({ ref, parts });
     if (isDone) this.#hints.partsChanged(ref.id);
     return isDone;
   };
@@ -432,7 +425,7 @@ export class PostgresStore implements TaskStore {
   }
 
   async #isDone(
-    name: "append" | "addParts" | "undo" | "appendToRound",
+    name: "append" | "undo" | "appendToRound",
     values: readonly unknown[],
   ): Promise<boolean> {
     const [row] = await this.#run<{ is_done: boolean }>(name, values);
