@@ -1399,6 +1399,19 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
      */
     readonly once?: O | undefined;
     /**
+     * With "form", hosts that render MCP Apps show this tool's questions as a form inside the conversation. It is for hosts
+     * that can show neither forms nor pages by themselves. Needs a store. Default: no App.
+     *
+     * @example
+     * ```ts
+     * app.tool("resolve_bug", { description: "Resolve a bug", ui: "form" }, async (ctx) => {
+     *   const how = await ctx.choose("how", "How was it resolved?", ["Fixed", "Duplicate"]);
+     *   return `Closed as ${how}`;
+     * });
+     * ```
+     */
+    readonly ui?: "form" | undefined;
+    /**
      * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
      * declare. Default: nothing.
      */

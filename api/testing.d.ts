@@ -201,7 +201,7 @@ export declare interface PlayClient {
 }
 
 /** The clients that have a name. */
-export declare type PlayClientName = "modern" | "task" | "chat";
+export declare type PlayClientName = "modern" | "task" | "chat" | "app";
 
 /** How a played call went. */
 export declare interface Played<R, D> {
@@ -257,7 +257,7 @@ export declare interface PlayedTask {
 export declare interface PlayOptions {
     /**
      * The client that makes the call. "modern" can be asked everything but cannot follow tasks; "task" can follow them as
-     * well; "chat" can do nothing. `{ can: ["form"] }` is a client that can do what it lists. Default: "task" for a tool with
+     * well; "chat" can do nothing; "app" renders MCP Apps and can do nothing else. `{ can: ["form"] }` is a client that can do what it lists. Default: "task" for a tool with
      * `task` in its config, otherwise "modern".
      */
     readonly client?: PlayClientName | PlayClient | undefined;

@@ -11,6 +11,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { build, transform } from "esbuild";
 import type { BuildOptions, Metafile, OnResolveArgs, Plugin } from "esbuild";
+import { appScript } from "../src/ui/app-script.ts";
 import { libraryEntries, root, tsc } from "./package.ts";
 
 const source = join(root, "src");
@@ -90,6 +91,10 @@ const resolution = (vendored: Vendored): Plugin => ({
       const isCopied = isOfCommand(args) && file.startsWith("client/");
       return isCopied ? { path: file, namespace: "command" } : undefined;
     });
+    // What esbuild makes of the App's script, so that the package does not need esbuild.
+    bundler.onLoad({ filter: /[\\/]ui[\\/]app-script\.ts$/ }, async () => ({
+      contents: `export const appScript = async () => ${JSON.stringify(await appScript())};`,
+    }));
     bundler.onLoad({ filter: /.*/, namespace: "command" }, ({ path }) => ({
       contents: readFileSync(join(source, path), "utf8"),
       loader: "ts",

@@ -34,7 +34,7 @@ import { telemetry } from "./ops/telemetry.ts";
 import { Attachments } from "./sdk/attachments.ts";
 import { draftTasksOf } from "./sdk/draft-tasks.ts";
 import { serveOverStdio } from "./sdk/stdio-server.ts";
-import { continueCallTool } from "./pause/continue-call.ts";
+import { addContinueCall, addTool, type Continuable, continues } from "./pause/call-tools.ts";
 import type { RoundResponse } from "./round/request.ts";
 import { storeByDefault } from "./tasks/default-store.ts";
 import { noStore } from "./tasks/store-needed.ts";
@@ -85,7 +85,7 @@ class ParleyApp implements App {
   #keyring: Keyring | undefined;
   readonly #warnOfStrangers = strangerWarning(
     (message) => this.#core.logger.warn(message),
-    () => this.#core.reach.relay,
+    () => continues(this.#registry),
   );
   #serving: Serving | undefined;
   #stdio: ReturnType<typeof serveOverStdio> | undefined;
@@ -128,7 +128,7 @@ class ParleyApp implements App {
       newServer: () => this.#bareServer(),
     });
     this.#draftTasks = draftTasksOf(this.#core, this.#registry, () => this.#waits.signal);
-    if (options.relay === true) this.#addContinueCall();
+    if (options.relay === true) addContinueCall(this.#continuable);
     if (options.store !== undefined) this.#use(options.store);
     this.#startCheck = new StartCheck(this.#core.logger, {
       keys: () => this.#core.keyring(),
@@ -139,13 +139,14 @@ class ParleyApp implements App {
 
   readonly tool: App["tool"] = (name, config, handler) => {
     const definition = defineTool(name, config, handler);
-    this.#registry.add({ kind: "tool", name, config, definition });
+    addTool(this.#continuable, { kind: "tool", name, config, definition });
     this.#startCheck.registered();
     return handleTo({ kind: "tool", name }, this.#core, definition);
   };
 
-  #addContinueCall(): void {
-    this.#registry.add(continueCallTool(this.#core, this.#registry, this.#options.principal));
+  get #continuable(): Continuable {
+    const { principal } = this.#options;
+    return { core: this.#core, registry: this.#registry, derivePrincipal: principal };
   }
 
   readonly prompt: App["prompt"] = (name, config, handler) => {

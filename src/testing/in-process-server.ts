@@ -24,7 +24,7 @@ import type { Keyring } from "../token/keyring.ts";
 import { maxInflatedBytes, unpack } from "../token/payload.ts";
 import { InProcessTasks } from "./in-process-tasks.ts";
 import { capabilitiesOf } from "./played-client.ts";
-import { isHandle, relayedBy } from "./played-pause.ts";
+import { isHandle, relayedBy, secretIn } from "./played-pause.ts";
 import type { PlayClient, PlayClientName } from "./played-client.ts";
 import { WatchedBodies } from "./watched-bodies.ts";
 import type { BodyExecution, Crash } from "./watched-bodies.ts";
@@ -57,7 +57,7 @@ export interface ServedRound {
 export interface PlayOptions {
   /**
    * The client that makes the call. "modern" can be asked everything but cannot follow tasks; "task" can follow them as
-   * well; "chat" can do nothing. `{ can: ["form"] }` is a client that can do what it lists. Default: "task" for a tool with
+   * well; "chat" can do nothing; "app" renders MCP Apps and can do nothing else. `{ can: ["form"] }` is a client that can do what it lists. Default: "task" for a tool with
    * `task` in its config, otherwise "modern".
    */
   readonly client?: PlayClientName | PlayClient | undefined;
@@ -81,6 +81,8 @@ export class InProcessServer {
   readonly tasks: InProcessTasks;
   readonly #store = new MemoryStore({ now: () => this.#clock.environment.now() });
   #instance: Core | undefined;
+  /** What the App has been told with the last pause. */
+  #secret: string | undefined;
   /** The undos that ran to their end. */
   readonly undone: UndoExecution[] = [];
   /** Which undo kills its process, counted from 1. */
@@ -142,20 +144,29 @@ export class InProcessServer {
     return { response, ...watched.summary(), parts: [...parts] };
   }
 
-  /** A handle in place of a token continues a paused call, as a model does. */
-  #serve(request: RoundRequest): Promise<RoundResponse> {
+  /** A handle in place of a token continues a paused call, as a model does, or the App. */
+  async #serve(request: RoundRequest): Promise<RoundResponse> {
+    const response = await this.#served(request);
+    this.#secret = secretIn(response);
+    return response;
+  }
+
+  #served(request: RoundRequest): Promise<RoundResponse> {
     const { requestState, inputResponses } = request;
     if (typeof requestState !== "string" || !isHandle(requestState)) {
       return serveRound(this.#serving(), this.#definition, request);
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script's answers
     const responses = inputResponses as Readonly<Record<string, object>> | undefined;
-    return serveContinuation(this.#serving(), () => this.#definition, {
+    const secret = this.#secret;
+    const sent = {
       ...request,
-      arguments: relayedBy(requestState, responses),
+      arguments: { ...relayedBy(requestState, responses), secret },
       requestState: undefined,
       inputResponses: undefined,
-    });
+    };
+    const way = secret === undefined ? "relay" : "app";
+    return serveContinuation(this.#serving(), () => this.#definition, sent, way);
   }
 
   /**

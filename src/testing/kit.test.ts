@@ -81,7 +81,7 @@ describe("play", () => {
       "this client does not support it",
     );
     await expect(play(able, {}, {}, { client: "relay" as never })).rejects.toThrow(
-      'play: client: "relay" is not known. Use "modern", "task", "chat" or { can: [ … ] }.',
+      'play: client: "relay" is not known. Use "modern", "task", "chat", "app" or { can: [ … ] }.',
     );
   });
 

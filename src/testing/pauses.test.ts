@@ -67,3 +67,38 @@ describe("play with a client that cannot be asked", () => {
     expect(call.pauses).toHaveLength(2);
   });
 });
+
+describe("play with a client that renders MCP Apps", () => {
+  // #region app
+  const rename = app.tool("rename", { ui: "form" }, async (ctx) => {
+    const name = await ctx.ask("name", "What is the new name?");
+    if (!(await ctx.confirm("sure", "Rename it?"))) return "Nothing was changed.";
+    await ctx.step("rename", () => `renamed to ${name}`);
+    return `Renamed to ${name}.`;
+  });
+  // #endregion
+
+  test("answers in the form, and the model only waits", async () => {
+    const call = await play(rename, {}, { name: "Nora", sure: true }, { client: "app" });
+    expect(call.text).toBe("Renamed to Nora.");
+    expect(call.ran("rename")).toBe(1);
+    expect(call.pauses).toHaveLength(2);
+    expect(call.pauses[0]).toContain("A form is shown to the user. Wait.");
+    const refused = await play(rename, {}, { name: "Nora", sure: false }, { client: "app" });
+    expect(refused.text).toBe("Nothing was changed.");
+    expect((await play(rename, {}, { name: declined }, { client: "app" })).text).toBe(
+      'Question "name" was declined.',
+    );
+  });
+
+  test("runs a task that the client cannot follow", async () => {
+    const trip = app.tool("app_trip", { task: "optional", ui: "form" }, async (ctx) => {
+      const to = await ctx.ask("to", "Where to?");
+      await ctx.background();
+      return `${to} ${await ctx.ask("seat", "Which seat?")}`;
+    });
+    const call = await play(trip, {}, { to: "Oslo", seat: "12A" }, { client: "app" });
+    expect(call.text).toBe("Oslo 12A");
+    expect(call.task).toBeDefined();
+  });
+});

@@ -1,6 +1,7 @@
 // The client that a test plays: what it can be asked, and whether it can follow tasks.
 
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import { appsExtension, appType } from "../protocol/paused-call.ts";
 import { streamingExtension } from "../protocol/streaming.ts";
 import { tasksExtension } from "../protocol/task.ts";
 import { isExtensionId } from "../protocol/capabilities.ts";
@@ -18,18 +19,23 @@ export interface PlayClient {
 }
 
 /** The clients that have a name. */
-export type PlayClientName = "modern" | "task" | "chat";
+export type PlayClientName = "modern" | "task" | "chat" | "app";
 
 /** The names that `as` still takes. */
 type OlderName = "modern" | "task" | "no-elicitation" | "no-sampling";
 
-const named: Readonly<Record<PlayClientName | OlderName, readonly RequiredAbility[]>> = {
+const named: Readonly<
+  Record<PlayClientName | OlderName, readonly (RequiredAbility | ExtensionId)[]>
+> = {
   modern: ["form", "url", "sampling", "roots", "stream"],
   task: ["form", "url", "sampling", "roots", "task", "stream"],
   chat: [],
+  app: [appsExtension],
   "no-elicitation": ["sampling", "roots"],
   "no-sampling": ["form", "url", "roots"],
 };
+
+const showsApps = { mimeTypes: [appType] };
 
 /** What the client of a test declares. By default, a tool that can become a task is called by a client that follows it. */
 export function capabilitiesOf(
@@ -42,7 +48,7 @@ export function capabilitiesOf(
     typeof chosen === "object" ? chosen.can : named[chosen];
   if (can === undefined) {
     throw new Error(
-      `play: client: ${JSON.stringify(chosen)} is not known. Use "modern", "task", "chat" or { can: [ … ] }.`,
+      `play: client: ${JSON.stringify(chosen)} is not known. Use "modern", "task", "chat", "app" or { can: [ … ] }.`,
     );
   }
   const elicitation = {
@@ -54,7 +60,9 @@ export function capabilitiesOf(
     ...(can.includes("stream") ? [streamingExtension] : []),
     ...can,
   ];
-  const extensions = Object.fromEntries(ids.filter(isExtensionId).map((id) => [id, {}]));
+  const extensions = Object.fromEntries(
+    ids.filter(isExtensionId).map((id) => [id, id === appsExtension ? showsApps : {}]),
+  );
   return {
     ...(Object.keys(elicitation).length > 0 && { elicitation }),
     ...(can.includes("sampling") && { sampling: { tools: {}, context: {} } }),

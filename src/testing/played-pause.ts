@@ -1,8 +1,8 @@
 // A call that pauses because its client cannot be asked, as `play` sees it: the questions are in the result, and the answers
-// go to `continue_call`.
+// go to `continue_call`, or to `answer_call` as the App sends them.
 
 import type { InputRequest, InputRequired } from "../protocol/input-required.ts";
-import { pauseMeta } from "../server/pause/pause-result.ts";
+import { pauseMeta } from "../protocol/paused-call.ts";
 import type { RoundResponse } from "../server/round/request.ts";
 import { own } from "../util/objects.ts";
 
@@ -22,7 +22,17 @@ export function pauseIn(response: RoundResponse): InputRequired | undefined {
   };
 }
 
-/** The arguments of `continue_call` for these answers. */
+/** The secret of a pause that the App answers. */
+export function secretIn(response: RoundResponse): string | undefined {
+  if (response.kind !== "complete") return undefined;
+  const pause = own(response.result["_meta"], pauseMeta);
+  const isForApp = Object.values(own(pause, "questions") ?? {}).some(
+    (question) => own(question, "way") === "app",
+  );
+  return isForApp ? String(own(pause, "secret")) : undefined;
+}
+
+/** The arguments of `continue_call` or `answer_call` for these answers. */
 export function relayedBy(
   call: string,
   responses: Readonly<Record<string, object>> = {},

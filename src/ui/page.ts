@@ -29,7 +29,12 @@ export function messagePage(from: string, title: string, text: string): string {
   ]);
 }
 
-function page(title: string, body: readonly ComponentChild[]): string {
+/** A whole document. A script is only for the App, because pages work without any. */
+export function page(
+  title: string,
+  body: readonly ComponentChild[],
+  { css = style, script }: { readonly css?: string; readonly script?: string } = {},
+): string {
   const head = h(
     "head",
     {},
@@ -38,8 +43,15 @@ function page(title: string, body: readonly ComponentChild[]): string {
     h("meta", { name: "robots", content: "noindex" }),
     h("title", {}, title),
     // The text is ours, and a browser does not decode entities in it.
-    h("style", { dangerouslySetInnerHTML: { __html: style } }),
+    h("style", { dangerouslySetInnerHTML: { __html: css } }),
   );
-  const main = h("body", {}, h("main", {}, body));
+  const main = h(
+    "body",
+    {},
+    h("main", {}, body),
+    script === undefined
+      ? undefined
+      : h("script", { type: "module", dangerouslySetInnerHTML: { __html: script } }),
+  );
   return `<!doctype html>${renderToString(h("html", { lang: "en" }, head, main))}`;
 }

@@ -1,9 +1,8 @@
 // How forms look: one narrow column, the system's own font and colours that follow its light or dark mode.
 
-/** For pages and for the App. It is inline, because neither may load anything. */
-export const style: string = `:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--paper:#fff;--ground:#f4f5f7;--line:#8c959f;--accent:#0b57d0;--on:#fff;--wrong:#b3261e}
-@media(prefers-color-scheme:dark){:root{--ink:#e6e8eb;--soft:#a9b1ba;--paper:#1b1e23;--ground:#111317;--line:#7d8590;--accent:#a8c7fa;--on:#062e6f;--wrong:#f2b8b5}}
-*{box-sizing:border-box}
+const light = `--ink:#1b1f24;--soft:#57606a;--paper:#fff;--ground:#f4f5f7;--line:#8c959f;--accent:#0b57d0;--on:#fff;--wrong:#b3261e`;
+const dark = `--ink:#e6e8eb;--soft:#a9b1ba;--paper:#1b1e23;--ground:#111317;--line:#7d8590;--accent:#a8c7fa;--on:#062e6f;--wrong:#f2b8b5`;
+const rules = `*{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 main{max-width:36rem;margin:0 auto;padding:1.5rem 1rem 3rem}
 .card{background:var(--paper);border:1px solid color-mix(in srgb,var(--line) 35%,transparent);border-radius:.75rem;padding:1.5rem}
@@ -31,4 +30,18 @@ button{min-height:2.75rem;padding:.5rem 1.25rem;border:1px solid var(--line);bor
 button.main{border-color:var(--accent);background:var(--accent);color:var(--on)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .foot{margin:1rem .25rem 0;color:var(--soft);font-size:.8125rem}
+`;
+
+/** For pages. It is inline, because they may not load anything. */
+export const style: string = `:root{color-scheme:light dark;${light}}
+@media(prefers-color-scheme:dark){:root{${dark}}}
+${rules}`;
+
+/** For the App, which the host tells whether to be dark. Where nothing is asked, it takes no space. */
+export const appStyle: string = `:root{color-scheme:light;${light}}
+:root.dark{color-scheme:dark;${dark}}
+${rules}body{background:transparent}
+main{max-width:none;padding:0}
+.card{padding:1rem}
+[aria-busy] button{opacity:.5;cursor:default}
 `;

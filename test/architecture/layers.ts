@@ -31,7 +31,7 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ["util", "protocol"],
   },
   ui: {
-    holds: "forms as people see them: pages, and later the App",
+    holds: "forms as people see them: pages, and the App with its script",
     mayImport: ["util", "protocol"],
   },
   server: {

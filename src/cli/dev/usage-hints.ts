@@ -17,7 +17,9 @@ export interface UsageHints {
 export function usageHints({ url, server, tools, client }: UsageHints): string {
   const as = client === undefined ? [] : ["--as", client];
   const call = `  npx mcp-parley call ${url}`;
-  const shown = tools.filter(({ name }) => name !== "continue_call").slice(0, 3);
+  const shown = tools
+    .filter(({ name }) => name !== "continue_call" && name !== "answer_call")
+    .slice(0, 3);
   const calls = shown.map((tool) =>
     [call, plainLine(tool.name), ...examples(tool.inputSchema), ...as].join(" "),
   );

@@ -6,7 +6,8 @@ import type { ResourceConfig } from "./resource.ts";
 import type { Schema } from "../forms/schema.ts";
 import type { ToolConfig } from "./tool.ts";
 
-interface RegisteredTool {
+/** A registered tool. */
+export interface RegisteredTool {
   readonly kind: "tool";
   readonly name: string;
   readonly config: ToolConfig<Schema | undefined, Schema | undefined>;

@@ -58,6 +58,19 @@ export interface ToolConfig<
    */
   readonly once?: O | undefined;
   /**
+   * With "form", hosts that render MCP Apps show this tool's questions as a form inside the conversation. It is for hosts
+   * that can show neither forms nor pages by themselves. Needs a store. Default: no App.
+   *
+   * @example
+   * ```ts
+   * app.tool("resolve_bug", { description: "Resolve a bug", ui: "form" }, async (ctx) => {
+   *   const how = await ctx.choose("how", "How was it resolved?", ["Fixed", "Duplicate"]);
+   *   return `Closed as ${how}`;
+   * });
+   * ```
+   */
+  readonly ui?: "form" | undefined;
+  /**
    * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
    * declare. Default: nothing.
    */
@@ -157,7 +170,8 @@ export function defineTool<
   handler: ToolHandler<In, Out, T, O>,
 ): Definition {
   checkHandler(`app.tool("${name}")`, handler);
-  const { inputSchema, outputSchema, task, once, requires } = config;
+  const { inputSchema, outputSchema, task, once, ui, requires } = config;
+  checkUi(name, ui);
   for (const ability of requires ?? []) checkAbility(name, ability);
   checkSchema(`Tool "${name}"`, "inputSchema", inputSchema, "input");
   checkSchema(`Tool "${name}"`, "outputSchema", outputSchema, "output");
@@ -166,6 +180,7 @@ export function defineTool<
     name,
     task,
     once,
+    ui,
     requires,
     hasOutput: outputSchema !== undefined,
     parse: (_target, args) => parseArguments(inputSchema, args),
@@ -183,6 +198,14 @@ function checkAbility(name: string, ability: string): void {
   if (isRequirable(ability) || isExtensionId(ability)) return;
   throw new TypeError(
     `Tool "${name}" requires "${ability}", which is not known. Use ${requirableWords}, or the id of an extension, such as io.example/ext.`,
+  );
+}
+
+/** Likewise for JavaScript authors. */
+function checkUi(name: string, ui: string | undefined): void {
+  if (ui === undefined || ui === "form") return;
+  throw new TypeError(
+    `Tool "${name}" has ui: ${JSON.stringify(ui)}, which is not known. Use "form".`,
   );
 }
 

@@ -61,20 +61,20 @@ export const isLoopback = (host: string): boolean =>
 /** Warns that anyone can call. It does so once, however many addresses the app listens on. */
 export function strangerWarning(
   warn: (message: string) => void,
-  isRelaying: () => boolean,
+  hasHandles: () => boolean,
 ): (host: string) => void {
   let isGiven = false;
   return (host) => {
     if (isGiven) return;
     isGiven = true;
     warn(
-      `app.listen on ${host} without auth: anyone who can reach this address can call every tool, and all of them count as one caller. Pass parley({ auth, principal }), or let something in front of the app verify callers.${isRelaying() ? bearerHandles : ""}`,
+      `app.listen on ${host} without auth: anyone who can reach this address can call every tool, and all of them count as one caller. Pass parley({ auth, principal }), or let something in front of the app verify callers.${hasHandles() ? bearerHandles : ""}`,
     );
   };
 }
 
 const bearerHandles =
-  " With relay, whoever has the handle of a paused call can continue it, because it belongs to no caller.";
+  " Whoever has the handle of a paused call can continue it, because it belongs to no caller.";
 
 /** Starts an HTTP server. */
 export async function listen(

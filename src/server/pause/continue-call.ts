@@ -1,15 +1,10 @@
-// `continue_call`: a model calls this tool to bring the user's answers to a paused call, or to ask for its status.
+// How a paused call goes on: a model or the App brings the user's answers, or asks for the status of the call.
 
-import { fromJsonSchema } from "@modelcontextprotocol/server";
 import { answerMap } from "../../protocol/answers.ts";
-import { shortDigest } from "../../token/canonical.ts";
+import { digest, shortDigest } from "../../token/canonical.ts";
 import { own } from "../../util/objects.ts";
 import type { Core } from "../core.ts";
-import type { Definition } from "../define/definition.ts";
-import type { Registration, Registry } from "../define/registry.ts";
-import { principalOf } from "../round/principal.ts";
-import type { PrincipalOf } from "../round/principal.ts";
-import { ownTool } from "../round/own-tools.ts";
+import type { Definition, WireResult } from "../define/definition.ts";
 import type { RoundRequest, RoundResponse } from "../round/request.ts";
 import { serveRound } from "../round/round.ts";
 import { mailIn } from "../pages/mailbox.ts";
@@ -21,77 +16,14 @@ import type { PausedCall } from "./pause.ts";
 import { readRelayed, takeAnswers } from "./relayed-answers.ts";
 import type { Relayed } from "./relayed-answers.ts";
 
-type FindTool = (name: string) => Definition | undefined;
+/** Finds the tool that was called. */
+export type FindTool = (name: string) => Definition | undefined;
 
-/** The tool as the app registers it. */
-export function continueCallTool(
-  core: Core,
-  registry: Registry,
-  derivePrincipal: PrincipalOf | undefined,
-): Registration {
-  const find: FindTool = (name) => registry.tool(name)?.definition;
-  const definition = ownTool(
-    {
-      method: "tools/call",
-      name: continueCall,
-      parse: (_target, input) => ({ ok: true, input }),
-      invoke: () => undefined,
-      toResult: () => ({}),
-      toFailure: failureOf,
-    },
-    (serving, request) => serveContinuation(serving, find, request),
-  );
-  return {
-    kind: "tool",
-    name: continueCall,
-    definition,
-    config: {
-      title: "Continue a call",
-      description:
-        'Continues a call that is not finished. Use it only when a result says so, with the "call" from that result.',
-      inputSchema: fromJsonSchema({
-        type: "object",
-        properties: {
-          call: { type: "string", description: 'The "call" from the result.' },
-          answers: {
-            type: "object",
-            description: "What the user has answered, by the key of the question.",
-          },
-          decline: {
-            type: "array",
-            items: { type: "string" },
-            description: "The keys of the questions that the user does not want to answer.",
-          },
-          cancel: { type: "boolean", description: "True if the user wants to stop the call." },
-        },
-        required: ["call"],
-      }),
-      annotations: {
-        readOnlyHint: false,
-        destructiveHint: true,
-        idempotentHint: false,
-        openWorldHint: true,
-      },
-      // The scopes of the tool that was called, because this continues its call.
-      scopeChallenge: async ({ request, authInfo }) => {
-        const call = own(own(request.params, "arguments"), "call");
-        if (typeof call !== "string") return undefined;
-        const pause = await findPause(core, call, principalOf(authInfo, derivePrincipal));
-        const challenge = pause && registry.tool(pause.tool)?.config.scopeChallenge;
-        if (challenge === undefined) return undefined;
-        const params = { ...request.params, name: pause?.tool, arguments: pause?.arguments };
-        return challenge({
-          request: { ...request, params },
-          ...(authInfo === undefined ? {} : { authInfo }),
-        });
-      },
-    },
-  };
-}
-
-const continueCall = "continue_call";
-
-const failureOf = (text: string) => ({ content: [{ type: "text", text }], isError: true });
+/** The result that says why a call does not go on. */
+export const failureOf = (text: string): WireResult => ({
+  content: [{ type: "text", text }],
+  isError: true,
+});
 const failure = (text: string): RoundResponse => ({ kind: "complete", result: failureOf(text) });
 
 /** The same text for unknown handles, expired handles and those of other callers, so that it reveals nothing about them. */
@@ -105,29 +37,38 @@ const malformed = failure(
   'Pass the call from the result, and the answers by key: {"call":"…","answers":{"key":"value"}}.',
 );
 
-/** Serves a request for `continue_call`. */
+/** Serves a request for `continue_call`, or for `answer_call` if the answers come the way "app". */
 export async function serveContinuation(
   core: Core,
   find: FindTool,
   request: RoundRequest,
+  way: "relay" | "app" = "relay",
 ): Promise<RoundResponse> {
-  const relayed = readRelayed(request.arguments);
-  if (relayed === undefined) return malformed;
-  const pause = await findPause(core, relayed.call, request.principal);
+  const sent = readRelayed(request.arguments);
+  if (sent === undefined) return malformed;
+  const pause = await findPause(core, sent.call, request.principal);
   const definition = pause && find(pause.tool);
   if (pause === undefined || definition === undefined) return gone;
+  if (way === "app" && !isProof(sent, pause)) return gone;
+  const relayed = { ...sent, way };
   const call: PausedCall = { handle: relayed.call, pause };
   return pause.task === undefined
     ? continueRound(core, definition, request, call, relayed)
     : continueTask(core, definition, request, call, relayed);
 }
 
+/** Digests are compared, so that the time it takes says nothing about the secret. */
+const isProof = ({ secret }: Relayed, pause: Pause): boolean =>
+  secret !== undefined && pause.secret !== undefined && digest(secret) === digest(pause.secret);
+
+type Came = Relayed & { readonly way: "relay" | "app" };
+
 async function continueRound(
   core: Core,
   definition: Definition,
   request: RoundRequest,
   call: PausedCall,
-  relayed: Relayed,
+  relayed: Came,
 ): Promise<RoundResponse> {
   const { pause } = call;
   const { before, questions, requestState, dueAt } = pause;
@@ -139,7 +80,7 @@ async function continueRound(
   if (before !== undefined && isRepeated(before, relayed)) {
     return play(core, definition, request, { ...call, by: before }, repeated(before));
   }
-  const { responses, ignored } = takeAnswers(questions, relayed, "relay");
+  const { responses, ignored } = takeAnswers(questions, relayed, relayed.way);
   const isPoll = Object.keys(responses).length === 0;
   if (isPoll && pause.isOver === true) {
     if (ignored.length > 0 || before === undefined) return movedOn;
@@ -171,8 +112,8 @@ const repeated = ({ requestState, responses }: Continuation) => ({
 });
 
 /** Whether these are the answers that led to where the call is now. */
-function isRepeated({ questions, responses }: Continuation, relayed: Relayed): boolean {
-  const taken = takeAnswers(questions, relayed, "relay").responses;
+function isRepeated({ questions, responses }: Continuation, relayed: Came): boolean {
+  const taken = takeAnswers(questions, relayed, relayed.way).responses;
   return Object.keys(taken).length > 0 && shortDigest(taken) === shortDigest(responses);
 }
 
@@ -218,7 +159,7 @@ async function continueTask(
   definition: Definition,
   request: RoundRequest,
   call: PausedCall,
-  relayed: Relayed,
+  relayed: Came,
 ): Promise<RoundResponse> {
   const { pause, handle } = call;
   const task = await ownTask(core, pause.task, request.principal);
@@ -234,7 +175,7 @@ async function continueTask(
     if (answers !== undefined) await applyAnswers(core, task.id, answers);
     return pauseTask(core, definition, request, task, ways, call);
   }
-  const { responses, ignored } = takeAnswers(askedBy(task, ways).paused, relayed, "relay");
+  const { responses, ignored } = takeAnswers(askedBy(task, ways).paused, relayed, relayed.way);
   const wires = new Map(Array.from(task.questionKeys, ([wire, { key }]) => [key, wire]));
   const answers = new Map(
     Object.entries(responses).map(([key, response]) => [wires.get(key) ?? key, response]),

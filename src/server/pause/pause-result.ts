@@ -2,12 +2,10 @@
 // text of an author, a client or a person can pose as one. The second block holds the questions as JSON.
 
 import type { FormField, FormJson } from "../../protocol/form.ts";
+import { pauseMeta } from "../../protocol/paused-call.ts";
 import { controls, hidden } from "../../util/unsafe-characters.ts";
 import type { WireResult } from "../define/definition.ts";
 import type { Pause, PausedQuestion } from "./kept-pause.ts";
-
-/** The member of `_meta` that describes a pause to programs. */
-export const pauseMeta = "io.github.mcp-parley/pause";
 
 /** What else a model is told. */
 export interface PauseNotes {

@@ -44,12 +44,8 @@ export async function pauseRound(
     dueAt: pausing?.dueAt,
     mail: pausing?.mail?.map((one) => ({ callId, ...one })),
     expiresAt: core.environment.now() + core.limits.pauseMs,
-    ...(hasApp(questions) ? { secret: earlier?.pause.secret ?? newHandle(core) } : {}),
   });
 }
-
-const hasApp = (questions: PausedQuestions) =>
-  Object.values(questions).some(({ way }) => way === "app");
 
 async function kept(
   core: Core,
@@ -66,6 +62,8 @@ async function kept(
     arguments: (earlier?.pause.arguments ?? request.arguments ?? {}) as Json,
     principal: request.principal ?? null,
     before: earlier?.by,
+    // From the first pause on, because a task writes no other, and its App asks how it stands.
+    ...(definition.ui === "form" ? { secret: earlier?.pause.secret ?? newHandle(core) } : {}),
     ...own,
   };
   await keepPause(core, handle, pause);
@@ -85,7 +83,7 @@ export const paused = (
 
 /** Notes that a call has ended, so that it no longer counts as paused and its last response can be sent again. */
 export async function endPause(core: Core, { handle, pause, by }: PausedCall): Promise<void> {
-  const { secret: _secret, dueAt: _dueAt, ...rest } = pause;
+  const { dueAt: _dueAt, ...rest } = pause;
   await keepPause(core, handle, {
     ...rest,
     number: pause.number + 1,
@@ -132,7 +130,6 @@ export async function pauseTask(
     ways,
     // A task may take days, and its handle is the only way to it.
     expiresAt: Math.max(environment.now() + limits.pauseMs, latest.expiresAt),
-    ...(hasApp(asked.paused) ? { secret: earlier?.pause.secret ?? newHandle(core) } : {}),
   };
   if (earlier?.pause.task === latest.id) {
     return paused(definition, earlier.handle, { ...earlier.pause, ...own }, notes);

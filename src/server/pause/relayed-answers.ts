@@ -1,26 +1,35 @@
-// What a model passes to `continue_call`, and how its answers become those of a form.
+// What a model passes to `continue_call`, or the App to `answer_call`, and how the answers become those of a form.
 
 import { isObject, own } from "../../util/objects.ts";
 import type { Way } from "../round/ways.ts";
 import type { PausedQuestion, PausedQuestions } from "./kept-pause.ts";
 
-/** The arguments of `continue_call`. */
+/** The arguments of `continue_call` and of `answer_call`. */
 export interface Relayed {
   readonly call: string;
   readonly answers: Readonly<Record<string, unknown>>;
   readonly decline: readonly string[];
   readonly cancel: boolean;
+  /** What only the App has been told. */
+  readonly secret?: string | undefined;
 }
 
-/** Undefined if these are not the arguments of `continue_call`. */
+/** Undefined if these are not such arguments. */
 export function readRelayed(args: unknown): Relayed | undefined {
   if (!isObject(args)) return undefined;
   const { call, decline = [], cancel = false } = args;
   const answers = parsed(args["answers"] ?? {});
   if (typeof call !== "string" || typeof cancel !== "boolean") return undefined;
   if (!isObject(answers) || !Array.isArray(decline)) return undefined;
-  const declined: unknown[] = decline;
-  return { call, answers, decline: declined.filter((key) => typeof key === "string"), cancel };
+  const declined = decline.filter((key) => typeof key === "string");
+  const secret = own(args, "secret");
+  return {
+    call,
+    answers,
+    decline: declined,
+    cancel,
+    secret: typeof secret === "string" ? secret : undefined,
+  };
 }
 
 /** Some models write an object as its JSON text. */
@@ -70,7 +79,11 @@ const questionIn = (questions: PausedQuestions, key: string): PausedQuestion | u
   Object.hasOwn(questions, key) ? questions[key] : undefined;
 
 /** Undefined if it is not an answer to a confirmation. Everything else is checked with the question's schema. */
-function responseTo(key: string, { request }: PausedQuestion, value: unknown): object | undefined {
+function responseTo(
+  key: string,
+  { way, request }: PausedQuestion,
+  value: unknown,
+): object | undefined {
   const form =
     request.method === "elicitation/create" && request.params.mode === "form"
       ? request.params.requestedSchema.properties
@@ -80,6 +93,8 @@ function responseTo(key: string, { request }: PausedQuestion, value: unknown): o
     if (typeof value !== "boolean") return undefined;
     return value ? { action: "accept", content: {} } : { action: "decline" };
   }
+  // The App sends the whole form, and the only field of it may be empty. A model may send the value of that field.
+  if (way === "app") return { action: "accept", content: value };
   const isWhole = isObject(value) && names.some((name) => Object.hasOwn(value, name));
   const content = names.length === 1 && !isWhole ? { [names[0] ?? key]: value } : value;
   return { action: "accept", content };

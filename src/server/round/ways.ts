@@ -4,6 +4,7 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { abilitiesOf } from "../../protocol/capabilities.ts";
 import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
+import { appsExtension, appType } from "../../protocol/paused-call.ts";
 import { own } from "../../util/objects.ts";
 
 /**
@@ -105,10 +106,6 @@ export const relaysTasks = (task: string | undefined, open: OpenWays): boolean =
 /** Whether a question that goes this way ends the request, because no `requestState` can travel with it. */
 export const pausesFor = (way: Way | undefined): boolean =>
   way === "app" || way === "relay" || way === "link";
-
-/** The extension that a client declares if it shows MCP Apps. */
-export const appsExtension = "io.modelcontextprotocol/ui";
-const appType = "text/html;profile=mcp-app";
 
 function showsApps({ extensions }: ClientCapabilities): boolean {
   const types = own(own(extensions, appsExtension), "mimeTypes");

@@ -85,7 +85,7 @@ export function install(server: McpServer, installation: Installation): Serve {
       case "tool": {
         const { name, config, definition } = registration;
         const { inputSchema, outputSchema, ...own } = config;
-        const { task: _task, once: _once, requires: _requires, ...rest } = own;
+        const { task: _task, once: _once, ui: _ui, requires: _requires, ...rest } = own;
         const respond = serve(definition);
         const isTask = definition.task !== undefined;
         const described = {

@@ -17,7 +17,7 @@ import type { RoundRequest } from "../round/request.ts";
 import { ClientParts, wantedStream } from "../round/client-parts.ts";
 import type { PartChannel } from "../round/client-parts.ts";
 import { Notifier } from "../round/notifier.ts";
-import { appsExtension } from "../round/ways.ts";
+import { appsExtension } from "../../protocol/paused-call.ts";
 import { UnreadBytes } from "./unread-bytes.ts";
 
 /** A round's request, and what the SDK's context says about it. */
