@@ -1,6 +1,7 @@
-// Writes pictures of the pages to the folder `pictures`, to look at: `npm run pages:pictures`.
+// Writes pictures of the pages and of the App to the folder `pictures`, to look at: `npm run pages:pictures`.
 
 import { mkdirSync } from "node:fs";
+import { openHost } from "./app-host.ts";
 import { openBrowser, serve } from "./chromium.ts";
 
 mkdirSync("pictures", { recursive: true });
@@ -25,5 +26,16 @@ for (const tool of ["book", "erase", "key"]) {
     }
   }
 }
+const host = await openHost(browser);
+for (const theme of ["light", "dark"] as const) {
+  for (const width of [320, 800]) {
+    const { page, frame, close } = await host.show("book", { theme, width });
+    await frame.getByLabel("Your name").waitFor();
+    if (width === 320) await frame.getByRole("button", { name: "Send" }).click();
+    await page.screenshot({ path: `pictures/app-${theme}-${width}.png`, fullPage: true });
+    await close();
+  }
+}
+await host.close();
 await browser.close();
 await desk.app.close();

@@ -1,0 +1,156 @@
+// A host that renders MCP Apps in a real browser, on the official AppBridge and the official client.
+
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { build } from "esbuild";
+import { memoryStore, parley } from "mcp-parley";
+import type { Browser, Frame, Page } from "playwright-core";
+import { z } from "zod";
+import { own } from "../../src/util/objects.ts";
+import { keys, quiet } from "../interop/errands.ts";
+
+const Booking = z.object({
+  name: z.string().min(2).meta({ title: "Your name" }),
+  guests: z.int().min(0).max(9).default(1),
+  meal: z.enum(["Fish", "Pasta"]),
+});
+
+/** What a host shows, and what it was told. */
+export interface Shown {
+  readonly page: Page;
+  readonly frame: Frame;
+  /** What the model gets to read. */
+  readonly contexts: unknown[];
+  readonly heights: (number | undefined)[];
+  readonly requested: string[];
+  /** The tools that the App has called, and that have answered. */
+  readonly called: string[];
+  readonly close: () => Promise<void>;
+}
+
+interface Look {
+  readonly theme?: "light" | "dark";
+  readonly width?: number;
+  /** An earlier result, as in an old conversation. */
+  readonly result?: CallToolResult;
+}
+
+/** A host with a server of its own, whose steps write to `ran`. */
+export interface AppHost {
+  readonly ran: string[];
+  readonly call: (tool: string) => Promise<CallToolResult>;
+  /** Calls a tool as a model does, and shows its App as a host does. */
+  readonly show: (tool: string, look?: Look) => Promise<Shown>;
+  readonly close: () => Promise<void>;
+}
+
+export async function openHost(browser: Browser): Promise<AppHost> {
+  const ran: string[] = [];
+  const app = parley({
+    name: "desk",
+    version: "1.0.0",
+    keys,
+    logger: quiet,
+    store: memoryStore(),
+    relay: true,
+  });
+  app.tool("book", { ui: "form" }, async (ctx) => {
+    const booking = await ctx.ask("booking", "Please complete your booking.", Booking);
+    await ctx.step("hold", () => void ran.push(`hold ${booking.name}`));
+    const isSure = await ctx.confirm("sure", "Pay 80 euros now?");
+    await ctx.step("pay", () => void ran.push(`pay ${isSure}`));
+    return `Booked: ${JSON.stringify(booking)} ${isSure}`;
+  });
+  app.tool("trip", { ui: "form", task: "optional" }, async (ctx) => {
+    const to = await ctx.ask("to", "Where to?");
+    await ctx.background();
+    await ctx.sleep("search", 10);
+    const seat = await ctx.ask("seat", "Which seat?");
+    return `${to} ${seat}`;
+  });
+  app.tool("plain", { ui: "form" }, () => "Nothing to ask.");
+  const { url } = await app.listen(0);
+  const client = await connected(url);
+  const site = await serveHostPage();
+  const call = (tool: string) => client.callTool({ name: tool, arguments: {} });
+  return {
+    ran,
+    call,
+    show: async (tool, { theme = "light", width = 700, result } = {}) => {
+      const html = await appOf(client, tool);
+      const shown = result ?? (await call(tool));
+      const context = await browser.newContext({ viewport: { width, height: 800 } });
+      const page = await context.newPage();
+      const contexts: unknown[] = [];
+      const heights: (number | undefined)[] = [];
+      const requested: string[] = [];
+      const called: string[] = [];
+      await page.exposeFunction(
+        "callServer",
+        async (name: string, args: Record<string, unknown>) => {
+          const answer = await client.callTool({ name, arguments: args });
+          called.push(name);
+          return answer;
+        },
+      );
+      await page.exposeFunction("noteContext", (one: unknown) => void contexts.push(one));
+      await page.exposeFunction("noteSize", (height?: number) => void heights.push(height));
+      await page.goto(site.url);
+      page.on("request", (request) => requested.push(request.url()));
+      // As text, because this file knows nothing of the page's own functions.
+      const passed = [html, shown, theme].map((one) => JSON.stringify(one)).join(", ");
+      await page.evaluate(`showApp(${passed})`);
+      const frame = page.frames()[1];
+      if (frame === undefined) throw new Error("No App is shown.");
+      return { page, frame, contexts, heights, requested, called, close: () => context.close() };
+    },
+    close: async () => {
+      await client.close();
+      await app.close();
+      site.close();
+    },
+  };
+}
+
+async function connected(url: string): Promise<Client> {
+  const extensions = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
+  const options = { capabilities: { extensions }, versionNegotiation: { mode: "auto" } } as const;
+  const client = new Client({ name: "host", version: "1.0.0" }, options);
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+/** The App that the list of tools names. */
+async function appOf(client: Client, tool: string): Promise<string> {
+  const { tools } = await client.listTools();
+  const listed = tools.find(({ name }) => name === tool);
+  const uri = String(own(own(listed?._meta, "ui"), "resourceUri"));
+  const { contents } = await client.readResource({ uri });
+  const [document] = contents;
+  return document !== undefined && "text" in document ? document.text : "";
+}
+
+async function serveHostPage(): Promise<{ readonly url: string; readonly close: () => void }> {
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, "app-host-page.ts")],
+    bundle: true,
+    minify: true,
+    write: false,
+  });
+  const script = outputFiles[0]?.text ?? "";
+  const server = createServer((_request, response) => {
+    // What the specification demands of hosts where a resource asks for nothing. A frame without an address inherits it.
+    response.setHeader(
+      "content-security-policy",
+      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'",
+    );
+    response.setHeader("content-type", "text/html");
+    response.end(`<!doctype html><title>Host</title><body><script>${script}</script>`);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", () => resolve()));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  return { url: `http://127.0.0.1:${port}/`, close: () => void server.close() };
+}
