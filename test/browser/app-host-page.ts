@@ -18,6 +18,9 @@ page.showApp = async (html, result, theme) => {
   const frame = document.createElement("iframe");
   // Not even forms are allowed, as in the strictest hosts.
   frame.setAttribute("sandbox", "allow-scripts");
+  frame.style.width = "100%";
+  frame.style.border = "0";
+  document.body.style.margin = "0";
   document.body.replaceChildren(frame);
   const app = frame.contentWindow;
   if (app === null) throw new Error("The frame has no window.");

@@ -31,7 +31,10 @@ for (const theme of ["light", "dark"] as const) {
   for (const width of [320, 800]) {
     const { page, frame, close } = await host.show("book", { theme, width });
     await frame.getByLabel("Your name").waitFor();
-    if (width === 320) await frame.getByRole("button", { name: "Send" }).click();
+    if (width === 320) {
+      await frame.getByRole("button", { name: "Send" }).click();
+      await frame.getByRole("alert").waitFor();
+    }
     await page.screenshot({ path: `pictures/app-${theme}-${width}.png`, fullPage: true });
     await close();
   }
