@@ -37,6 +37,7 @@ export class HeldStreams {
 
   /** Reads on in the task, as a client does when the task asks something and when it ends. */
   async read(server: InProcessServer, taskId: string): Promise<void> {
+    if (!server.hasStreams) return;
     const reading = await server.tasks.readStreams(taskId, this.#cursor);
     for (;;) {
       const { done, value } = await reading.next();

@@ -111,6 +111,15 @@ export class InProcessServer {
     return this.#core.limits;
   }
 
+  /** Whether the client takes streams. */
+  get hasStreams(): boolean {
+    return abilitiesOf(this.#capabilities).includes(streamingExtension);
+  }
+
+  get #capabilities() {
+    return capabilitiesOf(this.#options.client ?? this.#options.as, this.#definition);
+  }
+
   /** Serves one round, which may be cut off by a crash. */
   async send(input: RoundInput, crash?: Crash): Promise<ServedRound> {
     const watched = new WatchedBodies();
@@ -124,19 +133,18 @@ export class InProcessServer {
         resolve({ kind: "none" });
       };
     });
-    const capabilities = capabilitiesOf(this.#options.client ?? this.#options.as, this.#definition);
     const request = {
       ...targetOf(this.#definition, this.#args),
       requestState: input.requestState,
       inputResponses: input.inputResponses,
-      capabilities,
+      capabilities: this.#capabilities,
       era: typeof this.#options.client === "object" ? this.#options.client.era : undefined,
       principal: this.#options.principal,
       facts: { meta: {} },
       // Nothing runs tasks meanwhile.
       patienceMs: 0,
       stop,
-      ...(abilitiesOf(capabilities).includes(streamingExtension) && { notify: hearing(parts) }),
+      ...(this.hasStreams && { notify: hearing(parts) }),
       stepObserver: watched.observer(crash, () => kill?.()),
     };
     const response = await Promise.race([this.#serve(request), killed]);

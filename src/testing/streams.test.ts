@@ -81,6 +81,14 @@ describe("crashTest", () => {
     },
   );
 
+  test("a client that follows tasks and takes no streams holds nothing, which is no problem", async () => {
+    const client = { can: ["form", "task"] } as const;
+    const call = await play(report(), {}, script, { client });
+    expect([call.streamed("draft").text, call.streamed("middle").text]).toEqual(["", ""]);
+    const { plays } = await crashTest(report(), {}, script, { client, mayRepeat });
+    expect(plays).toBeGreaterThan(10);
+  });
+
   test("with once, a request that is sent twice leaves no half of a stream", async () => {
     const tool = app().tool("report", { once: true }, async (ctx) => {
       const draft = await ctx.stream("draft", async function* () {
