@@ -1,6 +1,8 @@
-// A tool that streams in three rounds with questions, becomes a task, streams there, asks, and streams again.
+// A tool that streams in three rounds with questions, becomes a task, streams there, asks, and streams again. It can also
+// run over standard input and output.
 
-import { parley } from "mcp-parley";
+import { fileURLToPath } from "node:url";
+import { memoryStore, parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";
 import { keys, quiet } from "../interop/errands.ts";
 
@@ -41,3 +43,7 @@ const pieces = (...texts: readonly string[]) =>
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await reportApp({ store: memoryStore() }, async () => {}).stdio();
+}

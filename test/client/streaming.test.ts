@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { memoryStore } from "mcp-parley";
 import type { App } from "mcp-parley";
 import { connect } from "mcp-parley/client";
@@ -10,6 +11,7 @@ import type { Call, ConnectOptions, Part } from "mcp-parley/client";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { gate } from "../gate.fixture.ts";
+import { stdioPlace } from "../interop/stdio-place.ts";
 import { patience } from "../patience.ts";
 import { startProgram } from "../programs.ts";
 import { reportApp } from "./streaming-report.ts";
@@ -25,7 +27,7 @@ async function served(app: App, worker = true): Promise<string> {
   return url;
 }
 
-async function connected(url: string, options: ConnectOptions = {}) {
+async function connected(url: Parameters<typeof connect>[0], options: ConnectOptions = {}) {
   const connection = await connect(url, { elicit, ...options });
   onTestFinished(() => connection.close());
   return connection;
@@ -87,7 +89,7 @@ test("three rounds, a task and its question", async () => {
   expect((await connection.call("report")).text).toBe(whole);
 });
 
-test("a 2025-11-25 session, in which the parts come with the request", async () => {
+test("a 2025-11-25 session, in which the parts come with the request, or with that for the result of the task", async () => {
   const url = await served(reportApp({ store: memoryStore() }, async () => {}));
   for (const task of [false, true]) {
     const connection = await connected(url, { era: "2025-11-25" });
@@ -95,8 +97,21 @@ test("a 2025-11-25 session, in which the parts come with the request", async () 
     const call = connection.start("report", {}, { task });
     await reader.read(call);
     expect((await call.result()).text).toBe(whole);
-    // A task of that version is not read: its result is all that arrives.
-    if (!task) expect(reader.text).toBe(whole);
+    expect([task, reader.text]).toEqual([task, whole]);
+  }
+});
+
+test.each(["2026-07-28", "2025-11-25"] as const)("over stdio, %s", async (era) => {
+  const place = stdioPlace(fileURLToPath(new URL("streaming-report.ts", import.meta.url)));
+  const connection = await connected(place, { era });
+  for (const task of era === "2025-11-25" ? [false, true] : [undefined]) {
+    const reader = new Reader();
+    const call = connection.start("report", {}, { task });
+    await reader.read(call);
+    expect((await call.result()).text).toBe(whole);
+    expect([task, reader.text]).toEqual([task, whole]);
+    // They came before the result did.
+    expect(reader.seen).toContain("append one");
   }
 });
 

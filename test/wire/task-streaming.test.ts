@@ -1,5 +1,7 @@
 // The streams of a task, read from any replica over HTTP.
 
+import { connect as connectSocket } from "node:net";
+import type { Socket } from "node:net";
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";
@@ -242,6 +244,37 @@ describe("a reading is refused", () => {
   });
 });
 
+test("a client that does not read gets no more after limits.streamStallMs", async () => {
+  const limits = { streamStallMs: 100, taskLogBytes: 128 * 1024 * 1024 };
+  const { store, readers } = heardStore();
+  const { app, to } = await writer(store, { limits });
+  const piece = "x".repeat(1024 * 1024);
+  const blocks = 40;
+  app.tool("flood", { task: "optional" }, async (ctx) => {
+    await ctx.background();
+    for (let n = 0; n < blocks; n += 1) await ctx.emit(`block ${n}`, piece);
+    return "done";
+  });
+  const taskId = await begun(to, "flood", {}, own());
+  await until(to, taskId, "completed", own());
+  const before = { ...readers };
+  const socket = await unread(to, message(taskId), taskId);
+  await vi.waitFor(() => expect(readers.begun).toBeGreaterThan(before.begun), patience);
+  await vi.waitFor(() => expect(readers.open).toBe(before.open), patience);
+  // It gets what was on its way, and no result.
+  let bytes = 0;
+  let text = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk: string) => {
+    bytes += chunk.length;
+    text = (text + chunk).slice(-2_000);
+  });
+  socket.resume();
+  await vi.waitFor(() => expect(text.endsWith("\r\n0\r\n\r\n")).toBe(true), patience);
+  expect(bytes).toBeLessThan((blocks - 10) * piece.length);
+  expect(text).not.toContain('"result"');
+});
+
 test("over stdio", async () => {
   const { app, ask: asked } = await stdioHere();
   app.tool("report", { task: "optional" }, async (ctx) => {
@@ -280,4 +313,40 @@ async function raw(to: To, taskId: string, sending: Sending): Promise<string> {
   const response = await post(to, message(taskId), sending);
   const headers = [...response.headers].filter(([name]) => name !== "date");
   return JSON.stringify([response.status, headers, await response.text()]);
+}
+
+// ---------------------------------------------------------------- a client that does not read
+
+/** A client that has sent its request, and reads nothing. */
+async function unread(to: string, sent: object, name: string): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(to);
+  const body = JSON.stringify(sent);
+  const socket = connectSocket(Number(port), hostname);
+  socket.pause();
+  socket.on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  await new Promise<void>((resolve) => void socket.once("connect", resolve));
+  socket.write(
+    `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\n` +
+      `accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n` +
+      `mcp-method: ${method}\r\nmcp-name: ${name}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+/** A store that counts who listens to it. A process that reads streams does. */
+function heardStore() {
+  const store = new MemoryStore();
+  const readers = { begun: 0, open: 0 };
+  const { subscribe } = store;
+  const counted: typeof subscribe = (listener) => {
+    const stop = subscribe(listener);
+    readers.begun += 1;
+    readers.open += 1;
+    return () => {
+      readers.open -= 1;
+      stop();
+    };
+  };
+  return { store: Object.assign(store, { subscribe: counted }), readers };
 }
