@@ -45,7 +45,7 @@ export class RunStreams {
 /** The running streams of one process. */
 export class RunningStreams {
   /** When the next batches of all streams are made. */
-  readonly timer = new SharedTimer();
+  readonly timer: SharedTimer = new SharedTimer();
   readonly #store: Pick<TaskStore, "subscribe">;
   readonly #runs = new Map<string, RunStreams>();
   readonly #readers = new Map<string, Set<Wake>>();

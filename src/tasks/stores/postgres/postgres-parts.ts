@@ -38,30 +38,34 @@ export class PostgresParts {
   }
 
   /** Whether the claim still holds, so that the parts are written. */
-  readonly add = gathered(async (all: readonly Addition[]) => {
-    const rows = all.flatMap(({ ref, parts }) => parts.map((part) => ({ ...ref, ...part })));
-    const columns = [
-      rows.map(({ id }) => id),
-      rows.map(({ epoch }) => epoch),
-      rows.map(({ key }) => key),
-      rows.map(({ n }) => n),
-      rows.map(({ record }) => record),
-    ];
-    const claims = [all.map(({ ref }) => ref.id), all.map(({ ref }) => ref.epoch)];
-    const held = await this.#database.run<ClaimRef>("addParts", [...claims, ...columns]);
-    return ({ ref }: Addition) =>
-      held.some(({ id, epoch }) => id === ref.id && epoch === ref.epoch);
-  });
+  readonly add: (addition: Addition) => Promise<boolean> = gathered(
+    async (all: readonly Addition[]) => {
+      const rows = all.flatMap(({ ref, parts }) => parts.map((part) => ({ ...ref, ...part })));
+      const columns = [
+        rows.map(({ id }) => id),
+        rows.map(({ epoch }) => epoch),
+        rows.map(({ key }) => key),
+        rows.map(({ n }) => n),
+        rows.map(({ record }) => record),
+      ];
+      const claims = [all.map(({ ref }) => ref.id), all.map(({ ref }) => ref.epoch)];
+      const held = await this.#database.run<ClaimRef>("addParts", [...claims, ...columns]);
+      return ({ ref }: Addition) =>
+        held.some(({ id, epoch }) => id === ref.id && epoch === ref.epoch);
+    },
+  );
 
   /** The parts after a place. */
-  readonly read = gathered(async (places: readonly Place[]) => {
-    const rows = await this.#database.run<Row>("readParts", [
-      places.map(({ id }) => id),
-      places.map(({ epoch }) => epoch),
-      places.map(({ n }) => n),
-    ]);
-    return (_: Place, index: number) => pageOf(rows.filter(({ place }) => place === index + 1));
-  });
+  readonly read: (place: Place) => Promise<PartPage | undefined> = gathered(
+    async (places: readonly Place[]) => {
+      const rows = await this.#database.run<Row>("readParts", [
+        places.map(({ id }) => id),
+        places.map(({ epoch }) => epoch),
+        places.map(({ n }) => n),
+      ]);
+      return (_: Place, index: number) => pageOf(rows.filter(({ place }) => place === index + 1));
+    },
+  );
 }
 
 function pageOf(rows: readonly Row[]): PartPage | undefined {
