@@ -81,7 +81,8 @@ export async function serve(): Promise<{
       const inputResponses = { q: { action: "accept" } };
       const sent = { capabilities, requestState, inputResponses };
       const { result } = await callTool(app, tool, {}, sent);
-      return String(own(own(own(result, "content"), "0"), "text"));
+      const content = result?.["content"];
+      return String(Array.isArray(content) ? own(content[0], "text") : undefined);
     },
   };
 }
