@@ -260,6 +260,17 @@ describe("who gets parts", () => {
     expect(answer.result).toMatchObject({ resultType: "input_required" });
   });
 
+  test("`stream: {}` of the draft means nothing without the plug-in, and beside the params it is not JSON-RPC", async () => {
+    const { app } = writer();
+    const to = await listening(app);
+    const message = envelope("tools/call", { name: "report", stream: {} }, { capabilities });
+    const answer = await exchange(to, message);
+    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(answer.result).toMatchObject({ resultType: "input_required" });
+    const beside = await exchange(to, Object.assign(message, { stream: {} }));
+    expect(beside.error).toMatchObject({ code: -32_600 });
+  });
+
   test("a token comes back as it was sent, whatever is in it", async () => {
     const { app } = writer();
     const to = await listening(app);
