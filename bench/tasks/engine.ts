@@ -6,11 +6,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../../src/util/json.ts";
 import { nodeTurns } from "../../src/replay/turns.ts";
 import { defaultTaskLimits } from "../../src/tasks/limits.ts";
-import type { Program } from "../../src/tasks/program.ts";
+import type { Prepared, Program } from "../../src/tasks/program.ts";
 import { TaskRuntime } from "../../src/tasks/runtime.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import type { TaskObserver } from "../../src/tasks/observer.ts";
 import { newKey, parseKeys } from "../../src/token/keyring.ts";
+import type { Keyring } from "../../src/token/keyring.ts";
 import { openRecord, sealRecord } from "../../src/token/sealed-record.ts";
 
 const tool = "approve";
@@ -18,6 +19,23 @@ const key = "go";
 const answer = "yes, do";
 
 const read = (value: Json) => ({ kind: "value" as const, value });
+
+/** The carrier of a run of this tool, without MCP. */
+export const carrierOf =
+  (name: string, callId: string): Prepared["carrier"] =>
+  (recording) => ({
+    ...recording,
+    name,
+    callId,
+    turns: nodeTurns,
+    after: (ms, callback) => {
+      const timer = setTimeout(callback, ms);
+      return () => clearTimeout(timer);
+    },
+    stallMs: 5_000,
+    canDetach: false,
+    canYield: false,
+  });
 
 /** Asks one question if its input says so, and returns its input and the answer. */
 const program: Program = {
@@ -28,19 +46,7 @@ const program: Program = {
       return { given, answer: await ops.ask(key, { digest: key, shown: key, read }) };
     },
     input,
-    carrier: (recording) => ({
-      ...recording,
-      name: tool,
-      callId,
-      turns: nodeTurns,
-      after: (ms, callback) => {
-        const timer = setTimeout(callback, ms);
-        return () => clearTimeout(timer);
-      },
-      stallMs: 5_000,
-      canDetach: false,
-      canYield: false,
-    }),
+    carrier: carrierOf(tool, callId),
     shown: () => ({
       kind: "question",
       request: { message: "Go on?", properties: { go: "string" } },
@@ -60,7 +66,7 @@ const wrong = (what: string) => (): never => {
 /** As the engine reports it. */
 export let leasesLost = 0;
 
-export const observer: TaskObserver = {
+const observer: TaskObserver = {
   created: () => {},
   finished: () => {},
   leaseLost: () => void (leasesLost += 1),
@@ -75,23 +81,34 @@ export const observer: TaskObserver = {
   storeBack: () => {},
 };
 
+/** A process with this one tool. Processes that share tasks share a keyring. */
+export function runtimeOf(
+  store: TaskStore,
+  name: string,
+  only: Program,
+  keyring: Keyring = newKeyring(),
+): TaskRuntime {
+  return new TaskRuntime({
+    store,
+    sealer: {
+      seal: (text, place) => sealRecord(text, `bench/${place}`, keyring),
+      open: (sealed, place) => openRecord(sealed, `bench/${place}`, keyring),
+    },
+    programs: { names: () => [name], get: (wanted) => (wanted === name ? only : undefined) },
+    limits: defaultTaskLimits,
+    observer,
+    newId,
+  });
+}
+
+export const newKeyring = (): Keyring => parseKeys([newKey("bench")]);
+
 export class Engine {
   readonly runtime: TaskRuntime;
   #tasks = 0;
 
   constructor(store: TaskStore) {
-    const keyring = parseKeys([newKey("bench")]);
-    this.runtime = new TaskRuntime({
-      store,
-      sealer: {
-        seal: (text, place) => sealRecord(text, `bench/${place}`, keyring),
-        open: (sealed, place) => openRecord(sealed, `bench/${place}`, keyring),
-      },
-      programs: { names: () => [tool], get: (name) => (name === tool ? program : undefined) },
-      limits: defaultTaskLimits,
-      observer,
-      newId,
-    });
+    this.runtime = runtimeOf(store, tool, program);
   }
 
   readonly start = (concurrency: number): Promise<boolean> =>

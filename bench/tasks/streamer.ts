@@ -2,17 +2,13 @@
 // reader in another replica.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { nodeTurns } from "../../src/replay/turns.ts";
-import { defaultTaskLimits } from "../../src/tasks/limits.ts";
 import type { Program } from "../../src/tasks/program.ts";
-import { TaskRuntime } from "../../src/tasks/runtime.ts";
+import type { TaskRuntime } from "../../src/tasks/runtime.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import { newKey, parseKeys } from "../../src/token/keyring.ts";
-import { openRecord, sealRecord } from "../../src/token/sealed-record.ts";
-import { newId, observer } from "./engine.ts";
+import { carrierOf, newId, newKeyring, runtimeOf } from "./engine.ts";
 
 const tool = "stream";
-const keyring = parseKeys([newKey("bench")]);
+const keyring = newKeyring();
 
 /** A stream that says the time every `everyMs` milliseconds, until the time in its input. */
 const program = (everyMs: number): Program => ({
@@ -32,39 +28,15 @@ const program = (everyMs: number): Program => ({
         { streams: "stream" },
       ),
     input,
-    carrier: (recording) => ({
-      ...recording,
-      name: tool,
-      callId,
-      turns: nodeTurns,
-      after: (ms, callback) => {
-        const timer = setTimeout(callback, ms);
-        return () => clearTimeout(timer);
-      },
-      stallMs: 5_000,
-      canDetach: false,
-      canYield: false,
-    }),
+    carrier: carrierOf(tool, callId),
     shown: () => ({ kind: "external" }),
   }),
   ending: () => ({ status: "completed", result: null }),
 });
 
 /** A replica that runs these tasks, or only reads them. */
-export function streamer(store: TaskStore, everyMs: number): TaskRuntime {
-  const own = program(everyMs);
-  return new TaskRuntime({
-    store,
-    sealer: {
-      seal: (text, place) => sealRecord(text, `bench/${place}`, keyring),
-      open: (sealed, place) => openRecord(sealed, `bench/${place}`, keyring),
-    },
-    programs: { names: () => [tool], get: (name) => (name === tool ? own : undefined) },
-    limits: defaultTaskLimits,
-    observer,
-    newId,
-  });
-}
+export const streamer = (store: TaskStore, everyMs: number): TaskRuntime =>
+  runtimeOf(store, tool, program(everyMs), keyring);
 
 /** Streams for a while, and resolves to the milliseconds that each piece took to the reader. */
 export async function streamed(

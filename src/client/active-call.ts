@@ -47,7 +47,7 @@ export interface ActiveCall {
   readonly emit: (event: CallEvent) => void;
   /** Which log messages to ask for. Undefined if the application does not read events. */
   readonly logLevel: LoggingLevel | undefined;
-  /** What the call streams. Undefined if nobody could read it. */
+  /** What the call streams. Undefined if the caller gets only the result. */
   readonly stream: CallStream | undefined;
   /** True while a person is being asked. Meanwhile, a server that sends nothing is not in trouble. */
   readonly isPaused: () => boolean;

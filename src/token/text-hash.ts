@@ -1,4 +1,4 @@
-// The hash of a text that is no secret, as a browser computes it too.
+// The hash of a text that is not secret. A browser computes the same one.
 
 import { createHash } from "node:crypto";
 

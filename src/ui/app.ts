@@ -17,7 +17,7 @@ interface Pause {
   readonly secret: string;
   /** The first question that is for the App. */
   readonly question: Question | undefined;
-  /** Whether nobody is asked anything, because the call is still running. */
+  /** Whether there is nothing to answer, because the call is still running. */
   readonly isRunning: boolean;
   readonly expiresAt: number;
 }

@@ -152,7 +152,7 @@ function unordered(store: TaskStore, sealer: Sealer): TaskStore {
   };
 }
 
-/** Keeps the parts of streams without the claim that they belong to: anyone writes, and nobody notices a takeover. */
+/** Keeps the parts of streams without the claim that they belong to: any replica writes, even after a takeover. */
 function withoutStreamEpochs(store: TaskStore): TaskStore {
   return {
     ...store,

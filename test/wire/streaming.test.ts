@@ -1,7 +1,6 @@
 // Parts of a result while it is made, in rounds, as any client sees them: the official one with a notification handler, and
 // a raw reader of the events.
 
-import { connect as connectSocket } from "node:net";
 import type { Socket } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
@@ -16,6 +15,7 @@ import { patience } from "../patience.ts";
 import { accept, callTool, envelope, exchange, messagesIn, post, textIn, tokenIn } from "./post.ts";
 import type { Answer, Incoming, To } from "./post.ts";
 import { streamOf } from "./stream.ts";
+import { unreadCall } from "./unread-call.ts";
 
 const id = "io.github.mcp-parley/streaming";
 const partMethod = `notifications/${id}/part`;
@@ -446,23 +446,14 @@ function flood(limits: ParleyOptions["limits"] = {}) {
   return { app, seen };
 }
 
-/** A client that has sent its request, and reads when the test says so. */
-async function unreadCall(to: string): Promise<Socket> {
-  const { hostname, port, pathname } = new URL(to);
-  const message = envelope("tools/call", { name: "flood", arguments: {} }, streaming());
-  const body = JSON.stringify(message);
-  const socket = connectSocket(Number(port), hostname);
-  socket.pause();
-  socket.on("error", () => {});
-  onTestFinished(() => void socket.destroy());
-  await new Promise<void>((resolve) => void socket.once("connect", resolve));
-  socket.write(
-    `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\n` +
-      `accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n` +
-      `mcp-method: tools/call\r\nmcp-name: flood\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+/** A client of the tool "flood" that reads when the test says so. */
+const unreadFlood = (to: string): Promise<Socket> =>
+  unreadCall(
+    to,
+    "tools/call",
+    "flood",
+    envelope("tools/call", { name: "flood", arguments: {} }, streaming()),
   );
-  return socket;
-}
 
 // What the kernel takes on both sides, and the 256 KiB of ours.
 const bounded = (24 * 1024 * 1024) / piece.length;
@@ -470,7 +461,7 @@ const bounded = (24 * 1024 * 1024) / piece.length;
 describe("a client that does not read", () => {
   test("makes the body wait, then gets no more parts, and the handler ends", async () => {
     const { app, seen } = flood({ streamStallMs: 100 });
-    const socket = await unreadCall(await listening(app));
+    const socket = await unreadFlood(await listening(app));
     await seen.ended.opened;
     await vi.waitFor(() => expect(seen.isReturned).toBe(true), patience);
     expect(seen.made).toBe(pieces);
@@ -489,7 +480,7 @@ describe("a client that does not read", () => {
 
   test("or reads a byte at a time, is treated the same way", async () => {
     const { app, seen } = flood({ streamStallMs: 100 });
-    const socket = await unreadCall(await listening(app));
+    const socket = await unreadFlood(await listening(app));
     const reading = setInterval(() => void socket.read(1), 5);
     onTestFinished(() => clearInterval(reading));
     await seen.ended.opened;
@@ -499,7 +490,7 @@ describe("a client that does not read", () => {
 
   test("and disconnects ends the body", async () => {
     const { app, seen } = flood();
-    const socket = await unreadCall(await listening(app));
+    const socket = await unreadFlood(await listening(app));
     await vi.waitFor(() => expect(seen.waitedAt).toBeDefined(), patience);
     socket.destroy();
     await seen.ended.opened;
@@ -508,7 +499,7 @@ describe("a client that does not read", () => {
 
   test("for a while gets everything once it reads", async () => {
     const { app, seen } = flood();
-    const socket = await unreadCall(await listening(app));
+    const socket = await unreadFlood(await listening(app));
     await vi.waitFor(() => expect(seen.waitedAt).toBeDefined(), patience);
     let bytes = 0;
     let end = "";

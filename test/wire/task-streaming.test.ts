@@ -1,7 +1,5 @@
 // The streams of a task, read from any replica over HTTP.
 
-import { connect as connectSocket } from "node:net";
-import type { Socket } from "node:net";
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";
@@ -17,6 +15,7 @@ import type { Answer, Incoming, Sending, To } from "./post.ts";
 import { stdioHere } from "./stdio-here.ts";
 import { streamOf } from "./stream.ts";
 import { ask, begun, extension, until } from "./task-calls.ts";
+import { unreadCall } from "./unread-call.ts";
 
 const id = "io.github.mcp-parley/streaming";
 const method = `${id}/read`;
@@ -258,7 +257,7 @@ test("a client that does not read gets no more after limits.streamStallMs", asyn
   const taskId = await begun(to, "flood", {}, own());
   await until(to, taskId, "completed", own());
   const before = { ...readers };
-  const socket = await unread(to, message(taskId), taskId);
+  const socket = await unreadCall(to, method, taskId, message(taskId));
   await vi.waitFor(() => expect(readers.begun).toBeGreaterThan(before.begun), patience);
   await vi.waitFor(() => expect(readers.open).toBe(before.open), patience);
   // It gets what was on its way, and no result.
@@ -313,25 +312,6 @@ async function raw(to: To, taskId: string, sending: Sending): Promise<string> {
   const response = await post(to, message(taskId), sending);
   const headers = [...response.headers].filter(([name]) => name !== "date");
   return JSON.stringify([response.status, headers, await response.text()]);
-}
-
-// ---------------------------------------------------------------- a client that does not read
-
-/** A client that has sent its request, and reads nothing. */
-async function unread(to: string, sent: object, name: string): Promise<Socket> {
-  const { hostname, port, pathname } = new URL(to);
-  const body = JSON.stringify(sent);
-  const socket = connectSocket(Number(port), hostname);
-  socket.pause();
-  socket.on("error", () => {});
-  onTestFinished(() => void socket.destroy());
-  await new Promise<void>((resolve) => void socket.once("connect", resolve));
-  socket.write(
-    `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\n` +
-      `accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n` +
-      `mcp-method: ${method}\r\nmcp-name: ${name}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-  return socket;
 }
 
 /** A store that counts who listens to it. A process that reads streams does. */

@@ -43,7 +43,7 @@ interface OpenCall {
   /** The last progress that was reported under its token. */
   progress: number;
   task: FollowedTask | undefined;
-  /** Undefined if nobody wants its parts. */
+  /** Undefined if there is no `onPart`. */
   streamed: StreamedRequest | undefined;
   /** Undefined if nothing is traced. */
   readonly trace: TracedCall | undefined;

@@ -92,7 +92,7 @@ export function installTasks(
       channel: partsOver(core, ctx, isAttached),
       signal: mcpReq.signal,
     });
-    // Nobody is there to read it.
+    // The client has gone and cannot read it.
     if (response === undefined) throw new ProtocolError(internalError, "The client has gone.");
     return resultOf(response);
   });

@@ -93,7 +93,7 @@ async function read(
       const room = channel.send({ token, ...part });
       isGone = room !== undefined && !(await hasRoom(core, room));
       bytes += channel.mostBytes === undefined ? 0 : JSON.stringify(part).length;
-      // Where nobody counts what is unread, the client asks for more.
+      // If unread bytes cannot be counted, the client asks for more.
       if (isGone || bytes > (channel.mostBytes ?? Infinity)) stop();
     }
   } finally {

@@ -1,4 +1,4 @@
-// One timer for all streams of a process. Whoever is due first takes the others along, so that from then on their
+// One timer for all streams of a process. The stream that is due first takes the others along, so that from then on their
 // batches are written with one statement.
 
 import type { Clock } from "../clock.ts";

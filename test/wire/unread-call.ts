@@ -1,0 +1,27 @@
+// A client that has sent its request over a socket of its own, and reads only when the test says so.
+
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** Sends a request for `method` and `name`, and leaves the response unread. */
+export async function unreadCall(
+  to: string,
+  method: string,
+  name: string,
+  message: object,
+): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(to);
+  const body = JSON.stringify(message);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  socket.on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  await new Promise<void>((resolve) => void socket.once("connect", resolve));
+  socket.write(
+    `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\n` +
+      `accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n` +
+      `mcp-method: ${method}\r\nmcp-name: ${name}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  return socket;
+}
