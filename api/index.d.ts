@@ -183,6 +183,54 @@ export declare interface AttachOptions {
     readonly once?: boolean | undefined;
 }
 
+/** What an audit record says has happened. */
+export declare type AuditAction = ("asked" | "answered" | "declined" | "cancelled" | "timed_out") | ("approved" | "rejected" | "too_late") | ("call_cancelled" | "undone" | "undo_failed") | ("connected" | "disconnected" | "token_refused");
+
+/** The options of the audit, for `parley({ audit })`. */
+export declare interface AuditOptions {
+    /** Records what people answered, too. Default: false, so that records say that there was an answer and not which. */
+    readonly values?: boolean | undefined;
+    /** Also gets every record, to keep it elsewhere. It may get a record twice, with the same `id`. Default: none. */
+    readonly sink?: AuditSink | undefined;
+}
+
+/** One thing that happened. It is flat, because a sink writes rows. */
+export declare interface AuditRecord {
+    /** The same if the record is written again, for example after a crash. */
+    readonly id: string;
+    /** When it happened. */
+    readonly at: Date;
+    /** What happened. */
+    readonly action: AuditAction;
+    /** The tool, prompt or resource that was called. */
+    readonly tool?: string | undefined;
+    /** The call. Undefined if it is not known, such as that of a refused token. */
+    readonly callId?: string | undefined;
+    /** The task that the call has become. */
+    readonly taskId?: string | undefined;
+    /** Whose call it is. */
+    readonly principal?: string | undefined;
+    /** Who did this, if it is known and not the caller. */
+    readonly who?: string | undefined;
+    /** The key of the question, or of the step that was undone. */
+    readonly key?: string | undefined;
+    /** The digest of the question. It is the same for a question and its answers. */
+    readonly digest?: string | undefined;
+    /** The text of the question. */
+    readonly message?: string | undefined;
+    /** What was shown beside the question. */
+    readonly about?: About | undefined;
+    /** How the question went to the person, or how the answer came. */
+    readonly via?: Via | undefined;
+    /** The name of the undo or the provider, the note of a decision, or why a token was refused. */
+    readonly note?: string | undefined;
+    /** The answer. Only with `audit: { values: true }`, and never that of a sensitive question. */
+    readonly value?: Json | undefined;
+}
+
+/** Takes audit records, for `parley({ audit })`. What it throws is logged and never fails a call. */
+export declare type AuditSink = (record: AuditRecord) => unknown;
+
 /** How callers are verified: the options of the SDK's `verifyBearerToken`, and where callers get their tokens. */
 export declare interface AuthConfig extends VerifyBearerTokenOptions {
     /**
@@ -265,6 +313,15 @@ export declare interface CommonOptions {
     readonly url?: string | URL | undefined;
     /** Who visits the pages. Required outside development if the app has `auth` and a `url`. Default: anyone who has a link. */
     readonly pages?: PagesOptions | undefined;
+    /**
+     * Who was asked what, who answered, and how: a function that gets each record of the audit, or options. Default: no sink.
+     *
+     * @example
+     * ```ts
+     * const app = parley({ name: "deploy", version: "1.0.0", audit: (record) => warehouse.insert(record) });
+     * ```
+     */
+    readonly audit?: AuditSink | AuditOptions | undefined;
     /** Limits to change. The others keep their defaults. */
     readonly limits?: Partial<Limits> | undefined;
     /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */
@@ -1526,6 +1583,9 @@ export declare interface Verified {
     readonly parsedBody?: unknown;
 }
 
+/** How an answer came. "delivery": through `app.deliver` or `app.decide`. "console": an operator gave it. */
+export declare type Via = Way | "delivery" | "console";
+
 /** A person who visits a page. */
 export declare interface Visitor {
     /** The same text that `parley({ principal })` gives for this person's calls. */
@@ -1548,6 +1608,12 @@ export declare interface WaitOptions {
     /** How long to wait, in milliseconds. `waitFor` then throws `UnansweredError` with the reason "timed_out". Default: as long as the task lasts. */
     readonly timeoutMs?: number | undefined;
 }
+
+/**
+ * How a question reaches the person. "form": the client shows a form. "url": the client offers our page. "app": our form
+ * inside the conversation. "relay": the model asks in the chat. "link": the model passes on the address of our page.
+ */
+export declare type Way = "form" | "url" | "app" | "relay" | "link";
 
 /** A web handler, and its form for `node:http`, which leaves what is not its own to `next`. */
 export declare interface WebHandler {

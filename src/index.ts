@@ -99,6 +99,13 @@ export type { OpenUrl, PageOptions, PageUrl, WaitOptions } from "./server/contex
 export type { Notice } from "./server/context/notice.ts";
 export type { WebHandler } from "./server/http/web-handler.ts";
 export type { Routes } from "./server/http/routes.ts";
+export type { Via, Way } from "./server/round/ways.ts";
+export type {
+  AuditAction,
+  AuditOptions,
+  AuditRecord,
+  AuditSink,
+} from "./server/audit/audit-record.ts";
 export type { About } from "./server/pages/page-question.ts";
 export type { DeliverResult, TicketFacts } from "./server/pages/tickets.ts";
 export type { PagesOptions, Visitor } from "./server/pages/visitors.ts";

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import type { Implementation, McpServer, ServerNotifier } from "@modelcontextprotocol/server";
 import type { Drafts } from "../protocol/draft-plug-in.ts";
 import type { Store } from "../tasks/store.ts";
+import type { AuditOptions, AuditSink } from "./audit/audit-record.ts";
 import type { Limits } from "./limits.ts";
 import type { WebHandler } from "./http/web-handler.ts";
 import type { DeliverResult, TicketFacts } from "./pages/tickets.ts";
@@ -54,6 +55,15 @@ export interface CommonOptions {
   readonly url?: string | URL | undefined;
   /** Who visits the pages. Required outside development if the app has `auth` and a `url`. Default: anyone who has a link. */
   readonly pages?: PagesOptions | undefined;
+  /**
+   * Who was asked what, who answered, and how: a function that gets each record of the audit, or options. Default: no sink.
+   *
+   * @example
+   * ```ts
+   * const app = parley({ name: "deploy", version: "1.0.0", audit: (record) => warehouse.insert(record) });
+   * ```
+   */
+  readonly audit?: AuditSink | AuditOptions | undefined;
   /** Limits to change. The others keep their defaults. */
   readonly limits?: Partial<Limits> | undefined;
   /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */

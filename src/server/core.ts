@@ -6,6 +6,7 @@ import type { Sealer } from "../tasks/sealing.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { openRecord, sealRecord } from "../token/sealed-record.ts";
 import type { UndoRegistry } from "./define/undo.ts";
+import type { AuditOptions, NewAuditRecord } from "./audit/audit-record.ts";
 import type { Limits } from "./limits.ts";
 import type { Reach } from "./round/ways.ts";
 import type { Environment } from "./ops/environment.ts";
@@ -36,6 +37,10 @@ export interface Core {
   readonly tasks: TaskRuntime | undefined;
   /** Undefined if the app has no store. */
   readonly store: TaskStore | undefined;
+  /** What `parley({ audit })` says. */
+  readonly auditing: AuditOptions;
+  /** Records what happened, in the store and for the sink. It never rejects, and resolves when the record is written. */
+  readonly audit: (record: NewAuditRecord) => Promise<void>;
   /** Logs that the store failed a request. In an outage, it logs once and not for each request. */
   readonly storeFailed: (error: unknown, fields?: Record<string, unknown>) => void;
 }

@@ -1,5 +1,6 @@
 // What stands behind the handles that `app.tool`, `app.prompt` and `app.resource` return. The test kit plays them.
 
+import { audit } from "../audit/audit.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "./definition.ts";
@@ -30,7 +31,15 @@ export function registeredAs(handle: object): Registered {
 export function anotherInstance(
   core: Core,
   own: Pick<Core, "environment" | "logger"> &
-    Partial<Pick<Core, "store" | "tasks">> & { readonly keyring: Keyring },
+    Partial<Pick<Core, "store" | "tasks" | "auditing">> & { readonly keyring: Keyring },
 ): Core {
-  return { ...core, store: undefined, tasks: undefined, ...own, keyring: () => own.keyring };
+  const instance: Core = {
+    ...core,
+    store: undefined,
+    tasks: undefined,
+    ...own,
+    keyring: () => own.keyring,
+    audit: (record) => audit(instance, record),
+  };
+  return instance;
 }

@@ -49,6 +49,7 @@ const noMetrics: Metrics = {
   expired: nothing,
   waited: nothing,
   storeFailed: nothing,
+  auditFailed: nothing,
   refused: nothing,
   gauges: () => nothing,
 };
@@ -64,6 +65,7 @@ interface Metrics {
   readonly expired: (count: number) => void;
   readonly waited: (tool: string, ms: number) => void;
   readonly storeFailed: (store: string) => void;
+  readonly auditFailed: (where: "sink" | "store") => void;
   readonly refused: (definition: Definition, reason: string) => void;
   readonly gauges: (read: ReadGauges) => () => void;
 }
@@ -88,6 +90,9 @@ function metricsOf(meter: Meter): Metrics {
   });
   const storeErrors = meter.createCounter("parley.store.errors", {
     description: "Failures of the task store",
+  });
+  const auditErrors = meter.createCounter("parley.audit.errors", {
+    description: "Audit records that could not be written",
   });
   const roundTime = durations(
     meter,
@@ -145,6 +150,7 @@ function metricsOf(meter: Meter): Metrics {
     expired: (count) => tasks.add(count, { "parley.event": "expired" }),
     waited: (tool, ms) => waitTime.record(Math.max(0, ms) / 1_000, { "parley.handler": tool }),
     storeFailed: (store) => storeErrors.add(1, { "parley.store": store }),
+    auditFailed: (where) => auditErrors.add(1, { "parley.audit": where }),
     refused: (definition, reason) =>
       refusals.add(1, { ...labels(definition).own, "parley.reason": reason }),
     gauges: (read) => observe(meter, read),

@@ -55,6 +55,8 @@ export interface Telemetry {
   /** An answer or a delivery came, this long after it was asked for. */
   readonly waited: (tool: string, ms: number) => void;
   readonly storeFailed: (store: string) => void;
+  /** An audit record could not be written. */
+  readonly auditFailed: (where: "sink" | "store") => void;
   /** Reads the gauges each time metrics are collected. Returns the function that ends this. */
   readonly gauges: (read: () => Promise<Readonly<Record<Gauge, number>> | undefined>) => () => void;
 }
@@ -76,6 +78,7 @@ const noTelemetry: Telemetry = {
   expired: () => {},
   waited: () => {},
   storeFailed: () => {},
+  auditFailed: () => {},
   gauges: () => () => {},
 };
 
@@ -91,6 +94,7 @@ export function telemetry(): Telemetry {
     expired: metrics.expired,
     waited: metrics.waited,
     storeFailed: metrics.storeFailed,
+    auditFailed: metrics.auditFailed,
     refused: metrics.refused,
     gauges: metrics.gauges,
     begin: (definition, call, facts) => {

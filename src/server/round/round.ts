@@ -76,7 +76,7 @@ export async function serveRound(
       ? await pause(core, definition, request, response)
       : response;
   } catch (error) {
-    return refusal(core, definition, error, call);
+    return refusal(core, definition, request, error, call);
   }
 }
 
@@ -131,7 +131,7 @@ function runOrRepeat(
         runCall(core, definition, resumed, stoppable, input, recording),
       ),
     )
-    .catch((error: unknown) => refusal(core, definition, error, call));
+    .catch((error: unknown) => refusal(core, definition, request, error, call));
 }
 
 function runCall(
@@ -270,6 +270,7 @@ function refusalHint(reason: TokenError["reason"]): string {
 function refusal(
   core: Core,
   definition: Definition,
+  { principal }: RoundRequest,
   error: unknown,
   call: Call | undefined,
 ): RoundResponse {
@@ -280,6 +281,12 @@ function refusal(
       reason,
     });
     core.telemetry.refused(definition, reason);
+    void core.audit({
+      action: "token_refused",
+      tool: definition.name,
+      principal,
+      note: reason,
+    });
     return {
       kind: "error",
       code: invalidParams,

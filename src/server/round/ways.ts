@@ -13,6 +13,9 @@ import { own } from "../../util/objects.ts";
  */
 export type Way = "form" | "url" | "app" | "relay" | "link";
 
+/** How an answer came. "delivery": through `app.deliver` or `app.decide`. "console": an operator gave it. */
+export type Via = Way | "delivery" | "console";
+
 /** What the server offers besides the client's own forms. */
 export interface Reach {
   /** `parley({ relay: true })`. */
