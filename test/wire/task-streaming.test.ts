@@ -274,6 +274,19 @@ test("a client that does not read gets no more after limits.streamStallMs", asyn
   expect(text).not.toContain('"result"');
 });
 
+test("a client that wants its connection closed after the response need not close it", async () => {
+  const { to, gates } = await writer();
+  gates.middle.open();
+  const taskId = await begin(to);
+  await until(to, taskId, "input_required");
+  const socket = await unreadCall(to, method, taskId, message(taskId), "connection: close\r\n");
+  const chunks: Buffer[] = await socket.toArray();
+  const [head = "", ...body] = Buffer.concat(chunks).toString().split("\r\n\r\n");
+  expect(head).toMatch(/^connection: close$/im);
+  expect(head).toContain("text/event-stream");
+  expect(body.join("")).toContain('"status":"input_required"');
+});
+
 test("over stdio", async () => {
   const { app, ask: asked } = await stdioHere();
   app.tool("report", { task: "optional" }, async (ctx) => {

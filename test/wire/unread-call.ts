@@ -4,12 +4,13 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Sends a request for `method` and `name`, and leaves the response unread. */
+/** Sends a request for `method` and `name`, and leaves the response unread. `more` is added to the headers. */
 export async function unreadCall(
   to: string,
   method: string,
   name: string,
   message: object,
+  more = "",
 ): Promise<Socket> {
   const { hostname, port, pathname } = new URL(to);
   const body = JSON.stringify(message);
@@ -21,7 +22,7 @@ export async function unreadCall(
   socket.write(
     `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\n` +
       `accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n` +
-      `mcp-method: ${method}\r\nmcp-name: ${name}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `mcp-method: ${method}\r\nmcp-name: ${name}\r\n${more}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   return socket;
 }

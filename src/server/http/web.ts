@@ -169,9 +169,16 @@ export class Serving {
    * 2025-11-25 request with a session, or for a new one, goes to the sessions.
    */
   async serve(request: Request, caller: Caller, parsedBody?: unknown): Promise<Response> {
-    const { authInfo } = caller;
-    const draft = await this.#inDraft(request, authInfo, parsedBody);
-    if (draft !== undefined) return draft;
+    const response =
+      (await this.#inDraft(request, caller.authInfo, parsedBody)) ??
+      (await this.#counted(request, caller, parsedBody));
+    // The SDK writes "keep-alive" into streams. The host would then keep a connection that its client wants closed.
+    response.headers.delete("connection");
+    return response;
+  }
+
+  /** Counts what the client has not read, if it wants parts. */
+  async #counted(request: Request, caller: Caller, parsedBody: unknown): Promise<Response> {
     if (!wantsParts(parsedBody)) return this.#inFinal(request, caller, parsedBody);
     const unread = new UnreadBytes().count(request);
     return unread.in(await this.#inFinal(request, caller, parsedBody));

@@ -13,10 +13,10 @@ import { mostUnread } from "../../round/client-parts.ts";
 import { backToBack } from "./batch-writes.ts";
 import type { EncodedResponse } from "./encode-response.ts";
 
+// Node adds the header "connection", because the client decides whether the connection stays open.
 const streamHeaders = {
   "content-type": eventStreamType,
   "cache-control": "no-cache, no-transform",
-  connection: "keep-alive",
   "x-accel-buffering": "no",
 };
 
