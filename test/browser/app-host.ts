@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { build } from "esbuild";
 import { memoryStore, parley } from "mcp-parley";
+import type { App } from "mcp-parley";
 import type { Browser, Frame, Page } from "playwright-core";
 import { z } from "zod";
 import { own } from "../../src/util/objects.ts";
@@ -33,6 +34,7 @@ export interface Shown {
 interface Look {
   readonly theme?: "light" | "dark";
   readonly width?: number;
+  readonly args?: Record<string, unknown>;
   /** An earlier result, as in an old conversation. */
   readonly result?: CallToolResult;
 }
@@ -40,14 +42,61 @@ interface Look {
 /** A host with a server of its own, whose steps write to `ran`. */
 export interface AppHost {
   readonly ran: string[];
-  readonly call: (tool: string) => Promise<CallToolResult>;
+  readonly call: (tool: string, args?: Record<string, unknown>) => Promise<CallToolResult>;
   /** Calls a tool as a model does, and shows its App as a host does. */
   readonly show: (tool: string, look?: Look) => Promise<Shown>;
   readonly close: () => Promise<void>;
 }
 
-export async function openHost(browser: Browser): Promise<AppHost> {
+/** Opens a host for a server, by default one with tools of every kind. */
+export async function openHost(browser: Browser, given?: App): Promise<AppHost> {
   const ran: string[] = [];
+  const app = given ?? desk(ran);
+  const { url } = await app.listen(0);
+  const client = await connected(url);
+  const site = await serveHostPage();
+  const call = (name: string, args: Record<string, unknown> = {}) =>
+    client.callTool({ name, arguments: args });
+  return {
+    ran,
+    call,
+    show: async (tool, { theme = "light", width = 700, args, result } = {}) => {
+      const html = await appOf(client, tool);
+      const shown = result ?? (await call(tool, args));
+      const context = await browser.newContext({ viewport: { width, height: 800 } });
+      const page = await context.newPage();
+      const contexts: unknown[] = [];
+      const heights: (number | undefined)[] = [];
+      const requested: string[] = [];
+      const called: string[] = [];
+      await page.exposeFunction(
+        "callServer",
+        async (name: string, sent: Record<string, unknown>) => {
+          const answer = await call(name, sent);
+          called.push(name);
+          return answer;
+        },
+      );
+      await page.exposeFunction("noteContext", (one: unknown) => void contexts.push(one));
+      await page.exposeFunction("noteSize", (height?: number) => void heights.push(height));
+      await page.goto(site.url);
+      page.on("request", (request) => requested.push(request.url()));
+      // As text, because this file knows nothing of the page's own functions.
+      const passed = [html, shown, theme].map((one) => JSON.stringify(one)).join(", ");
+      await page.evaluate(`showApp(${passed})`);
+      const frame = page.frames()[1];
+      if (frame === undefined) throw new Error("No App is shown.");
+      return { page, frame, contexts, heights, requested, called, close: () => context.close() };
+    },
+    close: async () => {
+      await client.close();
+      await app.close();
+      site.close();
+    },
+  };
+}
+
+function desk(ran: string[]): App {
   const app = parley({
     name: "desk",
     version: "1.0.0",
@@ -71,47 +120,7 @@ export async function openHost(browser: Browser): Promise<AppHost> {
     return `${to} ${seat}`;
   });
   app.tool("plain", { ui: "form" }, () => "Nothing to ask.");
-  const { url } = await app.listen(0);
-  const client = await connected(url);
-  const site = await serveHostPage();
-  const call = (tool: string) => client.callTool({ name: tool, arguments: {} });
-  return {
-    ran,
-    call,
-    show: async (tool, { theme = "light", width = 700, result } = {}) => {
-      const html = await appOf(client, tool);
-      const shown = result ?? (await call(tool));
-      const context = await browser.newContext({ viewport: { width, height: 800 } });
-      const page = await context.newPage();
-      const contexts: unknown[] = [];
-      const heights: (number | undefined)[] = [];
-      const requested: string[] = [];
-      const called: string[] = [];
-      await page.exposeFunction(
-        "callServer",
-        async (name: string, args: Record<string, unknown>) => {
-          const answer = await client.callTool({ name, arguments: args });
-          called.push(name);
-          return answer;
-        },
-      );
-      await page.exposeFunction("noteContext", (one: unknown) => void contexts.push(one));
-      await page.exposeFunction("noteSize", (height?: number) => void heights.push(height));
-      await page.goto(site.url);
-      page.on("request", (request) => requested.push(request.url()));
-      // As text, because this file knows nothing of the page's own functions.
-      const passed = [html, shown, theme].map((one) => JSON.stringify(one)).join(", ");
-      await page.evaluate(`showApp(${passed})`);
-      const frame = page.frames()[1];
-      if (frame === undefined) throw new Error("No App is shown.");
-      return { page, frame, contexts, heights, requested, called, close: () => context.close() };
-    },
-    close: async () => {
-      await client.close();
-      await app.close();
-      site.close();
-    },
-  };
+  return app;
 }
 
 async function connected(url: string): Promise<Client> {

@@ -117,6 +117,26 @@ describe("a task for a client without tasks", () => {
     await vi.waitFor(async () => expect(textIn(await goesOn(app, { call }))).toBe("Ada"), patience);
   });
 
+  test("asks the client even if it became a task only when it was continued", async () => {
+    const { app } = await working({ url: "https://desk.example" });
+    app.tool("signs_in", { task: "optional" }, async (ctx) => {
+      await ctx.ask("password", "Your password?", undefined, { sensitive: true });
+      await ctx.background();
+      return ctx.ask("name", "Who?");
+    });
+    const able = { capabilities: { elicitation: { form: {} } } };
+    const first = await callTool(app, "signs_in", {}, able);
+    const call = handleIn(first);
+    const { url = "" } = questionsIn(first)["password"] ?? {};
+    await app.deliver(url.split("/").at(-1) ?? "", { password: "s3cret" });
+    const { result } = await callTool(app, "continue_call", { call }, able);
+    const [wire = ""] = Object.keys(result?.["inputRequests"] ?? {});
+    const requestState = String(result?.["requestState"]);
+    const inputResponses = { [wire]: { action: "accept", content: { name: "Ada" } } };
+    const answered = { ...able, requestState, inputResponses };
+    expect(textIn(await callTool(app, "continue_call", { call }, answered))).toBe("Ada");
+  });
+
   test("can be cancelled, and belongs to its caller", async () => {
     const { app } = await working({ limits: { inlineMs: 1 } });
     app.tool("waits", { task: "optional" }, async (ctx) => {

@@ -111,16 +111,6 @@ export async function pauseTask(
     return endOf(definition, latest);
   }
   const asked = askedBy(latest, ways);
-  if (earlier !== undefined && asked.travelling.length > 0) {
-    // The client can be asked this itself, in the response to `continue_call`.
-    const inputRequests = Object.fromEntries(asked.travelling);
-    const result = {
-      resultType: "input_required",
-      inputRequests,
-      requestState: earlier.handle,
-    } as const;
-    return { kind: "input_required", result, call: latest.callId };
-  }
   const notes = { ...earlier?.notes, status: latest.statusMessage };
   const { environment, limits } = core;
   const own = {
@@ -131,10 +121,18 @@ export async function pauseTask(
     // A task may take days, and its handle is the only way to it.
     expiresAt: Math.max(environment.now() + limits.pauseMs, latest.expiresAt),
   };
-  if (earlier?.pause.task === latest.id) {
-    return paused(definition, earlier.handle, { ...earlier.pause, ...own }, notes);
-  }
-  return kept(core, definition, request, earlier && { ...earlier, notes }, own);
+  const response =
+    earlier?.pause.task === latest.id
+      ? paused(definition, earlier.handle, { ...earlier.pause, ...own }, notes)
+      : await kept(core, definition, request, earlier && { ...earlier, notes }, own);
+  if (earlier === undefined || asked.travelling.length === 0) return response;
+  // The client can be asked this itself, in the response to `continue_call`.
+  const result = {
+    resultType: "input_required",
+    inputRequests: Object.fromEntries(asked.travelling),
+    requestState: earlier.handle,
+  } as const;
+  return { kind: "input_required", result, call: latest.callId };
 }
 
 /** The task when it has ended or asks something, or as it is when the time is up. */
