@@ -6,7 +6,6 @@ import type {
   AppRequest,
   McpUiInitializedNotification,
   McpUiInitializeRequest,
-  McpUiInitializeResult,
   McpUiSizeChangedNotification,
   McpUiUpdateModelContextRequest,
 } from "@modelcontextprotocol/ext-apps";
@@ -36,7 +35,7 @@ export class Host {
   }
 
   /** Introduces the App. The host sends nothing before. */
-  async connect(): Promise<McpUiInitializeResult> {
+  async connect(): Promise<unknown> {
     this.#window.addEventListener("message", ({ source, data }: MessageEvent<unknown>) => {
       // Other windows may send messages, too.
       if (source === this.#window.parent && isObject(data) && data["jsonrpc"] === "2.0") {
@@ -52,17 +51,20 @@ export class Host {
       },
     });
     this.notify({ method: "ui/notifications/initialized" });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the specification says
-    return result as McpUiInitializeResult;
+    return result;
   }
 
-  /** Rejects if the host answers with an error. */
-  request(request: Sent): Promise<unknown> {
+  /** Rejects if the host answers with an error, or not within the time that it is given. */
+  request(request: Sent, patienceMs?: number): Promise<unknown> {
     this.#requests += 1;
     const id = this.#requests;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       this.#post({ id, ...request });
+      if (patienceMs === undefined) return;
+      this.#window.setTimeout(() => {
+        if (this.#waiting.delete(id)) reject(new Error("The host did not answer."));
+      }, patienceMs);
     });
   }
 

@@ -8,42 +8,56 @@ import { inputName } from "./form-values.ts";
 /** A form, and what it contains. */
 export interface FormProps {
   readonly form: FormJson;
+  /** The key of the question, if there is one. */
+  readonly questionKey?: string | undefined;
   /** What each field contains now. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly errors: Readonly<Record<string, string>>;
+  /** Begins the id of every field. */
+  readonly idPrefix: string;
   /** Hides what is typed into fields of text. */
   readonly isSecret?: boolean | undefined;
 }
 
 /** All fields of a form, in their order. */
-export function FormFields({ form, values, errors, isSecret }: FormProps): ComponentChild {
+export function FormFields(props: FormProps): ComponentChild {
+  const { form, values, errors, idPrefix, isSecret } = props;
   const fields = Object.entries(form.properties);
+  // The browser goes to the first field that is wrong, even without scripts.
+  const firstWrong = fields.findIndex(([name]) => Object.hasOwn(errors, name));
   return h(
     "div",
     { class: "fields" },
     fields.map(([name, field], index) =>
       h(Field, {
         key: name,
-        id: `f${index}`,
+        id: fieldId(idPrefix, index),
         name,
+        label: labelOf(form, name, props.questionKey),
         field,
         isRequired: form.required?.includes(name) === true,
         value: Object.hasOwn(values, name) ? values[name] : undefined,
         error: Object.hasOwn(errors, name) ? errors[name] : undefined,
+        isFocused: index === firstWrong,
         isSecret,
       }),
     ),
   );
 }
 
+/** The id of a field. */
+export const fieldId = (prefix: string, index: number): string => `${prefix}f${index}`;
+
 interface FieldProps {
   /** Unique in the document. */
   readonly id: string;
   readonly name: string;
+  readonly label: string;
   readonly field: FormField;
   readonly isRequired: boolean;
   readonly value: unknown;
   readonly error: string | undefined;
+  readonly isFocused: boolean;
   readonly isSecret: boolean | undefined;
 }
 
@@ -76,9 +90,12 @@ const mostButtons = 7;
 const untitled = (values: readonly string[]): readonly TitledChoice[] =>
   values.map((value) => ({ const: value, title: value }));
 
-/** The label of a field: its title, or its name in words. */
-export function labelOf(name: string, { title }: FormField): string {
+/** The label of a field: its title, or its name in words. If it is the whole answer to a question, its name says nothing. */
+export function labelOf(form: FormJson, name: string, questionKey: string | undefined): string {
+  const { title, type } = form.properties[name] ?? {};
   if (title !== undefined && title.trim() !== "") return title;
+  const isWhole = name === questionKey && Object.keys(form.properties).length === 1;
+  if (isWhole) return type === "boolean" ? "Yes" : "Your answer";
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
     .replaceAll(/[_-]+/g, " ")
@@ -96,10 +113,15 @@ function notes({ id, field: { description }, error }: FieldProps): ComponentChil
   return [
     description === undefined
       ? undefined
-      : h("p", { class: "hint", id: `${id}-hint` }, description),
+      : h("p", { class: "hint", id: `${id}-hint`, dir: "auto" }, description),
     error === undefined
       ? undefined
-      : h("p", { class: "error", id: `${id}-error` }, h("strong", {}, "Error: "), error),
+      : h(
+          "p",
+          { class: "error", id: `${id}-error`, dir: "ltr" },
+          h("strong", {}, "Error: "),
+          error,
+        ),
   ];
 }
 
@@ -120,33 +142,35 @@ function described({ id, field: { description }, error }: FieldProps): {
 // ---------------------------------------------------------------- the kinds of field
 
 function TextBox(props: FieldProps): ComponentChild {
-  const { id, name, field, isRequired, value, isSecret } = props;
+  const { id, name, label, field, isRequired, value, isFocused, isSecret = false } = props;
+  const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   const common = {
     id,
     name: inputName(name),
     required: isRequired,
+    autofocus: isFocused,
+    // A secret does not stand in the page, not even after a mistake.
+    defaultValue: isSecret ? "" : text,
+    dir: "auto",
     ...described(props),
   };
-  const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   const isLong = field.type === "string" && (field.maxLength ?? 0) > longLine;
   return h(
     "div",
-    { class: "field" },
-    h("label", { for: id }, labelOf(name, field), optional(isRequired)),
+    { class: "field", dir: "auto" },
+    h("label", { for: id }, label, optional(isRequired)),
     ...notes(props),
-    isLong && isSecret !== true
-      ? h("textarea", { ...common, rows: 6, defaultValue: text })
-      : h("input", {
-          ...common,
-          ...kindOf(field),
-          ...(isSecret === true && hidden),
-          defaultValue: text,
-        }),
+    isLong
+      ? h("textarea", { ...common, rows: 6, ...(isSecret && { class: "secret", ...unspelt }) })
+      : h("input", { ...common, ...kindOf(field), ...(isSecret && hidden) }),
   );
 }
 
-/** Browsers offer to save the password of a login, and this is none. */
-const hidden = { type: "password", autocomplete: "new-password" };
+/** What a secret needs, because some browsers send what they spell to a service. */
+const unspelt = { spellcheck: false, autocapitalize: "none" } as const;
+
+/** "off" would let browsers fill in the password that they know for this site. */
+const hidden = { type: "password", autocomplete: "new-password", ...unspelt };
 
 /** A text that may have more characters than this gets several lines. */
 const longLine = 200;
@@ -163,7 +187,7 @@ function kindOf(field: FormField): Record<string, string | number | undefined> {
     case "email":
       return { type: "email", autocomplete: "email", ...length };
     case "uri":
-      return { type: "url", ...length };
+      return { type: "url", autocomplete: "url", ...length };
     case "date":
       return { type: "date" };
     case "date-time":
@@ -175,22 +199,23 @@ function kindOf(field: FormField): Record<string, string | number | undefined> {
 }
 
 function TickBox(props: FieldProps): ComponentChild {
-  const { id, name, field, value } = props;
+  const { id, name, label, value, isFocused } = props;
   return h(
     "div",
-    { class: "field" },
+    { class: "field", dir: "auto" },
     h(
       "div",
-      { class: "choice" },
+      { class: "choice", dir: "auto" },
       h("input", {
         id,
         name: inputName(name),
         type: "checkbox",
         value: "yes",
         defaultChecked: value === true,
+        autofocus: isFocused,
         ...described(props),
       }),
-      h("label", { for: id }, labelOf(name, field)),
+      h("label", { for: id }, label),
     ),
     ...notes(props),
   );
@@ -199,7 +224,7 @@ function TickBox(props: FieldProps): ComponentChild {
 type ChoiceProps = FieldProps & { readonly choices: readonly TitledChoice[] };
 
 function ChoiceGroup(props: ChoiceProps & { readonly type: "radio" | "checkbox" }): ComponentChild {
-  const { id, name, field, isRequired, value, choices, type } = props;
+  const { id, name, label, isRequired, value, isFocused, choices, type } = props;
   const isChosen = (choice: string) =>
     Array.isArray(value) ? value.includes(choice) : value === choice;
   // A button cannot be let go of, so a choice that is not required needs one that means "none".
@@ -207,13 +232,14 @@ function ChoiceGroup(props: ChoiceProps & { readonly type: "radio" | "checkbox" 
   const shown = type === "radio" && !isRequired ? [...choices, none] : choices;
   return h(
     "fieldset",
-    { class: "field", id, ...described(props) },
-    h("legend", {}, labelOf(name, field), optional(isRequired)),
+    // Links of the list of errors lead here.
+    { class: "field", id, tabindex: -1, dir: "auto", ...described(props) },
+    h("legend", {}, label, optional(isRequired)),
     ...notes(props),
     shown.map((choice, index) =>
       h(
         "div",
-        { class: "choice", key: choice.const },
+        { class: "choice", dir: "auto", key: choice.const },
         h("input", {
           id: `${id}-${index}`,
           name: inputName(name),
@@ -221,6 +247,7 @@ function ChoiceGroup(props: ChoiceProps & { readonly type: "radio" | "checkbox" 
           value: choice.const,
           defaultChecked: choice === none ? value === undefined : isChosen(choice.const),
           required: type === "radio" && isRequired,
+          autofocus: isFocused && index === 0,
         }),
         h("label", { for: `${id}-${index}` }, choice.title),
       ),
@@ -229,15 +256,22 @@ function ChoiceGroup(props: ChoiceProps & { readonly type: "radio" | "checkbox" 
 }
 
 function ChoiceList(props: ChoiceProps): ComponentChild {
-  const { id, name, field, isRequired, value, choices } = props;
+  const { id, name, label, isRequired, value, isFocused, choices } = props;
   return h(
     "div",
-    { class: "field" },
-    h("label", { for: id }, labelOf(name, field), optional(isRequired)),
+    { class: "field", dir: "auto" },
+    h("label", { for: id }, label, optional(isRequired)),
     ...notes(props),
     h(
       "select",
-      { id, name: inputName(name), required: isRequired, ...described(props) },
+      {
+        id,
+        name: inputName(name),
+        required: isRequired,
+        autofocus: isFocused,
+        dir: "auto",
+        ...described(props),
+      },
       h(
         "option",
         { value: "", selected: value === undefined },
@@ -256,37 +290,40 @@ function ChoiceList(props: ChoiceProps): ComponentChild {
 
 /** The field for a value that no form can show. */
 export function JsonField(props: {
+  readonly idPrefix: string;
   readonly text: string;
   readonly schema: unknown;
   readonly error: string | undefined;
 }): ComponentChild {
-  const { text, schema, error } = props;
-  const isTold = schema !== undefined;
-  const ids = [isTold ? "json-hint" : "", error === undefined ? "" : "json-error"];
+  const { idPrefix, text, schema, error } = props;
+  const id = `${idPrefix}json`;
+  const isWrong = error !== undefined;
   return h(
     "div",
     { class: "field" },
-    h("label", { for: "json" }, "Answer, as JSON"),
-    isTold
-      ? h(
-          "details",
-          { class: "hint", id: "json-hint" },
-          h("summary", {}, "What is expected"),
-          h("pre", { tabindex: 0 }, JSON.stringify(schema, undefined, 2)),
-        )
-      : undefined,
-    error === undefined
+    h("label", { for: id }, "Your answer, as JSON"),
+    schema === undefined
       ? undefined
-      : h("p", { class: "error", id: "json-error" }, h("strong", {}, "Error: "), error),
+      : h(
+          "details",
+          { class: "hint" },
+          h("summary", {}, "What is expected, as a JSON Schema"),
+          // It can be scrolled, so the keyboard has to reach it.
+          h("pre", { tabindex: 0, dir: "ltr" }, JSON.stringify(schema, undefined, 2)),
+        ),
+    isWrong
+      ? h("p", { class: "error", id: `${id}-error` }, h("strong", {}, "Error: "), error)
+      : undefined,
     h("textarea", {
-      id: "json",
+      id,
       name: "json",
       rows: 8,
       required: true,
       spellcheck: false,
+      autofocus: isWrong,
+      dir: "ltr",
       defaultValue: text,
-      "aria-describedby": ids.join(" ").trim() || undefined,
-      "aria-invalid": error === undefined ? undefined : "true",
+      ...(isWrong && { "aria-describedby": `${id}-error`, "aria-invalid": "true" }),
     }),
   );
 }

@@ -4,13 +4,18 @@ import { h } from "preact";
 import type { ComponentChild } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { Ask } from "./ask-form.ts";
+import { Card } from "./card.ts";
 import type { AskProps } from "./ask-form.ts";
 import { style } from "./style.ts";
 
 /** A page with a question. */
 export function askPage(props: AskProps & { readonly note?: string | undefined }): string {
-  const { note } = props;
-  return page(`${props.from} asks`, [
+  const { note, from, input, error } = props;
+  const isWrong =
+    error !== undefined ||
+    (input.kind === "json" ? input.error !== undefined : Object.keys(input.errors).length > 0);
+  // A screen reader reads the title first.
+  return page(`${isWrong ? "Error: " : ""}${from} asks you a question`, [
     h(Ask, props),
     note === undefined ? undefined : h("p", { class: "foot" }, note),
   ]);
@@ -18,14 +23,8 @@ export function askPage(props: AskProps & { readonly note?: string | undefined }
 
 /** A page that says one thing. */
 export function messagePage(from: string, title: string, text: string): string {
-  return page(title, [
-    h(
-      "div",
-      { class: "card" },
-      h("p", { class: "from" }, from),
-      h("h1", {}, title),
-      h("p", {}, text),
-    ),
+  return page(`${title} – ${from}`, [
+    h(Card, { from: h("bdi", {}, from), title }, h("p", {}, text)),
   ]);
 }
 

@@ -35,7 +35,7 @@ test("a form is filled in, a confirmation given, and the model gets the result",
   expect(host.ran).toEqual([]);
   // The list of errors leads to the fields.
   await frame.getByRole("link", { name: /Your name/ }).click();
-  expect(await frame.evaluate("document.activeElement.id")).toBe("f0");
+  expect(await frame.evaluate("document.activeElement.id")).toBe("q0-f0");
   await frame.getByLabel("Your name").fill("Ada");
   await frame.getByLabel("Guests").fill("3");
   await frame.getByLabel("Pasta").check();
@@ -52,7 +52,7 @@ test("a form is filled in, a confirmation given, and the model gets the result",
 
 test("the keyboard alone answers", async () => {
   const { page, frame } = await shown("trip");
-  await frame.getByLabel("To").focus();
+  await frame.getByLabel("Your answer").focus();
   await page.keyboard.type("Oslo");
   await page.keyboard.press("Enter");
   await frame.getByRole("heading", { name: "Which seat?" }).waitFor();
@@ -66,9 +66,10 @@ test("the keyboard alone answers", async () => {
 
 test("a task goes on after the form, and its next question is shown", async () => {
   const { frame, contexts } = await shown("trip");
-  await frame.getByLabel("To").fill("Oslo");
+  await frame.getByLabel("Your answer").fill("Oslo");
   await frame.getByRole("button", { name: "Send" }).click();
-  await frame.getByLabel("Seat").fill("12A");
+  await frame.getByRole("heading", { name: "Which seat?" }).waitFor();
+  await frame.getByLabel("Your answer").fill("12A");
   await frame.getByRole("button", { name: "Send" }).click();
   await frame.getByRole("heading", { name: "Done" }).waitFor();
   expect(contexts).toEqual([{ content: [{ type: "text", text: "Oslo 12A" }] }]);

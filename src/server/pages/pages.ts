@@ -4,9 +4,9 @@ import { textHash } from "../../token/text-hash.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
-import { buttons } from "../../ui/ask-form.ts";
-import type { AskInput } from "../../ui/ask-form.ts";
+import { actions } from "../../ui/ask-form.ts";
 import { defaultsOf, readForm } from "../../ui/form-values.ts";
+import type { AskInput } from "../../ui/input-form.ts";
 import { askPage, messagePage } from "../../ui/page.ts";
 import { style } from "../../ui/style.ts";
 import type { Core } from "../core.ts";
@@ -117,14 +117,21 @@ class Site {
   #show(
     ticket: Ticket,
     { question = noQuestion }: FoundQuestion,
-    filled: Partial<AskInput> = {},
+    filled?: Partial<AskInput>,
     error?: string,
   ): Response {
     const { message, form, schema, about, isSecret } = question;
     const input: AskInput =
       form === undefined
         ? { schema, text: "", error: undefined, ...filled, kind: "json" }
-        : { form, values: defaultsOf(form), errors: {}, ...filled, kind: "form" };
+        : {
+            form,
+            questionKey: ticket.key,
+            values: defaultsOf(form),
+            errors: {},
+            ...filled,
+            kind: "form",
+          };
     const isOpen = this.#door.authorize === undefined;
     const page = askPage({
       from: this.#core.name,
@@ -136,7 +143,7 @@ class Site {
       error,
       note: isOpen ? "Anyone who has this link can answer. Do not pass it on." : undefined,
     });
-    return html(error === undefined ? 200 : 422, page);
+    return html(filled === undefined ? 200 : 422, page);
   }
 
   async #take(
@@ -151,9 +158,8 @@ class Site {
     if (sent === undefined) {
       return this.says(413, "Too large", "The answer is too large, or was not sent by this form.");
     }
-    const read = sent.get("action") === buttons.decline ? declined : readAnswer(question, sent);
-    if (read.kind === "wrong")
-      return this.#show(ticket, found, read.filled, "Nothing was sent yet.");
+    const read = sent.get("action") === actions.decline ? declined : readAnswer(question, sent);
+    if (read.kind === "wrong") return this.#show(ticket, found, read.filled);
     const isElicited = ticket.kind === "url";
     if (read.kind === "declined" && !isElicited) return this.#show(ticket, found);
     const raw: Json =
@@ -173,7 +179,9 @@ class Site {
     const { callId: call, key } = ticket;
     logger.info(`The page of "${key}": ${outcome.status}`, { call, key, outcome: outcome.status });
     if (outcome.status === "invalid") {
-      return this.#show(ticket, found, read.kind === "value" ? read.filled : {}, outcome.reason);
+      const filled = read.kind === "value" ? read.filled : {};
+      const error = `Nothing has been sent yet. Please correct this: ${outcome.reason}`;
+      return this.#show(ticket, found, filled, error);
     }
     if (outcome.status !== "delivered") {
       return this.#over({ ...found, status: outcome.status === "gone" ? "gone" : "answered" });
