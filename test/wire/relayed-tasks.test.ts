@@ -8,7 +8,7 @@ import { z } from "zod";
 import { keys } from "../interop/errands.ts";
 import { patience } from "../patience.ts";
 import { blocksIn, chat, goesOn, handleIn, modelCalls, questionsIn } from "./model.ts";
-import { callTool, textIn } from "./post.ts";
+import { callTool, envelope, exchange, textIn } from "./post.ts";
 import type { To } from "./post.ts";
 import { keepingLogger } from "./till.ts";
 
@@ -183,5 +183,74 @@ describe("a task for a client without tasks", () => {
     const { app } = await working();
     app.tool("needs", { task: "optional", requires: ["task"] }, () => "ran");
     expect(textIn(await callTool(app, "needs", {}, chat))).toBe("ran");
+  });
+});
+
+describe("a client that follows tasks", () => {
+  const tasks = { "io.modelcontextprotocol/tasks": {} };
+  const url = "https://desk.example";
+
+  test("and shows nothing gets no task that it could not be asked by, so its model brings the answers", async () => {
+    const { app } = await working({ url });
+    app.tool("asks", { task: "optional" }, async (ctx) => {
+      await ctx.background();
+      const name = await ctx.ask("name", "Who?", undefined, { relay: true });
+      return `${name} ${await ctx.confirm("sure", "Sure?")}`;
+    });
+    const able = { capabilities: { extensions: tasks } };
+    const first = await callTool(app, "asks", {}, able);
+    expect(first.result?.["resultType"]).toBe("complete");
+    const call = handleIn(first);
+    const on = await callTool(app, "continue_call", { call, answers: { name: "Ada" } }, able);
+    const ticket = questionsIn(on)["sure"]?.url?.split("/").at(-1) ?? "";
+    expect(await app.deliver(ticket, {})).toEqual({ status: "delivered" });
+    expect(textIn(await callTool(app, "continue_call", { call }, able))).toBe("Ada true");
+  });
+
+  test("and renders Apps is asked by the App, even without relay", async () => {
+    const { app } = await working({ relay: false });
+    app.tool("asks", { task: "optional", ui: "form" }, async (ctx) => {
+      await ctx.background();
+      return ctx.ask("name", "Who?");
+    });
+    const extensions = {
+      ...tasks,
+      "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] },
+    };
+    const able = { capabilities: { extensions } };
+    const first = await callTool(app, "asks", {}, able);
+    const meta = first.result?.["_meta"] as Record<string, { secret?: string }>;
+    const { secret } = meta["io.github.mcp-parley/pause"] ?? {};
+    const answers = { name: { name: "Ada" } };
+    const sent = { call: handleIn(first), secret, answers };
+    expect(textIn(await callTool(app, "answer_call", sent, able))).toBe("Ada");
+  });
+
+  test("and shows forms gets its task, with no question that it has not declared", async () => {
+    const { app } = await working({ url });
+    app.tool("asks", { task: "optional" }, async (ctx) => {
+      await ctx.background();
+      const name = await ctx.ask("name", "Who?", undefined, { relay: true });
+      const password = await ctx
+        .ask("password", "Your password?", undefined, { sensitive: true })
+        .catch(({ message }: Error) => message);
+      return `${name}: ${password}`;
+    });
+    const able = { capabilities: { extensions: tasks, elicitation: { form: {} } } };
+    const { result } = await callTool(app, "asks", {}, able);
+    expect(result).toMatchObject({ resultType: "task" });
+    const taskId = String(result?.["taskId"]);
+    const get = async () =>
+      (await exchange(app, envelope("tasks/get", { taskId }, able))).result ?? {};
+    await expect
+      .poll(get)
+      .toMatchObject({ inputRequests: { name: { params: { mode: "form", message: "Who?" } } } });
+    const inputResponses = { name: { action: "accept", content: { name: "Ada" } } };
+    await exchange(app, envelope("tasks/update", { taskId, inputResponses }, able));
+    await expect
+      .poll(async () => JSON.stringify(await get()))
+      .toContain(
+        'Ada: Question \\"password\\" of \\"asks\\" was not asked: it is sensitive, so it needs a page, and this client opens none.',
+      );
   });
 });

@@ -16,7 +16,8 @@ import { isKnown } from "./first-request.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { fromStore } from "../tasks/store-needed.ts";
 import type { TaskInput } from "../tasks/task-carrier.ts";
-import { formsOnly, relaysTasks } from "./ways.ts";
+import { formsOnly, needsModel, relaysTasks, withoutModel } from "./ways.ts";
+import type { OpenWays } from "./ways.ts";
 
 /** A call that asks for a task at once has no round. */
 type PromotedCall = Pick<
@@ -47,6 +48,18 @@ export function waitsForOthers({ open }: SuspendedOutcome): boolean {
   return open.length > 0 && open.every(({ kind, shown }) => kind === "timer" || isExternal(shown));
 }
 
+/**
+ * Whether the task is kept behind a handle, and its client gets a pause: the client cannot follow a task, or it could not be
+ * asked anything that the task asks.
+ */
+export function isHeld(
+  { capabilities, isContinued, isTaskWanted }: RoundRequest,
+  ways: OpenWays,
+): boolean {
+  if (isTaskWanted === true) return false;
+  return isContinued === true || !canFollowTasks(capabilities) || needsModel(ways);
+}
+
 /** Creates the task. */
 export async function promote(
   runtime: TaskRuntime,
@@ -56,11 +69,12 @@ export async function promote(
   { entries, unused }: SuspendedOutcome,
   { ttlMs }: BackgroundOptions,
 ): Promise<RoundResponse> {
+  const ways = isHeld(request, call.ways) ? call.ways : withoutModel(call.ways);
   const input: TaskInput = {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments came from a request's JSON
     arguments: (request.arguments ?? {}) as Json,
     abilities: call.abilities,
-    ...(call.ways === formsOnly(call.abilities) ? {} : { ways: call.ways }),
+    ...(ways === formsOnly(call.abilities) ? {} : { ways }),
     ...(call.era === modernVersion ? {} : { era: call.era }),
     inputDigest: call.inputDigest(),
     ...traceOf(call, request),
@@ -83,7 +97,7 @@ export async function promote(
     await runtime.cancel(task.id);
     return { kind: "none" };
   }
-  return { kind: "task", task, ways: call.ways };
+  return { kind: "task", task, ways };
 }
 
 /** Without a span of its own, a task continues the sender's trace. */

@@ -80,7 +80,7 @@ export type RoundResponse =
   | {
       readonly kind: "task";
       readonly task: TaskSnapshot;
-      /** The ways of its questions, for a client that cannot follow it. */
+      /** The ways of its questions. */
       readonly ways?: OpenWays | undefined;
     }
   | {

@@ -27,7 +27,7 @@ import { isInputRequired } from "../context/low-level.ts";
 import { runOnce } from "./repeated-round.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { leftToOthers, mayLeave } from "./other-version.ts";
-import { promote, runtimeFor, waitsForOthers } from "./promote.ts";
+import { isHeld, promote, runtimeFor, waitsForOthers } from "./promote.ts";
 import { unmetRequirement } from "./requirements.ts";
 import { RoundCarrier } from "./round-carrier.ts";
 import { shedResponse } from "./shedding.ts";
@@ -84,7 +84,7 @@ export async function serveRound(
 function mustPause(request: RoundRequest, response: RoundResponse): boolean {
   if (request.isContinued === true) return false;
   if (response.kind === "input_required") return response.pausing !== undefined;
-  return response.kind === "task" && !canFollowTasks(request.capabilities);
+  return response.kind === "task" && isHeld(request, response.ways ?? "");
 }
 
 function pause(

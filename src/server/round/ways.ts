@@ -106,6 +106,12 @@ export const canAsk = (open: OpenWays): boolean => wayOf(open, { relay: true }) 
 export const relaysTasks = (task: string | undefined, open: OpenWays): boolean =>
   task === "optional" && open.includes(letters.relay);
 
+/** Whether no question of a call can go to its client, and a model brings the answers or passes on where they are given. */
+export const needsModel = (open: OpenWays): boolean => /^[arl]/.test(open);
+
+/** The ways that are left where the client follows a task by itself, because no result tells a model anything. */
+export const withoutModel = (open: OpenWays): OpenWays => open.replaceAll(/[^fu]/g, "");
+
 /** Whether a question that goes this way ends the request, because no `requestState` can travel with it. */
 export const pausesFor = (way: Way | undefined): boolean =>
   way === "app" || way === "relay" || way === "link";

@@ -103,7 +103,8 @@ export class LegacyTasks {
     };
     const nothing = { kind: "waiting", entries: [], open: [], unused: [] } as const;
     const ttlMs = ttlOf(wish, this.#core.limits.taskTtlMs);
-    const response = await promote(runtime, definition, able, request, nothing, { ttlMs });
+    const wanted = { ...request, isTaskWanted: true };
+    const response = await promote(runtime, definition, able, wanted, nothing, { ttlMs });
     if (response.kind !== "task")
       throw new ProtocolError(internalError, "The task could not be created");
     this.#created.add(response.task.id);
