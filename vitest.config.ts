@@ -15,6 +15,7 @@ const apart = [
   "src/tasks/stores/postgres/postgres-entry.test.ts",
   "test/attack/**/*.test.ts",
   "test/bench/**/*.test.ts",
+  "test/console/production.test.ts",
   "test/client-with-tasks/no-effect.test.ts",
   "test/client/one-trace.test.ts",
   "test/digests.test.ts",
@@ -35,6 +36,7 @@ export default defineConfig({
       { find: /^mcp-parley\/postgres$/, replacement: source("src/tasks/stores/postgres/index.ts") },
       { find: /^mcp-parley\/store$/, replacement: source("src/tasks/index.ts") },
       { find: /^mcp-parley\/drafts$/, replacement: source("src/draft/index.ts") },
+      { find: /^mcp-parley\/console$/, replacement: source("src/console/index.ts") },
     ],
   },
   test: {

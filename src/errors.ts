@@ -28,6 +28,8 @@ export type ParleyErrorCode =
   | "history_changed"
   /** The wording of a question keeps changing within a call. */
   | "unstable_question"
+  /** Anyone could see or use what only some may. */
+  | "no_auth"
   /** The app has no key to seal state with. */
   | "no_keys"
   /** A page needs the app's public address, which is not configured. */

@@ -16,6 +16,7 @@ import { defineResource } from "./define/resource.ts";
 import { defineTool } from "./define/tool.ts";
 import { UndoRegistry } from "./define/undo.ts";
 import { handleTo } from "./define/handles.ts";
+import { remember } from "./inside.ts";
 import { checkName, implementationOf, sdkServer } from "./implementation.ts";
 import { HttpEntry } from "./http/fast/fast-entry.ts";
 import { isLoopback, listen, strangerWarning } from "./http/listen.ts";
@@ -130,7 +131,9 @@ class ParleyApp implements App {
       configurations: this.#configurations,
       newServer: () => this.#bareServer(),
     });
-    this.#draftTasks = draftTasksOf(this.#core, this.#registry, () => this.#waits.signal);
+    const closing = () => this.#waits.signal;
+    remember(this, { core: this.#core, registrations: this.#registry, closing });
+    this.#draftTasks = draftTasksOf(this.#core, this.#registry, closing);
     if (options.relay === true) addContinueCall(this.#continuable);
     if (options.store !== undefined) this.#use(options.store);
     this.#startCheck = new StartCheck(this.#core.logger, {
@@ -182,6 +185,7 @@ class ParleyApp implements App {
     );
     if (!isLocal && this.#options.auth === undefined) this.#warnOfStrangers(host);
     this.#pages.checkDoor();
+    const site = this.#pages.site(options, isLocal);
     await this.#storeByDefault(isLocal);
     const { logger } = this.#core;
     // The worker starts first, so that the app does not listen with a store that can never be used.
@@ -193,9 +197,8 @@ class ParleyApp implements App {
     );
     const { auth, name } = this.#options;
     const metadata = metadataHandler(auth, name, options.path ?? "/mcp");
-    const site = this.#pages.site(options.routes, options.path);
     const listener = await listen(handle, logger, port, options, this.health, metadata, site);
-    this.#pages.listensAt(listener.url, isLocal);
+    this.#pages.listensAt(listener.url, isLocal, options.console);
     this.#listeners.add(listener);
     return {
       url: listener.url,

@@ -42,6 +42,10 @@ export const layers: Readonly<Record<string, Layer>> = {
     holds: "`play`, `crashTest` and the store contract",
     mayImport: ["util", "protocol", "replay", "token", "tasks", "server"],
   },
+  console: {
+    holds: "what operators see in a browser: `mcp-parley/console`, its API and its page",
+    mayImport: ["util", "protocol", "replay", "token", "tasks", "ui", "server"],
+  },
   cli: {
     holds: "the command",
     mayImport: ["util", "protocol", "replay", "token", "tasks", "server", "client"],

@@ -15,6 +15,7 @@ import { closeWithConnection } from "./pipelined.ts";
 import type { metadataHandler } from "./resource-metadata.ts";
 import type { Routes, Site } from "./routes.ts";
 import { forgetBody } from "./turn-away.ts";
+import type { WebHandler } from "./web-handler.ts";
 
 /** Options of `app.listen`. */
 export interface ListenOptions {
@@ -32,6 +33,8 @@ export interface ListenOptions {
    * Routes of your own, by path. `"/files/*"` takes everything below. Host and Origin are checked as for MCP. Default: none.
    */
   readonly routes?: Routes | undefined;
+  /** The console, which `operatorConsole` of `mcp-parley/console` makes. It is served at `/console/`. Default: none. */
+  readonly console?: WebHandler | undefined;
   /** Whether to serve common requests without the official SDK. With `false` all go through it. Default: `true`. */
   readonly fast?: boolean | undefined;
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorText } from "../../util/error-text.ts";
 import type { Logger } from "../ops/logger.ts";
+import { consolePath, isInConsole, serveConsole } from "./console-route.ts";
 import { requestOf, send } from "./web-handler.ts";
 import type { WebHandler } from "./web-handler.ts";
 
@@ -16,17 +17,24 @@ export type Site = (
   pathname: string,
 ) => ((req: IncomingMessage, res: ServerResponse) => void) | undefined;
 
+/** What an author may serve besides MCP. */
+export interface SiteOptions {
+  readonly routes?: Routes | undefined;
+  readonly path?: string | undefined;
+  readonly console?: WebHandler | undefined;
+}
+
 /** Makes the site. Throws a TypeError for a route that could never answer. */
 export function siteOf(
-  routes: Routes,
+  { routes = {}, path: mcpPath = "/mcp", console }: SiteOptions,
   pages: { readonly isOwn: (pathname: string) => boolean; readonly handler: WebHandler },
-  mcpPath: string,
   logger: Logger,
 ): Site {
   const taken: Readonly<Record<string, string>> = {
     [mcpPath]: "the MCP endpoint",
     "/healthz": "the health check",
     "/readyz": "the health check",
+    ...(console !== undefined && { [consolePath]: "the console" }),
   };
   for (const path of Object.keys(routes)) {
     const by = Object.hasOwn(taken, path) ? taken[path] : undefined;
@@ -36,11 +44,12 @@ export function siteOf(
   const own = Object.entries(routes);
   return (pathname) => {
     const route = own.find(([path]) => isAt(path, pathname))?.[1];
-    if (route === undefined && !pages.isOwn(pathname)) return undefined;
-    const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> =>
-      route === undefined
-        ? pages.handler.node(req, res)
-        : send(req, res, await route(requestOf(req)));
+    const isConsole = console !== undefined && isInConsole(pathname);
+    if (route === undefined && !isConsole && !pages.isOwn(pathname)) return undefined;
+    const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+      if (route !== undefined) return send(req, res, await route(requestOf(req)));
+      return isConsole ? serveConsole(console, req, res) : pages.handler.node(req, res);
+    };
     return (req, res) =>
       void serve(req, res).catch((error: unknown) => {
         logger.error(`The request could not be served: ${errorText(error)}`);

@@ -32,6 +32,25 @@ export function webHandler(serve: (request: Request) => Promise<Response> | unde
   });
 }
 
+/** What `listen` has to know about a handler that it serves below a path. */
+export interface Mount {
+  /** Only this machine may reach it. */
+  readonly isForThisMachine: boolean;
+  /** It is served at this address, which ends with a slash. */
+  readonly isAt: (address: string) => void;
+}
+
+const mounts = new WeakMap<object, Mount>();
+
+/** Notes how a handler is mounted. Returns the handler. */
+export function mountable(handler: WebHandler, mount: Mount): WebHandler {
+  mounts.set(handler, mount);
+  return handler;
+}
+
+/** How a handler is mounted. Undefined if it is none that this package made. */
+export const mountOf = (handler: object): Mount | undefined => mounts.get(handler);
+
 const notFound = () => new Response("Not found\n", { status: 404 });
 
 /** The same request as the web has it. Its host is not the one of the header, which anyone can choose. */
@@ -59,14 +78,35 @@ function bodyOf(req: NodeRequest): BodyInit {
   return Readable.toWeb(req) as unknown as BodyInit;
 }
 
-/** Sends a response of the web through Node. */
+/** Sends a response of the web through Node. Its body goes out as it comes, because it may never end. */
 export async function send(
   req: NodeRequest,
   res: ServerResponse,
   response: Response,
 ): Promise<void> {
-  const body = Buffer.from(await response.arrayBuffer());
   if (!req.readableEnded) forgetBody(req);
-  res.writeHead(response.status, Object.fromEntries(response.headers));
-  res.end(req.method === "HEAD" ? undefined : body);
+  res.writeHead(response.status, headersOf(response));
+  const { body } = response;
+  if (body === null || req.method === "HEAD") {
+    await body?.cancel();
+    return void res.end();
+  }
+  const reader = body.getReader();
+  // Without a reader there is nobody to send to.
+  res.once("close", () => void reader.cancel().catch(() => {}));
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    if (res.write(part.value) || res.destroyed) continue;
+    await new Promise<void>((resolve) => {
+      res.once("drain", resolve).once("close", resolve);
+    });
+  }
+  res.end();
+}
+
+/** Several cookies are several headers. */
+function headersOf({ headers }: Response): Record<string, string | string[]> {
+  const cookies = headers.getSetCookie();
+  const all: Record<string, string | string[]> = Object.fromEntries(headers);
+  if (cookies.length > 0) all["set-cookie"] = cookies;
+  return all;
 }

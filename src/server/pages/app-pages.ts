@@ -2,8 +2,10 @@
 
 import type { Core } from "../core.ts";
 import type { Registration } from "../define/registry.ts";
+import { announceConsole, checkConsole } from "../http/console-route.ts";
 import { siteOf } from "../http/routes.ts";
-import type { Routes, Site } from "../http/routes.ts";
+import type { Site, SiteOptions } from "../http/routes.ts";
+import type { WebHandler } from "../http/web-handler.ts";
 import { noStore, noStoreFor } from "../tasks/store-needed.ts";
 import { pagesOf } from "./serve-pages.ts";
 import type { Pages } from "./serve-pages.ts";
@@ -64,13 +66,15 @@ export class AppPages {
   };
 
   /** What `app.listen` serves besides MCP. */
-  site(routes: Routes = {}, mcpPath = "/mcp"): { readonly at: Site; readonly hosts: string[] } {
-    const at = siteOf(routes, this.#pages, mcpPath, this.#core.logger);
+  site(options: SiteOptions, isLocal: boolean): { readonly at: Site; readonly hosts: string[] } {
+    checkConsole(options.console, isLocal);
+    const at = siteOf(options, this.#pages, this.#core.logger);
     return { at, hosts: this.#url === undefined ? [] : [this.#url.hostname] };
   }
 
   /** The app listens here. In development that is where the pages are, if the author says nothing else. */
-  listensAt(url: string, isLocal: boolean): void {
+  listensAt(url: string, isLocal: boolean, console?: WebHandler): void {
+    announceConsole(console, url);
     if (isLocal && this.#core.environment.isDevelopment) this.#local ??= new URL("/", url);
     if (!this.isWanted || this.#door.authorize !== undefined) return;
     this.#core.logger.warn(

@@ -1,0 +1,87 @@
+// In development nobody signs in: the server prints a link with a secret in its fragment, which a browser never sends. The
+// page exchanges the link for a session, once, so that a link in a history or a log is worth nothing.
+
+import type { Core } from "../server/core.ts";
+import type { Admitted } from "./operator.ts";
+import { Refusal } from "./refusal.ts";
+import { hostOf } from "./same-origin.ts";
+import { sessionHeader } from "./wire.ts";
+
+/** The most sessions that are kept. The oldest ends when there is another. */
+const mostSessions = 20;
+
+export class DevelopmentDoor {
+  readonly #core: Pick<Core, "environment" | "logger">;
+  readonly #sessions = new Set<string>();
+  /** The link that has not been used yet. */
+  #link: string | undefined;
+  #address: string | undefined;
+
+  constructor(core: Pick<Core, "environment" | "logger">) {
+    this.#core = core;
+  }
+
+  /** The console is served here. Prints the link. */
+  isAt(address: string): void {
+    this.#address = address;
+    this.#print(address);
+  }
+
+  /** Makes a session of a link. Throws if the link is unknown or was used. */
+  exchange(link: unknown, request: Request): string {
+    const isUsable = this.#link !== undefined && link === this.#link;
+    if (!isUsable) {
+      this.#printAgain(request);
+      throw new Refusal(
+        401,
+        "link_used",
+        "This link was used already, or is not the newest. The server has printed a new one.",
+      );
+    }
+    this.#link = undefined;
+    const session = this.#core.environment.newId();
+    const [oldest] = this.#sessions;
+    if (oldest !== undefined && this.#sessions.size >= mostSessions) this.#sessions.delete(oldest);
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** Who has this session. */
+  admit(request: Request): Admitted {
+    const session = request.headers.get(sessionHeader);
+    if (session !== null && this.#sessions.has(session)) return developer;
+    this.#printAgain(request);
+    throw new Refusal(
+      401,
+      "signed_out",
+      "Open the console with the link that the server has printed. It works once.",
+    );
+  }
+
+  /** Prints a link if there is none to use, so that requests of strangers cannot fill the log. */
+  #printAgain(request: Request): void {
+    if (this.#link === undefined) this.#print(this.#address ?? addressIn(request));
+  }
+
+  #print(address: string): void {
+    this.#link = this.#core.environment.newId();
+    this.#core.logger.info(`console: ${address}#link=${this.#link}`);
+  }
+}
+
+/** Where the page is that has sent this request, if it is on this machine. */
+function addressIn(request: Request): string {
+  const own = `http://${hostOf(request)}/`;
+  const page = request.headers.get("referer") ?? "";
+  if (!URL.canParse(page) || new URL(page).host !== new URL(own).host) return own;
+  const { origin, pathname } = new URL(page);
+  return `${origin}${pathname}`;
+}
+
+const developer: Admitted = {
+  who: "developer",
+  groups: [],
+  may: "act_for_client",
+  values: true,
+  isInEveryGroup: true,
+};

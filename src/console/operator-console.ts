@@ -1,0 +1,59 @@
+// The console of an app: a page for people, and the JSON that it reads and sends.
+
+import { ParleyError } from "../errors.ts";
+import type { App } from "../server/app.ts";
+import { mountable, type WebHandler } from "../server/http/web-handler.ts";
+import { insideOf } from "../server/inside.ts";
+import { ConsoleApi } from "./api.ts";
+import { DevelopmentDoor } from "./development-door.ts";
+import type { Operator } from "./operator.ts";
+import { consoleHandler } from "./serve-console.ts";
+
+/** Options of `operatorConsole`. */
+export interface ConsoleOptions {
+  /**
+   * Says who sent a request. Return undefined to refuse it, or a `Response` of your own, such as a redirect to where people
+   * sign in. It is called for every request, so it should be quick.
+   */
+  readonly authorize: (
+    request: Request,
+  ) => Operator | Response | undefined | Promise<Operator | Response | undefined>;
+}
+
+/**
+ * Makes the console of an app: what waits for people, every task with its timeline, and the health of the workers. Without
+ * options it works in development only, on the loopback address.
+ *
+ * @example
+ * ```ts
+ * const console = operatorConsole(app, {
+ *   authorize: async (request) => {
+ *     const user = await signedIn(request);
+ *     return user && { who: user.email, groups: user.groups, may: "act" };
+ *   },
+ * });
+ * await app.listen(3000, { console });
+ * ```
+ */
+export function operatorConsole(app: App, options?: ConsoleOptions): WebHandler {
+  const inside = insideOf(app);
+  if (inside === undefined) {
+    throw new TypeError(
+      "operatorConsole(app, { authorize }): the first argument is the app that parley() returned.",
+    );
+  }
+  const { core } = inside;
+  const authorize = options?.authorize;
+  if (authorize === undefined && !core.environment.isDevelopment) {
+    throw new ParleyError(
+      "no_auth",
+      "operatorConsole(app) would show every call to anyone who can reach it. Outside development, pass { authorize }.",
+    );
+  }
+  const door = authorize ?? new DevelopmentDoor(core);
+  const handler = consoleHandler(door, new ConsoleApi(inside), core.logger);
+  return mountable(handler, {
+    isForThisMachine: authorize === undefined,
+    isAt: (address) => (door instanceof DevelopmentDoor ? door.isAt(address) : undefined),
+  });
+}
