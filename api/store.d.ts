@@ -1,3 +1,58 @@
+/** What `claim` did. */
+export declare type AccountClaim = {
+    /** The account is claimed. */
+    readonly kind: "claimed";
+    /** The epoch of the claim. */
+    readonly epoch: number;
+    /** The tokens. */
+    readonly tokens: Sealed;
+} | {
+    /** "held": another claim holds. "none": there is no such account. */
+    readonly kind: "held" | "none";
+};
+
+/** One person's account at one provider, as one server knows it. */
+export declare interface AccountKey {
+    /** The name of the server. Servers that share a store do not share accounts. */
+    readonly server: string;
+    /** The name of the provider. */
+    readonly provider: string;
+    /** The person. Empty on a server without authorization. */
+    readonly principal: string;
+}
+
+/** An account as the store has it. */
+export declare interface AccountRecord {
+    /** The tokens. */
+    readonly tokens: Sealed;
+    /** Counts claims and sign-ins. */
+    readonly epoch: number;
+    /** Whether a replica holds a claim at the moment. */
+    readonly isClaimed: boolean;
+}
+
+/** The accounts in a store. Each operation is atomic, and durable before it resolves. */
+export declare interface AccountStore {
+    /** Reads an account. */
+    readonly read: (key: AccountKey) => Promise<AccountRecord | undefined>;
+    /** Keeps the tokens of an account, in place of earlier ones. It ends any claim. */
+    readonly put: (key: AccountKey, tokens: Sealed) => Promise<void>;
+    /**
+     * Claims the account for `leaseMs` milliseconds, to renew its tokens. Only one claim holds at a time. The tokens are those
+     * that the claim found, so that nobody renews tokens that another replica has just renewed.
+     */
+    readonly claim: (key: AccountKey, leaseMs: number) => Promise<AccountClaim>;
+    /** Keeps renewed tokens, and ends the claim. False, and nothing is written, if the claim is lost. */
+    readonly renew: (key: AccountKey, epoch: number, tokens: Sealed) => Promise<boolean>;
+    /** Ends the claim and changes nothing else. False if the claim is lost. */
+    readonly release: (key: AccountKey, epoch: number) => Promise<boolean>;
+    /**
+     * Deletes the account. With an epoch, only if that claim still holds. Resolves to the tokens that it had. Undefined if
+     * nothing was deleted.
+     */
+    readonly remove: (key: AccountKey, epoch?: number) => Promise<Sealed | undefined>;
+}
+
 /** An answer on its way to a task. */
 export declare interface Answer {
     /** The wire key that it answers. */
@@ -641,6 +696,8 @@ export declare interface TaskStore extends Store {
     readonly endRound: (ref: ClaimRef, response: Sealed) => Promise<boolean>;
     /** Gives up a round, so that it can be claimed again at once. */
     readonly releaseRound: (ref: ClaimRef) => Promise<boolean>;
+    /** The accounts of people at other services. Without it, the store cannot be used with `parley({ connections })`. */
+    readonly accounts?: AccountStore | undefined;
 }
 
 /** Writes down what was undone. Returns undefined if the claim is lost or another writer was faster. */

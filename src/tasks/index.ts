@@ -1,6 +1,7 @@
 // The entry `mcp-parley/store`: what a task store does, for authors of stores. `mcp-parley/testing/store` has the tests
 // that a store must pass.
 
+export type { AccountClaim, AccountKey, AccountRecord, AccountStore } from "./account-store.ts";
 export { asOf } from "./expiry.ts";
 export {
   answered,

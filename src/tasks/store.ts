@@ -15,6 +15,7 @@ import type {
   UndoProgress,
   Waiting,
 } from "./task.ts";
+import type { AccountStore } from "./account-store.ts";
 import type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 
 /** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */
@@ -178,6 +179,11 @@ export interface TaskStore extends Store {
   readonly endRound: (ref: ClaimRef, response: Sealed) => Promise<boolean>;
   /** Gives up a round, so that it can be claimed again at once. */
   readonly releaseRound: (ref: ClaimRef) => Promise<boolean>;
+
+  // ---- for `ctx.connect`
+
+  /** The accounts of people at other services. Without it, the store cannot be used with `parley({ connections })`. */
+  readonly accounts?: AccountStore | undefined;
 }
 
 /** What `create` did. */

@@ -11,6 +11,7 @@ import type {
 } from "../store.ts";
 import { asOf } from "../expiry.ts";
 import * as moves from "../moves.ts";
+import { MemoryAccounts } from "./memory-accounts.ts";
 import { MemoryParts } from "./memory-parts.ts";
 import { MemoryRounds } from "./memory-rounds.ts";
 import { MemorySpills } from "./memory-spills.ts";
@@ -49,6 +50,7 @@ export class MemoryStore implements TaskStore {
   readonly #workers = new Map<string, number>();
   readonly #spills: MemorySpills;
   readonly #rounds: MemoryRounds;
+  readonly accounts: MemoryAccounts;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
 
   constructor(options: { readonly leaseMs?: number; readonly now?: () => number } = {}) {
@@ -56,6 +58,7 @@ export class MemoryStore implements TaskStore {
     this.#now = options.now ?? Date.now;
     this.#spills = new MemorySpills(this.#now);
     this.#rounds = new MemoryRounds(this.#now);
+    this.accounts = new MemoryAccounts(this.#now);
   }
 
   readonly close: TaskStore["close"] = async () => this.#listeners.clear();

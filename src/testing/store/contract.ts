@@ -1,6 +1,7 @@
 // The suite that every task store passes, as tests of vitest.
 
 import { afterEach, beforeEach, describe } from "vitest";
+import { describeAccounts } from "./accounts.ts";
 import { describeAnswers } from "./answers.ts";
 import { describeLeases } from "./leases.ts";
 import { describeModel } from "./model.ts";
@@ -60,6 +61,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
       describeStreams(opened);
       describeShares(opened);
       describeRounds(opened);
+      describeAccounts(opened);
       describeTexts(opened);
       describeRaces(opened);
     });

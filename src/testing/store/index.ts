@@ -1,6 +1,12 @@
 // The entry `mcp-parley/testing/store`: the tests that a task store has to pass, for authors of stores.
 
 export type {
+  AccountClaim,
+  AccountKey,
+  AccountRecord,
+  AccountStore,
+} from "../../tasks/account-store.ts";
+export type {
   AnswerResult,
   ChangeHint,
   ClaimedTask,

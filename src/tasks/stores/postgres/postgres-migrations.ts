@@ -7,6 +7,7 @@ import { postgresShares } from "./migrations/002-postgres-shares.ts";
 import { postgresUndo } from "./migrations/003-postgres-undo.ts";
 import { postgresStreams } from "./migrations/004-postgres-streams.ts";
 import { postgresMailbox } from "./migrations/005-postgres-mailbox.ts";
+import { postgresAccountTable } from "./migrations/006-postgres-accounts.ts";
 import { query } from "./pool.ts";
 import type { PostgresClient } from "./pool.ts";
 import { quoted } from "./schema-name.ts";
@@ -19,6 +20,7 @@ const migrations: readonly PostgresMigration[] = [
   postgresUndo,
   postgresStreams,
   postgresMailbox,
+  postgresAccountTable,
 ];
 
 /** The lock is the same for every schema of this name, in any database, so two stores wait for one another here. */

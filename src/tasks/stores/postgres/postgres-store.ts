@@ -10,11 +10,13 @@ import type {
   RoundClaimResult,
   TaskStore,
 } from "../../store.ts";
+import type { AccountStore } from "../../account-store.ts";
 import { asOf } from "../../expiry.ts";
 import { bytesOf } from "../../moves.ts";
 import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
 import { parsed, recordOf, wide } from "../columns.ts";
 import type { JsonColumn, TaskRow, Wide } from "../columns.ts";
+import { postgresAccounts } from "./account-statements.ts";
 import { PostgresDatabase } from "./database.ts";
 import { isStorable, storable } from "./errors.ts";
 import { NotifyHints } from "./notify-hints.ts";
@@ -49,6 +51,7 @@ const notify = "select set_config('synchronous_commit', 'off', true), pg_notify(
 export class PostgresStore implements TaskStore {
   readonly "~store" = "postgres";
   readonly leaseMs: number;
+  readonly accounts: AccountStore;
   readonly #schema: string;
   readonly #database: PostgresDatabase<StatementName>;
   readonly #parts: PostgresParts;
@@ -60,6 +63,7 @@ export class PostgresStore implements TaskStore {
     const database = new PostgresDatabase(connection, statementsFor(name), prepare);
     this.#database = database;
     this.#parts = new PostgresParts(database);
+    this.accounts = postgresAccounts(database);
     this.#schema = schema;
     this.leaseMs = leaseMs;
     this.#hints = new NotifyHints(schema, {

@@ -9,6 +9,8 @@
 // What a statement reads besides the locked row, such as the log, is as old as the start of the statement. Where that
 // matters, a comment says so.
 
+import { accountStatements } from "./account-statements.ts";
+import type { AccountStatement } from "./account-statements.ts";
 import { clientStatements } from "./client-statements.ts";
 import type { ClientStatement } from "./client-statements.ts";
 import { partStatements } from "./part-statements.ts";
@@ -26,7 +28,8 @@ export type StatementName =
   | WorkerStatement
   | PartStatement
   | UpkeepStatement
-  | RoundStatement;
+  | RoundStatement
+  | AccountStatement;
 
 /** The SQL of every statement, for the tables in a schema whose name is quoted. */
 export function statementsFor(schema: string): Readonly<Record<StatementName, string>> {
@@ -36,5 +39,6 @@ export function statementsFor(schema: string): Readonly<Record<StatementName, st
     ...partStatements(schema),
     ...upkeepStatements(schema),
     ...roundStatements(schema),
+    ...accountStatements(schema),
   };
 }

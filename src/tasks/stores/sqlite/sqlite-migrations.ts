@@ -9,6 +9,7 @@ import { sqliteShares } from "./migrations/002-sqlite-shares.ts";
 import { sqliteUndo } from "./migrations/003-sqlite-undo.ts";
 import { sqliteStreams } from "./migrations/004-sqlite-streams.ts";
 import { sqliteMailbox } from "./migrations/005-sqlite-mailbox.ts";
+import { sqliteAccountTable } from "./migrations/006-sqlite-accounts.ts";
 
 const migrations: readonly Migration<string>[] = [
   sqliteTables,
@@ -16,6 +17,7 @@ const migrations: readonly Migration<string>[] = [
   sqliteUndo,
   sqliteStreams,
   sqliteMailbox,
+  sqliteAccountTable,
 ];
 
 /**

@@ -1,5 +1,4 @@
 // Long on purpose: one member for each operation of a store.
-// Long on purpose: one member for each operation of a store.
 // Tasks in a SQLite file, which several processes on one machine may share. A write reads the row, applies a move from
 // moves.ts, and writes the row, all in one transaction that begins with the write lock.
 
@@ -10,6 +9,7 @@ import * as moves from "../../moves.ts";
 import { undone, wasUndone } from "../../undo-moves.ts";
 import { isUndoing } from "../../task.ts";
 import type { ClaimRef, TaskRecord } from "../../task.ts";
+import { AccountTable, sqliteAccounts } from "./account-table.ts";
 import type { SqliteDatabase } from "./driver.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { CommitHints } from "./commit-hints.ts";
@@ -32,6 +32,7 @@ export interface SqliteStoreSettings {
 }
 
 interface Tables {
+  readonly accounts: AccountTable;
   readonly tasks: TaskTable;
   readonly parts: PartTable;
   readonly rounds: RoundTable;
@@ -315,6 +316,12 @@ export class SqliteStore implements TaskStore {
   readonly releaseRound: TaskStore["releaseRound"] = (ref) =>
     this.#moveRound(ref, (round) => ({ ...round, leaseUntil: this.#now() }));
 
+  readonly accounts: TaskStore["accounts"] = sqliteAccounts({
+    read: (operation) => this.#read(({ accounts }) => operation(accounts)),
+    write: (operation) => this.#write(({ accounts }) => operation(accounts)),
+    now: () => this.#now(),
+  });
+
   // ---------------------------------------------------------------- transactions
 
   #asOfNow(task: TaskRecord | undefined): TaskRecord | undefined {
@@ -393,6 +400,7 @@ export class SqliteStore implements TaskStore {
         database,
         commits: new GroupCommit(database),
         version: () => Number(version.all()[0]?.["data_version"]),
+        accounts: new AccountTable(database),
         tasks: new TaskTable(database),
         parts: new PartTable(database),
         rounds: new RoundTable(database),
