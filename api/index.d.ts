@@ -190,6 +190,8 @@ export declare type AuditAction = ("asked" | "answered" | "declined" | "cancelle
 export declare interface AuditOptions {
     /** Records what people answered, too. Default: false, so that records say that there was an answer and not which. */
     readonly values?: boolean | undefined;
+    /** Whether the records are kept in the store. Default: true if the app has a store. */
+    readonly store?: boolean | undefined;
     /** Also gets every record, to keep it elsewhere. It may get a record twice, with the same `id`. Default: none. */
     readonly sink?: AuditSink | undefined;
 }
@@ -817,6 +819,11 @@ export declare interface Limits {
      */
     readonly undoMs: number;
     /**
+     * How long the audit of a call is kept in the store after its last record, in milliseconds. It does not depend on how long
+     * tasks are kept. Infinity: forever. Default: 365 days.
+     */
+    readonly auditMs: number;
+    /**
      * How much of one stream is sent while it is made, in bytes, where what the client has not read cannot be counted: from
      * a task, and with `app.attach`. The rest comes when the stream has ended, or with the result. Default: 1 MiB.
      */
@@ -862,6 +869,8 @@ export declare interface ListenOptions {
      * Routes of your own, by path. `"/files/*"` takes everything below. Host and Origin are checked as for MCP. Default: none.
      */
     readonly routes?: Routes | undefined;
+    /** The console, which `operatorConsole` of `mcp-parley/console` makes. It is served at `/console/`. Default: none. */
+    readonly console?: WebHandler | undefined;
     /** Whether to serve common requests without the official SDK. With `false` all go through it. Default: `true`. */
     readonly fast?: boolean | undefined;
 }
@@ -1040,6 +1049,8 @@ export declare type ParleyErrorCode =
 | "history_changed"
 /** The wording of a question keeps changing within a call. */
 | "unstable_question"
+/** Anyone could see or use what only some may. */
+| "no_auth"
 /** The app has no key to seal state with. */
 | "no_keys"
 /** A page needs the app's public address, which is not configured. */

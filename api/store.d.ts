@@ -108,6 +108,50 @@ export declare interface Arrival {
  */
 export declare function asOf(task: TaskRecord, now: number): TaskRecord;
 
+/** A record as the store keeps it. */
+export declare interface AuditEntry extends NewAuditEntry, AuditPlace {
+}
+
+/** A place among all records. */
+export declare interface AuditPlace {
+    /** When the record was added. */
+    readonly at: number;
+    /** The chain that it belongs to. */
+    readonly chain: string;
+    /** Its number in the chain, from 1. */
+    readonly n: number;
+}
+
+/** The audit in a store. Every time is the store's own, in milliseconds since 1970. */
+export declare interface AuditStore {
+    /** The end of a chain, and which of these ids it has. */
+    readonly tail: (chain: string, ids: readonly string[]) => Promise<AuditTail>;
+    /**
+     * Adds records after the record with the number `after`, all of them or none. Resolves to false, and writes nothing, if the
+     * chain has another end by now, or has one of the ids.
+     */
+    readonly append: (chain: string, after: number, records: readonly NewAuditEntry[]) => Promise<boolean>;
+    /** Reads a chain, in the order of its numbers. */
+    readonly readChain: (chain: string) => Promise<readonly AuditEntry[]>;
+    /** Reads up to `limit` records after a place, in the order of their time, their chain and their number. */
+    readonly readAfter: (place: AuditPlace | undefined, limit: number) => Promise<readonly AuditEntry[]>;
+    /**
+     * Deletes up to `limit` chains whose last record is more than `keepMs` milliseconds old. Resolves to how many it deleted.
+     * Chains are deleted whole, so that what is left can be checked.
+     */
+    readonly sweep: (keepMs: number, limit: number) => Promise<number>;
+}
+
+/** The end of a chain. */
+export declare interface AuditTail {
+    /** The number of the last record, or 0. */
+    readonly n: number;
+    /** The last record. Undefined if the chain has none. */
+    readonly record: Sealed | undefined;
+    /** Those of the ids that the chain has. */
+    readonly known: readonly string[];
+}
+
 /** The size of records in characters. It equals the size in bytes, because sealed text is ASCII. */
 export declare function bytesOf(records: readonly Sealed[]): number;
 
@@ -238,6 +282,16 @@ export declare interface LogAppend {
     readonly undos?: number | undefined;
     /** The stream whose outcome is recorded. Its parts are deleted, because the record has all of them. */
     readonly streamed?: string | undefined;
+}
+
+/** A record to add. */
+export declare interface NewAuditEntry {
+    /** Of the record. The chain has each id once. */
+    readonly id: string;
+    /** The server that it belongs to. */
+    readonly app: string;
+    /** What is recorded. */
+    readonly record: Sealed;
 }
 
 /** A task to create. */
@@ -698,6 +752,8 @@ export declare interface TaskStore extends Store {
     readonly releaseRound: (ref: ClaimRef) => Promise<boolean>;
     /** The accounts of people at other services. Without it, the store cannot be used with `parley({ connections })`. */
     readonly accounts?: AccountStore | undefined;
+    /** Keeps the audit. Without it, records go to the sink only. */
+    readonly audit?: AuditStore | undefined;
 }
 
 /** Writes down what was undone. Returns undefined if the claim is lost or another writer was faster. */

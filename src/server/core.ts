@@ -6,7 +6,7 @@ import type { Sealer } from "../tasks/sealing.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { openRecord, sealRecord } from "../token/sealed-record.ts";
 import type { UndoRegistry } from "./define/undo.ts";
-import type { AuditOptions, NewAuditRecord } from "./audit/audit-record.ts";
+import type { AuditOptions, AuditTrail } from "./audit/audit-record.ts";
 import type { Limits } from "./limits.ts";
 import type { Reach } from "./round/ways.ts";
 import type { Environment } from "./ops/environment.ts";
@@ -40,7 +40,9 @@ export interface Core {
   /** What `parley({ audit })` says. */
   readonly auditing: AuditOptions;
   /** Records what happened, in the store and for the sink. It never rejects, and resolves when the record is written. */
-  readonly audit: (record: NewAuditRecord) => Promise<void>;
+  readonly audit: AuditTrail["record"];
+  /** Whether the audit is on, and how the record of a call ends. */
+  readonly trail: AuditTrail;
   /** Logs that the store failed a request. In an outage, it logs once and not for each request. */
   readonly storeFailed: (error: unknown, fields?: Record<string, unknown>) => void;
 }

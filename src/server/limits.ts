@@ -69,6 +69,11 @@ export interface Limits {
    */
   readonly undoMs: number;
   /**
+   * How long the audit of a call is kept in the store after its last record, in milliseconds. It does not depend on how long
+   * tasks are kept. Infinity: forever. Default: 365 days.
+   */
+  readonly auditMs: number;
+  /**
    * How much of one stream is sent while it is made, in bytes, where what the client has not read cannot be counted: from
    * a task, and with `app.attach`. The rest comes when the stream has ended, or with the result. Default: 1 MiB.
    */
@@ -106,13 +111,14 @@ export function checkedLimits(given: Partial<Limits>): Limits {
     unreadTaskMs: tenYearsMs,
     divergedMs: tenYearsMs,
     undoMs: tenYearsMs,
+    auditMs: tenYearsMs,
     streamBytes: 1024 * 1024 * 1024,
     streamStallMs: tenYearsMs,
     streamReaders: 10_000,
   };
   for (const name of boundedLimits) {
     const value = limits[name];
-    const canBeOff = name === "roundMs";
+    const canBeOff = name === "roundMs" || name === "auditMs";
     if (canBeOff && value === Infinity) continue;
     if (Number.isInteger(value) && value >= 1 && value <= bounds[name]) continue;
     throw new RangeError(
@@ -143,6 +149,7 @@ const boundedLimits = [
   "unreadTaskMs",
   "divergedMs",
   "undoMs",
+  "auditMs",
   "streamBytes",
   "streamStallMs",
   "streamReaders",
@@ -173,6 +180,7 @@ const defaultLimits: Limits = {
   unreadTaskMs: defaultTaskLimits.unreadMs,
   divergedMs: defaultTaskLimits.divergedMs,
   undoMs: defaultTaskLimits.undoMs,
+  auditMs: defaultTaskLimits.auditMs,
   streamBytes: 1024 * 1024,
   streamStallMs: 30_000,
   streamReaders: 16,

@@ -6,7 +6,7 @@ import type { Store } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { errorText } from "../util/error-text.ts";
 import type { App, ParleyOptions } from "./app.ts";
-import { audit, auditOptions } from "./audit/audit.ts";
+import { auditOf } from "./audit/audit.ts";
 import { checkedLimits } from "./limits.ts";
 import type { Core } from "./core.ts";
 import { checkHandler } from "./define/arguments.ts";
@@ -115,8 +115,7 @@ class ParleyApp implements App {
       get store() {
         return work()?.store;
       },
-      auditing: auditOptions(options.audit),
-      audit: (record) => audit(this.#core, record),
+      ...auditOf(() => this.#core, options.audit),
       storeFailed: (error, fields) => work()?.outages.failed(error, fields),
     };
     this.#attachments = new Attachments({

@@ -527,6 +527,18 @@ describe("limits", () => {
     }
   });
 
+  test("a worker deletes old audit records, however long tasks are kept", async () => {
+    let time = 0;
+    const store = new MemoryStore({ now: () => time });
+    const entry = { id: "a", app: "shop", record: "sealed" };
+    await store.audit.append("old", 0, [entry]);
+    time = 365 * 24 * 3_600_000;
+    await store.audit.append("new", 0, [entry]);
+    await engineOn(store, { tool: () => 1 }).start({ sweepMs: 3_600_000 });
+    await expect.poll(() => store.audit.readChain("old")).toEqual([]);
+    expect(await store.audit.readChain("new")).toHaveLength(1);
+  });
+
   test("a worker that is behind with sweeping catches up at once", async () => {
     const store = new MemoryStore();
     let left = 5;

@@ -46,6 +46,13 @@ export type {
   TaskPageRequest,
   TaskStore,
 } from "./store.ts";
+export type {
+  AuditEntry,
+  AuditPlace,
+  AuditStore,
+  AuditTail,
+  NewAuditEntry,
+} from "./audit-store.ts";
 export type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 export { isLive, isUndoing } from "./task.ts";
 export type {

@@ -24,6 +24,8 @@ export interface TaskLimits {
   readonly keepMs: number;
   /** How long to try to undo the steps of a task that did not end well. */
   readonly undoMs: number;
+  /** How long the audit of a call is kept after its last record. */
+  readonly auditMs: number;
   /** How many claims in a row may produce no new entry before the task fails. */
   readonly fruitlessClaims: number;
   /** How long a task may wait for a version of the app that can follow its history. */
@@ -47,6 +49,7 @@ export const defaultTaskLimits: TaskLimits = {
   streamBytes: 1024 * 1024,
   keepMs: 3_600_000,
   undoMs: 24 * 3_600_000,
+  auditMs: 365 * 24 * 3_600_000,
   fruitlessClaims: 5,
   divergedMs: 15 * 60_000,
   drainMs: 5_000,

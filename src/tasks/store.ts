@@ -16,6 +16,7 @@ import type {
   Waiting,
 } from "./task.ts";
 import type { AccountStore } from "./account-store.ts";
+import type { AuditStore } from "./audit-store.ts";
 import type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 
 /** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */
@@ -180,10 +181,12 @@ export interface TaskStore extends Store {
   /** Gives up a round, so that it can be claimed again at once. */
   readonly releaseRound: (ref: ClaimRef) => Promise<boolean>;
 
-  // ---- for `ctx.connect`
+  // ---- groups that a store may leave out
 
   /** The accounts of people at other services. Without it, the store cannot be used with `parley({ connections })`. */
   readonly accounts?: AccountStore | undefined;
+  /** Keeps the audit. Without it, records go to the sink only. */
+  readonly audit?: AuditStore | undefined;
 }
 
 /** What `create` did. */

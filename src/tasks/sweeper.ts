@@ -4,6 +4,8 @@ import type { ExecutionDeps } from "./execution/dependencies.ts";
 import type { SweepResult } from "./store.ts";
 
 const batch = 500;
+/** The audit is kept for long, so there is no hurry. */
+const auditSweepMs = 3_600_000;
 
 /** Does one part of a sweep. */
 export function sweepOnce({
@@ -21,6 +23,7 @@ export class Sweeper {
   readonly #intervalMs: number;
   readonly #onFailure: (error: unknown) => void;
   #isOn = false;
+  #auditDueAt = 0;
   #sweeping: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
 
@@ -63,8 +66,18 @@ export class Sweeper {
         if (swept.expired > 0) observer.expired(swept.expired);
         ({ isMore } = swept);
       }
+      await this.#sweepAudit();
     } catch (error) {
       this.#onFailure(error);
+    }
+  }
+
+  async #sweepAudit(): Promise<void> {
+    const { store, limits, clock } = this.#deps;
+    if (store.audit === undefined || clock.now() < this.#auditDueAt) return;
+    this.#auditDueAt = clock.now() + auditSweepMs;
+    for (let deleted = batch; deleted >= batch && this.#isOn;) {
+      deleted = await store.audit.sweep(limits.auditMs, batch);
     }
   }
 }

@@ -52,6 +52,8 @@ export type AuditSink = (record: AuditRecord) => unknown;
 export interface AuditOptions {
   /** Records what people answered, too. Default: false, so that records say that there was an answer and not which. */
   readonly values?: boolean | undefined;
+  /** Whether the records are kept in the store. Default: true if the app has a store. */
+  readonly store?: boolean | undefined;
   /** Also gets every record, to keep it elsewhere. It may get a record twice, with the same `id`. Default: none. */
   readonly sink?: AuditSink | undefined;
 }
@@ -62,4 +64,25 @@ export interface NewAuditRecord extends Omit<AuditRecord, "id" | "at"> {
   readonly at?: Date | undefined;
   /** Tells apart two records of a call that are otherwise the same, such as the second time that a question is asked. */
   readonly occasion?: string | number | undefined;
+}
+
+/** What is known about the call of some records. */
+export interface AuditedCall {
+  /** This is the first time that the call is recorded, so that there is nothing to look up. */
+  readonly isNew?: boolean | undefined;
+  /** Nothing more is expected to happen in this call. */
+  readonly isEnd?: boolean | undefined;
+}
+
+/** Where the server writes its audit. */
+export interface AuditTrail {
+  /** Whether anything would come of a record. Asking costs nothing. */
+  readonly isOn: boolean;
+  /** Records what happened, all of it in one call or in none. It never rejects, and resolves when the store has it. */
+  readonly record: (
+    records: NewAuditRecord | readonly NewAuditRecord[],
+    call?: AuditedCall,
+  ) => Promise<void>;
+  /** Marks the end of the record of a call, so that it shows if something is cut off. */
+  readonly end: (callId: string) => Promise<void>;
 }

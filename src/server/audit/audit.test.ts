@@ -1,6 +1,7 @@
 // What the audit records, and what happens if it cannot.
 
 import { expect, test, vi } from "vitest";
+import { patience } from "../../../test/patience.ts";
 import { newKey, parseKeys } from "../../token/keyring.ts";
 import { anotherInstance, registeredAs } from "../define/handles.ts";
 import { nodeEnvironment } from "../ops/environment.ts";
@@ -41,6 +42,7 @@ test("a refused token is recorded with its caller and the reason", async () => {
   const records: AuditRecord[] = [];
   const { send } = refusing((record) => records.push(record));
   await send();
+  await vi.waitFor(() => expect(records).toHaveLength(1), patience);
   expect(records).toEqual([
     {
       id: expect.any(String),
@@ -64,13 +66,15 @@ test.each([
 ])("a sink that %s is logged and counted, and fails nothing", async (_how, sink) => {
   const { send, lines, auditFailed } = refusing(sink);
   await expect(send()).resolves.toMatchObject({ kind: "error", code: -32602 });
-  await vi.waitFor(() => expect(auditFailed).toHaveBeenCalledExactlyOnceWith("sink"));
+  await vi.waitFor(() => expect(auditFailed).toHaveBeenCalledExactlyOnceWith("sink"), patience);
   expect(lines.at(-1)).toBe("The audit sink failed, and this record is lost to it: disk full");
 });
 
 test("what is neither a sink nor options is refused", () => {
   // @ts-expect-error -- a sink is a function
   expect(() => parley({ name: "a", version: "1", audit: { sink: "console" } })).toThrow(
-    new TypeError("parley({ audit }) takes a function that gets each record, or { sink, values }."),
+    new TypeError(
+      "parley({ audit }) takes a function that gets each record, or { sink, values, store }.",
+    ),
   );
 });

@@ -1,6 +1,6 @@
 // What stands behind the handles that `app.tool`, `app.prompt` and `app.resource` return. The test kit plays them.
 
-import { audit } from "../audit/audit.ts";
+import { Audit } from "../audit/audit.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "./definition.ts";
@@ -33,13 +33,15 @@ export function anotherInstance(
   own: Pick<Core, "environment" | "logger"> &
     Partial<Pick<Core, "store" | "tasks" | "auditing">> & { readonly keyring: Keyring },
 ): Core {
+  const trail = new Audit(() => instance);
   const instance: Core = {
     ...core,
     store: undefined,
     tasks: undefined,
     ...own,
     keyring: () => own.keyring,
-    audit: (record) => audit(instance, record),
+    audit: trail.record,
+    trail,
   };
   return instance;
 }

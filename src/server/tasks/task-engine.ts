@@ -276,6 +276,7 @@ export function limitsOf({ limits }: Core): TaskLimits {
     unreadMs: limits.unreadTaskMs,
     divergedMs: limits.divergedMs,
     undoMs: limits.undoMs,
+    auditMs: limits.auditMs,
     streamBytes: limits.streamBytes,
   };
 }

@@ -12,6 +12,7 @@ import type {
 import { asOf } from "../expiry.ts";
 import * as moves from "../moves.ts";
 import { MemoryAccounts } from "./memory-accounts.ts";
+import { MemoryAudit } from "./memory-audit.ts";
 import { MemoryParts } from "./memory-parts.ts";
 import { MemoryRounds } from "./memory-rounds.ts";
 import { MemorySpills } from "./memory-spills.ts";
@@ -51,6 +52,7 @@ export class MemoryStore implements TaskStore {
   readonly #spills: MemorySpills;
   readonly #rounds: MemoryRounds;
   readonly accounts: MemoryAccounts;
+  readonly audit: MemoryAudit;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
 
   constructor(options: { readonly leaseMs?: number; readonly now?: () => number } = {}) {
@@ -59,6 +61,7 @@ export class MemoryStore implements TaskStore {
     this.#spills = new MemorySpills(this.#now);
     this.#rounds = new MemoryRounds(this.#now);
     this.accounts = new MemoryAccounts(this.#now);
+    this.audit = new MemoryAudit(this.#now);
   }
 
   readonly close: TaskStore["close"] = async () => this.#listeners.clear();

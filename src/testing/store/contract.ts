@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import { describeAccounts } from "./accounts.ts";
 import { describeAnswers } from "./answers.ts";
+import { describeAudit } from "./auditing.ts";
 import { describeLeases } from "./leases.ts";
 import { describeModel } from "./model.ts";
 import { startsAt } from "./opened.ts";
@@ -64,6 +65,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
       describeAccounts(opened);
       describeTexts(opened);
       describeRaces(opened);
+      describeAudit(opened);
     });
     describeModel(open);
   });

@@ -25,6 +25,13 @@ export type {
   TaskPageRequest,
   TaskStore,
 } from "../../tasks/store.ts";
+export type {
+  AuditEntry,
+  AuditPlace,
+  AuditStore,
+  AuditTail,
+  NewAuditEntry,
+} from "../../tasks/audit-store.ts";
 export type { PartPage, PartPlace, StoredPart } from "../../tasks/stored-parts.ts";
 export type {
   Answer,

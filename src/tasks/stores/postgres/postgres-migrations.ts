@@ -8,6 +8,7 @@ import { postgresUndo } from "./migrations/003-postgres-undo.ts";
 import { postgresStreams } from "./migrations/004-postgres-streams.ts";
 import { postgresMailbox } from "./migrations/005-postgres-mailbox.ts";
 import { postgresAccountTable } from "./migrations/006-postgres-accounts.ts";
+import { postgresAudit } from "./migrations/007-postgres-audit.ts";
 import { query } from "./pool.ts";
 import type { PostgresClient } from "./pool.ts";
 import { quoted } from "./schema-name.ts";
@@ -21,6 +22,7 @@ const migrations: readonly PostgresMigration[] = [
   postgresStreams,
   postgresMailbox,
   postgresAccountTable,
+  postgresAudit,
 ];
 
 /** The lock is the same for every schema of this name, in any database, so two stores wait for one another here. */

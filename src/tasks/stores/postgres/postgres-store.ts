@@ -23,6 +23,7 @@ import { NotifyHints } from "./notify-hints.ts";
 import { migrate } from "./postgres-migrations.ts";
 import { connect, sizeOf } from "./pool.ts";
 import type { PostgresPool } from "./pool.ts";
+import { auditOn } from "./postgres-audit.ts";
 import { PostgresParts } from "./postgres-parts.ts";
 import { defaultSchema, quoted } from "./schema-name.ts";
 import { statementsFor } from "./statements.ts";
@@ -54,6 +55,7 @@ export class PostgresStore implements TaskStore {
   readonly accounts: AccountStore;
   readonly #schema: string;
   readonly #database: PostgresDatabase<StatementName>;
+  readonly audit: TaskStore["audit"];
   readonly #parts: PostgresParts;
   readonly #hints: NotifyHints;
 
@@ -62,6 +64,7 @@ export class PostgresStore implements TaskStore {
     const name = quoted(schema);
     const database = new PostgresDatabase(connection, statementsFor(name), prepare);
     this.#database = database;
+    this.audit = auditOn(database);
     this.#parts = new PostgresParts(database);
     this.accounts = postgresAccounts(database);
     this.#schema = schema;

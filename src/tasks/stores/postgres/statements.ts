@@ -11,6 +11,8 @@
 
 import { accountStatements } from "./account-statements.ts";
 import type { AccountStatement } from "./account-statements.ts";
+import { auditStatements } from "./audit-statements.ts";
+import type { AuditStatement } from "./audit-statements.ts";
 import { clientStatements } from "./client-statements.ts";
 import type { ClientStatement } from "./client-statements.ts";
 import { partStatements } from "./part-statements.ts";
@@ -29,7 +31,8 @@ export type StatementName =
   | PartStatement
   | UpkeepStatement
   | RoundStatement
-  | AccountStatement;
+  | AccountStatement
+  | AuditStatement;
 
 /** The SQL of every statement, for the tables in a schema whose name is quoted. */
 export function statementsFor(schema: string): Readonly<Record<StatementName, string>> {
@@ -40,5 +43,6 @@ export function statementsFor(schema: string): Readonly<Record<StatementName, st
     ...upkeepStatements(schema),
     ...roundStatements(schema),
     ...accountStatements(schema),
+    ...auditStatements(schema),
   };
 }

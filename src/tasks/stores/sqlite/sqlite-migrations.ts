@@ -10,6 +10,7 @@ import { sqliteUndo } from "./migrations/003-sqlite-undo.ts";
 import { sqliteStreams } from "./migrations/004-sqlite-streams.ts";
 import { sqliteMailbox } from "./migrations/005-sqlite-mailbox.ts";
 import { sqliteAccountTable } from "./migrations/006-sqlite-accounts.ts";
+import { sqliteAudit } from "./migrations/007-sqlite-audit.ts";
 
 const migrations: readonly Migration<string>[] = [
   sqliteTables,
@@ -18,6 +19,7 @@ const migrations: readonly Migration<string>[] = [
   sqliteStreams,
   sqliteMailbox,
   sqliteAccountTable,
+  sqliteAudit,
 ];
 
 /**

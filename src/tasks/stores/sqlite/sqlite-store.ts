@@ -10,6 +10,7 @@ import { undone, wasUndone } from "../../undo-moves.ts";
 import { isUndoing } from "../../task.ts";
 import type { ClaimRef, TaskRecord } from "../../task.ts";
 import { AccountTable, sqliteAccounts } from "./account-table.ts";
+import { AuditTable, auditIn } from "./audit-table.ts";
 import type { SqliteDatabase } from "./driver.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { CommitHints } from "./commit-hints.ts";
@@ -38,6 +39,7 @@ interface Tables {
   readonly rounds: RoundTable;
   readonly spills: SpillTable;
   readonly workers: WorkerTable;
+  readonly audit: AuditTable;
 }
 
 interface OpenFile extends Tables {
@@ -67,6 +69,12 @@ export class SqliteStore implements TaskStore {
     this.leaseMs = Math.ceil(leaseMs ?? 10_000);
     this.#now = now ?? Date.now;
   }
+
+  readonly audit: TaskStore["audit"] = auditIn({
+    read: (operation) => this.#read(({ audit }) => operation(audit)),
+    write: (operation) => this.#write(({ audit }) => operation(audit)),
+    now: () => this.#now(),
+  });
 
   readonly migrate: TaskStore["migrate"] = async () => void (await this.#open());
 
@@ -406,6 +414,7 @@ export class SqliteStore implements TaskStore {
         rounds: new RoundTable(database),
         spills: new SpillTable(database),
         workers: new WorkerTable(database),
+        audit: new AuditTable(database),
       };
       return this.#connection;
     } catch (error) {
