@@ -12,6 +12,7 @@ const slowest = [
   "test/attack/floods.test.ts",
   "test/attack/attack.test.ts",
   "test/attack/intruder.test.ts",
+  "test/attack/unread-streams.test.ts",
   "test/draft/client.test.ts",
   "test/cli/demo.test.ts",
   "test/cli/init.test.ts",

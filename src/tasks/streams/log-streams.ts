@@ -32,22 +32,28 @@ export class LogStreams {
 
   /** Reads the first records, which the client already knows. */
   skip(records: readonly Sealed[]): void {
-    this.read(records, () => false);
+    for (const sealed of records) this.#parts(sealed, () => false);
   }
 
   /**
-   * Reads the next records. Returns what the client has to be told: the whole of each stream that is recorded, and
-   * which streams no longer count. `isHeld` says which other streams the client has a beginning of.
+   * Reads the next records. Yields what the client has to be told: the whole of each stream that is recorded, and
+   * which streams no longer count. `isHeld` says which other streams the client has a beginning of. A record is opened
+   * when the client has taken what the one before it says, so that a slow client has one of them in memory, not all.
    */
-  read(records: readonly Sealed[], isHeld: (block: string) => boolean): readonly StreamPart[] {
-    return records.flatMap((sealed) => {
-      const record = openRecord(this.#sealer, this.#callId, this.#length, sealed);
-      this.#length += 1;
-      if (record.kind === "entry") return this.#enter(record.entry, isHeld);
-      if (record.kind !== "cut") return [];
-      const gone = this.#entries.splice(record.from).filter(({ kind }) => kind === "stream");
-      return gone.map(({ key: block }): StreamPart => ({ block, op: "reset" }));
-    });
+  *read(
+    records: readonly Sealed[],
+    isHeld: (block: string) => boolean,
+  ): Generator<StreamPart, void> {
+    for (const sealed of records) yield* this.#parts(sealed, isHeld);
+  }
+
+  #parts(sealed: Sealed, isHeld: (block: string) => boolean): readonly StreamPart[] {
+    const record = openRecord(this.#sealer, this.#callId, this.#length, sealed);
+    this.#length += 1;
+    if (record.kind === "entry") return this.#enter(record.entry, isHeld);
+    if (record.kind !== "cut") return [];
+    const gone = this.#entries.splice(record.from).filter(({ kind }) => kind === "stream");
+    return gone.map(({ key: block }): StreamPart => ({ block, op: "reset" }));
   }
 
   #enter(entry: Entry, isHeld: (block: string) => boolean): readonly StreamPart[] {
