@@ -63,10 +63,11 @@ export class TaskStream {
     for (let tries = 1; tries <= mostCatchUps; tries += 1) {
       if (this.#isRefused || this.#over.signal.aborted || standing === this.#seen) return;
       const { end, stop } = this.#open();
-      // On a dead connection that was not closed, the reading would never end.
+      // On a dead connection that was not closed, the reading would never end. Then another would not end either.
       const timer = setTimeout(() => stop.abort(), catchUpMs);
       await end;
       clearTimeout(timer);
+      if (stop.signal.aborted) break;
     }
     this.#seen = standing;
     this.#failures = 0;
@@ -111,7 +112,7 @@ export class TaskStream {
       else this.#failures = 0;
     } catch {
       this.#stream.broken();
-      await this.#holdOff();
+      if (!stop.aborted) await this.#holdOff();
     } finally {
       this.#reading = undefined;
       this.#task.hurry();

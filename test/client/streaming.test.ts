@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { memoryStore } from "mcp-parley";
 import type { App } from "mcp-parley";
-import { connect } from "mcp-parley/client";
+import { connect, withTasks } from "mcp-parley/client";
 import type { Call, ConnectOptions, Part } from "mcp-parley/client";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -87,6 +88,30 @@ test("three rounds, a task and its question", async () => {
     "done",
   ]);
   expect((await connection.call("report")).text).toBe(whole);
+});
+
+test("a plain client over withTasks: rounds, the task that the call becomes, and its question", async () => {
+  const url = await served(reportApp({ store: memoryStore() }, async () => {}));
+  const client = new Client(
+    { name: "plain", version: "1.0.0" },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode: { pin: "2026-07-28" } },
+    },
+  );
+  onTestFinished(() => client.close());
+  client.setRequestHandler("elicitation/create", ({ params }) => {
+    const [key = ""] = Object.keys(
+      ("requestedSchema" in params && params.requestedSchema.properties) || {},
+    );
+    return { action: "accept", content: { [key]: `${key.toUpperCase()}!` } };
+  });
+  const reader = new Reader();
+  const transport = new StreamableHTTPClientTransport(new URL(url));
+  await client.connect(withTasks(transport, { onPart: reader.take }));
+  const { content } = await client.callTool({ name: "report", arguments: {} });
+  expect(content).toEqual([{ type: "text", text: whole }]);
+  expect(reader.text).toBe(whole);
 });
 
 test("a 2025-11-25 session, in which the parts come with the request, or with that for the result of the task", async () => {

@@ -1,7 +1,7 @@
 // `onPart` of `withTasks`: a plain official client sees what tools stream.
 
 import type { RequestId } from "@modelcontextprotocol/client";
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import {
   partNotification,
   readStreamsMethod,
@@ -109,4 +109,58 @@ test("without onPart, no parts are requested; an onPart that throws is reported 
   const { client, errors } = await connected(server, { onPart });
   expect(textIn(await client.callTool(call))).toBe("ok");
   expect(errors.map(({ cause }) => cause)).toEqual([new Error("mine")]);
+});
+
+describe("with a clock that the test moves", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    return () => vi.useRealTimers();
+  });
+
+  test("a reading that never ends delays the result of its task by five seconds, once", async () => {
+    const { parts, onPart } = listener();
+    const server: PretendServer = new PretendServer({
+      "tools/call": () => created({ pollIntervalMs: 1 }),
+      "tasks/get": () => completed("ok"),
+      [readStreamsMethod]: (params) => {
+        say(server, params, "draft", "half");
+        return undefined;
+      },
+    });
+    const { client } = await connected(server, { onPart, listen: false });
+    const calling = client.callTool(call).then(textIn);
+    await vi.advanceTimersByTimeAsync(5_100);
+    expect(await Promise.race([calling, Promise.resolve("nothing yet")])).toBe("ok");
+    expect(parts).toEqual(["append draft half", "reset draft"]);
+    expect(server.of(readStreamsMethod)).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+test("parts under a token that is not ours are the client's own, in rounds and while a task is read", async () => {
+  const { parts, onPart } = listener();
+  const foreign = { _meta: { [streamingExtension]: { token: "mine" } } };
+  const server: PretendServer = new PretendServer({
+    "tools/call": () => {
+      say(server, foreign, "round", "1");
+      return created({ pollIntervalMs: 1 });
+    },
+    "tasks/get": () => completed("ok"),
+    [readStreamsMethod]: (params) => {
+      say(server, foreign, "task", "2");
+      // The token of the call is no longer in use when its task is read.
+      say(server, server.of("tools/call")[0]?.params ?? {}, "late", "3");
+      say(server, params, "draft", "ours");
+      return { result: { ...(completed("ok") as { result: Said }).result, cursor: "c" } };
+    },
+  });
+  const { client } = await connected(server, { onPart });
+  const heard: unknown[] = [];
+  client.fallbackNotificationHandler = async ({ params }) => void heard.push(params);
+  expect(textIn(await client.callTool(call))).toBe("ok");
+  expect(parts).toEqual(["append draft ours"]);
+  expect(heard).toMatchObject([
+    { token: "mine", block: "round" },
+    { token: "mine", block: "task" },
+  ]);
 });

@@ -218,9 +218,10 @@ export class TaskTransport implements Transport {
 
   /** True if a call of the client has asked for it. */
   #tookPart(params: Members): boolean {
-    for (const { streamed, stop } of this.#calls.values()) {
+    for (const { streamed, stop, task } of this.#calls.values()) {
       if (streamed === undefined || params["token"] !== streamed.token) continue;
-      if (!stop.signal.aborted) streamed.take(params);
+      // The parts of a task come under the token of its reading. The request that it began with has its response.
+      if (!stop.signal.aborted && task === undefined) streamed.take(params);
       return true;
     }
     return false;
