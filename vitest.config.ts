@@ -25,6 +25,11 @@ const apart = [
   "test/seeds/trace-links.test.ts",
 ];
 
+/** The tests of pages and paused calls, whose answers wait in the store. They run over each store. */
+const reach = ["ask-pages", "left-pages", "paused", "relayed-tasks"].map(
+  (name) => `test/wire/${name}.test.ts`,
+);
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -84,6 +89,15 @@ export default defineConfig({
             .concat("test/hosts/listen.test.ts"),
         },
       },
+      ...["sqlite", "postgres"].map((store) => ({
+        extends: true as const,
+        test: {
+          name: `over ${store}`,
+          isolate: false,
+          env: { PARLEY_TEST_STORE: store },
+          include: reach,
+        },
+      })),
     ],
     // One compiled copy of the programs that tests start, and one Postgres server, for the whole run.
     globalSetup: source("test/run/setup.ts"),

@@ -1,14 +1,14 @@
 // The pages that the server hosts for its questions: over real HTTP, as a browser and as an attacker would use them.
 
-import { memoryStore, parley } from "mcp-parley";
+import { parley } from "mcp-parley";
 import type { App, ListenOptions, ParleyOptions } from "mcp-parley";
-import type { TaskStore } from "mcp-parley/store";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { nodeEnvironment } from "../../src/server/ops/environment.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { callTool, textIn, tokenIn } from "./post.ts";
 import type { Answer } from "./post.ts";
+import { testStore } from "./test-store.ts";
 
 const opened: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
@@ -19,7 +19,7 @@ afterEach(async () => {
 const ran: string[] = [];
 
 function make(options: Partial<ParleyOptions> = {}): App {
-  const settings = { store: memoryStore(), keys, logger: quiet, url: "https://desk.example.com" };
+  const settings = { store: testStore(), keys, logger: quiet, url: "https://desk.example.com" };
   const app = parley({ name: "desk", version: "1.0.0", ...settings, ...options } as ParleyOptions);
   opened.push(app);
   ran.length = 0;
@@ -263,7 +263,7 @@ describe("attacks", () => {
   );
 
   test("a bad ticket is refused before the store is asked", async () => {
-    const store = memoryStore() as TaskStore;
+    const store = testStore();
     const app = make({ store });
     const { url } = pageIn(await ask(app, "resolve"));
     const read = vi.spyOn(store, "readByCall");

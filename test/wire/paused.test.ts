@@ -3,7 +3,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { requireScopes } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
-import { memoryStore, parley } from "mcp-parley";
+import { parley } from "mcp-parley";
 import type { App, CommonOptions } from "mcp-parley";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -12,6 +12,7 @@ import { blocksIn, chat, goesOn, handleIn, modelCalls, questionsIn } from "./mod
 import { callTool, envelope, exchange, post, textIn } from "./post.ts";
 import type { Answer, To } from "./post.ts";
 import { keepingLogger } from "./till.ts";
+import { testStore } from "./test-store.ts";
 
 interface Made {
   readonly app: App;
@@ -20,7 +21,7 @@ interface Made {
 
 function made(options: CommonOptions = {}): Made {
   const { logger } = keepingLogger();
-  const store = memoryStore();
+  const store = testStore();
   const app = parley({
     name: "made",
     version: "1.0.0",

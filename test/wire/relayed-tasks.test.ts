@@ -1,7 +1,7 @@
 // Tasks of clients that cannot follow them: the model asks for the status of the call, and nothing runs twice.
 
 import type { AuthInfo } from "@modelcontextprotocol/server";
-import { memoryStore, parley } from "mcp-parley";
+import { parley } from "mcp-parley";
 import type { App, CommonOptions } from "mcp-parley";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -11,10 +11,11 @@ import { blocksIn, chat, goesOn, handleIn, modelCalls, questionsIn } from "./mod
 import { callTool, envelope, exchange, textIn } from "./post.ts";
 import type { To } from "./post.ts";
 import { keepingLogger } from "./till.ts";
+import { testStore } from "./test-store.ts";
 
 async function working(options: CommonOptions = {}): Promise<{ app: App; ran: string[] }> {
   const { logger } = keepingLogger();
-  const own = { keys, logger, store: memoryStore(), relay: true, ...options };
+  const own = { keys, logger, store: testStore(), relay: true, ...options };
   const app = parley({ name: "made", version: "1.0.0", ...own });
   await app.work();
   onTestFinished(() => app.close());

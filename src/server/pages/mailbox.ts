@@ -49,11 +49,18 @@ export async function keptQuestion(core: Core, of: PageKey): Promise<PageQuestio
   return openJson(sealerOf(core), sealed, questionPlace(slot)) as unknown as PageQuestion;
 }
 
-/** The answer in a slot, if one has come. */
-export async function mailIn(core: Core, of: PageKey): Promise<Json | undefined> {
+/** The answer in a slot, if one has come. "over" if the question was withdrawn before. */
+export async function mailIn(core: Core, of: PageKey): Promise<object | "over" | undefined> {
   const slot = slotOf(of);
   const sealed = await fromStore(inStore(core, (store) => store.filled(slot)));
-  return sealed === undefined ? undefined : openJson(sealerOf(core), sealed, answerPlace(slot));
+  if (sealed === undefined) return undefined;
+  const answer = openJson(sealerOf(core), sealed, answerPlace(slot));
+  return typeof answer === "object" && answer !== null ? answer : "over";
+}
+
+/** Withdraws a question, unless it has an answer: nobody would read one that comes later. */
+export async function withdraw(core: Core, of: PageKey): Promise<void> {
+  await putMail(core, of, "over");
 }
 
 /** Puts an answer into a slot. */
@@ -110,17 +117,19 @@ export async function withMail(
     const isRefusal = said !== undefined && said.action !== "accept";
     if (isRefusal) await putMail(core, of, { action: said.action });
     const mail = await arriving(core, of, said === undefined ? 0 : giveUpAt);
-    if (typeof mail === "object" && mail !== null) {
-      all.set(key, mail);
-      mailed.add(key);
-    } else if (all.has(key)) {
-      all.set(key, pending);
-    }
+    // Its slot is used up, either way.
+    if (mail !== undefined) mailed.add(key);
+    if (typeof mail === "object") all.set(key, mail);
+    else if (all.has(key)) all.set(key, pending);
   }
   return { answers: all, mailed };
 }
 
-async function arriving(core: Core, of: PageKey, giveUpAt: number): Promise<Json | undefined> {
+async function arriving(
+  core: Core,
+  of: PageKey,
+  giveUpAt: number,
+): Promise<object | "over" | undefined> {
   const { environment } = core;
   let pauseMs = 250;
   for (;;) {

@@ -11,7 +11,7 @@ import { fromStore, noStore } from "../tasks/store-needed.ts";
 import { keptQuestion, mailIn, putMail } from "./mailbox.ts";
 import { objectionAtTheDoor } from "./page-question.ts";
 import type { PageQuestion } from "./page-question.ts";
-import { isObject } from "../../util/objects.ts";
+import { isObject, own } from "../../util/objects.ts";
 
 /** Throws ParleyError "bad_ticket" for a ticket that this server has not sealed, or that has expired. */
 export function readTicket(core: Core, ticket: string): Ticket {
@@ -99,8 +99,17 @@ export async function answer(
   if (reason !== undefined) return { status: "invalid", reason };
   if (isTask) return { status: (await core.tasks?.deliver(callId, key, digest, raw)) ?? "gone" };
   const put = await putMail(core, { callId, key, digest, asked }, raw);
+  if (
+    put === "filled" &&
+    (await fromStore(core.tasks?.page(callId, key) ?? noTask)) !== undefined
+  ) {
+    // The call has become a task meanwhile, and may have looked into the mailbox before.
+    return { status: (await core.tasks?.deliver(callId, key, digest, raw)) ?? "gone" };
+  }
   return { status: put === "filled" ? "delivered" : put === "full" ? "already_answered" : "gone" };
 }
+
+const noTask = Promise.resolve(undefined);
 
 /** The value as the answer to an elicitation, which is what the handler reads. */
 function accepted({ question }: FoundQuestion, value: Json): Json {
@@ -124,7 +133,7 @@ export interface FoundQuestion {
 export async function questionOf(core: Core, ticket: Ticket): Promise<FoundQuestion> {
   const { kind, callId, key, digest = "", asked = 1 } = ticket;
   const now = core.environment.now();
-  const task = await fromStore(core.tasks?.page(callId, key) ?? Promise.resolve(undefined));
+  const task = await fromStore(core.tasks?.page(callId, key) ?? noTask);
   if (task !== undefined) {
     if (task.status !== "open") return { status: task.status, isTask: true };
     const isOther = kind === "url" && task.digest !== digest;
@@ -140,6 +149,9 @@ export async function questionOf(core: Core, ticket: Ticket): Promise<FoundQuest
     return { status: "gone", isTask: false };
   }
   const mail = await mailIn(core, of);
+  // No page cancels: the whole call was cancelled elsewhere.
+  const isOver = mail === "over" || own(mail, "action") === "cancel";
+  if (isOver) return { status: "gone", isTask: false };
   return { status: mail === undefined ? "open" : "answered", question, isTask: false };
 }
 

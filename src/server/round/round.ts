@@ -23,6 +23,7 @@ import type { TaskRuntime } from "../../tasks/runtime.ts";
 import { checkKeys, failureResponse } from "./failure.ts";
 import { Inline, tookTooLong } from "./inline.ts";
 import { servesItself } from "./own-tools.ts";
+import { hadPages, leavePages } from "./left-pages.ts";
 import { isInputRequired } from "../context/low-level.ts";
 import { runOnce } from "./repeated-round.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
@@ -173,7 +174,7 @@ function runCall(
     inline === undefined
       ? run(handler, parsed, call, carrier)
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
-  return running
+  const responding = running
     .then((outcome) => {
       if (outcome.kind === "failed" && !isInputRequired(outcome.error)) recording.onThrow?.();
       return outcome.kind === "yielded" && carrier.hasShed
@@ -181,6 +182,9 @@ function runCall(
         : responseTo(core, definition, call, request, runtime, outcome);
     })
     .catch((error: unknown) => failureResponse(core, definition, error, call));
+  return hadPages(call)
+    ? responding.then((response) => leavePages(core, call, response))
+    : responding;
 }
 
 /** The state of a call that has not run yet. */
