@@ -1,9 +1,10 @@
 // A server that dies and comes back.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { claimAll, create, leaseMs, newTask } from "../../../testing/store/opened.ts";
+import { claimAll, create, hold, leaseMs, newTask } from "../../../testing/store/opened.ts";
 import { StoreUnavailableError } from "./errors.ts";
 import type { Postgres } from "../../../../test/postgres/start.ts";
+import { patience } from "../../../../test/patience.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
@@ -89,4 +90,41 @@ test("the error for an unknown user names the user", async () => {
     'The task store (Postgres) cannot be reached: role "nobody" does not exist',
   );
   await store.close();
+});
+
+test("while commits wait for a standby that is away, the parts of streams are written and heard of", async () => {
+  const { store } = opened;
+  const ref = await hold(store, "a");
+  const heard = vi.fn();
+  const reader = opened.another();
+  reader.subscribe(heard);
+  await vi.waitFor(() => expect(reader.hearsOthers?.()).toBe(true), patience);
+  await server.admin.query("alter system set synchronous_standby_names = 'away'");
+  await server.admin.query("select pg_reload_conf()");
+  const waiting = "select from pg_stat_activity where wait_event = 'SyncRep'";
+  let begun = 0;
+  let isWaiting = false;
+  await vi.waitFor(async () => {
+    // One that began before the setting applied does not wait.
+    if (!isWaiting) {
+      isWaiting = true;
+      begun += 1;
+      void create(store, `b${begun}`)
+        .catch(() => {})
+        .then(() => (isWaiting = false));
+    }
+    expect((await server.admin.query(waiting)).rowCount).toBe(1);
+  }, patience);
+  const added = store.addParts(ref, [{ n: 0, key: '"draft"', record: "text" }]);
+  await vi.waitFor(
+    () =>
+      expect(heard).toHaveBeenCalledWith(expect.objectContaining({ id: ref.id, isParts: true })),
+    patience,
+  );
+  expect(await added).toBe(true);
+  await server.admin.query("alter system reset synchronous_standby_names");
+  await server.admin.query("select pg_reload_conf()");
+  await vi.waitFor(() => expect(isWaiting).toBe(false), patience);
+  await store.close();
+  await reader.close();
 });
