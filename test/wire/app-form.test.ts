@@ -320,6 +320,29 @@ test("a client that can show forms is asked as ever, and one that shows neither 
   expect((await callTool(app, "resolve_bug", { id: 7 }, chat)).error?.code).toBe(-32_021);
 });
 
+test("a client that can show forms costs the store nothing", async () => {
+  const store = memoryStore();
+  const used: string[] = [];
+  const watched = new Proxy(store, {
+    get: (of, name) => {
+      used.push(String(name));
+      return Reflect.get(of, name, of) as unknown;
+    },
+  });
+  const { app } = tracker({ store: watched, relay: true, url: "https://desk.example" });
+  const able = { capabilities: { extensions, elicitation: { form: {}, url: {} } } };
+  const first = await callTool(app, "resolve_bug", { id: 7 }, able);
+  used.length = 0;
+  const answered = (requestState: unknown, inputResponses: object) =>
+    callTool(app, "resolve_bug", { id: 7 }, { ...able, requestState, inputResponses });
+  const how = { how: { action: "accept", content: { how: "Fixed" } } };
+  const second = await answered(first.result?.["requestState"], how);
+  const sure = { sure: { action: "accept", content: {} } };
+  expect(textIn(await answered(second.result?.["requestState"], sure))).toContain("told: true");
+  await callTool(app, "resolve_bug", { id: 8 }, able);
+  expect(used).toEqual([]);
+});
+
 test.each([
   ["2025-11-25", {}],
   ["2026-07-28", { versionNegotiation: { mode: "auto" } }],

@@ -83,7 +83,7 @@ export async function serveRound(
 
 /** Whether the client cannot be sent this response. A call that is continued is paused again by what continues it. */
 function mustPause(request: RoundRequest, response: RoundResponse): boolean {
-  if (request.isContinued === true) return false;
+  if (response.kind === "complete" || request.isContinued === true) return false;
   if (response.kind === "input_required") return response.pausing !== undefined;
   return response.kind === "task" && isHeld(request, response.ways ?? "");
 }

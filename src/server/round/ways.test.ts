@@ -108,3 +108,16 @@ test("a call that was recorded without ways has the client's forms", () => {
   expect(wayOf(formsOnly(["form"]), ordinary)).toBe("form");
   expect(wayOf(formsOnly(["url"]), relayed)).toBe(undefined);
 });
+
+test("for a client that shows forms, the headers of the request are not read", () => {
+  const facts = {
+    get headers(): never {
+      throw new Error("read");
+    },
+  };
+  const request = { capabilities: form, principal: undefined, facts };
+  expect(wayOf(waysOf({ reach: both }, tool, request), ordinary)).toBe("form");
+  expect(() => waysOf({ reach: both }, tool, { ...request, capabilities: nothing })).toThrow(
+    "read",
+  );
+});

@@ -57,17 +57,19 @@ export function waysOf(
   if (!relay && !url && ui === undefined) return formsOnly(abilities);
   // Only a tool's result can tell a model what is missing. An adopted tool has no keys that would last.
   const canPause = method === "tools/call" && isAdopted !== true;
-  const isOpen: Readonly<Record<Way, boolean>> = {
-    form: abilities.includes("form"),
-    url: url && abilities.includes("url"),
-    app: canPause && ui === "form" && showsApps(capabilities),
-    relay: canPause && relay,
-    link: canPause && relay && url,
-  };
-  const open = ways.filter((way) => isOpen[way]).map((way) => letters[way]);
+  // In the order of preference. Written without lists, because it runs in every call that asks.
+  let open: OpenWays = formsOnly(abilities);
+  if (url && abilities.includes("url")) open += letters.url;
+  if (!canPause) return open;
+  if (ui === "form" && showsApps(capabilities)) open += letters.app;
+  if (!relay) return open;
+  open += letters.relay;
+  if (url) open += letters.link;
+  // Nothing is relayed for a client with forms, and the headers of a request are not read for nothing.
+  if (open.startsWith(letters.form)) return open;
   // Over stdio there are no headers, and the client runs for the user who started it.
-  const isKnownCaller = isOpen.relay && (principal !== undefined || facts.headers === undefined);
-  return open.join("") + (isKnownCaller ? relaysConfirmation : "");
+  const isKnownCaller = principal !== undefined || facts.headers === undefined;
+  return isKnownCaller ? open + relaysConfirmation : open;
 }
 
 /** In the order of preference. */
