@@ -53,6 +53,16 @@ export type {
   AuditTail,
   NewAuditEntry,
 } from "./audit-store.ts";
+export type {
+  LoggedRecord,
+  OpenWait,
+  TaskListing,
+  TaskQuery,
+  TaskReader,
+  WaitingQuery,
+} from "./task-reader.ts";
+export { endedRun, mostRuns, runsOf } from "./task-runs.ts";
+export type { RunEnd, TaskRun } from "./task-runs.ts";
 export type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 export { isLive, isUndoing } from "./task.ts";
 export type {

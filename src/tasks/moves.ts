@@ -125,6 +125,7 @@ export function claimed(
   return {
     ...task,
     worker,
+    claimedAt: now,
     epoch: task.epoch + 1,
     dueAt: now + leaseMs,
     fruitless: task.fruitless + 1,

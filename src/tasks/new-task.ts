@@ -29,6 +29,7 @@ export function created(task: NewTask, now: number): TaskRecord {
     rest: undefined,
     isUnread: true,
     createdAt: now,
+    claimedAt: claimedBy === undefined ? undefined : now,
     updatedAt: now,
     expiresAt: now + ttlMs,
   };

@@ -10,7 +10,7 @@ import { isLive } from "./task.ts";
 import type { TaskRecord } from "./task.ts";
 
 /** Opens tasks for clients. */
-export class TaskReader {
+export class SnapshotReader {
   readonly #store: Pick<TaskStore, "noteRead">;
   readonly #sealer: Sealer;
   readonly #observer: Pick<TaskObserver, "moved">;

@@ -10,7 +10,7 @@ import { tooManyTasks, ttlTooLong } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
 import { entryRecord, versionRecord } from "./execution/log-records.ts";
 import { sealInput } from "./ownership.ts";
-import { TaskReader } from "./reader.ts";
+import { SnapshotReader } from "./reader.ts";
 import { StorageShares } from "./shares.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
@@ -76,7 +76,7 @@ export class TaskRuntime {
   /** How much of the store each caller uses. */
   readonly shares: StorageShares;
   readonly #options: RuntimeOptions;
-  readonly #reader: TaskReader;
+  readonly #reader: SnapshotReader;
   readonly #clock = new StoreClock();
   readonly #streams: RunningStreams;
   /** Aborts when this process stops, so that its readers go on elsewhere. */
@@ -86,7 +86,7 @@ export class TaskRuntime {
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
-    this.#reader = new TaskReader(options);
+    this.#reader = new SnapshotReader(options);
     this.shares = new StorageShares(options.store, options.limits, options.observer);
     this.#streams = new RunningStreams(options.store);
     const deps = { ...options, clock: this.#clock, shares: this.shares, streams: this.#streams };

@@ -1,3 +1,5 @@
+// Long on purpose: one member for each operation of a store.
+//
 // What a task store does: some twenty operations, each of them atomic and durable before it resolves. moves.ts says
 // what each operation does to a task, and one suite of tests (src/testing/store) holds every store to it.
 
@@ -17,6 +19,7 @@ import type {
 } from "./task.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { AuditStore } from "./audit-store.ts";
+import type { TaskReader } from "./task-reader.ts";
 import type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 
 /** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */
@@ -154,6 +157,9 @@ export interface TaskStore extends Store {
   readonly requeue: (id: string, which: Requeue) => Promise<RequeueResult | undefined>;
   /** Counts the tasks in each state. */
   readonly figures: () => Promise<StoreFigures>;
+
+  /** What operators read. Default: single tasks only. */
+  readonly reader?: TaskReader | undefined;
 
   // ---- for rounds
 

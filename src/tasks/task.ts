@@ -65,6 +65,8 @@ export interface TaskRecord {
   readonly isUnread: boolean;
   /** When the task was created. */
   readonly createdAt: number;
+  /** When the worker that holds the task claimed it. After that it says nothing. */
+  readonly claimedAt?: number | undefined;
   /** When a client could last see a change. */
   readonly updatedAt: number;
   /** When a live task fails, when the contents of an ended one are deleted, or when a deleted one is forgotten. */
@@ -79,6 +81,8 @@ export interface Wait {
   readonly key: string;
   /** The name that an answer uses. A task never uses the same wire key twice. */
   readonly wire: string;
+  /** The group whose members may answer. Undefined if none is named. */
+  readonly group?: string | undefined;
   /** The digest of the question. Undefined for a timer. */
   readonly digest?: string | undefined;
   /** When the timer is due, or when the time limit of the question ends. */
@@ -194,6 +198,15 @@ export interface LogAppend {
   readonly undos?: number | undefined;
   /** The stream whose outcome is recorded. Its parts are deleted, because the record has all of them. */
   readonly streamed?: string | undefined;
+  /** If the last record is the outcome of a step: what its body took. For operators. */
+  readonly took?:
+    | {
+        /** How long it ran, in milliseconds, with its retries. */
+        readonly ms: number;
+        /** How many times it was tried in this run. */
+        readonly tries: number;
+      }
+    | undefined;
 }
 
 /** How a worker gives a task back without having finished it. */

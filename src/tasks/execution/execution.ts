@@ -20,6 +20,7 @@ import type { ClaimedTask } from "../store.ts";
 import { isUndoing } from "../task.ts";
 import type { Arrival, ClaimRef, Waiting } from "../task.ts";
 import type { RunningStep } from "./blocked-loop.ts";
+import { BodyTimes } from "./body-times.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
 import { OtherVersions } from "./other-versions.ts";
 import { sweepOnce } from "../sweeper.ts";
@@ -271,6 +272,7 @@ export class Execution {
     may: Pick<Carrier, "mayForget" | "mayAskAgain">,
   ): ReturnType<typeof run> {
     this.#due.watch();
+    const times = new BodyTimes();
     const late = this.#deps.late?.of(this.ref.id, () => journal.length);
     return run(
       prepared.handler,
@@ -283,7 +285,7 @@ export class Execution {
         stop: this.#claim.stop,
         drain: this.#drain,
         append: (entry) =>
-          journal.append(entry).catch((error: unknown) => {
+          journal.append(entry, times.took(entry)).catch((error: unknown) => {
             if (this.#claim.stop.reason === "LostLease") late?.keep(entry);
             throw error;
           }),
@@ -294,6 +296,7 @@ export class Execution {
         },
         mayStart: (key) => {
           this.#lastStep = { key, at: performance.now() };
+          times.started(key);
           return !this.#claim.lease.isOver;
         },
         onLeft: (entry) => void this.#left.push(entry),

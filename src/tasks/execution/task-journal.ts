@@ -68,12 +68,12 @@ export class TaskJournal {
     return this.#undos;
   }
 
-  /** Records an entry. */
-  async append(entry: Entry): Promise<void> {
+  /** Records an entry, and what its body took. */
+  async append(entry: Entry, took?: LogAppend["took"]): Promise<void> {
     const { callId } = this.#task;
     const undos = entry.kind === "begun" ? this.#undos + 1 : undefined;
     const streamed = this.#parts.recording(entry.key);
-    const more = { undos, streamed };
+    const more = { undos, streamed, took };
     await this.#write((seq) => entryRecord(this.#deps.sealer, callId, seq, entry), [], more);
     if (streamed !== undefined) this.#parts.recorded(entry.key);
     this.#undos = undos ?? this.#undos;
@@ -129,7 +129,7 @@ export class TaskJournal {
   async #write(
     make: (seq: number) => Sealed,
     returned: readonly Arrival[],
-    also: Pick<LogAppend, "undos" | "streamed"> = {},
+    also: Pick<LogAppend, "undos" | "streamed" | "took"> = {},
   ): Promise<void> {
     const { store, limits, shares, version } = this.#deps;
     const { tool, principal } = this.#task;

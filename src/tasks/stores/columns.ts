@@ -40,6 +40,7 @@ const taskColumns = {
   rest: { name: "rest", kind: "text", isFixed: false },
   isUnread: { name: "unread", kind: "flag", isFixed: false },
   createdAt: { name: "created_at", kind: "integer", isFixed: true },
+  claimedAt: { name: "claimed_at", kind: "integer", isFixed: false },
   updatedAt: { name: "updated_at", kind: "integer", isFixed: false },
   expiresAt: { name: "expires_at", kind: "integer", isFixed: false },
 } as const;
@@ -51,7 +52,7 @@ export type TaskColumn = TaskColumns[keyof TaskRecord]["name"];
 
 /** A task as a driver reads it. */
 export type TaskRow = {
-  readonly [Field in keyof TaskRecord as TaskColumns[Field]["name"]]: Kept<
+  readonly [Field in keyof TaskRecord as TaskColumns[Field]["name"]]-?: Kept<
     TaskRecord[Field],
     TaskColumns[Field]["kind"]
   >;
@@ -72,6 +73,11 @@ type Kept<T, Kind> = Kind extends "json"
 /** The names of all columns of a task. */
 export const taskColumnNames: readonly TaskColumn[] = Object.values(taskColumns).map(
   ({ name }) => name,
+);
+
+/** The names of the columns that a list of tasks shows. */
+export const listedColumnNames: readonly TaskColumn[] = taskColumnNames.filter(
+  (name) => !["input", "result", "inbox", "asked"].includes(name),
 );
 
 /** A value that a SQL driver takes. */
@@ -144,9 +150,30 @@ export function recordOf(row: TaskRow): TaskRecord {
     rest: row.rest ?? undefined,
     isUnread: Number(row.unread) === 1,
     createdAt: Number(row.created_at),
+    claimedAt: wide(row.claimed_at),
     updatedAt: Number(row.updated_at),
     expiresAt: Number(row.expires_at),
   };
+}
+
+/** Reads a task without its contents. */
+export function listingOfRow(
+  row: Omit<TaskRow, "input" | "result" | "inbox" | "asked">,
+): Omit<TaskRecord, "input" | "result" | "inbox" | "asked"> {
+  const {
+    input: _,
+    result: __,
+    inbox: ___,
+    asked: ____,
+    ...listing
+  } = recordOf({
+    ...row,
+    input: "",
+    result: null,
+    inbox: [],
+    asked: {},
+  });
+  return listing;
 }
 
 /** Reads an integer that may be missing. */

@@ -9,10 +9,12 @@ import type {
   SweepResult,
   TaskStore,
 } from "../store.ts";
+import type { TaskReader } from "../task-reader.ts";
 import { asOf } from "../expiry.ts";
 import * as moves from "../moves.ts";
 import { MemoryAccounts } from "./memory-accounts.ts";
 import { MemoryAudit } from "./memory-audit.ts";
+import { MemoryHistory } from "./memory-history.ts";
 import { MemoryParts } from "./memory-parts.ts";
 import { MemoryRounds } from "./memory-rounds.ts";
 import { MemorySpills } from "./memory-spills.ts";
@@ -48,6 +50,8 @@ export class MemoryStore implements TaskStore {
   readonly #tasks = new Map<string, TaskRecord>();
   readonly #logs = new Map<string, Sealed[]>();
   readonly #parts = new MemoryParts();
+  readonly #history = new MemoryHistory();
+  readonly reader: TaskReader;
   readonly #workers = new Map<string, number>();
   readonly #spills: MemorySpills;
   readonly #rounds: MemoryRounds;
@@ -62,6 +66,7 @@ export class MemoryStore implements TaskStore {
     this.#rounds = new MemoryRounds(this.#now);
     this.accounts = new MemoryAccounts(this.#now);
     this.audit = new MemoryAudit(this.#now);
+    this.reader = this.#history.reader(this.#tasks, this.#logs, this.#now);
   }
 
   readonly close: TaskStore["close"] = async () => this.#listeners.clear();
@@ -75,6 +80,7 @@ export class MemoryStore implements TaskStore {
     const isOwn = ({ principal }: TaskRecord) => principal === task.principal;
     if (this.#live().filter(isOwn).length >= most) return { kind: "too many" };
     this.#logs.set(task.id, [...task.log]);
+    this.#history.logged(task.id, 0, { records: task.log }, this.#now());
     return { kind: "created", task: this.#put(moves.created(task, this.#now())) };
   };
 
@@ -186,6 +192,7 @@ export class MemoryStore implements TaskStore {
     const next = task && moves.appended(task, ref, more);
     if (next === undefined) return false;
     this.#logs.get(ref.id)?.push(...more.records);
+    this.#history.logged(ref.id, ref.epoch, more, this.#now());
     this.#put(next, "unseen");
     if (more.streamed !== undefined) {
       this.#parts.recorded(ref.id, more.streamed);
@@ -224,8 +231,10 @@ export class MemoryStore implements TaskStore {
     const task = this.#tasks.get(ref.id);
     if (task !== undefined && wasUndone(task, ref, progress)) return true;
     const isWritten = this.#move(ref, (held) => undone(held, ref, progress, this.#now()));
-    if (isWritten) this.#logs.get(ref.id)?.push(...progress.records);
-    return isWritten;
+    if (!isWritten) return false;
+    this.#logs.get(ref.id)?.push(...progress.records);
+    this.#history.logged(ref.id, ref.epoch, progress, this.#now());
+    return true;
   };
 
   readonly leave: TaskStore["leave"] = async (worker) => void this.#workers.delete(worker);
@@ -247,6 +256,7 @@ export class MemoryStore implements TaskStore {
     for (const { id } of forgotten) {
       this.#tasks.delete(id);
       this.#logs.delete(id);
+      this.#history.forget(id);
     }
     const resting = [...this.#tasks.values()].flatMap((task) => {
       const next = moves.laidToRest(task, now, keepMs, unreadMs, undoMs);
@@ -366,7 +376,9 @@ export class MemoryStore implements TaskStore {
   }
 
   #put(task: TaskRecord, change: "seen" | "holder's" | "unseen" = "seen"): TaskRecord {
-    if (endsParts(this.#tasks.get(task.id), task)) this.#parts.delete(task.id);
+    const before = this.#tasks.get(task.id);
+    if (endsParts(before, task)) this.#parts.delete(task.id);
+    this.#history.changed(before, task, this.#now());
     this.#tasks.set(task.id, task);
     if (change === "unseen") return task;
     const isNews = change === "seen";

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe } from "vitest";
 import { describeAccounts } from "./accounts.ts";
 import { describeAnswers } from "./answers.ts";
 import { describeAudit } from "./auditing.ts";
+import { describeHistory } from "./history.ts";
 import { describeLeases } from "./leases.ts";
 import { describeModel } from "./model.ts";
 import { startsAt } from "./opened.ts";
@@ -61,6 +62,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
       describeUndoing(opened);
       describeStreams(opened);
       describeShares(opened);
+      describeHistory(opened);
       describeRounds(opened);
       describeAccounts(opened);
       describeTexts(opened);

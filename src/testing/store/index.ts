@@ -32,6 +32,15 @@ export type {
   AuditTail,
   NewAuditEntry,
 } from "../../tasks/audit-store.ts";
+export type {
+  LoggedRecord,
+  OpenWait,
+  TaskListing,
+  TaskQuery,
+  TaskReader,
+  WaitingQuery,
+} from "../../tasks/task-reader.ts";
+export type { RunEnd, TaskRun } from "../../tasks/task-runs.ts";
 export type { PartPage, PartPlace, StoredPart } from "../../tasks/stored-parts.ts";
 export type {
   Answer,

@@ -32,7 +32,8 @@ export function describeLeases(opened: () => OpenedStore): void {
       const log = Array.from({ length: 25 }, (_, index) => `record ${index}`);
       const task = await create(store, "a", { log });
       const now = await nowOf(store);
-      const after = { ...task, worker: "w", epoch: 1, dueAt: now + leaseMs, fruitless: 1 };
+      const claim = { worker: "w", epoch: 1, dueAt: now + leaseMs, fruitless: 1, claimedAt: now };
+      const after = { ...task, ...claim };
       expect(await claimAll(store)).toEqual({
         claimed: [{ task: after, log, before: undefined }],
         nextDueAt: now + leaseMs,

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TaskStore } from "../../tasks/store.ts";
 import { MemoryStore } from "../../tasks/stores/memory.ts";
+import type { TaskReader } from "../../tasks/task-reader.ts";
 import type { Arrival, ClaimRef, Wait } from "../../tasks/task.ts";
 import { nowOf, startsAt } from "./opened.ts";
 import type { OpenStore } from "./opened.ts";
@@ -121,6 +122,7 @@ const append = fc
     returned: inbox,
     undos: oneOf(undefined, undefined, undefined, 1, 2),
     streamed: oneOf(undefined, undefined, "k", "l"),
+    took: oneOf(undefined, { ms: 5, tries: 1 }),
   })
   .map(({ held: ref, off, ...more }): Operation => async (world) => {
     const claim = await ref(world);
@@ -309,7 +311,8 @@ async function follow(open: OpenStore, operations: readonly (Operation | number)
       const call = await next({ now, model });
       const [wanted, got] = [await call(model), await call(store)];
       expect(got).toEqual(wanted);
-      expect(await everything(store)).toEqual(await everything(model));
+      const reader = store.reader && model.reader;
+      expect(await everything(store, store.reader)).toEqual(await everything(model, reader));
     }
   } finally {
     await close();
@@ -323,7 +326,7 @@ async function counts(store: TaskStore, of: string): Promise<unknown> {
 }
 
 /** Everything that can be read from a store. */
-async function everything(store: TaskStore): Promise<unknown> {
+async function everything(store: TaskStore, reader: TaskReader | undefined): Promise<unknown> {
   const ids = ["task-0", "task-1", "task-2"];
   return {
     tasks: await Promise.all(ids.map((one) => store.read(one))),
@@ -334,5 +337,10 @@ async function everything(store: TaskStore): Promise<unknown> {
     list: await store.list({ principal: undefined, after: undefined, limit: 10 }),
     figures: await store.figures(),
     usage: await Promise.all(["", "ann"].map((one) => counts(store, one))),
+    history: await Promise.all(ids.map((one) => reader?.log(one, 0, 99))),
+    runs: await Promise.all(ids.map((one) => reader?.runs(one))),
+    waiting: await reader?.waiting({ limit: 9 }),
+    found: await reader?.find({ limit: 9, status: "working" }),
+    stuck: await reader?.find({ limit: 9, stuckMs: 100 }),
   };
 }

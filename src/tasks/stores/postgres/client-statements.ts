@@ -26,6 +26,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     fruitless: "$10",
     due_at: `${now} + $11::bigint`,
     created_at: now,
+    claimed_at: `case when $9::text is not null then ${now} end`,
     updated_at: now,
     expires_at: `${now} + $12::bigint`,
     status: "coalesce($16, 'working')",
@@ -66,8 +67,8 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
       returning *
     ),
     logged as (
-      insert into ${schema}.log (task_id, seq, record)
-      select made.id, entry.place - 1, entry.value
+      insert into ${schema}.log (task_id, seq, record, epoch, at)
+      select made.id, entry.place - 1, entry.value, 0, ${now}
       from made, unnest($13::text[]) with ordinality as entry (value, place)
     )
     select $14::bigint is null or live.number < $14 as fits, ${record("made")}

@@ -16,18 +16,26 @@ let opened: TestSchema;
 beforeAll(async () => {
   server = await TestServer.start();
   opened = await server.open();
+  await fill(opened.schema, 100_000);
+});
+afterAll(() => server.stop());
+
+/** Makes so many tasks, all of which wait for people. */
+async function fill(schema: string, tasks: number): Promise<void> {
   await server.admin.query(`
-    insert into "${opened.schema}".tasks
+    insert into "${schema}".tasks
     select
       'task-' || n, 'call-' || n, 'tool-' || n % 7, 'principal-' || n % 2000, 'input_required', 3, 1, null,
       -- A few are due, a few will be.
       case when n % 1000 = 0 then n when n % 1000 = 1 then 4000000000000 end,
       '[]', '[]', '{}', 0, 0, 0, null, 'input', null, null, null, n, n, 4000000000000 + n,
       case when n % 100 = 0 then 1 else 0 end
-    from generate_series(1, 100000) as n`);
-  await server.admin.query(`analyze "${opened.schema}".tasks`);
-});
-afterAll(() => server.stop());
+    from generate_series(1, ${tasks}) as n;
+    insert into "${schema}".task_waits
+    select 'task-' || n, 'k', 'k', 'question', 'group-' || n % 3, 'tool-' || n % 7, n
+    from generate_series(1, ${tasks}) as n;
+    analyze "${schema}".tasks, "${schema}".task_waits`);
+}
 
 interface Plan {
   readonly "Node Type": string;
@@ -75,7 +83,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["park", "'task-1', 1, '[]', '{}', array[]::text[]", ["tasks_pkey"]],
     [
       "append",
-      "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]', null, 'draft'",
+      "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]', null, 'draft', 5, 1",
       ["task_parts_pkey", "tasks_pkey"],
     ],
     [
@@ -90,6 +98,16 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["revisions", "array['task-1', 'task-2'], null", ["tasks_pkey"]],
     ["revisions", "array['task-1', 'task-2'], 'principal-7'", ["tasks_pkey"]],
     ["readByCall", "'call-1'", ["tasks_call_id_key"]],
+    ["findAll", "5000000000000, '', 50", ["tasks_all"]],
+    ["findOwn", "5000000000000, '', 50, 'principal-7', null, null", ["tasks_own"]],
+    ["findKind", "5000000000000, '', 50, 'failed', null", ["tasks_found"]],
+    ["findKind", "5000000000000, '', 50, null, 'tool-3'", ["tasks_found"]],
+    ["findStuck", "30000, 50, null, null, null", ["tasks_due", "tasks_fruitless"]],
+    ["waiting", "null, null, 0, '', '', 50", ["task_waits_found"]],
+    ["waiting", "array['group-1'], 'tool-1', 0, '', '', 50", ["task_waits_found"]],
+    ["waitsOf", "'task-1', 0, '', 50", ["task_waits_pkey"]],
+    ["history", "'task-1', 0, 50", ["log_pkey"]],
+    ["runs", "'task-1'", ["task_runs_pkey", "tasks_pkey"]],
   ])("%s", async (name, values, indexes) => {
     expect(await scans(name, values, mode)).toEqual(indexes);
   });
@@ -109,4 +127,37 @@ test("a claim with nothing to do reads only a few pages", async () => {
   } finally {
     client.release(true);
   }
+});
+
+/** How many pages of the database a statement reads. */
+async function pagesRead(schema: string, name: StatementName, values: string): Promise<number> {
+  const client = await server.admin.connect();
+  try {
+    await client.query(`prepare it as ${statementsFor(quoted(schema))[name]}`);
+    const { rows } = await client.query(
+      `explain (analyze, buffers, format json) execute it (${values})`,
+    );
+    const [{ Plan: plan }] = rows[0]["QUERY PLAN"] as [{ Plan: Record<string, number> }];
+    return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+  } finally {
+    client.release(true);
+  }
+}
+
+test.each<[StatementName, string]>([
+  ["findAll", "5000000000000, '', 50"],
+  ["findKind", "5000000000000, '', 50, 'input_required', null"],
+  ["findKind", "5000000000000, '', 50, 'failed', null"],
+  ["findKind", "5000000000000, '', 50, 'input_required', 'tool-3'"],
+  ["waiting", "null, null, 0, '', '', 50"],
+  ["waiting", "array['group-1'], null, 0, '', '', 50"],
+])("a page of %s with 100,000 tasks costs at most twice one with 1,000", async (name, values) => {
+  const few = await server.open();
+  await fill(few.schema, 1_000);
+  const [small, large] = [
+    await pagesRead(few.schema, name, values),
+    await pagesRead(opened.schema, name, values),
+  ];
+  expect(large).toBeLessThanOrEqual(2 * small + 20);
+  await few.close();
 });

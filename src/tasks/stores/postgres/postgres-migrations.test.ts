@@ -27,7 +27,7 @@ async function shapeOf(schema: string): Promise<unknown> {
       `select indexname, indexdef from pg_indexes where schemaname = $1 order by 1`,
     ),
     routines: await ask(
-      `select routine_name from information_schema.routines where routine_schema = $1`,
+      `select routine_name from information_schema.routines where routine_schema = $1 order by 1`,
     ),
     done: (await server.admin.query(`select number, is_breaking from "${schema}".migrations`)).rows,
   };

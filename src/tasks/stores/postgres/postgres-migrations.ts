@@ -9,6 +9,7 @@ import { postgresStreams } from "./migrations/004-postgres-streams.ts";
 import { postgresMailbox } from "./migrations/005-postgres-mailbox.ts";
 import { postgresAccountTable } from "./migrations/006-postgres-accounts.ts";
 import { postgresAudit } from "./migrations/007-postgres-audit.ts";
+import { postgresHistory } from "./migrations/008-postgres-history.ts";
 import { query } from "./pool.ts";
 import type { PostgresClient } from "./pool.ts";
 import { quoted } from "./schema-name.ts";
@@ -23,6 +24,7 @@ const migrations: readonly PostgresMigration[] = [
   postgresMailbox,
   postgresAccountTable,
   postgresAudit,
+  postgresHistory,
 ];
 
 /** The lock is the same for every schema of this name, in any database, so two stores wait for one another here. */

@@ -11,6 +11,7 @@ import type {
   TaskStore,
 } from "../../store.ts";
 import type { AccountStore } from "../../account-store.ts";
+import type { TaskReader } from "../../task-reader.ts";
 import { asOf } from "../../expiry.ts";
 import { bytesOf } from "../../moves.ts";
 import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
@@ -25,6 +26,7 @@ import { connect, sizeOf } from "./pool.ts";
 import type { PostgresPool } from "./pool.ts";
 import { auditOn } from "./postgres-audit.ts";
 import { PostgresParts } from "./postgres-parts.ts";
+import { postgresReader } from "./postgres-reader.ts";
 import { defaultSchema, quoted } from "./schema-name.ts";
 import { statementsFor } from "./statements.ts";
 import type { StatementName } from "./statements.ts";
@@ -57,6 +59,7 @@ export class PostgresStore implements TaskStore {
   readonly #database: PostgresDatabase<StatementName>;
   readonly audit: TaskStore["audit"];
   readonly #parts: PostgresParts;
+  readonly reader: TaskReader;
   readonly #hints: NotifyHints;
 
   constructor(connection: string | PostgresPool, options: PostgresStoreOptions = {}) {
@@ -67,6 +70,7 @@ export class PostgresStore implements TaskStore {
     this.audit = auditOn(database);
     this.#parts = new PostgresParts(database);
     this.accounts = postgresAccounts(database);
+    this.reader = postgresReader(database);
     this.#schema = schema;
     this.leaseMs = leaseMs;
     this.#hints = new NotifyHints(schema, {
@@ -235,10 +239,11 @@ export class PostgresStore implements TaskStore {
   };
 
   readonly append: TaskStore["append"] = async (ref, more) => {
-    const { at, records, taken, returned, undos = null, streamed = null } = more;
+    const { at, records, taken, returned, undos = null, streamed = null, took } = more;
     const inbox = JSON.stringify(returned);
     const values = [at, records, bytesOf(records), taken, inbox, undos, streamed];
-    const isDone = await this.#isDone("append", [ref.id, ref.epoch, ...values]);
+    const cost = [took?.ms ?? null, took?.tries ?? null];
+    const isDone = await this.#isDone("append", [ref.id, ref.epoch, ...values, ...cost]);
     if (isDone && streamed !== null) this.#hints.partsChanged(ref.id);
     return isDone;
   };

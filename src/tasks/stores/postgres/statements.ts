@@ -17,6 +17,8 @@ import { clientStatements } from "./client-statements.ts";
 import type { ClientStatement } from "./client-statements.ts";
 import { partStatements } from "./part-statements.ts";
 import type { PartStatement } from "./part-statements.ts";
+import { readerStatements } from "./reader-statements.ts";
+import type { ReaderStatement } from "./reader-statements.ts";
 import { roundStatements } from "./round-statements.ts";
 import type { RoundStatement } from "./round-statements.ts";
 import { upkeepStatements } from "./upkeep-statements.ts";
@@ -29,6 +31,7 @@ export type StatementName =
   | ClientStatement
   | WorkerStatement
   | PartStatement
+  | ReaderStatement
   | UpkeepStatement
   | RoundStatement
   | AccountStatement
@@ -40,6 +43,7 @@ export function statementsFor(schema: string): Readonly<Record<StatementName, st
     ...clientStatements(schema),
     ...workerStatements(schema),
     ...partStatements(schema),
+    ...readerStatements(schema),
     ...upkeepStatements(schema),
     ...roundStatements(schema),
     ...accountStatements(schema),

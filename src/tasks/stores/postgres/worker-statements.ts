@@ -81,6 +81,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     claimed as (
       update ${schema}.tasks as target set
         worker = $1,
+        claimed_at = ${now},
         epoch = target.epoch + 1,
         due_at = ${now} + $4::bigint,
         fruitless = target.fruitless + 1
@@ -168,8 +169,10 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       returning target.id
     ),
     written as (
-      insert into ${schema}.log (task_id, seq, record)
-      select appended.id, $3 + entry.place - 1, entry.value
+      insert into ${schema}.log (task_id, seq, record, epoch, at, ms, tries)
+      select appended.id, $3 + entry.place - 1, entry.value, $2, ${now},
+        case when entry.place = cardinality($4::text[]) then $10::integer end,
+        case when entry.place = cardinality($4::text[]) then $11::integer end
       from appended, unnest($4::text[]) with ordinality as entry (value, place)
     ),
     streamed as (
@@ -270,8 +273,8 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       returning target.id
     ),
     written as (
-      insert into ${schema}.log (task_id, seq, record)
-      select undone.id, $3 + entry.place - 1, entry.value
+      insert into ${schema}.log (task_id, seq, record, epoch, at)
+      select undone.id, $3 + entry.place - 1, entry.value, $2, ${now}
       from undone, unnest($4::text[]) with ordinality as entry (value, place)
     )
     select

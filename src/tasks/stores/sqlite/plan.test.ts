@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
 import { migrate } from "./sqlite-migrations.ts";
+import { historyStatements } from "./history-table.ts";
 import { taskStatements } from "./task-table.ts";
 
 const open = await loadDriver();
@@ -22,13 +23,24 @@ const plans: Record<string, string> = {
   forget: "SEARCH tasks USING INDEX tasks_expiring (expires_at<?",
   list: "SEARCH tasks USING INDEX tasks_listed (principal=?",
   listAll: "SEARCH tasks USING INDEX tasks_listed_for_all (",
+  findAll: "SEARCH tasks USING INDEX tasks_listed_for_all (",
+  findOwn: "SEARCH tasks USING INDEX tasks_listed (principal=?",
+  findKind: "SEARCH tasks USING INDEX tasks_found (tool=? AND status=?",
+  nextTool: "SEARCH tasks USING INDEX tasks_found (tool>?",
+  nextDueTool: "SEARCH tasks USING COVERING INDEX tasks_due (tool>?",
+  overdue: "SEARCH tasks USING INDEX tasks_due (tool=? AND due_at<?",
+  nextWaitKind: "SEARCH task_waits USING COVERING INDEX task_waits_found (",
+  waiting: "SEARCH task_waits USING INDEX task_waits_found (tool=? AND group_name=?",
+  log: "SEARCH task_log USING PRIMARY KEY (task_id=?",
 };
 
 function planOf(name: string): readonly string[] {
   const database = open(newPath());
   onTestFinished(() => database.close());
   migrate(database);
-  const sql = Object.entries(taskStatements).find(([key]) => key === name)?.[1];
+  const sql = Object.entries({ ...taskStatements, ...historyStatements }).find(
+    ([key]) => key === name,
+  )?.[1];
   const rows = database.prepare(`explain query plan ${sql}`).all();
   return rows.map(({ detail }) => String(detail));
 }

@@ -11,6 +11,7 @@ import { sqliteStreams } from "./migrations/004-sqlite-streams.ts";
 import { sqliteMailbox } from "./migrations/005-sqlite-mailbox.ts";
 import { sqliteAccountTable } from "./migrations/006-sqlite-accounts.ts";
 import { sqliteAudit } from "./migrations/007-sqlite-audit.ts";
+import { sqliteHistory } from "./migrations/008-sqlite-history.ts";
 
 const migrations: readonly Migration<string>[] = [
   sqliteTables,
@@ -20,6 +21,7 @@ const migrations: readonly Migration<string>[] = [
   sqliteMailbox,
   sqliteAccountTable,
   sqliteAudit,
+  sqliteHistory,
 ];
 
 /**

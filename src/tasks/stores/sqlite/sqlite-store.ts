@@ -3,6 +3,8 @@
 // moves.ts, and writes the row, all in one transaction that begins with the write lock.
 
 import type { ClaimedTask, CreateResult, ChangeHint, TaskStore } from "../../store.ts";
+import type { TaskReader } from "../../task-reader.ts";
+import { endedRun } from "../../task-runs.ts";
 import { partsHint } from "../parts-hint.ts";
 import { asOf } from "../../expiry.ts";
 import * as moves from "../../moves.ts";
@@ -18,6 +20,7 @@ import { openDatabase } from "./open.ts";
 import { patiently } from "./retry-when-busy.ts";
 import { RoundTable } from "./round-table.ts";
 import type { RoundRecord } from "./round-table.ts";
+import { HistoryTable } from "./history-table.ts";
 import { PartTable } from "./part-table.ts";
 import { SpillTable } from "./spill-table.ts";
 import { TaskTable } from "./task-table.ts";
@@ -35,6 +38,7 @@ export interface SqliteStoreSettings {
 interface Tables {
   readonly accounts: AccountTable;
   readonly tasks: TaskTable;
+  readonly history: HistoryTable;
   readonly parts: PartTable;
   readonly rounds: RoundTable;
   readonly spills: SpillTable;
@@ -97,7 +101,7 @@ export class SqliteStore implements TaskStore {
       if (tasks.hasAsManyLive(task.principal, most)) return { kind: "too many" };
       const next = moves.created(task, this.#now());
       tasks.insert(next);
-      tasks.appendLog(task.id, 0, task.log);
+      tasks.appendLog({ id: task.id, epoch: 0 }, { at: 0, records: task.log }, this.#now());
       return { kind: "created", task: changed(next) };
     });
 
@@ -129,19 +133,21 @@ export class SqliteStore implements TaskStore {
     });
 
   readonly cancel: TaskStore["cancel"] = (id, keepMs) =>
-    this.#write(({ tasks }, changed) => {
+    this.#write(({ tasks, history }, changed) => {
       const task = this.#asOfNow(tasks.byId(id));
       const next = task && moves.cancelled(task, this.#now(), keepMs);
       if (next === undefined) return task;
+      history.ended(id, endedRun(task, next, this.#now()));
       tasks.update(changed(next));
       return next;
     });
 
   readonly requeue: TaskStore["requeue"] = (id, which) =>
-    this.#write(({ tasks }, changed) => {
+    this.#write(({ tasks, history }, changed) => {
       const task = this.#asOfNow(tasks.byId(id));
       const next = task && moves.requeued(task, which, this.#now());
       if (next === undefined) return task && { task, isRequeued: false };
+      history.ended(id, endedRun(task, next, this.#now()));
       tasks.update(changed(next));
       return { task: next, isRequeued: true };
     });
@@ -166,12 +172,13 @@ export class SqliteStore implements TaskStore {
       return { claimed: [], nextDueAt: tasks.nextDueAt(tools, now), now };
     });
     if (idle !== undefined) return idle;
-    return this.#write(({ tasks }) => {
+    return this.#write(({ tasks, history }) => {
       const now = this.#now();
       const claimed = tasks.due(tools, now, most).flatMap((id): ClaimedTask[] => {
         const task = tasks.byId(id);
         const next = task && moves.claimed(task, worker, leaseMs, now);
         if (next === undefined) return [];
+        history.ended(id, endedRun(task, next, now));
         tasks.update(next);
         return [{ task: next, log: tasks.log(id), before: task?.worker }];
       });
@@ -199,7 +206,7 @@ export class SqliteStore implements TaskStore {
       if (task !== undefined && moves.wasAppended(task, ref, more)) return true;
       const next = task && moves.appended(task, ref, more);
       if (next === undefined) return false;
-      tasks.appendLog(ref.id, more.at, more.records);
+      tasks.appendLog(ref, more, this.#now());
       tasks.update(next);
       if (more.streamed !== undefined) {
         parts.delete(ref.id, more.streamed);
@@ -237,12 +244,13 @@ export class SqliteStore implements TaskStore {
     );
 
   readonly undo: TaskStore["undo"] = (ref, progress) =>
-    this.#write(({ tasks }, changed) => {
+    this.#write(({ tasks, history }, changed) => {
       const task = tasks.byId(ref.id);
       if (task !== undefined && wasUndone(task, ref, progress)) return true;
       const next = task && undone(task, ref, progress, this.#now());
       if (next === undefined) return false;
-      tasks.appendLog(ref.id, progress.at, progress.records);
+      tasks.appendLog(ref, progress, this.#now());
+      history.ended(ref.id, endedRun(task, next, this.#now()));
       tasks.update(changed(next, false));
       return true;
     });
@@ -278,6 +286,13 @@ export class SqliteStore implements TaskStore {
 
   readonly figures: TaskStore["figures"] = () =>
     this.#read(({ tasks }) => tasks.figures(this.#now()));
+
+  readonly reader: TaskReader = {
+    find: (query) => this.#read(({ history }) => history.find(query, this.#now())),
+    waiting: (query) => this.#read(({ history }) => history.waiting(query)),
+    log: (...of) => this.#read(({ history }) => history.log(...of)),
+    runs: (id) => this.#read(({ history }) => history.runs(id)),
+  };
 
   // ---------------------------------------------------------------- rounds
 
@@ -341,12 +356,13 @@ export class SqliteStore implements TaskStore {
     move: (task: TaskRecord) => TaskRecord | undefined,
     wasDone: (task: TaskRecord) => boolean = () => false,
   ): Promise<boolean> {
-    return this.#write(({ tasks }, changed) => {
+    return this.#write(({ tasks, history }, changed) => {
       const task = this.#asOfNow(tasks.byId(id));
       if (task === undefined) return false;
       if (wasDone(task)) return true;
       const next = move(task);
       if (next === undefined) return false;
+      history.ended(id, endedRun(task, next, this.#now()));
       tasks.update(changed(next, false));
       return true;
     });
@@ -410,6 +426,7 @@ export class SqliteStore implements TaskStore {
         version: () => Number(version.all()[0]?.["data_version"]),
         accounts: new AccountTable(database),
         tasks: new TaskTable(database),
+        history: new HistoryTable(database),
         parts: new PartTable(database),
         rounds: new RoundTable(database),
         spills: new SpillTable(database),

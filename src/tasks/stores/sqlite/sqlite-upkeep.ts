@@ -3,9 +3,11 @@
 
 import * as moves from "../../moves.ts";
 import type { SweepResult } from "../../store.ts";
+import { endedRun } from "../../task-runs.ts";
 import { isUndoing } from "../../task.ts";
 import type { TaskRecord } from "../../task.ts";
 import type { Removable } from "./row-sizes.ts";
+import type { HistoryTable } from "./history-table.ts";
 import type { RoundTable } from "./round-table.ts";
 import type { SpillTable } from "./spill-table.ts";
 import type { TaskTable } from "./task-table.ts";
@@ -16,6 +18,7 @@ const mostBytes = 8 * 1024 * 1024;
 
 interface Tables {
   readonly tasks: TaskTable;
+  readonly history: HistoryTable;
   readonly rounds: RoundTable;
   readonly spills: SpillTable;
   readonly workers: WorkerTable;
@@ -31,7 +34,7 @@ interface Sweep {
 
 /** Does one part of a sweep. */
 export function sweep(
-  { tasks, rounds, spills, workers }: Tables,
+  { tasks, history, rounds, spills, workers }: Tables,
   now: number,
   { limit, keepMs, unreadMs = Infinity, undoMs = Infinity, changed }: Sweep,
 ): SweepResult {
@@ -39,9 +42,11 @@ export function sweep(
   const forgotten = tasks.forget(now, limit, now - undoMs);
   const candidates = tasks.expired(now, limit, now - undoMs);
   const abandoned = tasks.abandoned(now - unreadMs, limit - candidates.length);
-  const resting = layToRest(tasks, budget.take([...candidates, ...abandoned]), (task) =>
-    moves.laidToRest(task, now, keepMs, unreadMs, undoMs),
-  );
+  const resting = layToRest(tasks, budget.take([...candidates, ...abandoned]), (task) => {
+    const next = moves.laidToRest(task, now, keepMs, unreadMs, undoMs);
+    if (next !== undefined) history.ended(task.id, endedRun(task, next, now));
+    return next;
+  });
   for (const task of resting) changed(task);
   // Most of these rows are small, and every round of every call may leave one, so more of them go at once.
   const oldSpills = budget.take(spills.expired(now, limit * 20));

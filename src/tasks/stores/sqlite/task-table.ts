@@ -2,7 +2,7 @@
 // by itself.
 
 import type { StoreFigures, StoreUsage, TaskPageRequest } from "../../store.ts";
-import type { Sealed, TaskRecord } from "../../task.ts";
+import type { ClaimRef, LogAppend, Sealed, TaskRecord } from "../../task.ts";
 import { changingTask, recordOf, wholeTask } from "../columns.ts";
 import type { TaskRow } from "../columns.ts";
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.ts";
@@ -101,7 +101,8 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
       from tasks where ${isUndoing}),
     (select max(seen_at) as worker_seen_at from workers)`,
   readLog: "select record from task_log where task_id = ? and seq >= ? order by seq",
-  appendLog: "insert into task_log (task_id, seq, record) values (?, ?, ?)",
+  appendLog:
+    "insert into task_log (task_id, seq, record, epoch, at, ms, tries) values (?, ?, ?, ?, ?, ?, ?)",
   deleteLog: "delete from task_log where task_id = ?",
 };
 
@@ -217,8 +218,16 @@ export class TaskTable {
   readonly log = (id: string, from = 0): readonly Sealed[] =>
     isText(id) ? this.#do.readLog.all(id, from).map((row) => String(row["record"])) : [];
 
-  readonly appendLog = (id: string, at: number, records: readonly Sealed[]): void => {
-    for (const [index, record] of records.entries()) this.#do.appendLog.run(id, at + index, record);
+  readonly appendLog = (
+    { id, epoch }: ClaimRef,
+    { at, records, took }: Pick<LogAppend, "at" | "records" | "took">,
+    now: number,
+  ): void => {
+    for (const [index, record] of records.entries()) {
+      const cost = index === records.length - 1 ? took : undefined;
+      const { ms = null, tries = null } = cost ?? {};
+      this.#do.appendLog.run(id, at + index, record, epoch, now, ms, tries);
+    }
   };
 
   readonly deleteLog = (id: string): void => this.#do.deleteLog.run(id);

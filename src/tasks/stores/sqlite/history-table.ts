@@ -1,0 +1,179 @@
+// The history of tasks: the runs that have ended, and what operators read. A list takes as long with 100,000 tasks as with
+// 1,000: it visits the kinds that there are (a tool and a status, or a tool and a group), and reads one page of each.
+
+import type {
+  LoggedRecord,
+  OpenWait,
+  TaskListing,
+  TaskQuery,
+  WaitingQuery,
+} from "../../task-reader.ts";
+import { mostRuns, runsOf } from "../../task-runs.ts";
+import type { TaskRun } from "../../task-runs.ts";
+import type { Status } from "../../task.ts";
+import { listedColumnNames } from "../columns.ts";
+import { listingOf, loggedOf, openWaitOf, runOf } from "../reader-rows.ts";
+import type { ListingRow, LoggedRow, OpenWaitRow, RunRow } from "../reader-rows.ts";
+import { isText } from "./driver.ts";
+import type { SqliteDatabase, SqliteRow } from "./driver.ts";
+
+const columns = listedColumnNames.join(", ");
+const newest = "order by created_at desc, id desc limit ?3";
+const before = "(created_at, id) < (?1, ?2)";
+const waitColumns = "task_id, wire, key, kind, tool, group_name, since";
+
+/** The SQL of what operators read. */
+export const historyStatements = {
+  findAll: `select ${columns} from tasks where rest is null and ${before} ${newest}`,
+  findOwn: `select ${columns} from tasks
+    where rest is null and principal = ?4 and (?5 is null or status = ?5) and (?6 is null or tool = ?6)
+      and ${before} ${newest}`,
+  nextTool: "select tool from tasks where rest is null and tool > ? order by tool limit 1",
+  findKind: `select ${columns} from tasks
+    where rest is null and tool = ?4 and status = ?5 and ${before} ${newest}`,
+  overdue: `select ${columns} from tasks
+    where tool = ?1 and due_at <= ?2 and (status in ('working', 'input_required') or undos > 0)
+      and (?4 is null or status = ?4) and (?5 is null or principal = ?5)
+    order by due_at, id limit ?3`,
+  nextDueTool: "select tool from tasks where due_at is not null and tool > ? order by tool limit 1",
+  fruitless: `select ${columns} from tasks
+    where fruitless > 1 and due_at is not null and (?2 is null or status = ?2)
+      and (?3 is null or tool = ?3) and (?4 is null or principal = ?4)
+    order by due_at, id limit ?1`,
+  nextWaitKind: `select tool, group_name from task_waits
+    where (tool, group_name) > (?, ?) order by tool, group_name limit 1`,
+  waiting: `select ${waitColumns} from task_waits
+    where tool = ?1 and group_name = ?2 and (since, task_id, wire) > (?3, ?4, ?5)
+    order by since, task_id, wire limit ?6`,
+  waitsOf: `select ${waitColumns} from task_waits
+    where task_id = ?1 and (since, wire) > (?2, ?3) order by since, wire limit ?4`,
+  log: `select seq, record, epoch, at, ms, tries from task_log
+    where task_id = ? and seq >= ? order by seq limit ?`,
+  runs: `select epoch, worker, began_at, ended_at, how from task_runs where task_id = ?1
+    union all
+    select epoch, worker, claimed_at, null, null from tasks where id = ?1 and worker is not null
+    order by epoch`,
+  endRun: `insert or ignore into task_runs (task_id, epoch, worker, began_at, ended_at, how)
+    values (?, ?, ?, ?, ?, ?)`,
+  dropRuns: "delete from task_runs where task_id = ? and epoch <= ?",
+} as const;
+
+const statuses: readonly Status[] = [
+  "working",
+  "input_required",
+  "completed",
+  "failed",
+  "cancelled",
+];
+
+/** The tables of runs and waits, and what is read for operators. */
+export class HistoryTable {
+  readonly #do;
+
+  constructor({ prepare }: SqliteDatabase) {
+    const all = Object.entries(historyStatements).map(([name, sql]) => [name, prepare(sql)]);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every name is set
+    this.#do = Object.fromEntries(all) as Record<
+      keyof typeof historyStatements,
+      ReturnType<typeof prepare>
+    >;
+  }
+
+  /** Notes a run that has ended. */
+  readonly ended = (id: string, run: TaskRun | undefined): void => {
+    if (run === undefined) return;
+    const { epoch, worker, beganAt = null, endedAt = null, how = null } = run;
+    this.#do.endRun.run(id, epoch, worker, beganAt, endedAt, how);
+    if (epoch > mostRuns) this.#do.dropRuns.run(id, epoch - mostRuns);
+  };
+
+  readonly find = (query: TaskQuery, now: number): readonly TaskListing[] => {
+    const { status, tool, principal = null, stuckMs, after, limit } = query;
+    const page = [after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? "", limit];
+    if (stuckMs !== undefined) return this.#stuck(query, now - stuckMs);
+    if (principal !== null) {
+      return listings(this.#do.findOwn.all(...page, principal, status ?? null, tool ?? null));
+    }
+    if (status === undefined && tool === undefined) return listings(this.#do.findAll.all(...page));
+    const tools = tool === undefined ? this.#named("nextTool") : [tool];
+    const kinds = status === undefined ? statuses : [status];
+    return tools
+      .flatMap((name) => kinds.flatMap((kind) => this.#do.findKind.all(...page, name, kind)))
+      .map(listingIn)
+      .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
+  };
+
+  #stuck({ status, tool, principal, limit }: TaskQuery, by: number): readonly TaskListing[] {
+    const [kind, who] = [status ?? null, principal ?? null];
+    const tools = tool === undefined ? this.#named("nextDueTool") : [tool];
+    const rows = [
+      ...tools.flatMap((name) => this.#do.overdue.all(name, by, limit, kind, who)),
+      ...this.#do.fruitless.all(limit, kind, tool ?? null, who),
+    ];
+    return [...new Map(listings(rows).map((one) => [one.id, one])).values()]
+      .toSorted((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  /** The tools that there are, each found by one look into the index. */
+  #named(statement: "nextTool" | "nextDueTool"): readonly string[] {
+    const found: string[] = [];
+    for (;;) {
+      const [row] = this.#do[statement].all(found.at(-1) ?? "");
+      if (row === undefined) return found;
+      found.push(String(row["tool"]));
+    }
+  }
+
+  readonly waiting = (query: WaitingQuery): readonly OpenWait[] => {
+    const { groups, tool, taskId, after, limit } = query;
+    const { since = Number.MIN_SAFE_INTEGER, taskId: last = "", wire = "" } = after ?? {};
+    if (taskId !== undefined) return waits(this.#do.waitsOf.all(taskId, since, wire, limit));
+    const kinds = this.#waitKinds().filter(
+      (kind) =>
+        (tool === undefined || kind.tool === tool) &&
+        (groups === undefined || groups.includes(kind.group)),
+    );
+    return kinds
+      .flatMap((kind) =>
+        waits(this.#do.waiting.all(kind.tool, kind.group, since, last, wire, limit)),
+      )
+      .toSorted(longestFirst)
+      .slice(0, limit);
+  };
+
+  #waitKinds(): readonly { readonly tool: string; readonly group: string }[] {
+    const found: { tool: string; group: string }[] = [];
+    for (;;) {
+      const { tool, group } = found.at(-1) ?? { tool: "", group: "" };
+      const [row] = this.#do.nextWaitKind.all(tool, group);
+      if (row === undefined) return found;
+      found.push({ tool: String(row["tool"]), group: String(row["group_name"]) });
+    }
+  }
+
+  readonly log = (id: string, from: number, limit: number): readonly LoggedRecord[] => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict
+    const rows = (isText(id) ? this.#do.log.all(id, from, limit) : []) as unknown as LoggedRow[];
+    return rows.map(loggedOf);
+  };
+
+  readonly runs = (id: string): readonly TaskRun[] => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict
+    const rows = (isText(id) ? this.#do.runs.all(id) : []) as unknown as RunRow[];
+    return runsOf(rows.map(runOf), undefined);
+  };
+}
+
+const longestFirst = (a: OpenWait, b: OpenWait): number =>
+  a.since - b.since || compare(a.taskId, b.taskId) || compare(a.wire, b.wire);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tables are strict
+const listingIn = (row: SqliteRow): TaskListing => listingOf(row as unknown as ListingRow);
+const listings = (rows: readonly SqliteRow[]): readonly TaskListing[] => rows.map(listingIn);
+const waits = (rows: readonly SqliteRow[]): readonly OpenWait[] =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tables are strict
+  rows.map((row) => openWaitOf(row as unknown as OpenWaitRow));
