@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const source = join(root, "src");
 
 const every = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
-  file.endsWith(".ts"),
+  /\.tsx?$/.test(file),
 );
 /** The files that are shipped. */
 const files = every.filter((file) => !/\.(test|test-d|fixture)\.ts$/.test(file));
@@ -106,6 +106,21 @@ test("the engine is pure: it uses no package, clock, process or randomness", () 
     });
   // turns.ts is how Node's event loop reaches the engine, through its carrier.
   expect(impure.filter((line) => !line.startsWith(`replay${sep}turns.ts`))).toEqual([]);
+});
+
+test("the console's page imports only what runs in a browser", () => {
+  const page = join("console", "page");
+  const allowed = ["ui", "util", "protocol"];
+  const foreign = files
+    .filter((file) => file.startsWith(page + sep))
+    .flatMap((file) => importedFiles(file).map((target) => [file, target] as const))
+    .filter(
+      ([, target]) =>
+        !target.startsWith(page + sep) &&
+        target !== join("console", "wire.ts") &&
+        !allowed.includes(layerOf(target)),
+    );
+  expect(foreign).toEqual([]);
 });
 
 test("only src/token does crypto", () => {

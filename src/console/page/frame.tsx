@@ -1,0 +1,160 @@
+// The frame around every screen: where to go, who looks, and the one line that says whether anything is stuck.
+
+import { signal } from "@preact/signals";
+import type { ComponentChild } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Inbox, Session, TaskList } from "../wire.ts";
+import { Confirmation } from "./confirm.tsx";
+import { clock, count } from "./format.ts";
+import { Icon, StatusMark } from "./icons.tsx";
+import { isLive, useReading } from "./live.ts";
+import { href, route } from "./route.ts";
+import { trouble } from "./server.ts";
+
+/** Who looks, and at what. It is known before the first screen is drawn. */
+export const session = signal<Session | undefined>(undefined);
+
+const screens = ["inbox", "tasks", "calls", "health", "try"] as const;
+export type Screen = (typeof screens)[number];
+
+const titles: Readonly<Record<Screen, string>> = {
+  inbox: "Inbox",
+  tasks: "Tasks",
+  calls: "Calls",
+  health: "Health",
+  try: "Try a tool",
+};
+
+/** The screen that the address names. */
+export function shownScreen(): Screen {
+  const [first] = route.value.path;
+  return screens.find((screen) => screen === first) ?? "inbox";
+}
+
+/** How many at most the frame counts. More are shown as "50+". */
+const most = 50;
+
+export function Frame({ children }: { readonly children: ComponentChild }): ComponentChild {
+  const who = session.value;
+  const shown = shownScreen();
+  const hasStore = who?.hasStore === true;
+  const inbox = useReading<Inbox>(hasStore ? `api/inbox?limit=${most}` : undefined);
+  const stuck = useReading<TaskList>(hasStore ? `api/tasks?stuck=1&limit=${most}` : undefined);
+  useEffect(() => {
+    document.title = `${titles[shown]} · ${who?.app ?? "Parley"}`;
+  }, [shown, who?.app]);
+  const counts: Partial<Record<Screen, number | undefined>> = {
+    inbox: inbox.data?.items.length,
+    tasks: stuck.data?.tasks.length,
+  };
+  const offered = screens.filter(
+    (screen) => (screen !== "calls" && screen !== "try") || who?.isDevelopment === true,
+  );
+  return (
+    <>
+      <a class="skip" href="#main" onClick={toMain}>
+        Skip to the content
+      </a>
+      <header>
+        <p class="name">
+          <strong>{who?.app ?? "…"}</strong> <span>{who?.version}</span>
+        </p>
+        <nav aria-label="Screens">
+          {offered.map((screen) => (
+            <a
+              key={screen}
+              href={href([screen])}
+              {...(screen === shown ? { "aria-current": "page" as const } : undefined)}
+            >
+              <Icon name={screen} />
+              <span>{screen === "try" ? "Try" : titles[screen]}</span>
+              <Badge screen={screen} value={counts[screen]} />
+            </a>
+          ))}
+        </nav>
+        <div class="operator">
+          <Liveness />
+          <p>
+            {who?.who} <span>{who && abilities[who.may]}</span>
+          </p>
+        </div>
+      </header>
+      <Glance stuck={stuck.data} hasStore={hasStore} />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Confirmation />
+    </>
+  );
+}
+
+function toMain(event: Event): void {
+  // The fragment of the address is the screen, so the link must not change it.
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+const abilities = {
+  look: "may look",
+  act: "may act",
+  act_for_client: "may act for clients",
+} as const;
+
+function Badge(props: { readonly screen: Screen; readonly value: number | undefined }) {
+  const { screen, value = 0 } = props;
+  if (value === 0) return undefined;
+  const text = value >= most ? `${most}+` : String(value);
+  return (
+    <span class={screen === "tasks" ? "badge stuck" : "badge"}>
+      {text}
+      <span class="unseen">{screen === "tasks" ? " stuck" : " waiting"}</span>
+    </span>
+  );
+}
+
+function Liveness(): ComponentChild {
+  return (
+    <p class={isLive.value ? "live" : "live off"} role="status">
+      <svg viewBox="0 0 12 12" width="10" height="10" aria-hidden="true">
+        <circle cx="6" cy="6" r="4" />
+      </svg>
+      {isLive.value ? "Live" : "Connecting…"}
+    </p>
+  );
+}
+
+/** One line that is always there, so that nothing moves when it has something to say. */
+function Glance(props: {
+  readonly stuck: TaskList | undefined;
+  readonly hasStore: boolean;
+}): ComponentChild {
+  const wrong = trouble.value;
+  if (wrong !== undefined) {
+    return (
+      <p class="glance bad" role="status">
+        {wrong.kind === "signed_out"
+          ? wrong.message
+          : wrong.kind === "store"
+            ? `The store has not answered since ${clock(wrong.since)}. What you see is older than that, and actions wait until it is back.`
+            : `The server cannot be reached since ${clock(wrong.since)}. What you see is older than that. The page tries again by itself.`}
+      </p>
+    );
+  }
+  const stuck = props.stuck?.tasks ?? [];
+  const [first] = stuck;
+  if (first !== undefined) {
+    const isMore = stuck.length > 1;
+    const number = stuck.length >= most ? `${most} or more tasks` : count(stuck.length, "task");
+    return (
+      <p class="glance warn">
+        <StatusMark mark="stuck" />{" "}
+        <a href={isMore ? href(["tasks"], { stuck: "1" }) : href(["tasks", first.id])}>
+          {isMore ? `${number} are stuck` : `One task of ${first.tool} is stuck`}
+        </a>
+        <span class="why">{first.why}</span>
+      </p>
+    );
+  }
+  const text = !props.hasStore ? "" : props.stuck === undefined ? "" : "Nothing is stuck.";
+  return <p class="glance">{text}</p>;
+}

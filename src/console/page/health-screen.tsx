@@ -1,0 +1,152 @@
+// Whether the service is well: its workers, what is overdue, what was refused, and the newest of the audit record.
+
+import type { ComponentChild } from "preact";
+import type { HealthFacts } from "../wire.ts";
+import { AuditTable } from "./audit-table.tsx";
+import { grouped, rough } from "./format.ts";
+import { useReading } from "./live.ts";
+import { Heading, Problem, Skeleton, When } from "./parts.tsx";
+
+export function HealthScreen(): ComponentChild {
+  const { data, error, reload } = useReading<HealthFacts>("api/health");
+  return (
+    <div class="screen">
+      <Heading title="Health" />
+      {data !== undefined ? (
+        <Health facts={data} />
+      ) : error !== undefined ? (
+        <Problem refusal={error} retry={reload} />
+      ) : (
+        <Skeleton lines={8} tall />
+      )}
+    </div>
+  );
+}
+
+function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
+  const { figures, workers, oldestDue, now } = facts;
+  const silent = workers.filter(({ isSilent }) => isSilent).length;
+  const late = oldestDue === undefined ? undefined : now - oldestDue;
+  return (
+    <>
+      <dl class="tiles">
+        <Tile name="Live tasks" value={grouped(figures.live)} />
+        <Tile name="Running" value={grouped(figures.held)} />
+        <Tile name="Need input" value={grouped(figures.inputRequired)} />
+        <Tile
+          name="Due"
+          value={grouped(figures.due)}
+          {...(late !== undefined && late > 60_000
+            ? { note: `the oldest for ${rough(late)}`, isBad: true }
+            : undefined)}
+        />
+        <Tile name="Undoing" value={grouped(figures.undoing)} />
+        <Tile
+          name="Store errors"
+          value={grouped(facts.storeErrors)}
+          isBad={facts.storeErrors > 0}
+        />
+      </dl>
+      <section>
+        <h2>Workers</h2>
+        {workers.length === 0 ? (
+          <p class="soft">
+            No worker has been seen. Tasks wait until a server with <code>tasks</code> starts.
+          </p>
+        ) : (
+          <div class="wide-table" role="region" tabIndex={0} aria-label="Workers">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Worker</th>
+                  <th scope="col">Last sign</th>
+                  <th scope="col">State</th>
+                </tr>
+              </thead>
+              <tbody>
+                {workers.map(({ name, seenAt, isSilent }) => (
+                  <tr key={name}>
+                    <th scope="row">
+                      <code>{name}</code>
+                    </th>
+                    <td>
+                      <When at={seenAt} />
+                    </td>
+                    <td class={isSilent ? "bad" : ""}>
+                      {isSilent ? "✕ silent, its tasks are taken over" : "● alive"}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        {silent > 0 && (
+          <p class="soft">
+            A worker that crashed stays in this list for a day. A worker that shut down leaves it.
+          </p>
+        )}
+      </section>
+      <div class="pair">
+        <Tally title="Refused tokens" of={facts.refusedTokens} none="No token was refused." />
+        <Tally
+          title="Rounds per call"
+          of={facts.roundsPerCall}
+          none="No call has ended since this process started."
+        />
+      </div>
+      <section>
+        <h2>Audit record</h2>
+        <AuditTable records={facts.audit} />
+      </section>
+    </>
+  );
+}
+
+function Tile(props: {
+  readonly name: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly isBad?: boolean;
+}): ComponentChild {
+  return (
+    <div class={props.isBad === true ? "tile bad" : "tile"}>
+      <dt>{props.name}</dt>
+      <dd>
+        {props.isBad === true && <span aria-hidden="true">▲ </span>}
+        {props.value}
+        {props.note !== undefined && <small>{props.note}</small>}
+      </dd>
+    </div>
+  );
+}
+
+/** Numbers by name, with bars to compare them. */
+function Tally(props: {
+  readonly title: string;
+  readonly of: Readonly<Record<string, number>>;
+  readonly none: string;
+}): ComponentChild {
+  const entries = Object.entries(props.of).filter(([, value]) => value > 0);
+  const most = Math.max(1, ...entries.map(([, value]) => value));
+  return (
+    <section>
+      <h2>{props.title}</h2>
+      {entries.length === 0 ? (
+        <p class="soft">{props.none}</p>
+      ) : (
+        <dl class="tally">
+          {entries.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name.replaceAll("_", " ")}</dt>
+              <dd>
+                <span class="bar" style={{ width: `${(value / most) * 60}%` }} />
+                {grouped(value)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}

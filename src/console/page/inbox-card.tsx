@@ -1,0 +1,242 @@
+// One thing that waits for a person: what it is about, who has decided, and the way to answer.
+
+import type { ComponentChild } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { AnswerOutcome, DecisionFacts, DecisionOutcome, InboxItem } from "../wire.ts";
+import { AnswerForm, answerOf } from "./answer-form.tsx";
+import { shortId } from "./format.ts";
+import { Icon } from "./icons.tsx";
+import { standing } from "./inbox-list.ts";
+import { isOffline, now } from "./live.ts";
+import { Facts, When } from "./parts.tsx";
+import { href } from "./route.ts";
+import { post, Refusal } from "./server.ts";
+
+export interface InboxCardProps {
+  readonly item: InboxItem;
+  readonly outcome: string | undefined;
+  readonly isOpen: boolean;
+  readonly setOpen: (is: boolean) => void;
+  readonly settle: (outcome: string) => void;
+}
+
+const kindWords: Readonly<Record<InboxItem["kind"], string>> = {
+  approval: "Approval",
+  wait: "Wait",
+  question: "Question to the client",
+};
+
+export function InboxCard(props: InboxCardProps): ComponentChild {
+  const { item, outcome } = props;
+  const title = useRef<HTMLHeadingElement>(null);
+  const wasOpen = useRef(false);
+  useEffect(() => {
+    // The button that had the focus is gone once the answer is in.
+    if (outcome !== undefined && wasOpen.current) title.current?.focus();
+    wasOpen.current = props.isOpen;
+  }, [outcome, props.isOpen]);
+  return (
+    <article class={outcome === undefined ? "card" : "card settled"}>
+      <p class="line">
+        <span class="kind">{kindWords[item.kind]}</span>
+        {item.group !== undefined && <span class="tag">{item.group}</span>}
+        <a href={href(["tasks", item.task])}>
+          {item.tool} <code>{shortId(item.task)}</code>
+        </a>
+        {item.principal !== undefined && <span class="soft">for {item.principal}</span>}
+        <span class="push">
+          <When at={item.since} hasFocus />
+        </span>
+      </p>
+      <h3 ref={title} tabIndex={-1}>
+        {item.message ?? item.key}
+      </h3>
+      {item.about !== undefined && (
+        <Facts
+          facts={Object.entries(item.about).map(([name, value]) => [name, aboutText(value)])}
+        />
+      )}
+      <Decisions decisions={item.decisions} standing={standing(item, now.value)} />
+      <div class="answer" aria-live="polite">
+        {outcome !== undefined ? (
+          <p class="outcome">
+            <Icon name="check" /> {outcome}
+          </p>
+        ) : !item.mayAnswer ? (
+          <p class="soft">{item.whyNot ?? "You may look at this, but not answer it."}</p>
+        ) : item.kind === "approval" ? (
+          <Approving {...props} />
+        ) : (
+          <Answering {...props} />
+        )}
+      </div>
+    </article>
+  );
+}
+
+const aboutText = (value: string | number | boolean): string =>
+  typeof value === "boolean" ? (value ? "Yes" : "No") : String(value);
+
+function Decisions(props: {
+  readonly decisions: readonly DecisionFacts[];
+  readonly standing: string;
+}): ComponentChild {
+  const { decisions } = props;
+  if (decisions.length === 0 && props.standing === "") return undefined;
+  return (
+    <ul class="decisions">
+      {props.standing !== "" && <li>{props.standing}</li>}
+      {decisions.map((one) => (
+        <li key={`${one.who} ${one.at}`}>
+          <b>{one.who}</b> {one.isApproved ? "approved" : "declined"} <When at={one.at} hasFocus />
+          {one.note !== undefined && <q>{one.note}</q>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Sends something, and says what became of it. */
+function useSending(): {
+  readonly isBusy: boolean;
+  readonly problem: string | undefined;
+  readonly send: (work: () => Promise<string | undefined>) => void;
+} {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const send = (work: () => Promise<string | undefined>) => {
+    if (isBusy) return;
+    setBusy(true);
+    setProblem(undefined);
+    work()
+      .then(setProblem, (error: unknown) =>
+        setProblem(error instanceof Refusal ? error.message : String(error)),
+      )
+      .finally(() => setBusy(false));
+  };
+  return { isBusy, problem, send };
+}
+
+function Approving({ item, isOpen, setOpen, settle }: InboxCardProps): ComponentChild {
+  const [isApproved, setApproved] = useState(true);
+  const note = useRef<HTMLInputElement>(null);
+  const { isBusy, problem, send } = useSending();
+  const id = `note-${item.task}-${item.key}`;
+  const choose = (is: boolean) => {
+    setApproved(is);
+    setOpen(true);
+  };
+  const decide = () =>
+    send(async () => {
+      const text = note.current?.value.trim() ?? "";
+      const { status } = await post<DecisionOutcome>("api/decisions", {
+        task: item.task,
+        key: item.key,
+        approve: isApproved,
+        ...(text === "" ? undefined : { note: text }),
+      });
+      if (status === "not_allowed") return "You may not decide this. Ask someone of the group.";
+      settle(decided[status]);
+      return undefined;
+    });
+  useEffect(() => {
+    if (isOpen) note.current?.focus();
+  }, [isOpen, isApproved]);
+  if (!isOpen) {
+    return (
+      <div class="actions">
+        <button type="button" class="main" disabled={isOffline()} onClick={() => choose(true)}>
+          Approve…
+        </button>
+        <button type="button" disabled={isOffline()} onClick={() => choose(false)}>
+          Decline…
+        </button>
+      </div>
+    );
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        decide();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") setOpen(false);
+      }}
+    >
+      {problem !== undefined && (
+        <p class="error" role="alert">
+          {problem}
+        </p>
+      )}
+      <div class="field">
+        <label for={id}>
+          Note <span class="optional">(optional, kept with the decision)</span>
+        </label>
+        <input id={id} ref={note} maxLength={500} autocomplete="off" />
+      </div>
+      <div class="actions">
+        <button
+          type="submit"
+          class={isApproved ? "main" : "main grave"}
+          disabled={isBusy || isOffline()}
+        >
+          {isApproved ? "Approve" : "Decline"}
+        </button>
+        <button type="button" onClick={() => setOpen(false)}>
+          Go back
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const decided: Readonly<Record<Exclude<DecisionOutcome["status"], "not_allowed">, string>> = {
+  counted: "Your decision counts. It waits for others.",
+  approved: "Approved. The task goes on.",
+  declined: "Declined. The task is told so.",
+  already_decided: "Someone else had decided before you.",
+  gone: "The task does not wait for this any more.",
+};
+
+function Answering({ item, isOpen, setOpen, settle }: InboxCardProps): ComponentChild {
+  const { isBusy, problem, send } = useSending();
+  if (!isOpen) {
+    return (
+      <div class="actions">
+        <button type="button" class="main" disabled={isOffline()} onClick={() => setOpen(true)}>
+          Answer…
+        </button>
+      </div>
+    );
+  }
+  const sendAnswer = (body: object, done: string) =>
+    send(async () => {
+      const sent = { task: item.task, key: item.key, ...body };
+      const { status, reason } = await post<AnswerOutcome>("api/answers", sent);
+      if (status === "invalid") return reason ?? "The answer does not fit the question.";
+      settle(
+        status === "delivered"
+          ? done
+          : status === "gone"
+            ? "The task does not wait for this any more."
+            : "Someone else had answered before you.",
+      );
+      return undefined;
+    });
+  return (
+    <AnswerForm
+      form={item.form}
+      field={item.field}
+      idPrefix="a-"
+      schema={item.schema}
+      error={problem}
+      isBusy={isBusy || isOffline()}
+      send={(content) =>
+        sendAnswer({ value: answerOf(item, content) }, "Answered. The task goes on.")
+      }
+      decline={() => sendAnswer({ decline: true }, "Declined. The task is told so.")}
+      close={() => setOpen(false)}
+    />
+  );
+}

@@ -1,0 +1,189 @@
+// Everything that waits for a person, answered in place.
+
+import type { ComponentChild } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Inbox, InboxItem } from "../wire.ts";
+import { count } from "./format.ts";
+import { InboxCard } from "./inbox-card.tsx";
+import { divisions, sectionsOf, shownAfter } from "./inbox-list.ts";
+import type { ShownItem } from "./inbox-list.ts";
+import { now, useReading } from "./live.ts";
+import { Empty, Heading, Problem, Skeleton } from "./parts.tsx";
+import { refine, route } from "./route.ts";
+import { session } from "./frame.tsx";
+
+const pageLength = 100;
+
+export function InboxScreen(): ComponentChild {
+  const { query } = route.value;
+  const group = query.get("group") ?? "";
+  const tool = query.get("tool") ?? "";
+  const division = divisions.find((one) => one === query.get("by")) ?? "age";
+  const filters = new URLSearchParams({ ...(group && { group }), ...(tool && { tool }) });
+  return (
+    <div class="screen">
+      <Heading title="Inbox" />
+      <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+        <fieldset class="chips">
+          <legend>By</legend>
+          {divisions.map((one) => (
+            <label key={one} class={one === division ? "chip on" : "chip"}>
+              <input
+                type="radio"
+                name="by"
+                checked={one === division}
+                onChange={() => refine({ by: one === "age" ? "" : one })}
+              />
+              {one === "age" ? "Age" : one === "group" ? "Group" : "Tool"}
+            </label>
+          ))}
+        </fieldset>
+        <div class="inputs">
+          <Choice name="group" label="Group" value={group} />
+          <Choice name="tool" label="Tool" value={tool} />
+        </div>
+      </form>
+      <InboxItems
+        key={filters.toString()}
+        filters={filters.toString()}
+        division={division}
+        isFiltered={group !== "" || tool !== ""}
+      />
+    </div>
+  );
+}
+
+/** The groups and tools that the inbox has had since the page was opened. */
+const known: Readonly<Record<"group" | "tool", Set<string>>> = {
+  group: new Set(),
+  tool: new Set(),
+};
+
+function remember(items: readonly InboxItem[]): void {
+  for (const { group, tool } of items) {
+    if (group !== undefined) known.group.add(group);
+    known.tool.add(tool);
+  }
+}
+
+function Choice(props: {
+  readonly name: "group" | "tool";
+  readonly label: string;
+  readonly value: string;
+}): ComponentChild {
+  const { name, label, value } = props;
+  const own = name === "group" ? (session.value?.groups ?? []) : [];
+  const offered = [...new Set([...own, ...known[name], ...(value ? [value] : [])])].toSorted();
+  return (
+    <label>
+      <span>{label}</span>
+      <select
+        name={name}
+        value={value}
+        onChange={({ currentTarget }) => refine({ [name]: currentTarget.value })}
+      >
+        <option value="">Any</option>
+        {offered.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function InboxItems(props: {
+  readonly filters: string;
+  readonly division: (typeof divisions)[number];
+  readonly isFiltered: boolean;
+}): ComponentChild {
+  const { filters, division, isFiltered } = props;
+  const [limit, setLimit] = useState(pageLength);
+  const reading = useReading<Inbox>(`api/inbox?${filters}&limit=${limit}`);
+  const [shown, setShown] = useState<readonly ShownItem[]>();
+  const [open, setOpen] = useState<string>();
+  useEffect(() => {
+    if (reading.data === undefined) return;
+    const { items, next } = reading.data;
+    remember(items);
+    setShown((before = []) => shownAfter(before, items, next === undefined));
+  }, [reading.data]);
+
+  if (shown === undefined) {
+    return reading.error === undefined ? (
+      <Skeleton lines={4} tall />
+    ) : (
+      <Problem refusal={reading.error} retry={reading.reload} />
+    );
+  }
+  if (shown.length === 0) return <NothingWaits isFiltered={isFiltered} />;
+  const settled = shown.filter(({ outcome }) => outcome !== undefined).length;
+  const settle = (id: string, outcome: string) => {
+    setShown((before = []) => before.map((one) => (one.id === id ? { ...one, outcome } : one)));
+    setOpen(undefined);
+    reading.reload();
+  };
+  return (
+    <>
+      {sectionsOf(shown, division, now.value).map(({ title, items }) => (
+        <section key={title} class="cards">
+          <h2>
+            {title} <span class="soft">{items.length}</span>
+          </h2>
+          <ul>
+            {items.map((one) => (
+              <li key={one.id}>
+                <InboxCard
+                  {...one}
+                  isOpen={open === one.id}
+                  setOpen={(is) => setOpen(is ? one.id : undefined)}
+                  settle={(outcome) => settle(one.id, outcome)}
+                />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      <p class="sum">
+        {count(shown.length - settled, "item")} waiting
+        {settled > 0 && (
+          <button
+            type="button"
+            class="link"
+            onClick={() => setShown(shown.filter(({ outcome }) => outcome === undefined))}
+          >
+            Clear {settled} answered
+          </button>
+        )}
+        {reading.data?.next !== undefined && (
+          <button type="button" class="link" onClick={() => setLimit(limit + pageLength)}>
+            Show more
+          </button>
+        )}
+      </p>
+    </>
+  );
+}
+
+function NothingWaits({ isFiltered }: { readonly isFiltered: boolean }): ComponentChild {
+  if (isFiltered) {
+    return (
+      <Empty title="Nothing waits here">
+        <p>
+          <button type="button" class="link" onClick={() => refine({ group: "", tool: "" })}>
+            Show everything that waits
+          </button>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Nobody has to do anything">
+      <p>
+        Approvals, waits and questions of tasks appear here as soon as a tool asks for them with{" "}
+        <code>ctx.approve</code>, <code>ctx.waitFor</code> or <code>ctx.ask</code>.
+      </p>
+    </Empty>
+  );
+}

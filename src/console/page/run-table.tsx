@@ -1,0 +1,78 @@
+// The runs of a task: who ran it, how each run ended, and what it replayed.
+
+import type { ComponentChild } from "preact";
+import { duration } from "./format.ts";
+import { When } from "./parts.tsx";
+import { inRun } from "./timeline-model.ts";
+import type { Timeline } from "./timeline-model.ts";
+import type { KnownRun } from "./timeline-scale.ts";
+
+export function RunTable({ timeline }: { readonly timeline: Timeline }): ComponentChild {
+  const { rows, runs } = timeline;
+  if (runs.length === 0) return undefined;
+  return (
+    <section>
+      <h2>Runs</h2>
+      <div class="wide-table" role="region" tabIndex={0} aria-label="Runs">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">Worker</th>
+              <th scope="col">Began</th>
+              <th scope="col" class="figure">
+                Took
+              </th>
+              <th scope="col" class="figure">
+                New
+              </th>
+              <th scope="col" class="figure">
+                Replayed
+              </th>
+              <th scope="col">How it ended</th>
+            </tr>
+          </thead>
+          <tbody>
+            {runs.toReversed().map((run) => (
+              <tr key={run.epoch}>
+                <th scope="row">{run.epoch}</th>
+                <td>
+                  <code>{run.worker}</code>
+                </td>
+                <td>
+                  <When at={run.beganAt} />
+                </td>
+                <td class="figure">{duration(run.until - run.beganAt)}</td>
+                <td class="figure">{rows.filter((row) => inRun(row, run) === "new").length}</td>
+                <td class="figure">
+                  {rows.filter((row) => inRun(row, run) === "replayed").length}
+                </td>
+                <td class={run.isDead ? "bad" : ""}>{endOf(run, runs)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function endOf(run: KnownRun, runs: readonly KnownRun[]): string {
+  if (run.isOpen) return "It is under way.";
+  if (run.isDead) {
+    const next = runs.find(({ epoch }) => epoch > run.epoch);
+    return next === undefined
+      ? `${run.worker} died.`
+      : `${run.worker} died. ${next.worker} took over after ${duration(next.beganAt - run.until)}.`;
+  }
+  return run.how === undefined ? "It ended." : ends[run.how];
+}
+
+const ends: Readonly<Record<NonNullable<KnownRun["how"]>, string>> = {
+  parked: "It waits.",
+  released: "The worker gave it back.",
+  failed: "It failed and is tried again.",
+  finished: "It finished.",
+  cancelled: "It was cancelled.",
+  lost: "The worker lost it.",
+};

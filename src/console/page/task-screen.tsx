@@ -1,0 +1,261 @@
+// One task: what it waits for, its timeline with the runs, and everything about the entry that is selected.
+
+import type { ComponentChild } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { EntryFacts, TaskDetails, TaskLog, TaskOutcome } from "../wire.ts";
+import { AuditTable } from "./audit-table.tsx";
+import { confirmed } from "./confirm.tsx";
+import { EntryDetails } from "./entry-details.tsx";
+import { count, duration, size } from "./format.ts";
+import { Icon, StatusMark } from "./icons.tsx";
+import { isOffline, now, useReading } from "./live.ts";
+import { Copyable, Facts, Heading, JsonText, Problem, Skeleton, When } from "./parts.tsx";
+import { go, href } from "./route.ts";
+import { RunTable } from "./run-table.tsx";
+import { post, read, Refusal } from "./server.ts";
+import { timelineOf } from "./timeline-model.ts";
+import type { Timeline } from "./timeline-model.ts";
+import { TimelineView } from "./timeline-view.tsx";
+
+export function TaskScreen({ id }: { readonly id: string }): ComponentChild {
+  const address = `api/tasks/${encodeURIComponent(id)}`;
+  const { data, error, reload } = useReading<TaskDetails>(
+    address,
+    (line) => line.type === "any" || (line.type === "task" && line.id === id),
+  );
+  const rest = useRest(address, data);
+  return (
+    <div class="screen">
+      <a class="back" href={href(["tasks"])}>
+        <Icon name="back" /> Tasks
+      </a>
+      {data !== undefined ? (
+        <Loaded details={data} rest={rest} reload={reload} />
+      ) : error !== undefined ? (
+        <Problem refusal={error} retry={reload} />
+      ) : (
+        <Skeleton lines={12} tall />
+      )}
+    </div>
+  );
+}
+
+/** The entries after the first page of the log. The log only grows, so what was read stays. */
+function useRest(address: string, details: TaskDetails | undefined): readonly EntryFacts[] {
+  const [rest, setRest] = useState<readonly EntryFacts[]>([]);
+  const length = details?.task.logLength ?? 0;
+  useEffect(() => setRest([]), [address]);
+  useEffect(() => {
+    if (details?.more === undefined) return;
+    const abort = new AbortController();
+    const readOn = async () => {
+      let all = rest;
+      let from: number | undefined = all.at(-1)?.seq === undefined ? details.more : lastOf(all) + 1;
+      while (from !== undefined && from < length) {
+        const page: TaskLog = await read<TaskLog>(
+          `${address}/log?from=${from}&limit=500`,
+          abort.signal,
+        );
+        if (page.entries.length === 0) return;
+        all = [...all, ...page.entries];
+        setRest(all);
+        from = page.more;
+      }
+    };
+    // What could not be read is read with the next change.
+    readOn().catch(() => {});
+    return () => abort.abort();
+  }, [address, details?.more, length]);
+  return rest;
+}
+
+const lastOf = (entries: readonly EntryFacts[]): number => entries.at(-1)?.seq ?? 0;
+
+interface LoadedProps {
+  readonly details: TaskDetails;
+  readonly rest: readonly EntryFacts[];
+  readonly reload: () => void;
+}
+
+function Loaded({ details, rest, reload }: LoadedProps): ComponentChild {
+  const { task, runs, waits } = details;
+  const isOver = !["working", "input_required"].includes(task.status);
+  // Bars that are not over grow, but not so often that the drawing keeps the page busy.
+  const time = isOver ? task.updatedAt : Math.floor(now.value / 5000) * 5000;
+  const timeline = useMemo(
+    () =>
+      timelineOf({
+        entries: [...details.entries, ...rest],
+        runs,
+        waits,
+        createdAt: task.createdAt,
+        updatedAt: task.updatedAt,
+        isOver,
+        now: time,
+      }),
+    [details, rest, time],
+  );
+  const [selected, select] = useState<string>();
+  const [problem, setProblem] = useState<Refusal>();
+  const act = async (path: string, body: object): Promise<TaskOutcome | undefined> => {
+    setProblem(undefined);
+    try {
+      return await post<TaskOutcome>(`api/tasks/${encodeURIComponent(task.id)}/${path}`, body);
+    } catch (error) {
+      setProblem(error instanceof Refusal ? error : new Refusal(0, "unknown", String(error)));
+      return undefined;
+    } finally {
+      reload();
+    }
+  };
+  const row = timeline.rows.find(({ id }) => id === selected);
+  return (
+    <>
+      <Heading title={task.tool}>
+        <StatusMark mark={task.isStuck === true ? "stuck" : task.status} />
+        {details.mayCancel && !isOver && (
+          <button
+            type="button"
+            class="push"
+            disabled={isOffline()}
+            onClick={() => void cancel(task.tool, act)}
+          >
+            Cancel the task
+          </button>
+        )}
+      </Heading>
+      {problem && <Problem refusal={problem} />}
+      <Verdict details={details} timeline={timeline} />
+      <Facts
+        facts={[
+          ["Task", <Copyable text={task.id} what="the id of the task" />],
+          ["Call", <code>{task.callId}</code>],
+          ["Principal", task.principal],
+          ["Created", <When at={task.createdAt} hasFocus />],
+          ["Changed", <When at={task.updatedAt} hasFocus />],
+          ["Worker", task.worker],
+          ["Log", `${count(task.logLength, "entry", "entries")}, ${size(task.logBytes)}`],
+          ["Still to undo", task.undos === 0 ? undefined : count(task.undos, "step")],
+          ["Run again from", details.linked?.from && <Linked id={details.linked.from.task} />],
+          ["Run again as", details.linked?.to?.map(({ task: id }) => <Linked key={id} id={id} />)],
+        ]}
+      />
+      <div class="beside">
+        <section aria-labelledby="timeline-title">
+          <TimelineView timeline={timeline} runWord="run" selected={selected} select={select} />
+        </section>
+        <EntryDetails
+          row={row}
+          timeline={timeline}
+          runWord="run"
+          {...(details.mayRerun && row?.entry !== undefined
+            ? { rerun: () => void rerun(row.entry?.seq ?? 0, act) }
+            : undefined)}
+        />
+      </div>
+      <RunTable timeline={timeline} />
+      <Values details={details} />
+      <section>
+        <h2>Audit record</h2>
+        <AuditTable records={details.audit} isOfTask />
+      </section>
+    </>
+  );
+}
+
+const Linked = ({ id }: { readonly id: string }) => <a href={href(["tasks", id])}>{id}</a>;
+
+type Act = (path: string, body: object) => Promise<TaskOutcome | undefined>;
+
+async function cancel(tool: string, act: Act): Promise<void> {
+  const isWanted = await confirmed({
+    title: `Cancel this task of ${tool}?`,
+    text: "It stops where it is and cannot be resumed. Steps that have an undo are undone.",
+    verb: "Cancel the task",
+    isGrave: true,
+  });
+  if (isWanted) await act("cancel", {});
+}
+
+async function rerun(seq: number, act: Act): Promise<void> {
+  const isWanted = await confirmed({
+    title: `Run again from entry ${seq}?`,
+    text: "A new task begins with the entries before this one. Everything after them runs again with new idempotency keys, so its effects can happen twice.",
+    verb: "Run again",
+    isGrave: true,
+  });
+  if (!isWanted) return;
+  const made = await act("rerun", { from: seq });
+  if (made !== undefined) go(["tasks", made.task]);
+}
+
+/** One sentence that says how the task stands, and a bar that says whose time it took. */
+function Verdict(props: {
+  readonly details: TaskDetails;
+  readonly timeline: Timeline;
+}): ComponentChild {
+  const { task } = props.details;
+  const { serverMs, peopleMs, otherMs, from, to } = props.timeline;
+  const total = Math.max(1, to - from);
+  const dead = props.timeline.runs.filter(({ isDead }) => isDead);
+  const parts = [
+    ["server", "server", serverMs],
+    ["people", "people", peopleMs],
+    ["clock", "timers and queues", otherMs],
+  ] as const;
+  return (
+    <div class={task.isStuck === true ? "verdict stuck" : "verdict"}>
+      <p>
+        {task.why ?? task.statusMessage ?? ended[task.status] ?? "It runs."}
+        {task.cause !== undefined && <> The last run failed: {task.cause}</>}
+      </p>
+      {dead.length > 0 && (
+        <p class="takeover">
+          {[...new Set(dead.map(({ worker }) => worker))].join(", ")} died while it held the task,
+          and another worker took over. What was recorded until then was not run again.
+        </p>
+      )}
+      <div class="shares" aria-hidden="true">
+        {parts.map(([lane, , ms]) =>
+          ms < 1 ? undefined : (
+            <span key={lane} class={lane} style={{ flexGrow: Math.max(0.02, ms / total) }} />
+          ),
+        )}
+      </div>
+      <p class="legend">
+        {parts.map(([lane, word, ms]) => (
+          <span key={lane}>
+            <i class={lane} /> {word} <b>{duration(ms)}</b>
+          </span>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+const ended: Readonly<Record<string, string>> = {
+  completed: "It has completed.",
+  failed: "It has failed.",
+  cancelled: "It was cancelled.",
+};
+
+function Values({ details }: { readonly details: TaskDetails }): ComponentChild {
+  const { input, result } = details.task;
+  if (input === undefined && result === undefined) return undefined;
+  return (
+    <section class="pair">
+      {input !== undefined && (
+        <div>
+          <h2>Arguments</h2>
+          <JsonText value={input} label="Arguments" />
+        </div>
+      )}
+      {result !== undefined && (
+        <div>
+          <h2>Result</h2>
+          <JsonText value={result} label="Result" />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,158 @@
+// What the timeline and its table show: one row for each entry of the log and for each thing that the task waits for.
+
+import type { EntryFacts, RunFacts, WaitFacts } from "../wire.ts";
+import { knownRuns } from "./timeline-scale.ts";
+import type { KnownRun } from "./timeline-scale.ts";
+
+/** Whose time passes: the server's, a person's, or the clock's. A mark takes none. */
+type Lane = "server" | "people" | "clock" | "mark";
+
+export interface Row {
+  /** Unique on the timeline. */
+  readonly id: string;
+  readonly lane: Lane;
+  /** What it is, in a word: "step", "question", "sleep". */
+  readonly what: string;
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+  /** Whether it is not over. */
+  readonly isOpen: boolean;
+  /** Whether it failed. */
+  readonly isBad: boolean;
+  /** The run that recorded it. */
+  readonly epoch: number | undefined;
+  readonly entry?: EntryFacts;
+  readonly wait?: WaitFacts;
+}
+
+export interface Timeline {
+  readonly rows: readonly Row[];
+  readonly runs: readonly KnownRun[];
+  readonly from: number;
+  readonly to: number;
+  /** How long runs were under way. */
+  readonly serverMs: number;
+  /** How long the task waited for people. */
+  readonly peopleMs: number;
+  /** How long the task waited otherwise: for a timer, or for a worker. */
+  readonly otherMs: number;
+}
+
+/** What a log and its runs tell. */
+export interface Told {
+  readonly entries: readonly EntryFacts[];
+  readonly runs: readonly RunFacts[];
+  readonly waits: readonly WaitFacts[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Whether it has ended. */
+  readonly isOver: boolean;
+  readonly now: number;
+}
+
+export function timelineOf(told: Told): Timeline {
+  const { entries, createdAt, isOver, now } = told;
+  const lastSigns = new Map<number, number>();
+  for (const { epoch, at } of entries) {
+    if (epoch !== undefined && at !== undefined) {
+      lastSigns.set(epoch, Math.max(at, lastSigns.get(epoch) ?? 0));
+    }
+  }
+  const runs = knownRuns(told.runs, lastSigns, now, isOver);
+  const rows: Row[] = [];
+  let last = createdAt;
+  for (const entry of entries) {
+    const row = rowOf(entry, last, runs);
+    rows.push(row);
+    last = Math.max(last, row.to);
+  }
+  for (const wait of told.waits) {
+    rows.push({
+      id: `w-${wait.kind}-${wait.key}`,
+      lane: wait.kind === "timer" ? "clock" : "people",
+      what: waitWords[wait.kind],
+      key: wait.key,
+      from: wait.since ?? last,
+      to: now,
+      isOpen: true,
+      isBad: false,
+      epoch: undefined,
+      wait,
+    });
+  }
+  const ended = Math.max(told.updatedAt, last, ...runs.map(({ until }) => until));
+  const to = isOver ? ended : Math.max(now, ended);
+  const serverMs = covered(runs.map((run) => [run.beganAt, run.until]));
+  const waited = rows.flatMap((row): Span[] => (row.lane === "people" ? [[row.from, row.to]] : []));
+  // A run can go on while a person thinks: that time is the server's.
+  const peopleMs = Math.max(
+    0,
+    covered([...waited, ...runs.map((run): Span => [run.beganAt, run.until])]) - serverMs,
+  );
+  const otherMs = Math.max(0, to - createdAt - serverMs - peopleMs);
+  return { rows, runs, from: createdAt, to, serverMs, peopleMs, otherMs };
+}
+
+const waitWords: Readonly<Record<WaitFacts["kind"], string>> = {
+  approval: "approval",
+  wait: "wait",
+  question: "question",
+  timer: "sleep",
+};
+
+const kinds: Readonly<Record<string, readonly [Lane, string]>> = {
+  answer: ["people", "answer"],
+  expired: ["people", "expired"],
+  step: ["server", "step"],
+  threw: ["server", "step failed"],
+  undone: ["server", "undo"],
+  undo_failed: ["server", "undo failed"],
+  timer: ["clock", "sleep"],
+  begun: ["mark", "step begun"],
+  background: ["mark", "background"],
+  checkpoint: ["mark", "checkpoint"],
+  changed: ["mark", "code changed"],
+  patched: ["mark", "patched"],
+};
+
+function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row {
+  const { kind, at = last } = entry;
+  const [lane, what] = kinds[kind ?? ""] ?? (["mark", kind ?? "entry"] as const);
+  const isWait = lane === "people" || lane === "clock";
+  // The task has waited since the run before let go of it.
+  const parked = runs.findLast((run) => !run.isOpen && !run.isDead && run.until <= at)?.until;
+  const begun = isWait ? Math.max(last, parked ?? last) : at;
+  return {
+    id: `e-${entry.seq}`,
+    lane,
+    what,
+    key: entry.key || what,
+    from: Math.min(at, entry.ms === undefined ? begun : at - entry.ms),
+    to: at,
+    isOpen: false,
+    isBad: kind === "threw" || kind === "expired" || entry.error !== undefined,
+    epoch: entry.epoch,
+    entry,
+  };
+}
+
+/** Whether the row was new in a run, replayed in it, or not known to it. */
+export function inRun(row: Row, run: RunFacts): "new" | "replayed" | undefined {
+  if (row.entry === undefined || row.epoch === undefined) return undefined;
+  if (row.epoch === run.epoch) return "new";
+  return row.epoch < run.epoch ? "replayed" : undefined;
+}
+
+type Span = readonly [from: number, to: number];
+
+/** How much time the spans cover together. */
+function covered(spans: readonly Span[]): number {
+  let total = 0;
+  let reached = -Infinity;
+  for (const [from, to] of spans.toSorted(([one], [other]) => one - other)) {
+    total += Math.max(0, to - Math.max(from, reached));
+    reached = Math.max(reached, to);
+  }
+  return total;
+}

@@ -1,0 +1,101 @@
+// What the timeline shows: whose time passed, which worker died, and what each run replayed.
+
+import { expect, test } from "vitest";
+import { inRun, timelineOf } from "./timeline-model.ts";
+import type { Told } from "./timeline-model.ts";
+import { piecesOf, placeOf } from "./timeline-scale.ts";
+
+const hour = 3_600_000;
+
+// Run 1 asks and parks. A person answers an hour later. The worker of run 2 dies, and run 3 goes on.
+const told: Told = {
+  entries: [
+    { seq: 0, kind: "step", key: "load", epoch: 1, at: 1000, ms: 400, tries: 1, bytes: 10 },
+    { seq: 1, kind: "answer", key: "ok", epoch: 2, at: 1100 + hour, bytes: 10 },
+    { seq: 2, kind: "step", key: "pay", epoch: 2, at: 1500 + hour, ms: 300, bytes: 10 },
+    { seq: 3, kind: "threw", key: "mail", epoch: 3, at: 40_000 + hour, ms: 900, bytes: 10 },
+  ],
+  runs: [
+    { epoch: 1, worker: "a", beganAt: 100, endedAt: 1100, how: "parked" },
+    { epoch: 2, worker: "b", beganAt: 1100 + hour },
+    { epoch: 3, worker: "c", beganAt: 31_500 + hour, endedAt: 41_500 + hour, how: "parked" },
+  ],
+  waits: [{ kind: "approval", key: "more", since: 41_500 + hour }],
+  createdAt: 0,
+  updatedAt: 41_500 + hour,
+  isOver: false,
+  now: 51_500 + hour,
+};
+
+test("an answer took as long as the task waited for it, and a step as long as its body ran", () => {
+  const { rows } = timelineOf(told);
+  expect(rows.map(({ key, lane, from, to }) => [key, lane, to - from])).toEqual([
+    ["load", "server", 400],
+    ["ok", "people", hour],
+    ["pay", "server", 300],
+    ["mail", "server", 900],
+    ["more", "people", 10_000],
+  ]);
+});
+
+test("people's time is apart from the server's", () => {
+  const { serverMs, peopleMs, otherMs } = timelineOf(told);
+  // Run 2 counts until its last sign of life.
+  expect(serverMs).toBe(1000 + 400 + 10_000);
+  expect(peopleMs).toBe(hour + 10_000);
+  expect(otherMs).toBe(51_500 + hour - serverMs - peopleMs);
+});
+
+test("a run without an end, after which another began, is that of a dead worker", () => {
+  const { runs } = timelineOf(told);
+  expect(runs.map(({ worker, isDead, isOpen }) => [worker, isDead, isOpen])).toEqual([
+    ["a", false, false],
+    ["b", true, false],
+    ["c", false, false],
+  ]);
+});
+
+test("the newest run without an end is under way, unless the task has ended", () => {
+  const runs = told.runs.slice(0, 2);
+  expect(timelineOf({ ...told, runs }).runs.at(-1)).toMatchObject({ isOpen: true, isDead: false });
+  const over = timelineOf({ ...told, runs, isOver: true }).runs.at(-1);
+  expect(over).toMatchObject({ isOpen: false, isDead: true });
+});
+
+test("an entry is new in the run that wrote it, replayed in later ones, and unknown to earlier ones", () => {
+  const { rows, runs } = timelineOf(told);
+  const gutter = rows.map((row) => runs.map((run) => inRun(row, run)));
+  expect(gutter).toEqual([
+    ["new", "replayed", "replayed"],
+    [undefined, "new", "replayed"],
+    [undefined, "new", "replayed"],
+    [undefined, undefined, "new"],
+    [undefined, undefined, undefined],
+  ]);
+});
+
+test("the axis leaves room for short pieces beside long ones", () => {
+  const { runs, from, to } = timelineOf(told);
+  const pieces = piecesOf(runs, from, to, 700);
+  expect(pieces.reduce((sum, { width }) => sum + width, 0)).toBeCloseTo(700);
+  // A run of a second beside an hour of waiting.
+  expect(Math.min(...pieces.map(({ width }) => width))).toBeGreaterThan(40);
+  expect(pieces.filter(({ isServer }) => isServer)).toHaveLength(3);
+});
+
+test("later moments are further right, and moments outside are at the ends", () => {
+  const { runs, from, to } = timelineOf(told);
+  const pieces = piecesOf(runs, from, to, 700);
+  const places = [-5, 0, 1000, hour, 1500 + hour, 40_000 + hour, to, to + 5].map((at) =>
+    placeOf(pieces, at),
+  );
+  expect(places).toEqual(places.toSorted((one, other) => one - other));
+  expect(places[0]).toBe(0);
+  expect(places.at(-1)).toBeCloseTo(700);
+});
+
+test("a task without runs and entries has an axis", () => {
+  const bare = timelineOf({ ...told, entries: [], runs: [], waits: [] });
+  expect(bare.rows).toEqual([]);
+  expect(piecesOf(bare.runs, bare.from, bare.to, 100)).toHaveLength(1);
+});

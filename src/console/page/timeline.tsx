@@ -1,0 +1,231 @@
+// The timeline as a drawing: a gutter that shows for each run what was replayed and what was new, then a bar for each
+// entry. The axis is cut where runs begin and end, and what the task waited for has another ground than what ran.
+
+import type { ComponentChild } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { clock, duration } from "./format.ts";
+import { inRun } from "./timeline-model.ts";
+import type { Row, Timeline } from "./timeline-model.ts";
+import { piecesOf, placeOf } from "./timeline-scale.ts";
+import type { KnownRun, Piece } from "./timeline-scale.ts";
+
+const rowHeight = 24;
+const headHeight = 40;
+const column = 15;
+const glyph = 7.3;
+
+export interface TimelineProps {
+  readonly timeline: Timeline;
+  /** What the runs are called: "run", or "round" for calls without a task. */
+  readonly runWord: string;
+  readonly selected: string | undefined;
+  readonly select: (id: string) => void;
+}
+
+export function TimelineDrawing(props: TimelineProps): ComponentChild {
+  const { timeline, runWord, selected, select } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const measure = () => setWidth(element.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  const { rows } = timeline;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = rows.findIndex(({ id }) => id === selected);
+    const to = moves[event.key]?.(at, rows.length);
+    const row = to === undefined ? undefined : rows[Math.min(rows.length - 1, Math.max(0, to))];
+    if (row === undefined) return;
+    event.preventDefault();
+    select(row.id);
+    frame.current?.querySelector(`[data-row="${CSS.escape(row.id)}"]`)?.scrollIntoView({
+      block: "nearest",
+    });
+  };
+  const height = headHeight + rows.length * rowHeight + 8;
+  return (
+    <div
+      ref={frame}
+      class="timeline"
+      role="listbox"
+      tabIndex={0}
+      aria-label="Timeline. Use the arrow keys to choose an entry."
+      aria-activedescendant={selected === undefined ? undefined : `t-${selected}`}
+      onKeyDown={onKeyDown}
+    >
+      {width > 0 && <Drawing {...props} width={width} height={height} runWord={runWord} />}
+    </div>
+  );
+}
+
+const moves: Readonly<Record<string, (at: number, all: number) => number>> = {
+  ArrowDown: (at) => at + 1,
+  ArrowUp: (at) => at - 1,
+  PageDown: (at) => at + 15,
+  PageUp: (at) => at - 15,
+  Home: () => 0,
+  End: (_, all) => all - 1,
+};
+
+type DrawingProps = TimelineProps & { readonly width: number; readonly height: number };
+
+function Drawing(props: DrawingProps): ComponentChild {
+  const { timeline, width, height, selected, select, runWord } = props;
+  const { rows, runs } = timeline;
+  const isNarrow = width < 560;
+  const shownRuns = runs.slice(isNarrow ? -4 : -12);
+  const gutter = 8 + Math.max(1, shownRuns.length) * column + 6;
+  const longest = rows.reduce((most, { key }) => Math.max(most, key.length), 4);
+  const labels = Math.min(isNarrow ? 104 : 220, longest * glyph + 16);
+  const left = gutter + labels;
+  const lengths = 76;
+  const pieces = useMemo(
+    () => piecesOf(runs, timeline.from, timeline.to, Math.max(60, width - left - lengths)),
+    [timeline, width, left],
+  );
+  const bottom = height - 8;
+  return (
+    <svg width={width} height={height} role="presentation">
+      <defs>
+        <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse">
+          <path d="M0 6L6 0" />
+        </pattern>
+      </defs>
+      <g role="presentation" transform={`translate(${left} 0)`}>
+        {pieces.map((piece) => (
+          <PieceGround key={piece.left} piece={piece} bottom={bottom} />
+        ))}
+      </g>
+      <g role="presentation">
+        {shownRuns.map((run, index) => (
+          <RunColumn
+            key={run.epoch}
+            run={run}
+            rows={rows}
+            x={8 + index * column + column / 2}
+            runWord={runWord}
+          />
+        ))}
+      </g>
+      {rows.map((row, index) => (
+        <g
+          key={row.id}
+          id={`t-${row.id}`}
+          data-row={row.id}
+          role="option"
+          aria-selected={row.id === selected}
+          aria-label={spoken(row, runs, runWord)}
+          class="row"
+          transform={`translate(0 ${headHeight + index * rowHeight})`}
+          onClick={() => select(row.id)}
+        >
+          <rect class="ground" x="0" width={width} height={rowHeight} />
+          <text class="key" x={gutter} y="16">
+            {fitted(row.key, Math.floor((labels - 12) / glyph))}
+          </text>
+          <RowBar row={row} pieces={pieces} left={left} />
+          <text class="length" x={width - 8} y="16">
+            {row.lane === "mark" ? row.what : duration(row.to - row.from)}
+          </text>
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+const fitted = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
+
+function spoken(row: Row, runs: readonly KnownRun[], runWord: string): string {
+  const length = row.lane === "mark" ? "" : `, ${duration(row.to - row.from)}`;
+  const replays = runs.filter((run) => inRun(row, run) === "replayed").length;
+  const replayed =
+    replays === 0 ? "" : `, replayed in ${replays} later ${runWord}${replays === 1 ? "" : "s"}`;
+  return `${row.what} ${row.key}${length}${row.isOpen ? ", not over" : ""}${row.isBad ? ", failed" : ""}${replayed}`;
+}
+
+function PieceGround({ piece, bottom }: { piece: Piece; bottom: number }): ComponentChild {
+  const { left, width, isServer } = piece;
+  const text = duration(piece.to - piece.from);
+  return (
+    <>
+      <rect
+        class={isServer ? "piece server" : "piece"}
+        x={left}
+        y={headHeight - 4}
+        width={width}
+        height={Math.max(0, bottom - headHeight + 4)}
+      />
+      {width > text.length * 6.5 + 8 && (
+        <text class={isServer ? "tick server" : "tick"} x={left + width / 2} y="30">
+          {text}
+        </text>
+      )}
+      {width > 60 && (
+        <text class="hour" x={left + 2} y="13">
+          {clock(piece.from)}
+        </text>
+      )}
+    </>
+  );
+}
+
+/** One path for each kind of dot, because a task can have hundreds of entries and many runs. */
+function RunColumn(props: {
+  readonly run: KnownRun;
+  readonly rows: readonly Row[];
+  readonly x: number;
+  readonly runWord: string;
+}): ComponentChild {
+  const { run, rows, x, runWord } = props;
+  let fresh = "";
+  let replayed = "";
+  let reached = -1;
+  for (const [index, row] of rows.entries()) {
+    const state = inRun(row, run);
+    if (state === undefined) continue;
+    const y = headHeight + index * rowHeight + rowHeight / 2;
+    reached = y;
+    if (state === "new") fresh += dot(x, y, 4);
+    else replayed += dot(x, y, 2.5);
+  }
+  const how = run.isDead ? "its worker died" : run.isOpen ? "under way" : (run.how ?? "ended");
+  return (
+    <g class={run.isDead ? "run dead" : "run"}>
+      <title>{`${runWord} ${run.epoch} on ${run.worker}: ${how}`}</title>
+      {reached > 0 && <path class="thread" d={`M${x} ${headHeight}V${reached}`} />}
+      <path class="replayed" d={replayed} />
+      <path class="new" d={fresh} />
+      <text x={x} y="30">
+        {run.epoch}
+      </text>
+      {run.isDead && <path class="cross" d={`M${x - 3.5} 9l7 7m0-7l-7 7`} />}
+    </g>
+  );
+}
+
+const dot = (x: number, y: number, r: number): string =>
+  `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+
+function RowBar(props: {
+  readonly row: Row;
+  readonly pieces: readonly Piece[];
+  readonly left: number;
+}): ComponentChild {
+  const { row, pieces, left } = props;
+  const to = left + placeOf(pieces, row.to);
+  if (row.lane === "mark") {
+    return <path class="bar mark" d={`M${to} 7l5 5-5 5-5-5z`} />;
+  }
+  const from = left + placeOf(pieces, row.from);
+  const classes = ["bar", row.lane, row.isBad ? "bad" : "", row.isOpen ? "open" : ""];
+  const width = Math.max(4, to - from);
+  const shape = { x: to - width, y: 7, width, height: 10, rx: row.lane === "people" ? 5 : 2 };
+  return <rect class={classes.join(" ").trim()} {...shape} />;
+}
