@@ -23,6 +23,8 @@ export interface AnswerFormProps {
   readonly close?: (() => void) | undefined;
   /** The word on the button. */
   readonly verb?: string;
+  /** Leaves the focus where it is. */
+  readonly isQuiet?: boolean;
 }
 
 /** The value that answers a question, from what its form contains. */
@@ -45,6 +47,7 @@ export function AnswerForm(props: AnswerFormProps): ComponentChild {
   const [text, setText] = useState("");
   const [jsonError, setJsonError] = useState<string>();
   useEffect(() => {
+    if (props.isQuiet === true) return;
     element.current?.querySelector<HTMLElement>("input, textarea, select, button")?.focus();
   }, []);
   useEffect(() => {

@@ -73,7 +73,16 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
                       <When at={seenAt} />
                     </td>
                     <td class={isSilent ? "bad" : ""}>
-                      {isSilent ? "✕ silent, its tasks are taken over" : "● alive"}
+                      {isSilent ? (
+                        "✕ silent, its tasks are taken over"
+                      ) : (
+                        <>
+                          <span class="good" aria-hidden="true">
+                            ●
+                          </span>{" "}
+                          alive
+                        </>
+                      )}
                     </td>
                   </tr>
                 ))}

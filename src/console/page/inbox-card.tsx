@@ -2,7 +2,14 @@
 
 import type { ComponentChild } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AnswerOutcome, DecisionFacts, DecisionOutcome, InboxItem } from "../wire.ts";
+import type {
+  AnswerOutcome,
+  AnswerRequest,
+  DecisionFacts,
+  DecisionOutcome,
+  DecisionRequest,
+  InboxItem,
+} from "../wire.ts";
 import { AnswerForm, answerOf } from "./answer-form.tsx";
 import { shortId } from "./format.ts";
 import { Icon } from "./icons.tsx";
@@ -134,7 +141,7 @@ function Approving({ item, isOpen, setOpen, settle }: InboxCardProps): Component
         key: item.key,
         approve: isApproved,
         ...(text === "" ? undefined : { note: text }),
-      });
+      } satisfies DecisionRequest);
       if (status === "not_allowed") return "You may not decide this. Ask someone of the group.";
       settle(decided[status]);
       return undefined;
@@ -210,10 +217,10 @@ function Answering({ item, isOpen, setOpen, settle }: InboxCardProps): Component
       </div>
     );
   }
-  const sendAnswer = (body: object, done: string) =>
+  const { task, key } = item;
+  const sendAnswer = (body: AnswerRequest, done: string) =>
     send(async () => {
-      const sent = { task: item.task, key: item.key, ...body };
-      const { status, reason } = await post<AnswerOutcome>("api/answers", sent);
+      const { status, reason } = await post<AnswerOutcome>("api/answers", body);
       if (status === "invalid") return reason ?? "The answer does not fit the question.";
       settle(
         status === "delivered"
@@ -233,9 +240,9 @@ function Answering({ item, isOpen, setOpen, settle }: InboxCardProps): Component
       error={problem}
       isBusy={isBusy || isOffline()}
       send={(content) =>
-        sendAnswer({ value: answerOf(item, content) }, "Answered. The task goes on.")
+        sendAnswer({ task, key, value: answerOf(item, content) }, "Answered. The task goes on.")
       }
-      decline={() => sendAnswer({ decline: true }, "Declined. The task is told so.")}
+      decline={() => sendAnswer({ task, key, decline: true }, "Declined. The task is told so.")}
       close={() => setOpen(false)}
     />
   );

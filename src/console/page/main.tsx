@@ -6,15 +6,17 @@ import { render } from "preact";
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Session } from "../wire.ts";
+import { CallScreen } from "./call-screen.tsx";
+import { CallsScreen } from "./calls-screen.tsx";
 import { HealthScreen } from "./health-screen.tsx";
 import { InboxScreen } from "./inbox-screen.tsx";
 import { follow, isPassing } from "./live.ts";
-import { Empty } from "./parts.tsx";
 import { route } from "./route.ts";
 import { openLink, read, Refusal } from "./server.ts";
 import { Frame, session, shownScreen } from "./frame.tsx";
 import { TaskScreen } from "./task-screen.tsx";
 import { TasksScreen } from "./tasks-screen.tsx";
+import { TryScreen } from "./try-screen.tsx";
 
 function Console(): ComponentChild {
   const { path } = route.value;
@@ -41,8 +43,9 @@ function ShownScreen({ detail }: { readonly detail: string | undefined }): Compo
     case "health":
       return <HealthScreen />;
     case "calls":
+      return detail === undefined ? <CallsScreen /> : <CallScreen id={detail} />;
     case "try":
-      return <Empty title="Not here" />;
+      return <TryScreen />;
   }
 }
 

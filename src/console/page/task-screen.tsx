@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { EntryFacts, TaskDetails, TaskLog, TaskOutcome } from "../wire.ts";
+import type { EntryFacts, RerunRequest, TaskDetails, TaskLog, TaskOutcome } from "../wire.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { confirmed } from "./confirm.tsx";
 import { EntryDetails } from "./entry-details.tsx";
@@ -185,7 +185,7 @@ async function rerun(seq: number, act: Act): Promise<void> {
     isGrave: true,
   });
   if (!isWanted) return;
-  const made = await act("rerun", { from: seq });
+  const made = await act("rerun", { from: seq } satisfies RerunRequest);
   if (made !== undefined) go(["tasks", made.task]);
 }
 

@@ -119,7 +119,7 @@ function TaskTable(props: {
         columns={["Status", "Task", "Waits for", "Principal", "Age", "Changed"]}
         count={rows.length}
         hasMore={pages.at(-1)?.next !== undefined}
-        rowHeight={isNarrow.value ? 68 : 36}
+        rowHeight={isNarrow.value ? 56 : 36}
         idAt={(index) => rows[index]?.id}
         onSight={seen}
         row={(index, tabIndex) => {

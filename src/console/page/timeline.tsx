@@ -79,12 +79,13 @@ function Drawing(props: DrawingProps): ComponentChild {
   const { timeline, width, height, selected, select, runWord } = props;
   const { rows, runs } = timeline;
   const isNarrow = width < 560;
-  const shownRuns = runs.slice(isNarrow ? -4 : -12);
+  const shownRuns = runs.slice(isNarrow ? -3 : -12);
   const gutter = 8 + Math.max(1, shownRuns.length) * column + 6;
   const longest = rows.reduce((most, { key }) => Math.max(most, key.length), 4);
-  const labels = Math.min(isNarrow ? 104 : 220, longest * glyph + 16);
+  const labels = Math.min(isNarrow ? 100 : 220, longest * glyph + 16);
   const left = gutter + labels;
-  const lengths = 76;
+  // A narrow window keeps its room for the bars. The details say how long the selected entry took.
+  const lengths = isNarrow ? 10 : 76;
   const pieces = useMemo(
     () => piecesOf(runs, timeline.from, timeline.to, Math.max(60, width - left - lengths)),
     [timeline, width, left],
@@ -130,9 +131,11 @@ function Drawing(props: DrawingProps): ComponentChild {
             {fitted(row.key, Math.floor((labels - 12) / glyph))}
           </text>
           <RowBar row={row} pieces={pieces} left={left} />
-          <text class="length" x={width - 8} y="16">
-            {row.lane === "mark" ? row.what : duration(row.to - row.from)}
-          </text>
+          {!isNarrow && (
+            <text class="length" x={width - 8} y="16">
+              {row.lane === "mark" ? row.what : duration(row.to - row.from)}
+            </text>
+          )}
         </g>
       ))}
     </svg>
