@@ -118,7 +118,8 @@ function Liveness(): ComponentChild {
       <svg viewBox="0 0 12 12" width="10" height="10" aria-hidden="true">
         <circle cx="6" cy="6" r="4" />
       </svg>
-      {isLive.value ? "Live" : "Connecting…"}
+      {isLive.value ? "Live" : "Off"}
+      <span class="unseen">{isLive.value ? "" : ": changes do not arrive"}</span>
     </p>
   );
 }
@@ -131,13 +132,15 @@ function Glance(props: {
   const wrong = trouble.value;
   if (wrong !== undefined) {
     return (
-      <p class="glance bad" role="status">
-        {wrong.kind === "signed_out"
-          ? wrong.message
-          : wrong.kind === "store"
-            ? `The store has not answered since ${clock(wrong.since)}. What you see is older than that, and actions wait until it is back.`
-            : `The server cannot be reached since ${clock(wrong.since)}. What you see is older than that. The page tries again by itself.`}
-      </p>
+      <aside class="glance bad" aria-label="At a glance">
+        <p role="status">
+          {wrong.kind === "signed_out"
+            ? wrong.message
+            : wrong.kind === "store"
+              ? `The store has not answered since ${clock(wrong.since)}. What you see is older than that, and actions wait until it is back.`
+              : `The server cannot be reached since ${clock(wrong.since)}. What you see is older than that. The page tries again by itself.`}
+        </p>
+      </aside>
     );
   }
   const stuck = props.stuck?.tasks ?? [];
@@ -146,15 +149,19 @@ function Glance(props: {
     const isMore = stuck.length > 1;
     const number = stuck.length >= most ? `${most} or more tasks` : count(stuck.length, "task");
     return (
-      <p class="glance warn">
+      <aside class="glance warn" aria-label="At a glance">
         <StatusMark mark="stuck" />{" "}
         <a href={isMore ? href(["tasks"], { stuck: "1" }) : href(["tasks", first.id])}>
           {isMore ? `${number} are stuck` : `One task of ${first.tool} is stuck`}
         </a>
         <span class="why">{first.why}</span>
-      </p>
+      </aside>
     );
   }
   const text = !props.hasStore ? "" : props.stuck === undefined ? "" : "Nothing is stuck.";
-  return <p class="glance">{text}</p>;
+  return (
+    <aside class="glance" aria-label="At a glance">
+      {text}
+    </aside>
+  );
 }

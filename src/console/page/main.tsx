@@ -53,6 +53,7 @@ const root = document.getElementById("console");
 
 async function open(): Promise<void> {
   if (root === null) return;
+  render(<main class="closed">Opening the console…</main>, root);
   for (;;) {
     try {
       await openLink();

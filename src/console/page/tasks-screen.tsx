@@ -1,5 +1,6 @@
 // All tasks: what they wait for, which of them are stuck and why. The filters are in the address.
 
+import { Component } from "preact";
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { LiveLine, TaskCounts, TaskList, TaskRow } from "../wire.ts";
@@ -163,38 +164,47 @@ function NoTasks(props: { readonly isFiltered: boolean; readonly isStuck: boolea
   );
 }
 
-function TaskCells(props: {
+interface CellsProps {
   readonly task: TaskRow;
   readonly index: number;
   readonly tabIndex: number;
-}): ComponentChild {
-  const { task, index, tabIndex } = props;
-  const mark: Mark = task.isStuck === true ? "stuck" : task.status;
-  return (
-    <>
-      <span role="cell" class="c-status">
-        <StatusMark mark={mark} />
-      </span>
-      <span role="cell" class="c-task">
-        <a href={href(["tasks", task.id])} data-row={index} tabIndex={tabIndex}>
-          {task.tool}
-        </a>{" "}
-        <code>{shortId(task.id)}</code>
-      </span>
-      <span role="cell" class="c-why">
-        {task.why ?? task.statusMessage ?? ""}
-      </span>
-      <span role="cell" class="c-principal">
-        {task.principal ?? ""}
-      </span>
-      <span role="cell" class="c-age">
-        <When at={task.createdAt} isAge />
-      </span>
-      <span role="cell" class="c-changed">
-        <When at={task.updatedAt} />
-      </span>
-    </>
-  );
+}
+
+/** The cells of a row. Scrolling draws the list again with every frame, but not the rows that were there. */
+class TaskCells extends Component<CellsProps> {
+  override shouldComponentUpdate(next: CellsProps): boolean {
+    const { task, index, tabIndex } = this.props;
+    return next.task !== task || next.index !== index || next.tabIndex !== tabIndex;
+  }
+
+  override render({ task, index, tabIndex }: CellsProps): ComponentChild {
+    const mark: Mark = task.isStuck === true ? "stuck" : task.status;
+    return (
+      <>
+        <span role="cell" class="c-status">
+          <StatusMark mark={mark} />
+        </span>
+        <span role="cell" class="c-task">
+          <a href={href(["tasks", task.id])} data-row={index} tabIndex={tabIndex}>
+            {task.tool}
+          </a>{" "}
+          <code>{shortId(task.id)}</code>
+        </span>
+        <span role="cell" class="c-why">
+          {task.why ?? task.statusMessage ?? ""}
+        </span>
+        <span role="cell" class="c-principal">
+          {task.principal ?? ""}
+        </span>
+        <span role="cell" class="c-age">
+          <When at={task.createdAt} isAge />
+        </span>
+        <span role="cell" class="c-changed">
+          <When at={task.updatedAt} />
+        </span>
+      </>
+    );
+  }
 }
 
 interface Pages {

@@ -13,6 +13,8 @@ const rowHeight = 24;
 const headHeight = 40;
 const column = 15;
 const glyph = 7.3;
+/** Rows above and below what can be seen. */
+const spare = 10;
 
 export interface TimelineProps {
   readonly timeline: Timeline;
@@ -23,13 +25,25 @@ export interface TimelineProps {
 }
 
 export function TimelineDrawing(props: TimelineProps): ComponentChild {
-  const { timeline, runWord, selected, select } = props;
+  const { timeline, selected, select } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
+  const [sight, setSight] = useState({ first: 0, last: 60 });
+  const look = () => {
+    const element = frame.current;
+    if (element === null) return;
+    // In steps, so that scrolling does not draw with every pixel.
+    const first = Math.floor(element.scrollTop / rowHeight / spare) * spare - spare;
+    const last = first + Math.ceil(element.clientHeight / rowHeight) + 3 * spare;
+    setSight((known) => (known.first === first && known.last === last ? known : { first, last }));
+  };
   useLayoutEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    const measure = () => setWidth(element.clientWidth);
+    const measure = () => {
+      setWidth(element.clientWidth);
+      look();
+    };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -44,9 +58,12 @@ export function TimelineDrawing(props: TimelineProps): ComponentChild {
     if (row === undefined) return;
     event.preventDefault();
     select(row.id);
-    frame.current?.querySelector(`[data-row="${CSS.escape(row.id)}"]`)?.scrollIntoView({
-      block: "nearest",
-    });
+    const element = frame.current;
+    if (element === null) return;
+    const top = headHeight + rows.indexOf(row) * rowHeight;
+    const bottom = top + rowHeight + 8 - element.clientHeight;
+    if (top - headHeight < element.scrollTop) element.scrollTop = top - headHeight;
+    if (bottom > element.scrollTop) element.scrollTop = bottom;
   };
   const height = headHeight + rows.length * rowHeight + 8;
   return (
@@ -58,8 +75,9 @@ export function TimelineDrawing(props: TimelineProps): ComponentChild {
       aria-label="Timeline. Use the arrow keys to choose an entry."
       aria-activedescendant={selected === undefined ? undefined : `t-${selected}`}
       onKeyDown={onKeyDown}
+      onScroll={look}
     >
-      {width > 0 && <Drawing {...props} width={width} height={height} runWord={runWord} />}
+      {width > 0 && <Drawing {...props} {...sight} width={width} height={height} />}
     </div>
   );
 }
@@ -73,10 +91,16 @@ const moves: Readonly<Record<string, (at: number, all: number) => number>> = {
   End: (_, all) => all - 1,
 };
 
-type DrawingProps = TimelineProps & { readonly width: number; readonly height: number };
+interface DrawingProps extends TimelineProps {
+  readonly width: number;
+  readonly height: number;
+  /** The rows that can be seen. The others are not drawn. */
+  readonly first: number;
+  readonly last: number;
+}
 
 function Drawing(props: DrawingProps): ComponentChild {
-  const { timeline, width, height, selected, select, runWord } = props;
+  const { timeline, width, height, selected, select, runWord, last } = props;
   const { rows, runs } = timeline;
   const isNarrow = width < 560;
   const shownRuns = runs.slice(isNarrow ? -3 : -12);
@@ -91,6 +115,7 @@ function Drawing(props: DrawingProps): ComponentChild {
     [timeline, width, left],
   );
   const bottom = height - 8;
+  const begin = Math.max(0, props.first);
   return (
     <svg width={width} height={height} role="presentation">
       <defs>
@@ -114,16 +139,18 @@ function Drawing(props: DrawingProps): ComponentChild {
           />
         ))}
       </g>
-      {rows.map((row, index) => (
+      {rows.slice(begin, last).map((row, offset) => (
         <g
           key={row.id}
           id={`t-${row.id}`}
           data-row={row.id}
           role="option"
           aria-selected={row.id === selected}
-          aria-label={spoken(row, runs, runWord)}
+          aria-description={spoken(row, runs, runWord)}
+          aria-setsize={rows.length}
+          aria-posinset={begin + offset + 1}
           class="row"
-          transform={`translate(0 ${headHeight + index * rowHeight})`}
+          transform={`translate(0 ${headHeight + (begin + offset) * rowHeight})`}
           onClick={() => select(row.id)}
         >
           <rect class="ground" x="0" width={width} height={rowHeight} />
