@@ -33,6 +33,11 @@ const answerMs = 120_000;
 const from = document.title;
 const root = document.documentElement;
 const main = document.querySelector("main") ?? document.body;
+/** Says that something happens. A screen reader reads it aloud. */
+const progress = document.createElement("p");
+progress.className = "progress";
+progress.setAttribute("role", "status");
+main.after(progress);
 let shown: Pause | undefined;
 let drafts: ReadonlyMap<string, Draft> = new Map();
 let isBusy = false;
@@ -161,6 +166,7 @@ function busy(is: boolean): void {
   isBusy = is;
   if (is) main.setAttribute("aria-busy", "true");
   else main.removeAttribute("aria-busy");
+  progress.textContent = is ? "Sending your answer. This can take a minute." : "";
 }
 
 /** Takes over the theme of the host, and its colours and fonts where it names them. */

@@ -26,9 +26,11 @@ export const actions = { accept: "accept", decline: "decline" } as const;
 export function Ask(props: AskProps): ComponentChild {
   const { from, message, about, input, canDecline = false, ...form } = props;
   const isYesOrNo = isBare(input);
+  const { title, text } = headed(message);
   return h(
     Card,
-    { from: [h("bdi", {}, from), " asks"], title: message },
+    { from: [h("bdi", {}, from), " asks"], title },
+    text === "" ? undefined : h("p", { class: "text", dir: "auto" }, text),
     h(AboutList, { about }),
     h(
       InputForm,
@@ -43,4 +45,12 @@ export function Ask(props: AskProps): ComponentChild {
       ),
     ),
   );
+}
+
+/** A heading that is too long to be one ends with its first line or sentence. What follows is shown below it. */
+function headed(message: string): { readonly title: string; readonly text: string } {
+  const isShort = message.length <= 120 && !message.trim().includes("\n");
+  const end = isShort ? null : /\n|[.!?؟。]\s/u.exec(message);
+  const at = end === null ? message.length : end.index + 1;
+  return { title: message.slice(0, at).trim(), text: message.slice(at).trim() };
 }

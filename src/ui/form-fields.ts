@@ -3,6 +3,7 @@
 import { h } from "preact";
 import type { ComponentChild } from "preact";
 import type { FormField, FormJson, TitledChoice } from "../protocol/form.ts";
+import { isObject } from "../util/objects.ts";
 import { inputName } from "./form-values.ts";
 
 /** A form, and what it contains. */
@@ -309,7 +310,7 @@ export function JsonField(props: {
           { class: "hint" },
           h("summary", {}, "What is expected, as a JSON Schema"),
           // It can be scrolled, so the keyboard has to reach it.
-          h("pre", { tabindex: 0, dir: "ltr" }, JSON.stringify(schema, undefined, 2)),
+          h("pre", { tabindex: 0, dir: "ltr" }, JSON.stringify(plainSchema(schema), undefined, 2)),
         ),
     isWrong
       ? h("p", { class: "error", id: `${id}-error` }, h("strong", {}, "Error: "), error)
@@ -326,4 +327,11 @@ export function JsonField(props: {
       ...(isWrong && { "aria-describedby": `${id}-error`, "aria-invalid": "true" }),
     }),
   );
+}
+
+/** Which version of JSON Schema it is tells nobody what to write. */
+function plainSchema(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const { $schema: _version, ...rest } = schema;
+  return rest;
 }

@@ -66,12 +66,23 @@ function valueOf(field: FormField, name: string, sent: SentFields): unknown {
 }
 
 function errorIn(field: FormField, value: unknown, isRequired: boolean): string | undefined {
+  const isChoice = field.type === "string" && (field.enum ?? field.oneOf) !== undefined;
   if (value === undefined) {
-    const isChoice = field.type === "string" && (field.enum ?? field.oneOf) !== undefined;
-    return isRequired ? (isChoice ? "Please choose one." : "Please fill this in.") : undefined;
+    if (!isRequired) return undefined;
+    return isChoice ? "Please choose one." : "Please fill this in.";
   }
   // A list that is not required may be left empty, however many choices it wants otherwise.
   const isLeftOut = Array.isArray(value) && value.length === 0 && !isRequired;
   if (isLeftOut || fits(field, value)) return undefined;
+  if (isChoice) return "Please choose one of the list.";
+  if (field.type === "array") {
+    const { minItems = 0, maxItems = Infinity } = field;
+    if (minItems > 0 && maxItems === minItems) return `Please choose ${minItems}.`;
+    if (Array.isArray(value) && value.length < minItems)
+      return `Please choose at least ${minItems}.`;
+    if (Array.isArray(value) && value.length > maxItems)
+      return `Please choose at most ${maxItems}.`;
+    return "Please choose from the list.";
+  }
   return `Please enter ${expectation(field)}.`;
 }

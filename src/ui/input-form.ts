@@ -77,7 +77,7 @@ function ErrorSummary({ input, error, idPrefix = "" }: InputFormProps): Componen
 function wrongFields(
   input: AskInput,
   idPrefix: string,
-): readonly { readonly id: string; readonly text: string }[] {
+): readonly { readonly id: string; readonly text: ComponentChildren }[] {
   if (input.kind === "json") {
     return input.error === undefined ? [] : [{ id: `${idPrefix}json`, text: input.error }];
   }
@@ -87,7 +87,7 @@ function wrongFields(
       ? [
           {
             id: fieldId(idPrefix, index),
-            text: `${labelOf(form, name, questionKey)}: ${errors[name]}`,
+            text: [h("bdi", {}, labelOf(form, name, questionKey)), `: ${errors[name]}`],
           },
         ]
       : [],

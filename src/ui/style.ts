@@ -27,6 +27,7 @@ main{max-width:36rem;margin:0 auto;padding:1.5rem 1rem 3rem}
 .card>:last-child{margin-bottom:0}
 .from{margin:0 0 .25rem;color:var(--soft);font-size:.875rem}
 .title{margin:0 0 1.25rem;font-size:1.25rem;line-height:1.35;font-weight:600;white-space:pre-line}
+.text{margin:-.5rem 0 1.25rem;white-space:pre-line}
 .about{margin:0 0 1.5rem;padding:.75rem 1rem;border-radius:.5rem;background:var(--ground);display:grid;grid-template-columns:fit-content(40%) 1fr;gap:.375rem 1rem}
 .about>div{display:contents}
 dt{color:var(--soft)}dd{margin:0;font-weight:500;white-space:pre-line}
@@ -37,7 +38,7 @@ legend{margin-bottom:.25rem}
 .field>label{display:block;margin-bottom:.25rem}
 .optional,.hint{color:var(--soft);font-weight:400}
 .hint,.error{margin:0 0 .5rem;font-size:.875rem;white-space:pre-line}
-.error{text-align:match-parent}
+.error{text-align:-webkit-match-parent;text-align:match-parent}
 .error,.errors{color:var(--wrong)}
 .errors{margin:0 0 1.25rem;padding:.75rem 1rem;border:2px solid;border-radius:.5rem}
 .errors p{margin:0}.errors ul{margin:.25rem 0 0;padding-inline-start:1.25rem}.errors a{color:inherit}
@@ -70,5 +71,7 @@ export const appStyle: string = `:root{color-scheme:light;${hostLight.join("")}}
 ${rules}body{background:transparent}
 main{max-width:none;padding:0}
 .card{padding:1rem}
-[aria-busy] button{opacity:.5;cursor:default}
+[aria-busy] button{cursor:progress}
+.progress{margin:0;color:var(--soft);font-size:.875rem}
+.progress:not(:empty){margin-top:.5rem;padding:.5rem 1rem;border-radius:.5rem;background:var(--paper)}
 `;

@@ -6,17 +6,20 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { build } from "esbuild";
 import { memoryStore, parley } from "mcp-parley";
-import type { App } from "mcp-parley";
+import type { App, ParleyOptions } from "mcp-parley";
 import type { Browser, Frame, Page } from "playwright-core";
 import { z } from "zod";
 import { own } from "../../src/util/objects.ts";
 import { keys, quiet } from "../interop/errands.ts";
+import type { Manners } from "./app-host-page.ts";
 
 const Booking = z.object({
   name: z.string().min(2).meta({ title: "Your name" }),
   guests: z.int().min(0).max(9).default(1),
   meal: z.enum(["Fish", "Pasta"]),
 });
+
+type Limits = NonNullable<ParleyOptions["limits"]>;
 
 /** What a host shows, and what it was told. */
 export interface Shown {
@@ -31,10 +34,11 @@ export interface Shown {
   readonly close: () => Promise<void>;
 }
 
-interface Look {
-  readonly theme?: "light" | "dark";
+export interface Look extends Partial<Manners> {
   readonly width?: number;
   readonly args?: Record<string, unknown>;
+  /** Lets the test move the clock of the page, with `page.clock`. */
+  readonly hasOwnClock?: boolean;
   /** An earlier result, as in an old conversation. */
   readonly result?: CallToolResult;
 }
@@ -48,10 +52,12 @@ export interface AppHost {
   readonly close: () => Promise<void>;
 }
 
+const sentence = "A part of the platform that nobody has touched for years. ";
+
 /** Opens a host for a server, by default one with tools of every kind. */
 export async function openHost(browser: Browser, given?: App): Promise<AppHost> {
   const ran: string[] = [];
-  const app = given ?? desk(ran);
+  const app = given ?? appDesk(ran);
   const { url } = await app.listen(0);
   const client = await connected(url);
   const site = await serveHostPage();
@@ -60,11 +66,12 @@ export async function openHost(browser: Browser, given?: App): Promise<AppHost> 
   return {
     ran,
     call,
-    show: async (tool, { theme = "light", width = 700, args, result } = {}) => {
+    show: async (tool, { width = 700, args, result, hasOwnClock, ...manners } = {}) => {
       const html = await appOf(client, tool);
       const shown = result ?? (await call(tool, args));
       const context = await browser.newContext({ viewport: { width, height: 800 } });
       const page = await context.newPage();
+      if (hasOwnClock === true) await page.clock.install();
       const contexts: unknown[] = [];
       const heights: (number | undefined)[] = [];
       const requested: string[] = [];
@@ -82,7 +89,9 @@ export async function openHost(browser: Browser, given?: App): Promise<AppHost> 
       await page.goto(site.url);
       page.on("request", (request) => requested.push(request.url()));
       // As text, because this file knows nothing of the page's own functions.
-      const passed = [html, shown, theme].map((one) => JSON.stringify(one)).join(", ");
+      const passed = [html, shown, { theme: "light", ...manners }]
+        .map((one) => JSON.stringify(one))
+        .join(", ");
       await page.evaluate(`showApp(${passed})`);
       const frame = page.frames()[1];
       if (frame === undefined) throw new Error("No App is shown.");
@@ -96,7 +105,8 @@ export async function openHost(browser: Browser, given?: App): Promise<AppHost> 
   };
 }
 
-function desk(ran: string[]): App {
+/** A server with tools of every kind, whose steps write to `ran`. */
+export function appDesk(ran: string[], limits: Limits = {}): App {
   const app = parley({
     name: "desk",
     version: "1.0.0",
@@ -104,6 +114,7 @@ function desk(ran: string[]): App {
     logger: quiet,
     store: memoryStore(),
     relay: true,
+    limits: { inlineMs: 1_000, ...limits },
   });
   app.tool("book", { ui: "form" }, async (ctx) => {
     const booking = await ctx.ask("booking", "Please complete your booking.", Booking);
@@ -118,6 +129,46 @@ function desk(ran: string[]): App {
     await ctx.sleep("search", 10);
     const seat = await ctx.ask("seat", "Which seat?");
     return `${to} ${seat}`;
+  });
+  app.tool("both", { ui: "form" }, async (ctx) => {
+    const [from, to] = await Promise.all([
+      ctx.ask("from", "Where from?"),
+      ctx.ask("to", "Where to?", z.string().min(3)),
+    ]);
+    return `${from} to ${to}`;
+  });
+  app.tool("login", { ui: "form" }, async (ctx) => {
+    const [user, secret] = await Promise.all([
+      ctx.ask("user", "Your name?"),
+      ctx.ask("secret", "Your password?", undefined, { sensitive: true }),
+    ]);
+    return `${user} ${secret}`;
+  });
+  app.tool("even", { ui: "form" }, async (ctx) => {
+    const Even = z.int().refine((n) => n % 2 === 0, "be even");
+    return String(await ctx.ask("n", "An even number?", Even));
+  });
+  app.tool("long", { ui: "form" }, async (ctx) => {
+    const choices = Array.from({ length: 40 }, (_, n) => `Choice ${n}: ${sentence}`);
+    const Long = z.object({
+      what: z.string().meta({ description: sentence.repeat(4) }),
+      which: z.enum([sentence.repeat(2), "unbroken".repeat(20)]),
+      list: z.enum(choices),
+    });
+    return JSON.stringify(await ctx.ask("long", sentence.repeat(6), Long));
+  });
+  app.tool("arabic", { ui: "form" }, async (ctx) => {
+    const Guest = z.object({
+      name: z.string().meta({ title: "اسمك" }),
+      meal: z.enum(["سمك", "معكرونة"]).meta({ title: "الوجبة" }),
+    });
+    return JSON.stringify(await ctx.ask("guest", "يرجى إكمال حجزك ليوم 4 مارس.", Guest));
+  });
+  app.tool("slow", { ui: "form", task: "optional" }, async (ctx) => {
+    await ctx.ask("to", "Where to?");
+    await ctx.background();
+    await ctx.sleep("search", 3_600_000);
+    return "found";
   });
   app.tool("plain", { ui: "form" }, () => "Nothing to ask.");
   return app;

@@ -1,14 +1,10 @@
-// A real browser, and a server with pages to open in it.
+// A real browser.
 
-import { existsSync } from "node:fs";
-import { memoryStore, parley } from "mcp-parley";
-import type { App } from "mcp-parley";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
-import type { Browser } from "playwright-core";
-import { z } from "zod";
-import { keys, quiet } from "../interop/errands.ts";
-import { own } from "../../src/util/objects.ts";
-import { callTool } from "../wire/post.ts";
+import type { Browser, Frame, Page } from "playwright-core";
+import { patience } from "../patience.ts";
 
 const candidates = [
   process.env["CHROMIUM"] ?? "",
@@ -38,51 +34,27 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args });
 }
 
-const Everything = z.object({
-  name: z.string().min(2).meta({ title: "Your name", description: "As it is on your badge." }),
-  mail: z.email().optional(),
-  site: z.url().optional(),
-  day: z.iso.date().optional(),
-  guests: z.int().min(0).max(9).default(1),
-  meal: z.enum(["Fish", "Pasta", "Soup"]),
-  country: z.enum(["AT", "BE", "CH", "DE", "ES", "FR", "IT", "NL"]).optional(),
-  extras: z
-    .array(z.enum(["Parking", "Breakfast"]))
-    .max(2)
-    .optional(),
-  remarks: z.string().max(500).optional(),
-  newsletter: z.boolean().default(true),
-});
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** An app that listens, with one question of each kind. */
-export async function serve(): Promise<{
-  readonly app: App;
-  readonly ask: (tool: string) => Promise<{ readonly url: string; readonly state: string }>;
-  readonly answered: (tool: string, state: string) => Promise<string>;
-}> {
-  const app = parley({ name: "desk", version: "1.0.0", keys, logger: quiet, store: memoryStore() });
-  app.tool("book", {}, async (ctx) =>
-    JSON.stringify(await ctx.ask("q", "Please complete your booking for 4 March.", Everything)),
+/** What axe finds wrong: the rule, and the elements that break it. */
+export async function violationsIn(page: Page | Frame): Promise<unknown> {
+  await page.evaluate(axe);
+  return page.evaluate(
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))",
   );
-  app.tool("erase", {}, async (ctx) =>
-    String(await ctx.confirm("q", "Erase the archive of 2024? This cannot be undone.")),
+}
+
+/** By how many pixels a document is too wide for its window. */
+export const tooWide = (page: Page | Frame): Promise<number> =>
+  page.evaluate<number>(
+    "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)",
   );
-  app.tool("key", {}, (ctx) => ctx.ask("q", "Your API key?", undefined, { sensitive: true }));
-  await app.listen(0);
-  const capabilities = { elicitation: { url: {} } };
-  return {
-    app,
-    ask: async (tool) => {
-      const { result } = await callTool(app, tool, {}, { capabilities });
-      const url = String(own(own(own(own(result, "inputRequests"), "q"), "params"), "url"));
-      return { url, state: String(result?.["requestState"]) };
-    },
-    answered: async (tool, requestState) => {
-      const inputResponses = { q: { action: "accept" } };
-      const sent = { capabilities, requestState, inputResponses };
-      const { result } = await callTool(app, tool, {}, sent);
-      const content = result?.["content"];
-      return String(Array.isArray(content) ? own(content[0], "text") : undefined);
-    },
-  };
+
+/** Waits until something holds. The pictures are made without a test runner, so they have no `expect.poll`. */
+export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  const giveUpAt = Date.now() + patience.timeout;
+  while (!(await holds())) {
+    if (Date.now() > giveUpAt) throw new Error(`It never came true: ${holds.toString()}`);
+    await new Promise((resolve) => void setTimeout(resolve, 50));
+  }
 }

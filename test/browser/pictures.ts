@@ -1,44 +1,43 @@
-// Writes pictures of the pages and of the App to the folder `pictures`, to look at: `npm run pages:pictures`.
+// Writes pictures of everything that people can see to the folder `pictures`: `npm run pages:pictures`. With names, it writes
+// only the states whose names contain one of them: `npm run pages:pictures -- errors`.
 
 import { mkdirSync } from "node:fs";
 import { openHost } from "./app-host.ts";
-import { openBrowser, serve } from "./chromium.ts";
+import { appStates } from "./app-states.ts";
+import { openBrowser } from "./chromium.ts";
+import { inPage, openDesks, pageStates } from "./page-states.ts";
+
+const wanted = process.argv.slice(2);
+const isWanted = (name: string) => wanted.length === 0 || wanted.some((one) => name.includes(one));
+
+const looks = [
+  { colorScheme: "light", viewport: { width: 320, height: 600 } },
+  { colorScheme: "dark", viewport: { width: 800, height: 600 } },
+] as const;
 
 mkdirSync("pictures", { recursive: true });
 const browser = await openBrowser();
-const desk = await serve();
-for (const tool of ["book", "erase", "key"]) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [320, 800]) {
-      const { url } = await desk.ask(tool);
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 700 } });
-      const page = await context.newPage();
-      await page.goto(url);
-      if (tool === "book" && width === 320) {
-        await page.evaluate("document.querySelector('form').noValidate = true");
-        await page.getByRole("button", { name: "Send" }).click();
-      }
-      await page.screenshot({
-        path: `pictures/${tool}-${colorScheme}-${width}.png`,
-        fullPage: true,
-      });
-      await context.close();
-    }
+const desks = await openDesks();
+for (const [name, reach] of Object.entries(pageStates)) {
+  if (!isWanted(`page-${name}`)) continue;
+  for (const look of looks) {
+    await inPage(browser, { ...look, javaScriptEnabled: false }, async (page) => {
+      await reach(page, desks);
+      const path = `pictures/page-${name}-${look.colorScheme}-${look.viewport.width}.png`;
+      await page.screenshot({ path, fullPage: true });
+    });
   }
 }
 const host = await openHost(browser);
-for (const theme of ["light", "dark"] as const) {
-  for (const width of [320, 800]) {
-    const { page, frame, close } = await host.show("book", { theme, width });
-    await frame.getByLabel("Your name").waitFor();
-    if (width === 320) {
-      await frame.getByRole("button", { name: "Send" }).click();
-      await frame.getByRole("alert").waitFor();
-    }
-    await page.screenshot({ path: `pictures/app-${theme}-${width}.png`, fullPage: true });
+for (const [name, reach] of Object.entries(appStates)) {
+  if (!isWanted(`app-${name}`)) continue;
+  for (const { colorScheme: theme, viewport } of looks) {
+    const { width } = viewport;
+    const { page, close } = await reach(host, { theme, width });
+    await page.screenshot({ path: `pictures/app-${name}-${theme}-${width}.png`, fullPage: true });
     await close();
   }
 }
 await host.close();
 await browser.close();
-await desk.app.close();
+await desks.close();

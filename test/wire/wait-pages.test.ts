@@ -99,7 +99,7 @@ describe("the page of a waitFor", () => {
     const id = await start(app, "tree");
     const url = await link();
     await expect.poll(() => html(app, url)).toContain("as JSON");
-    expect(await (await send(app, url, { json: "{" })).text()).toContain("This is not JSON.");
+    expect(await (await send(app, url, { json: "{" })).text()).toContain("This is not valid JSON.");
     expect((await send(app, url, { json: '{"parts":[{"name":3}]}' })).status).toBe(422);
     expect((await send(app, url, { json: '{"parts":[{"name":"leaf"}]}' })).status).toBe(303);
     await becomes(app, id, { result: { content: [{ text: "leaf" }] } });

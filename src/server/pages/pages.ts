@@ -33,7 +33,11 @@ export async function servePage(
   } catch (error) {
     if (error instanceof StoreTrouble) core.storeFailed(error.cause, { page: "ask" });
     else core.logger.error(`A page could not be served: ${errorText(error)}`);
-    return site.says(503, "Please try again", "This page cannot be shown at the moment.");
+    return site.says(
+      503,
+      "Please try again",
+      "This page cannot be shown at the moment. Wait a minute, then open the link again.",
+    );
   }
 }
 
@@ -54,21 +58,29 @@ class Site {
     // Both are checked before anything is read from the store: they cost a stranger more than they cost us.
     const ticket = this.#ticket(ticketText);
     if (ticket === undefined) {
-      return this.says(404, "This link does not work", "It is invalid or has expired.");
+      return this.says(
+        404,
+        "This link does not work",
+        "It is incomplete or has expired. Go back to where you found it, and ask for a new one.",
+      );
     }
     if (method === "POST" && !this.#isFromHere(request)) {
-      return this.says(403, "Not sent", "This form was sent from another site.");
+      return this.says(
+        403,
+        "Nothing was sent",
+        "Your answer came from another site. Open the link of the question, and answer there.",
+      );
     }
     const admitted = await admit(this.#door, ticket, request);
     if (admitted instanceof Response) return unkept(admitted);
     if (admitted === "refused") {
-      return this.says(403, "You may not see this page", "Sign in, and open the link again.");
+      return this.says(403, "You cannot see this page", "Sign in, then open the link again.");
     }
     if (admitted === "other") {
       return this.says(
         403,
         "This question is for someone else",
-        "Sign in as the person who was asked, and open the link again.",
+        "Sign in as the person who was asked, then open the link again.",
       );
     }
     const found = await questionOf(this.#core, ticket);
@@ -76,7 +88,7 @@ class Site {
     if (new URL(request.url).searchParams.has("saved") && found.status !== "open") {
       return this.says(200, "Saved", whatNext(ticket));
     }
-    return found.status === "open" ? this.#show(ticket, found) : this.#over(found);
+    return found.status === "open" ? this.#show(ticket, found) : this.#over(ticket, found);
   }
 
   /** A page without a form. */
@@ -99,19 +111,28 @@ class Site {
     return request.headers.get("origin") === this.#core.publicUrl()?.origin;
   }
 
-  #over({ status }: FoundQuestion): Response {
+  #over({ kind }: Ticket, { status }: Pick<FoundQuestion, "status">): Response {
     if (status === "not_yet") {
       const page = this.says(
         200,
         "One moment",
-        "This page is not ready yet. It loads again by itself.",
+        "The question is not ready yet. This page reloads by itself.",
       );
       page.headers.set("refresh", "2");
       return page;
     }
-    return status === "answered"
-      ? this.says(200, "Already answered", "This question has an answer. Nothing more is needed.")
-      : this.says(410, "Too late", "This question is no longer asked.");
+    if (status === "answered") {
+      return this.says(
+        200,
+        "Already answered",
+        "The first answer counts. You can close this page.",
+      );
+    }
+    const next =
+      kind === "url"
+        ? "Go back to the chat, and ask again if you still need it."
+        : "You can close this page.";
+    return this.says(410, "Too late", `This question is no longer open. ${next}`);
   }
 
   #show(
@@ -153,10 +174,14 @@ class Site {
     found: FoundQuestion,
   ): Promise<Response> {
     const { question = noQuestion } = found;
-    if (found.status !== "open") return this.#over(found);
+    if (found.status !== "open") return this.#over(ticket, found);
     const sent = await sentIn(request);
     if (sent === undefined) {
-      return this.says(413, "Too large", "The answer is too large, or was not sent by this form.");
+      return this.says(
+        413,
+        "Nothing was sent",
+        "Your answer is too long, or did not come from the form. Go back, shorten it and send it again.",
+      );
     }
     const read = sent.get("action") === actions.decline ? declined : readAnswer(question, sent);
     if (read.kind === "wrong") return this.#show(ticket, found, read.filled);
@@ -184,7 +209,7 @@ class Site {
       return this.#show(ticket, found, filled, error);
     }
     if (outcome.status !== "delivered") {
-      return this.#over({ ...found, status: outcome.status === "gone" ? "gone" : "answered" });
+      return this.#over(ticket, { status: outcome.status === "gone" ? "gone" : "answered" });
     }
     // To the public address, never to where the Host header points. A reload then sends nothing again.
     const base = this.#core.publicUrl()?.href.replace(/\/$/, "") ?? "";
@@ -223,7 +248,7 @@ function readJson(text: string): ReadAnswer {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what JSON.parse gives is JSON
     return { kind: "value", value: JSON.parse(text) as Json, filled: { text } };
   } catch {
-    const error = 'This is not JSON. A text needs quotation marks, such as "yes".';
+    const error = 'This is not valid JSON. Put text in quotation marks, such as "yes".';
     return { kind: "wrong", filled: { text, error } };
   }
 }
