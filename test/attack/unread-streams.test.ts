@@ -2,11 +2,15 @@
 // what is left of them, in our code and in the SDK: bytes, timers, sockets, listeners.
 
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
-import { parley } from "mcp-parley";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { memoryStore, parley } from "mcp-parley";
+import type { Store } from "mcp-parley";
+import { sqliteStore } from "mcp-parley/sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeEnvironment } from "../../src/server/ops/environment.ts";
-import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { gate } from "../gate.fixture.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { patience } from "../patience.ts";
@@ -59,7 +63,7 @@ function stallClock() {
 
 interface Server {
   readonly to: string;
-  /** What the tool "flood" has done in its last call. */
+  /** What the tool "flood", or "blocks", has done in its last call. */
   readonly flood: { made: number; hasEnded: boolean; isReturned: boolean };
   /** How each body of the tool "endless" has ended. */
   readonly ends: string[];
@@ -69,7 +73,7 @@ interface Server {
 }
 
 /** A server that has served a client, and whose process counts from then on. */
-async function server(fast: boolean, store?: MemoryStore): Promise<Server> {
+async function server(fast: boolean, store?: Store): Promise<Server> {
   const counts = census();
   onTestFinished(counts.end);
   const limits = { streamStallMs, taskLogBytes: 128 * mib };
@@ -105,6 +109,7 @@ async function server(fast: boolean, store?: MemoryStore): Promise<Server> {
   app.tool("blocks", { task: "optional" }, async (ctx) => {
     await ctx.background();
     for (let n = 0; n < 40; n += 1) await ctx.emit(`block ${n}`, "x".repeat(mib));
+    flood.isReturned = true;
     return "done";
   });
   app.tool("waits", { task: "optional" }, async (ctx) => {
@@ -221,12 +226,12 @@ describe.each([
 
   test("a reader of a task that never reads", async () => {
     const clock = stallClock();
-    const store = new MemoryStore();
-    const { to, isAtRest } = await server(fast, store);
+    const folder = mkdtempSync(join(tmpdir(), "parley-unread-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const store = sqliteStore(join(folder, "tasks.db"));
+    const { to, flood, isAtRest } = await server(fast, store);
     const taskId = await started(to, "blocks");
-    await vi.waitFor(async () => {
-      expect((await store.read(taskId))?.status).toBe("completed");
-    }, patience);
+    await vi.waitFor(() => expect(flood.isReturned).toBe(true), patience);
     const before = memory();
     const socket = await unreadCall(to, read, taskId, envelope(read, { taskId }, streaming));
     await vi.waitFor(() => expect(clock.isWaiting).toBe(true), patience);
@@ -237,7 +242,7 @@ describe.each([
   });
 
   test("readers of a task that disconnect", async () => {
-    const { to, isAtRest } = await server(fast, new MemoryStore());
+    const { to, isAtRest } = await server(fast, memoryStore());
     const taskId = await started(to, "waits");
     for (let readers = 0; readers < 20; readers += 1) {
       const socket = await unreadCall(to, read, taskId, envelope(read, { taskId }, streaming));

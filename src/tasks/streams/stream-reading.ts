@@ -9,7 +9,7 @@ import type { TaskStore } from "../store.ts";
 import { partsAtOnce } from "../stored-parts.ts";
 import type { PartPage } from "../stored-parts.ts";
 import { isLive } from "../task.ts";
-import type { TaskRecord } from "../task.ts";
+import type { Sealed, TaskRecord } from "../task.ts";
 import { LogStreams } from "./log-streams.ts";
 import { openPart } from "./part-records.ts";
 import { partsOf, reset } from "./pieces.ts";
@@ -22,6 +22,9 @@ const pollMs = 250;
 const slowPollMs = 2_000;
 
 const gap = -1;
+
+/** How much of a log a reading keeps while its client reads, in characters. */
+const logAtOnce = 256 * 1024;
 
 /** What a reading works with. */
 export interface ReadingDeps {
@@ -59,6 +62,8 @@ export class StreamReading {
   #revision: number | undefined;
   #wake: (() => void) | undefined;
   #isNews: "memory" | "store" | undefined = "store";
+  /** There are more records than those that were read last. */
+  #isBehind = false;
 
   /** Throws a BadCursorError if the cursor is not one of this task. */
   constructor(
@@ -102,6 +107,8 @@ export class StreamReading {
           continue;
         }
         if (page === undefined) return undefined;
+        if (page.logLength > this.#log.length) yield* this.#records(page.logLength);
+        if (this.#isBehind) continue;
         yield* this.#page(page);
         const end = await this.#end(page, signal);
         if (end !== "not yet") return end;
@@ -145,18 +152,23 @@ export class StreamReading {
     else this.#isNews = "store";
   }
 
-  async *#page(page: PartPage): AsyncGenerator<StreamPart, void> {
-    const { sealer, store, streams } = this.#deps;
-    if (page.logLength > this.#log.length) {
-      const isFirst = this.#log.length === 0;
-      const more = await store.readLog(this.#id, this.#log.length);
-      if (isFirst) this.#log.skip(more.slice(0, this.#known));
-      const unread = isFirst ? more.slice(this.#known) : more;
-      for (const part of this.#log.read(unread, (block) => this.#open.has(block))) {
-        this.#open.delete(part.block);
-        yield part;
-      }
+  /** What the next records of the log say. */
+  async *#records(logLength: number): AsyncGenerator<StreamPart, void> {
+    const from = this.#log.length;
+    const more = someOf(await this.#deps.store.readLog(this.#id, from));
+    const known = Math.max(0, this.#known - from);
+    this.#log.skip(more.slice(0, known));
+    for (const part of this.#log.read(more.slice(known), (block) => this.#open.has(block))) {
+      this.#open.delete(part.block);
+      yield part;
     }
+    // What runs comes after everything that is recorded.
+    this.#isBehind = more.length > 0 && this.#log.length < logLength;
+    if (this.#isBehind) this.#notice("store");
+  }
+
+  *#page(page: PartPage): Generator<StreamPart, void> {
+    const { sealer, streams } = this.#deps;
     if (page.epoch !== this.#epoch) {
       // Another worker has the task, and its bodies start again.
       this.#epoch = page.epoch;
@@ -215,4 +227,11 @@ export class StreamReading {
     const cursor = { records, epoch: this.#epoch, n: this.#n, open };
     return sealCursor(this.#deps.sealer, this.#callId, cursor);
   }
+}
+
+/** The first of these records. A client that does not read keeps them in memory, so the others are read again when it does. */
+function someOf(records: readonly Sealed[]): readonly Sealed[] {
+  let size = 0;
+  const end = records.findIndex((record) => (size += record.length) > logAtOnce);
+  return end < 0 ? records : records.slice(0, end + 1);
 }

@@ -304,6 +304,28 @@ test("a reader that is sent away when the task has ended gets the rest first", a
   expect([client.end?.task.status, client.blocks.get("draft")]).toEqual(["completed", "at last"]);
 });
 
+test("a long log is read piece by piece, in order, before what runs, and from a cursor in the middle", async () => {
+  const { engine, task, say, record, ask, cancel } = await heldTask();
+  const long = (n: number) => String(n).repeat(200 * 1024);
+  const keys = ["1", "2", "3", "4", "5", "6"];
+  for (const key of keys.slice(0, 3)) await record(task, whole(key, long(Number(key))));
+  await ask(task, "q");
+  const client = new Client().read(engine, task);
+  await client.done;
+  expect([...client.blocks.keys()]).toEqual(["1", "2", "3"]);
+  for (const key of keys.slice(3)) await record(task, whole(key, long(Number(key))));
+  await say(task, 0, "running", 0, "now");
+  // A reading ends when the task has asked something, with everything that came before.
+  await client.read(engine, task).done;
+  const all = [...keys.map((key) => [key, long(Number(key))]), ["running", "now"]];
+  expect([...client.blocks]).toEqual(all);
+  expect(client.parts.map(({ block }) => block)).toEqual([...keys, "running"]);
+  const late = new Client().read(engine, task);
+  await late.done;
+  expect([...late.blocks]).toEqual(all);
+  await cancel();
+});
+
 test("a task that ends in any way ends its readings", async () => {
   const { engine, task, cancel } = await heldTask();
   const client = new Client().read(engine, task);
