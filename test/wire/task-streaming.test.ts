@@ -104,6 +104,8 @@ function rebuilt(
   return blocks;
 }
 
+const turnOf = <T>(value: T) => new Promise<T>((resolve) => void setImmediate(resolve, value));
+
 const answer = { inputResponses: { add: accept({ add: "profit" }) } };
 
 test("a client reads a task's streams as they are made, and goes on after its question", async () => {
@@ -241,6 +243,59 @@ describe("a reading is refused", () => {
       expect((await again.next())?.error).toBeUndefined();
     }, patience);
   });
+});
+
+test("parts arrive as they were made, whatever is in them, in a round and in a task", async () => {
+  const { app, to } = await writer();
+  const pieces = [
+    "data: {}\n\nevent: message\nid: 5\nretry: 0\n\n:",
+    "\r\n\r\u2028\u2029\u0000",
+    "\uD83D",
+    "\uDE00 \uDC00 alone",
+    `${"x".repeat(300_000)}\n`,
+  ];
+  const block = "a\n\nb\u2028";
+  const write = async function* () {
+    for (const piece of pieces) {
+      yield piece;
+      // What is yielded in one turn goes out together.
+      for (let turns = 0; turns < 2; turns += 1) await new Promise((next) => setImmediate(next));
+    }
+  };
+  app.tool("now", {}, (ctx) => ctx.stream(block, write));
+  app.tool("later", { task: "optional" }, async (ctx) => {
+    await ctx.background();
+    return ctx.stream(block, write);
+  });
+  const now = await exchange(to, envelope("tools/call", { name: "now", arguments: {} }, own()));
+  const later = await read(to, await begun(to, "later", {}, own()));
+  expect(rebuilt(now.notifications)).toEqual({ [block]: pieces.join("") });
+  expect(now.notifications.length).toBeGreaterThan(3);
+  expect(rebuilt(later.notifications)).toEqual({ [block]: pieces.join("") });
+});
+
+test("a stream whose iterator ignores return() delays neither its client nor the closing server", async () => {
+  const { app, to } = await writer();
+  const never = () => new Promise<never>(() => {});
+  const asked = gate();
+  app.tool("stubborn", {}, (ctx) =>
+    ctx.stream("draft", () => ({
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: false, value: await turnOf("more ") }),
+        return: () => {
+          asked.open();
+          return never();
+        },
+      }),
+    })),
+  );
+  const stop = new AbortController();
+  const call = envelope("tools/call", { name: "stubborn", arguments: {} }, own());
+  const stream = streamOf(await post(to, call, { signal: stop.signal }));
+  expect((await stream.next())?.params).toMatchObject({ block: "draft" });
+  stop.abort();
+  await asked.opened;
+  await app.close();
 });
 
 test("a client that does not read gets no more after limits.streamStallMs", async () => {
