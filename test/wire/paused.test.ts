@@ -5,7 +5,7 @@ import { requireScopes } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
 import type { App, CommonOptions } from "mcp-parley";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { keys } from "../interop/errands.ts";
 import { blocksIn, chat, goesOn, handleIn, modelCalls, questionsIn } from "./model.ts";
@@ -346,6 +346,37 @@ describe("continue_call", () => {
     handleIn(await call(as(app, "ada")));
     await goesOn(app, { call: first, decline: ["how"] });
     handleIn(await call(app));
+  });
+
+  test("limits them even if they come at once, and verified callers are not affected", async () => {
+    const { app } = tracker({ limits: { paused: 3 } });
+    const flood = Array.from({ length: 20 }, (_, id) => callTool(app, "resolve_bug", { id }, chat));
+    const taken = (await Promise.all(flood)).filter(({ error }) => error === undefined);
+    expect(taken).toHaveLength(3);
+    handleIn(await callTool(as(app, "ada"), "resolve_bug", { id: 7 }, chat));
+  });
+
+  test("a guessed handle costs two reads at most, and no other text costs any", async () => {
+    const store = testStore();
+    const { app, ran } = tracker({ store });
+    handleIn(await callTool(app, "resolve_bug", { id: 7 }, chat));
+    const read = vi.spyOn(store, "spilled");
+    const written = vi.spyOn(store, "spill");
+    const answers = { how: "Fixed" };
+    for (const call of [
+      "",
+      "a",
+      "a".repeat(23),
+      "../../../../../../etc/p",
+      `${"a".repeat(21)}\n`,
+    ]) {
+      await goesOn(app, { call, answers });
+    }
+    expect(read).not.toHaveBeenCalled();
+    for (let n = 10; n < 20; n += 1) await goesOn(app, { call: `${n}`.repeat(11), answers });
+    expect(read.mock.calls.length).toBeLessThanOrEqual(20);
+    expect(written).not.toHaveBeenCalled();
+    expect(ran).toEqual([]);
   });
 });
 

@@ -152,6 +152,28 @@ describe("a task for a client without tasks", () => {
     );
   });
 
+  test("lets no model confirm for a caller who is not verified", async () => {
+    const { app, ran } = await working({ url: "https://desk.example" });
+    app.tool("deletes", { task: "optional" }, async (ctx) => {
+      await ctx.background();
+      const isSure = await ctx.confirm("sure", "Delete everything?", { relay: true });
+      if (isSure) await ctx.step("delete", () => void ran.push("delete"));
+      return String(isSure);
+    });
+    const first = await callTool(app, "deletes", {}, chat);
+    const { url = "" } = questionsIn(first)["sure"] ?? {};
+    const call = handleIn(first);
+    for (const sure of [true, "yes", {}, { action: "accept" }]) {
+      const tried = await goesOn(app, { call, answers: { sure } });
+      expect(JSON.parse(blocksIn(tried)[1] ?? "{}")).toMatchObject({ ignoredAnswers: ["sure"] });
+    }
+    expect(ran).toEqual([]);
+    const ticket = url.split("/").at(-1) ?? "";
+    expect(await app.deliver(ticket, {})).toEqual({ status: "delivered" });
+    expect(textIn(await goesOn(app, { call }))).toBe("true");
+    expect(ran).toEqual(["delete"]);
+  });
+
   test("takes the first answer to a question, and names what came later", async () => {
     const { app } = await working({ limits: { inlineMs: 1 } });
     app.tool("asks", { task: "optional" }, async (ctx) => {

@@ -137,7 +137,8 @@ function definitionOf({ registry }: Continuable, name: string, way: "relay" | "a
 function scopesOfCall({ core, registry, derivePrincipal }: Continuable): ScopeChallengeHandler {
   return async ({ request, authInfo }) => {
     const handle = own(own(request.params, "arguments"), "call");
-    if (typeof handle !== "string") return undefined;
+    // A handle is looked up only if the answer can matter, because anyone may send one.
+    if (typeof handle !== "string" || !needsScopes(registry)) return undefined;
     const pause = await findPause(core, handle, principalOf(authInfo, derivePrincipal));
     const challenge = pause && registry.tool(pause.tool)?.config.scopeChallenge;
     if (challenge === undefined) return undefined;
@@ -147,6 +148,15 @@ function scopesOfCall({ core, registry, derivePrincipal }: Continuable): ScopeCh
       ...(authInfo === undefined ? {} : { authInfo }),
     });
   };
+}
+
+/** Whether a tool of the author's needs scopes. */
+function needsScopes(registry: Registry): boolean {
+  for (const { kind, config, definition } of registry) {
+    const isAuthors = kind === "tool" && definition.isOwn !== true;
+    if (isAuthors && config.scopeChallenge !== undefined) return true;
+  }
+  return false;
 }
 
 /** It loads nothing, so it needs no permission. It has a border of its own, and none where nothing is asked. */

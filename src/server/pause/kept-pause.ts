@@ -93,22 +93,43 @@ export async function keepPause(core: Core, handle: string, pause: Pause): Promi
   const sealed = sealJson(sealerOf(core), pause as unknown as Json, placeOf(handle));
   const ttlMs = pause.expiresAt - core.environment.now();
   const isOver = pause.isOver === true;
-  await fromStore(
-    (async () => {
-      if (pause.number === 1) await admit(core, store, principal);
-      const save = async () => {
-        await store.spill(numberedId(handle, pause.number), sealed, ttlMs, principal);
-        await store.spill(isOver ? overId(handle) : latestId(handle), sealed, ttlMs, principal);
-        if (isOver) await store.spill(latestId(handle), "", 0, principal);
-      };
-      const what = `The paused call of "${pause.tool}"`;
-      await (core.tasks?.shares.write(principal, 2 * sealed.length, what, save) ?? save());
-    })(),
-  );
+  const save = async () => {
+    await store.spill(numberedId(handle, pause.number), sealed, ttlMs, principal);
+    await store.spill(isOver ? overId(handle) : latestId(handle), sealed, ttlMs, principal);
+    if (isOver) await store.spill(latestId(handle), "", 0, principal);
+  };
+  const what = `The paused call of "${pause.tool}"`;
+  const write = async () =>
+    core.tasks?.shares.write(principal, 2 * sealed.length, what, save) ?? save();
+  await fromStore(pause.number === 1 ? admitted(core, store, principal, write) : write());
 }
 
-async function admit({ limits }: Core, store: TaskStore, principal: string): Promise<void> {
-  const count = await store.countSpilled(principal, openPrefix);
+/** How many new pauses of each caller this process is writing. The store does not count them yet. */
+const underWay = new WeakMap<TaskStore, Map<string, number>>();
+
+/** Writes a new pause if its caller has room for it. Of many that come at once, each finds those before it. */
+async function admitted(
+  core: Core,
+  store: TaskStore,
+  principal: string,
+  write: () => Promise<void>,
+): Promise<void> {
+  const all = underWay.get(store) ?? new Map<string, number>();
+  underWay.set(store, all);
+  const before = all.get(principal) ?? 0;
+  all.set(principal, before + 1);
+  try {
+    const count = await store.countSpilled(principal, openPrefix);
+    checkRoom(core, principal, count + before);
+    await write();
+  } finally {
+    const left = (all.get(principal) ?? 1) - 1;
+    if (left === 0) all.delete(principal);
+    else all.set(principal, left);
+  }
+}
+
+function checkRoom({ limits }: Core, principal: string, count: number): void {
   if (count < limits.paused) return;
   const whose = principal === "" ? "Callers without credentials have" : "This caller has";
   throw new ParleyError(
