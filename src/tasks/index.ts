@@ -26,7 +26,9 @@ export {
   wasAppended,
   wasFinished,
 } from "./moves.ts";
+export { decided } from "./approval-moves.ts";
 export { undone, wasUndone } from "./undo-moves.ts";
+export type { ApprovalStore, DecisionResult, NewDecision } from "./approval-store.ts";
 export type {
   AnswerResult,
   ChangeHint,
@@ -76,6 +78,7 @@ export type {
   Requeue,
   Sealed,
   Status,
+  StoredDecision,
   TaskRecord,
   UndoProgress,
   Wait,

@@ -151,9 +151,12 @@ export function wasAppended(task: TaskRecord, ref: ClaimRef, { at, records }: Lo
 /** Adds records to the log. Returns undefined when the claim is lost or another writer was faster. */
 export function appended(task: TaskRecord, ref: ClaimRef, more: LogAppend): TaskRecord | undefined {
   if (!holds(task, ref) || task.logLength !== more.at) return undefined;
+  const inbox = without(task.inbox, more.taken);
+  const { expired: key } = more;
+  if (key !== undefined && inbox.some((one) => one.key === key && isInTime(one))) return undefined;
   return {
     ...task,
-    inbox: [...more.returned, ...without(task.inbox, more.taken)],
+    inbox: [...more.returned, ...inbox],
     logLength: task.logLength + more.records.length,
     logBytes: task.logBytes + bytesOf(more.records),
     undos: more.undos ?? task.undos,
@@ -175,7 +178,10 @@ export function published(
   if (!holds(task, ref)) return undefined;
   const inbox = without(task.inbox, taken);
   const has = new Set(inbox.map(({ key }) => key));
-  const open = waits.filter(({ kind, key }) => kind === "timer" || !has.has(key));
+  const open = withDecisions(
+    waits.filter(({ kind, key }) => kind === "timer" || !has.has(key)),
+    task.waits,
+  );
   return {
     ...task,
     ...seen(task, now),
@@ -345,7 +351,8 @@ export const holds = (task: TaskRecord, ref: ClaimRef): boolean =>
 const isClaimedBy = (task: TaskRecord, { epoch }: ClaimRef): boolean =>
   isOpen(task) && task.worker !== undefined && task.epoch === epoch;
 
-function seen(task: TaskRecord, now: number): Pick<TaskRecord, "revision" | "updatedAt"> {
+/** What a client can see has changed. */
+export function seen(task: TaskRecord, now: number): Pick<TaskRecord, "revision" | "updatedAt"> {
   return { revision: task.revision + 1, updatedAt: now };
 }
 
@@ -364,11 +371,22 @@ function over(task: TaskRecord, now: number, keepMs: number): TaskRecord {
   };
 }
 
+const isInTime = ({ at, dueAt }: Arrival): boolean => dueAt === undefined || at < dueAt;
+
 function without(inbox: readonly Arrival[], taken: readonly string[]): readonly Arrival[] {
   return taken.length === 0 ? inbox : inbox.filter(({ id }) => !taken.includes(id));
 }
 
+/** The worker does not know what has been decided since its claim, so the record's decisions stay. */
+function withDecisions(waits: readonly Wait[], before: readonly Wait[]): readonly Wait[] {
+  return waits.map((wait) => {
+    if (wait.needs === undefined) return wait;
+    const { decisions } = before.find(({ wire }) => wire === wait.wire) ?? {};
+    return decisions === undefined ? wait : { ...wait, decisions };
+  });
+}
+
 /** The client has to act only when it is asked a question. */
-function statusOf(waits: readonly Wait[]): Status {
+export function statusOf(waits: readonly Wait[]): Status {
   return waits.some(({ kind }) => kind === "question") ? "input_required" : "working";
 }

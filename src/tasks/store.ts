@@ -20,6 +20,7 @@ import type {
 import type { AccountStore } from "./account-store.ts";
 import type { AuditStore } from "./audit-store.ts";
 import type { TaskReader } from "./task-reader.ts";
+import type { ApprovalStore } from "./approval-store.ts";
 import type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 
 /** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */
@@ -84,6 +85,9 @@ export interface TaskStore extends Store {
   readonly hearsOthers?: (() => boolean) | undefined;
   /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */
   readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
+
+  /** For approvals by a group. Without it, `ctx.approve` with `by` fails. */
+  readonly approvals?: ApprovalStore | undefined;
 
   // ---- for workers. An operation that takes a claim resolves to false when the claim is lost, and writes nothing then.
 

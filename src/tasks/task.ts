@@ -91,6 +91,22 @@ export interface Wait {
   readonly request?: Sealed | undefined;
   /** The question as its page shows it. What the client says about a question with a page is not the answer. */
   readonly page?: Sealed | undefined;
+  /** Of an approval: how many people must agree. */
+  readonly needs?: number | undefined;
+  /** Of an approval: what has been decided so far, one decision for each person. Only `decide` writes it. */
+  readonly decisions?: readonly StoredDecision[] | undefined;
+}
+
+/** What one person decided about an approval. */
+export interface StoredDecision {
+  /** The person, in plain text, because a person decides once. */
+  readonly who: string;
+  /** Whether the person agrees. */
+  readonly approves: boolean;
+  /** The same, with how it came and a note. */
+  readonly value: Sealed;
+  /** When it was decided. */
+  readonly at: number;
 }
 
 /** An answer that has arrived and that the handler has not received yet. */
@@ -101,12 +117,14 @@ export interface Arrival {
   readonly key: string;
   /** The digest of the question as it was asked. */
   readonly digest: string;
-  /** The answer. */
+  /** The answer. It is empty if decisions are the answer. */
   readonly value: Sealed;
   /** When it arrived. */
   readonly at: number;
   /** When the time limit of its question ends. */
   readonly dueAt?: number | undefined;
+  /** Of an approval: all decisions, the one that completed it last. */
+  readonly decisions?: readonly StoredDecision[] | undefined;
 }
 
 /** A claim on a task or on a round. It is valid until the next claim raises the epoch. */
@@ -196,6 +214,11 @@ export interface LogAppend {
   readonly returned: readonly Arrival[];
   /** How many steps have begun that have an undo, if a record says that another one does. */
   readonly undos?: number | undefined;
+  /**
+   * The question whose time limit has passed, if a record says so. If its answer has arrived in time, nothing is written, as
+   * if the claim were lost: the next claim gets the answer.
+   */
+  readonly expired?: string | undefined;
   /** The stream whose outcome is recorded. Its parts are deleted, because the record has all of them. */
   readonly streamed?: string | undefined;
   /** If the last record is the outcome of a step: what its body took. For operators. */

@@ -47,12 +47,13 @@ export class DueTimer {
   async #ended(): Promise<void> {
     const { store, clock, observer } = this.#deps;
     const { id, epoch } = this.#claim.ref;
+    const now = clock.now();
     try {
       const task = await store.read(id);
       if (this.#claim.isOver) return;
       if (task?.epoch === epoch) this.#run.arrived(task.inbox);
       const { journal } = this.#run;
-      journal?.arrivals.pushDue(journal.waits.list, clock.now());
+      journal?.arrivals.pushDue(journal.waits.list, now);
     } catch (error) {
       observer.storeFailed(error);
       if (!this.#claim.isOver) this.#cancel = clock.after(250, () => void this.#ended());

@@ -73,7 +73,8 @@ export class TaskJournal {
     const { callId } = this.#task;
     const undos = entry.kind === "begun" ? this.#undos + 1 : undefined;
     const streamed = this.#parts.recording(entry.key);
-    const more = { undos, streamed, took };
+    const expired = entry.kind === "expired" ? entry.key : undefined;
+    const more = { undos, streamed, took, expired };
     await this.#write((seq) => entryRecord(this.#deps.sealer, callId, seq, entry), [], more);
     if (streamed !== undefined) this.#parts.recorded(entry.key);
     this.#undos = undos ?? this.#undos;
@@ -129,7 +130,7 @@ export class TaskJournal {
   async #write(
     make: (seq: number) => Sealed,
     returned: readonly Arrival[],
-    also: Pick<LogAppend, "undos" | "streamed" | "took"> = {},
+    also: Pick<LogAppend, "undos" | "streamed" | "took" | "expired"> = {},
   ): Promise<void> {
     const { store, limits, shares, version } = this.#deps;
     const { tool, principal } = this.#task;

@@ -10,6 +10,8 @@ import type {
   TaskStore,
 } from "../store.ts";
 import type { TaskReader } from "../task-reader.ts";
+import { decided } from "../approval-moves.ts";
+import type { ApprovalStore } from "../approval-store.ts";
 import { asOf } from "../expiry.ts";
 import * as moves from "../moves.ts";
 import { MemoryAccounts } from "./memory-accounts.ts";
@@ -116,6 +118,15 @@ export class MemoryStore implements TaskStore {
     const before = new Set(task.inbox);
     const accepted = next.inbox.filter((arrived) => !before.has(arrived));
     return { task: this.#put(next), accepted: accepted.map(({ id: wire }) => wire) };
+  };
+
+  readonly approvals: ApprovalStore = {
+    decide: async (id, wire, decision) => {
+      const task = this.#task(id);
+      const result = task && decided(task, wire, decision, this.#now());
+      if (result !== undefined && result.task !== task) this.#put(result.task);
+      return result;
+    },
   };
 
   readonly cancel: TaskStore["cancel"] = async (id, keepMs) => {

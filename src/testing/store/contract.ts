@@ -5,6 +5,7 @@ import { describeAccounts } from "./accounts.ts";
 import { describeAnswers } from "./answers.ts";
 import { describeAudit } from "./auditing.ts";
 import { describeHistory } from "./history.ts";
+import { describeApprovals } from "./approvals.ts";
 import { describeLeases } from "./leases.ts";
 import { describeModel } from "./model.ts";
 import { startsAt } from "./opened.ts";
@@ -56,6 +57,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
 
       describeTasks(opened);
       describeAnswers(opened);
+      describeApprovals(opened);
       describeLeases(opened);
       describeWrites(opened);
       describeSweeping(opened);

@@ -35,8 +35,14 @@ const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefine
 
 const wait = (now: number) =>
   fc
-    .record({ kind: oneOf("question", "external", "timer"), key, wire, dueIn: optional(span) })
-    .map(({ dueIn, kind, ...names }): Wait => {
+    .record({
+      kind: oneOf("question", "external", "timer"),
+      key,
+      wire,
+      dueIn: optional(span),
+      needs: oneOf({}, { needs: 1 }, { needs: 2 }, { needs: 2 }),
+    })
+    .map(({ dueIn, kind, needs, ...names }): Wait => {
       const dueAt = dueIn === undefined ? (kind === "timer" ? now : undefined) : now + dueIn;
       return {
         ...names,
@@ -44,6 +50,8 @@ const wait = (now: number) =>
         ...(kind === "timer" ? {} : { digest: `digest of ${names.key}` }),
         ...(dueAt === undefined ? {} : { dueAt }),
         ...(kind === "question" ? { request: "ask" } : {}),
+        // A decision in the last moments before its time limit may be refused, because the store measures the wait for the row.
+        ...(kind === "external" && (dueAt ?? Infinity) >= now + 1_000 ? needs : {}),
       };
     });
 const waits = fc
@@ -113,6 +121,17 @@ const answer = fc
         store.answer(given.id, given.answers),
   );
 
+const decide = fc
+  .record({ id, wire, who: oneOf("bo", "cy"), approves: oneOf(true, true, false), value: text })
+  .map(({ id: task, wire: of, ...decision }): Operation => async () => async (store) => {
+    // A decision is not compared within the second before a time limit, for the same reason.
+    const now = await nowOf(store);
+    const found = (await store.read(task))?.waits.find((one) => one.wire === of);
+    const dueAt = found?.dueAt ?? 0;
+    const isSoon = dueAt > now && dueAt < now + 1_000;
+    return isSoon ? undefined : store.approvals?.decide(task, of, decision);
+  });
+
 const append = fc
   .record({
     held,
@@ -123,6 +142,7 @@ const append = fc
     undos: oneOf(undefined, undefined, undefined, 1, 2),
     streamed: oneOf(undefined, undefined, "k", "l"),
     took: oneOf(undefined, { ms: 5, tries: 1 }),
+    expired: oneOf(undefined, undefined, "k", "l"),
   })
   .map(({ held: ref, off, ...more }): Operation => async (world) => {
     const claim = await ref(world);
@@ -236,6 +256,7 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   { weight: 4, arbitrary: create },
   { weight: 4, arbitrary: claim },
   { weight: 4, arbitrary: answer },
+  { weight: 4, arbitrary: decide },
   { weight: 3, arbitrary: append },
   { weight: 3, arbitrary: addParts },
   {

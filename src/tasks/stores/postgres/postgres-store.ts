@@ -12,6 +12,7 @@ import type {
 } from "../../store.ts";
 import type { AccountStore } from "../../account-store.ts";
 import type { TaskReader } from "../../task-reader.ts";
+import type { ApprovalStore, DecisionResult } from "../../approval-store.ts";
 import { asOf } from "../../expiry.ts";
 import { bytesOf } from "../../moves.ts";
 import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
@@ -168,6 +169,24 @@ export class PostgresStore implements TaskStore {
     return { task, accepted };
   };
 
+  readonly approvals: ApprovalStore = {
+    decide: async (id, wire, { who, ...decision }) => {
+      if (!isStorable(id) || !isStorable(wire)) return undefined;
+      type Row = TaskRow & { now: Wide } & { readonly kind: DecisionResult["kind"] } & {
+        readonly decisions: JsonColumn<DecisionResult["decisions"]>;
+      };
+      const given = JSON.stringify({ who: storable(who), ...decision });
+      const [row] = await this.#run<Row>("decide", [id, wire, given]);
+      if (row === undefined) return undefined;
+      const { kind, decisions } = row;
+      const task = asOf(recordOf(row), Number(row.now));
+      const isOver = kind === "completed";
+      if (isOver || kind === "counted")
+        this.#hints.changed([id], isOver && task.worker === undefined);
+      return { kind, decisions: parsed(decisions), task };
+    },
+  };
+
   readonly cancel: TaskStore["cancel"] = async (id, keepMs) => {
     const task = await this.#one("cancel", id, whole(keepMs));
     if (task === undefined) return this.read(id);
@@ -240,10 +259,11 @@ export class PostgresStore implements TaskStore {
 
   readonly append: TaskStore["append"] = async (ref, more) => {
     const { at, records, taken, returned, undos = null, streamed = null, took } = more;
+    const { expired = null } = more;
     const inbox = JSON.stringify(returned);
     const values = [at, records, bytesOf(records), taken, inbox, undos, streamed];
-    const cost = [took?.ms ?? null, took?.tries ?? null];
-    const isDone = await this.#isDone("append", [ref.id, ref.epoch, ...values, ...cost]);
+    const others = [took?.ms ?? null, took?.tries ?? null, expired];
+    const isDone = await this.#isDone("append", [ref.id, ref.epoch, ...values, ...others]);
     if (isDone && streamed !== null) this.#hints.partsChanged(ref.id);
     return isDone;
   };

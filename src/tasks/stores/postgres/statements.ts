@@ -13,6 +13,8 @@ import { accountStatements } from "./account-statements.ts";
 import type { AccountStatement } from "./account-statements.ts";
 import { auditStatements } from "./audit-statements.ts";
 import type { AuditStatement } from "./audit-statements.ts";
+import { approvalStatements } from "./approval-statements.ts";
+import type { ApprovalStatement } from "./approval-statements.ts";
 import { clientStatements } from "./client-statements.ts";
 import type { ClientStatement } from "./client-statements.ts";
 import { partStatements } from "./part-statements.ts";
@@ -28,6 +30,7 @@ import type { WorkerStatement } from "./worker-statements.ts";
 
 /** The name of a statement. */
 export type StatementName =
+  | ApprovalStatement
   | ClientStatement
   | WorkerStatement
   | PartStatement
@@ -40,6 +43,7 @@ export type StatementName =
 /** The SQL of every statement, for the tables in a schema whose name is quoted. */
 export function statementsFor(schema: string): Readonly<Record<StatementName, string>> {
   return {
+    ...approvalStatements(schema),
     ...clientStatements(schema),
     ...workerStatements(schema),
     ...partStatements(schema),

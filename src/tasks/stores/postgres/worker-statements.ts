@@ -36,10 +36,15 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     ),
     open as (
       select
-        coalesce(jsonb_agg(wait.value order by wait.place), '[]') as waits,
+        coalesce(jsonb_agg(case when wait.value ? 'needs' then wait.value || coalesce((
+          select jsonb_build_object('decisions', before.value -> 'decisions')
+          from jsonb_array_elements(task.waits) as before (value)
+          where before.value ->> 'wire' = wait.value ->> 'wire' and before.value ? 'decisions'
+          limit 1
+        ), '{}') else wait.value end order by wait.place), '[]') as waits,
         coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks,
         ceil(min((wait.value ->> 'dueAt')::numeric))::bigint as due_at
-      from unread, jsonb_array_elements($3::jsonb) with ordinality as wait (value, place)
+      from task, unread, jsonb_array_elements($3::jsonb) with ordinality as wait (value, place)
       where wait.value ->> 'kind' = 'timer' or wait.value ->> 'key' <> all (unread.keys)
     ),
     due as (
@@ -166,6 +171,11 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       where target.id = task.id
         and task.worker is not null
         and task.log_length = $3
+        and ($12::text is null or not exists (
+          select from jsonb_array_elements(unread.inbox) as arrival (value)
+          where arrival.value ->> 'key' = $12
+            and coalesce((arrival.value ->> 'at')::numeric < (arrival.value ->> 'dueAt')::numeric, true)
+        ))
       returning target.id
     ),
     written as (

@@ -6,6 +6,8 @@ import type { ClaimedTask, CreateResult, ChangeHint, TaskStore } from "../../sto
 import type { TaskReader } from "../../task-reader.ts";
 import { endedRun } from "../../task-runs.ts";
 import { partsHint } from "../parts-hint.ts";
+import { decided } from "../../approval-moves.ts";
+import type { ApprovalStore } from "../../approval-store.ts";
 import { asOf } from "../../expiry.ts";
 import * as moves from "../../moves.ts";
 import { undone, wasUndone } from "../../undo-moves.ts";
@@ -131,6 +133,16 @@ export class SqliteStore implements TaskStore {
       tasks.update(changed(next));
       return { task: next, accepted: accepted.map(({ id: wire }) => wire) };
     });
+
+  readonly approvals: ApprovalStore = {
+    decide: (id, wire, decision) =>
+      this.#write(({ tasks }, changed) => {
+        const task = this.#asOfNow(tasks.byId(id));
+        const result = task && decided(task, wire, decision, this.#now());
+        if (result !== undefined && result.task !== task) tasks.update(changed(result.task));
+        return result;
+      }),
+  };
 
   readonly cancel: TaskStore["cancel"] = (id, keepMs) =>
     this.#write(({ tasks, history }, changed) => {
