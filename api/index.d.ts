@@ -139,7 +139,18 @@ export declare interface App {
     /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
     readonly readTicket: (ticket: string) => TicketFacts;
     /**
-     * Answers any question that has a ticket: a `ctx.waitFor`, and a `ctx.openUrl` with a schema. The first answer counts. The
+     * Records what one person decided about a `ctx.approve` by a group, or about a gate. Check who the person is before you
+     * call it. The first decision of a person counts, and one refusal ends it.
+     *
+     * @example
+     * ```ts
+     * const { status } = await app.decide(ticket, { who: user.id, groups: user.groups, approve: true });
+     * if (status === "counted") return page("Thank you. Someone else has to agree, too.");
+     * ```
+     */
+    readonly decide: (ticket: string, decision: DecideInput) => Promise<DecideResult>;
+    /**
+     * Answers any question that has a ticket, except an approval: a `ctx.waitFor`, and a `ctx.openUrl` with a schema. The first answer counts. The
      * ticket proves which question is meant, not who answers, so check first whether this person may.
      *
      * The value is checked with the question's schema. If it does not fit, the status is "invalid", with a reason to show to the
@@ -159,6 +170,31 @@ export declare interface App {
      * in stays open, because other apps may use it.
      */
     readonly close: () => Promise<void>;
+}
+
+/** An approval that was given. */
+export declare interface Approval {
+    /** Who agreed, in the order in which they did. */
+    readonly decisions: readonly Decision[];
+}
+
+/** `ctx.approve` of a tool without `task`. */
+export declare type ApproveByCaller = (key: string, message: string, options?: ApproveOptions & {
+    /** Needs `task: "optional"` in the tool's config. */
+    readonly by?: Missing<NeedsTask> | undefined;
+}) => Question<Approval>;
+
+/** The options of `ctx.approve`, if the caller approves. */
+export declare interface ApproveOptions {
+    /** What is shown beside the question, such as `{ Amount: "$500", To: "ACME" }`. At most 4 KiB. Default: nothing. */
+    readonly about?: About | undefined;
+    /** How long to wait, in milliseconds. `approve` then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
+    readonly timeoutMs?: number | undefined;
+    /**
+     * If the client offers nothing better, the model may ask in the chat and pass the answer on. The model's word is then the
+     * only proof, so this has no effect over HTTP for callers who are not verified. Default: false.
+     */
+    readonly relay?: boolean | undefined;
 }
 
 /**
@@ -372,6 +408,16 @@ export declare interface Context {
      */
     readonly confirm: (key: string, message: string, options?: ConfirmOptions) => Question<boolean>;
     /**
+     * Goes on only if the caller agrees. A refusal throws `UnansweredError` with the reason "declined". In a tool with `task`,
+     * a group can decide: see `by` in `GroupApproveOptions`.
+     *
+     * @example
+     * ```ts
+     * await ctx.approve("release", `Release ${version}?`, { about: { Commits: 12 } });
+     * ```
+     */
+    readonly approve: (key: string, message: string, options?: ApproveOptions) => Question<Approval>;
+    /**
      * Asks for one of several values. The list may be computed, and each value can have a title to show in its place. Throws
      * `UnansweredError` as `ask` does.
      *
@@ -499,6 +545,44 @@ export declare interface Context {
 
 /** The `ctx` of a tool with this `task` and this `once` in its config. */
 export declare type ContextFor<T, O> = [T] extends [TaskMode] ? TaskContext : [O] extends [true] ? OnceContext : ToolContext;
+
+/** One person's decision, for `app.decide`. */
+export declare interface DecideInput {
+    /** The person. The same text that `parley({ principal })` gives for this person's calls. */
+    readonly who: string;
+    /** The groups that the person belongs to now. */
+    readonly groups: readonly string[];
+    /** Whether the person agrees. */
+    readonly approve: boolean;
+    /** Why, for whoever reads it later. At most 2,000 characters. */
+    readonly note?: string | undefined;
+}
+
+/** What became of a decision. */
+export declare interface DecideResult {
+    /**
+     * "counted": more people must agree. "approved" and "declined": this decision completed the outcome. "already_decided": this
+     * person has decided before, or the outcome was complete. "not_allowed": the caller, or someone outside the group. "gone":
+     * the call has ended, or the time limit of the approval has passed.
+     */
+    readonly status: "counted" | "approved" | "declined" | "already_decided" | "not_allowed" | "gone";
+    /** What has been decided so far. It is empty for people who may not decide. */
+    readonly decisions: readonly Decision[];
+}
+
+/** What one person decided about an approval. */
+export declare interface Decision {
+    /** The person, as `pages.authorize` or `app.decide` names them. For an approval by the caller: the caller. */
+    readonly who: string;
+    /** Whether the person agreed. */
+    readonly isApproved: boolean;
+    /** When. */
+    readonly at: Date;
+    /** How the decision came. "link": on the page. "delivery": by `app.decide`. The others are the ways of a question. */
+    readonly via: "form" | "url" | "app" | "relay" | "link" | "delivery" | "console";
+    /** What the person wrote beside it. */
+    readonly note?: string | undefined;
+}
 
 /** What became of a delivery. */
 export declare type DeliverResult = {
@@ -664,6 +748,19 @@ export declare interface FullResult {
     isError?: boolean | undefined;
     /** Metadata that is sent with the result. */
     _meta?: Record<string, unknown> | undefined;
+}
+
+/** The options of `ctx.approve`, if a group approves. */
+export declare interface GroupApproveOptions extends Omit<ApproveOptions, "relay"> {
+    /** The group whose members decide, as `pages.authorize` or `app.decide` names it. The caller never decides. */
+    readonly by: string;
+    /** How many of them must agree. One refusal ends it. Default: 1. */
+    readonly of?: number | undefined;
+    /**
+     * Passes the address of the page, or the ticket, on to the group. It runs once, as a step does. If it throws, it is called
+     * again, twice at most, with the same `idempotencyKey`. Default: nobody is told, and the console shows the approval.
+     */
+    readonly notify?: ((notice: Notice) => unknown) | undefined;
 }
 
 /** The parameters of a handler. As in the SDK, a handler without a schema gets `ctx` alone. */
@@ -951,6 +1048,8 @@ export declare interface NotStored<Why extends string> {
 
 /** What the handler of a tool with `once: true` and without `task` in its config gets as `ctx`. */
 export declare interface OnceContext extends Context, WithoutTask {
+    /** As in every `ctx`. For a group, `by`, add `task: "optional"` to the tool's config. */
+    readonly approve: ApproveByCaller;
     /** As in every `ctx`, and with an `undo`. */
     readonly step: UndoableStep;
 }
@@ -1307,6 +1406,20 @@ export declare interface TaskContext extends Context {
     /** As in every `ctx`, and with an `undo`. */
     readonly step: UndoableStep;
     /**
+     * Goes on only if the caller agrees or, with `by`, if members of a group do. The task waits for them; they decide on a page
+     * or through `app.decide`. A refusal throws `UnansweredError` with the reason "declined" and with the `decisions`.
+     *
+     * @example
+     * ```ts
+     * const { decisions } = await ctx.approve("pay", `Pay ${amount} to ${to}?`, {
+     *   by: "managers",
+     *   of: 2,
+     *   notify: ({ url }) => mail.send("managers@example.com", `Please decide: ${url}`),
+     * });
+     * ```
+     */
+    readonly approve: (key: string, message: string, options?: ApproveOptions | GroupApproveOptions) => Question<Approval>;
+    /**
      * Turns the call into a task, if the client can follow one. From here on a worker runs it, and the client may disconnect.
      * For other clients the call continues within its request, for at most `limits.inlineMs`.
      *
@@ -1399,8 +1512,8 @@ export declare interface ThrownError {
 
 /** What a ticket says. */
 export declare interface TicketFacts {
-    /** "page": of a question to the caller. "wait": of a `ctx.waitFor`. */
-    readonly kind: "page" | "wait";
+    /** "page": of a question to the caller. "wait": of a `ctx.waitFor`. "approval": of a `ctx.approve` by a group, or of a gate. */
+    readonly kind: "page" | "wait" | "approval";
     /** The call that asked the question. */
     readonly callId: string;
     /** The question's key. */
@@ -1488,6 +1601,8 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
 
 /** What the handler of a tool without `task` and `once` in its config gets as `ctx`. The members that need one of them are typed so that the compiler says what to add. */
 export declare interface ToolContext extends Context, WithoutTask {
+    /** As in every `ctx`. For a group, `by`, add `task: "optional"` to the tool's config. */
+    readonly approve: ApproveByCaller;
     /** As in every `ctx`. For an `undo`, add `once: true` or `task: "optional"` to the tool's config. */
     readonly step: <T>(key: string, body: (step: StepInfo) => T | Promise<T>, options?: StepOptions & {
         /** Needs `once: true` or `task: "optional"` in the tool's config. */
@@ -1510,7 +1625,9 @@ declare class UnansweredError extends Error {
     readonly key: string;
     /** Why there is no answer. */
     readonly reason: UnansweredReason;
-    constructor(key: string, reason: UnansweredReason);
+    /** For an approval that was declined: what was decided, the refusal last. Otherwise empty. */
+    readonly decisions: readonly Decision[];
+    constructor(key: string, reason: UnansweredReason, decisions?: readonly Decision[]);
 }
 export { UnansweredError as Unanswered }
 export { UnansweredError }

@@ -86,6 +86,16 @@ export declare interface AnswerResult {
 /** Adds records to the log. Returns undefined when the claim is lost or another writer was faster. */
 export declare function appended(task: TaskRecord, ref: ClaimRef, more: LogAppend): TaskRecord | undefined;
 
+/** The part of a store that approvals by a group need. */
+export declare interface ApprovalStore {
+    /**
+     * Notes what one person decided about an approval that this task waits for. The first decision of a person counts. The
+     * decision that completes the outcome takes the wait off the list, and all decisions become one arrival. Resolves to
+     * undefined if there is no such task.
+     */
+    readonly decide: (id: string, wire: string, decision: NewDecision) => Promise<DecisionResult | undefined>;
+}
+
 /** An answer that has arrived and that the handler has not received yet. */
 export declare interface Arrival {
     /** The wire key that it answers. An answer that came another way has an id that starts with `~`. */
@@ -94,12 +104,14 @@ export declare interface Arrival {
     readonly key: string;
     /** The digest of the question as it was asked. */
     readonly digest: string;
-    /** The answer. */
+    /** The answer. It is empty if decisions are the answer. */
     readonly value: Sealed;
     /** When it arrived. */
     readonly at: number;
     /** When the time limit of its question ends. */
     readonly dueAt?: number | undefined;
+    /** Of an approval: all decisions, the one that completed it last. */
+    readonly decisions?: readonly StoredDecision[] | undefined;
 }
 
 /**
@@ -227,6 +239,25 @@ export declare type CreateResult = {
     readonly kind: "too many";
 };
 
+/**
+ * Notes a decision. One refusal completes the outcome, and so does the last approval that is needed. The task that this
+ * returns is the same object if nothing has changed.
+ */
+export declare function decided(task: TaskRecord, wire: string, decision: NewDecision, now: number): DecisionResult;
+
+/** What `decide` did. */
+export declare interface DecisionResult {
+    /**
+     * "counted": more people must agree. "completed": this decision completed the outcome. "repeated": this person has decided
+     * before. "closed": the task does not wait for this approval, or its time limit has passed. The last two write nothing.
+     */
+    readonly kind: "counted" | "completed" | "repeated" | "closed";
+    /** What has been decided about the approval. It is empty if it is closed. */
+    readonly decisions: readonly StoredDecision[];
+    /** The task afterwards. */
+    readonly task: TaskRecord;
+}
+
 /** How a task ends. */
 export declare interface Finish {
     /** Whether the task completed or failed. */
@@ -280,6 +311,11 @@ export declare interface LogAppend {
     readonly returned: readonly Arrival[];
     /** How many steps have begun that have an undo, if a record says that another one does. */
     readonly undos?: number | undefined;
+    /**
+     * The question whose time limit has passed, if a record says so. If its answer has arrived in time, nothing is written, as
+     * if the claim were lost: the next claim gets the answer.
+     */
+    readonly expired?: string | undefined;
     /** The stream whose outcome is recorded. Its parts are deleted, because the record has all of them. */
     readonly streamed?: string | undefined;
 }
@@ -293,6 +329,9 @@ export declare interface NewAuditEntry {
     /** What is recorded. */
     readonly record: Sealed;
 }
+
+/** A decision on its way to a task. The store adds the time. */
+export declare type NewDecision = Omit<StoredDecision, "at">;
 
 /** A task to create. */
 export declare interface NewTask {
@@ -487,6 +526,18 @@ export declare interface Store {
     readonly close: () => Promise<void>;
 }
 
+/** What one person decided about an approval. */
+export declare interface StoredDecision {
+    /** The person, in plain text, because a person decides once. */
+    readonly who: string;
+    /** Whether the person agrees. */
+    readonly approves: boolean;
+    /** The same, with how it came and a note. */
+    readonly value: Sealed;
+    /** When it was decided. */
+    readonly at: number;
+}
+
 /** A batch of what the body of a stream has produced. */
 export declare interface StoredPart {
     /** Its number in this claim. A later batch has a greater one. */
@@ -672,6 +723,8 @@ export declare interface TaskStore extends Store {
     readonly hearsOthers?: (() => boolean) | undefined;
     /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */
     readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
+    /** For approvals by a group. Without it, `ctx.approve` with `by` fails. */
+    readonly approvals?: ApprovalStore | undefined;
     /** Claims tasks that are due, the longest due first. */
     readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
     /** Extends the leases of these claims by `leaseMs` milliseconds from now, and notes that the worker is alive. */
@@ -787,6 +840,10 @@ export declare interface Wait {
     readonly request?: Sealed | undefined;
     /** The question as its page shows it. What the client says about a question with a page is not the answer. */
     readonly page?: Sealed | undefined;
+    /** Of an approval: how many people must agree. */
+    readonly needs?: number | undefined;
+    /** Of an approval: what has been decided so far, one decision for each person. Only `decide` writes it. */
+    readonly decisions?: readonly StoredDecision[] | undefined;
 }
 
 /** What a worker writes down when the handler waits. */

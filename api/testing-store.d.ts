@@ -76,6 +76,16 @@ export declare interface AnswerResult {
     readonly accepted: readonly string[];
 }
 
+/** The part of a store that approvals by a group need. */
+export declare interface ApprovalStore {
+    /**
+     * Notes what one person decided about an approval that this task waits for. The first decision of a person counts. The
+     * decision that completes the outcome takes the wait off the list, and all decisions become one arrival. Resolves to
+     * undefined if there is no such task.
+     */
+    readonly decide: (id: string, wire: string, decision: NewDecision) => Promise<DecisionResult | undefined>;
+}
+
 /** An answer that has arrived and that the handler has not received yet. */
 export declare interface Arrival {
     /** The wire key that it answers. An answer that came another way has an id that starts with `~`. */
@@ -84,12 +94,14 @@ export declare interface Arrival {
     readonly key: string;
     /** The digest of the question as it was asked. */
     readonly digest: string;
-    /** The answer. */
+    /** The answer. It is empty if decisions are the answer. */
     readonly value: Sealed;
     /** When it arrived. */
     readonly at: number;
     /** When the time limit of its question ends. */
     readonly dueAt?: number | undefined;
+    /** Of an approval: all decisions, the one that completed it last. */
+    readonly decisions?: readonly StoredDecision[] | undefined;
 }
 
 /** A record as the store keeps it. */
@@ -199,6 +211,19 @@ export declare type CreateResult = {
     readonly kind: "too many";
 };
 
+/** What `decide` did. */
+export declare interface DecisionResult {
+    /**
+     * "counted": more people must agree. "completed": this decision completed the outcome. "repeated": this person has decided
+     * before. "closed": the task does not wait for this approval, or its time limit has passed. The last two write nothing.
+     */
+    readonly kind: "counted" | "completed" | "repeated" | "closed";
+    /** What has been decided about the approval. It is empty if it is closed. */
+    readonly decisions: readonly StoredDecision[];
+    /** The task afterwards. */
+    readonly task: TaskRecord;
+}
+
 /**
  * Registers the tests that a task store has to pass: every operation, two replicas on the same data, unusual texts, and
  * random sequences of operations that are compared with `memoryStore`. Call it at the top of a test file of vitest.
@@ -254,6 +279,11 @@ export declare interface LogAppend {
     readonly returned: readonly Arrival[];
     /** How many steps have begun that have an undo, if a record says that another one does. */
     readonly undos?: number | undefined;
+    /**
+     * The question whose time limit has passed, if a record says so. If its answer has arrived in time, nothing is written, as
+     * if the claim were lost: the next claim gets the answer.
+     */
+    readonly expired?: string | undefined;
     /** The stream whose outcome is recorded. Its parts are deleted, because the record has all of them. */
     readonly streamed?: string | undefined;
 }
@@ -267,6 +297,9 @@ export declare interface NewAuditEntry {
     /** What is recorded. */
     readonly record: Sealed;
 }
+
+/** A decision on its way to a task. The store adds the time. */
+export declare type NewDecision = Omit<StoredDecision, "at">;
 
 /** A task to create. */
 export declare interface NewTask {
@@ -445,6 +478,18 @@ export declare interface Store {
     readonly "~store": string;
     /** Finishes what is under way and closes the store. */
     readonly close: () => Promise<void>;
+}
+
+/** What one person decided about an approval. */
+export declare interface StoredDecision {
+    /** The person, in plain text, because a person decides once. */
+    readonly who: string;
+    /** Whether the person agrees. */
+    readonly approves: boolean;
+    /** The same, with how it came and a note. */
+    readonly value: Sealed;
+    /** When it was decided. */
+    readonly at: number;
 }
 
 /** A batch of what the body of a stream has produced. */
@@ -632,6 +677,8 @@ export declare interface TaskStore extends Store {
     readonly hearsOthers?: (() => boolean) | undefined;
     /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */
     readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
+    /** For approvals by a group. Without it, `ctx.approve` with `by` fails. */
+    readonly approvals?: ApprovalStore | undefined;
     /** Claims tasks that are due, the longest due first. */
     readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
     /** Extends the leases of these claims by `leaseMs` milliseconds from now, and notes that the worker is alive. */
@@ -744,6 +791,10 @@ export declare interface Wait {
     readonly request?: Sealed | undefined;
     /** The question as its page shows it. What the client says about a question with a page is not the answer. */
     readonly page?: Sealed | undefined;
+    /** Of an approval: how many people must agree. */
+    readonly needs?: number | undefined;
+    /** Of an approval: what has been decided so far, one decision for each person. Only `decide` writes it. */
+    readonly decisions?: readonly StoredDecision[] | undefined;
 }
 
 /** What a worker writes down when the handler waits. */

@@ -75,6 +75,20 @@ export class ParleyError extends Error {
  */
 export type UnansweredReason = "declined" | "cancelled" | "timed_out" | "unsupported";
 
+/** What one person decided about an approval. */
+export interface Decision {
+  /** The person, as `pages.authorize` or `app.decide` names them. For an approval by the caller: the caller. */
+  readonly who: string;
+  /** Whether the person agreed. */
+  readonly isApproved: boolean;
+  /** When. */
+  readonly at: Date;
+  /** How the decision came. "link": on the page. "delivery": by `app.decide`. The others are the ways of a question. */
+  readonly via: "form" | "url" | "app" | "relay" | "link" | "delivery" | "console";
+  /** What the person wrote beside it. */
+  readonly note?: string | undefined;
+}
+
 /**
  * A question has no answer. `ctx.ask` and the other questions reject with it. If the handler does not catch it, the call
  * ends with a result that says so.
@@ -84,12 +98,20 @@ export class UnansweredError extends Error {
   readonly key: string;
   /** Why there is no answer. */
   readonly reason: UnansweredReason;
+  /** For an approval that was declined: what was decided, the refusal last. Otherwise empty. */
+  readonly decisions: readonly Decision[];
 
-  constructor(key: string, reason: UnansweredReason) {
-    super(`Question "${key}" was ${sentence[reason]}.`);
+  constructor(key: string, reason: UnansweredReason, decisions: readonly Decision[] = []) {
+    const last = decisions.at(-1);
+    super(
+      last === undefined
+        ? `Question "${key}" was ${sentence[reason]}.`
+        : `Approval "${key}" was declined by ${last.who}${last.note === undefined ? "" : `: ${last.note}`}`,
+    );
     this.name = "UnansweredError";
     this.key = key;
     this.reason = reason;
+    this.decisions = decisions;
   }
 }
 

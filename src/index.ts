@@ -33,6 +33,7 @@ export type {
   VariableNames,
 } from "./server/define/resource.ts";
 export type {
+  ApproveByCaller,
   ContextFor,
   FullResult,
   Missing,
@@ -49,22 +50,29 @@ export type {
 
 // What a handler gets
 export type {
-  CheckpointOptions,
-  Choice,
-  ConfirmOptions,
   Context,
-  ElicitOutcome,
-  ElicitParams,
-  QuestionOptions,
-  QuestionPrivacy,
   RequestFacts,
   Sample,
   SampleParams,
   TaskContext,
   UndoableStep,
   TaskRef,
-  TimeLimit,
 } from "./server/context/context.ts";
+export type {
+  CheckpointOptions,
+  Choice,
+  ConfirmOptions,
+  ElicitOutcome,
+  ElicitParams,
+  QuestionOptions,
+  QuestionPrivacy,
+  TimeLimit,
+} from "./server/context/question-options.ts";
+export type {
+  Approval,
+  ApproveOptions,
+  GroupApproveOptions,
+} from "./server/approvals/approval-options.ts";
 export type {
   BlockStream,
   BodyOf,
@@ -107,6 +115,7 @@ export type {
   AuditSink,
 } from "./server/audit/audit-record.ts";
 export type { About } from "./server/pages/page-question.ts";
+export type { DecideInput, DecideResult } from "./server/approvals/decide.ts";
 export type { DeliverResult, TicketFacts } from "./server/pages/tickets.ts";
 export type { PagesOptions, Visitor } from "./server/pages/visitors.ts";
 
@@ -144,4 +153,4 @@ export {
   /** @deprecated Use `UnansweredError`. */
   UnansweredError as Unanswered,
 } from "./errors.ts";
-export type { ParleyErrorCode, ThrownError, UnansweredReason } from "./errors.ts";
+export type { Decision, ParleyErrorCode, ThrownError, UnansweredReason } from "./errors.ts";

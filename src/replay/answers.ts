@@ -42,7 +42,8 @@ export class Answers {
           operation.reason = reading.reason;
           return loop.next("brief");
         }
-        const entry = { kind: "answer", key, value, digest: asked } as const;
+        const { recorded = value } = reading;
+        const entry = { kind: "answer", key, value: recorded, digest: asked } as const;
         operation.state = "in_progress";
         // If the answer was read just now from its own copy, the result is delivered without reading it again.
         record(entry, () =>

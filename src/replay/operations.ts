@@ -54,11 +54,16 @@ export interface QuestionSpec {
 /** What a question makes of a raw answer. */
 export type Reading =
   /** The handler gets this value. */
-  | { readonly kind: "value"; readonly value: unknown }
+  | ({ readonly kind: "value"; readonly value: unknown } & Recorded)
   /** The handler gets this error, because the person declined or cancelled. The answer is recorded. */
-  | { readonly kind: "refused"; readonly error: Error }
+  | ({ readonly kind: "refused"; readonly error: Error } & Recorded)
   /** The answer is not recorded, and the question is asked again with this reason. */
   | { readonly kind: "invalid"; readonly reason: string };
+
+interface Recorded {
+  /** What `admit` records in place of the raw answer. `read` gets it in every later run. */
+  readonly recorded?: Json | undefined;
+}
 
 /** The function that a step runs. */
 export type Body = (step: StepInfo) => unknown;

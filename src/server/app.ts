@@ -7,6 +7,7 @@ import type { Store } from "../tasks/store.ts";
 import type { AuditOptions, AuditSink } from "./audit/audit-record.ts";
 import type { Limits } from "./limits.ts";
 import type { WebHandler } from "./http/web-handler.ts";
+import type { DecideInput, DecideResult } from "./approvals/decide.ts";
 import type { DeliverResult, TicketFacts } from "./pages/tickets.ts";
 import type { PagesOptions } from "./pages/visitors.ts";
 import type { TaskMode } from "./define/definition.ts";
@@ -226,7 +227,18 @@ export interface App {
   /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
   readonly readTicket: (ticket: string) => TicketFacts;
   /**
-   * Answers any question that has a ticket: a `ctx.waitFor`, and a `ctx.openUrl` with a schema. The first answer counts. The
+   * Records what one person decided about a `ctx.approve` by a group, or about a gate. Check who the person is before you
+   * call it. The first decision of a person counts, and one refusal ends it.
+   *
+   * @example
+   * ```ts
+   * const { status } = await app.decide(ticket, { who: user.id, groups: user.groups, approve: true });
+   * if (status === "counted") return page("Thank you. Someone else has to agree, too.");
+   * ```
+   */
+  readonly decide: (ticket: string, decision: DecideInput) => Promise<DecideResult>;
+  /**
+   * Answers any question that has a ticket, except an approval: a `ctx.waitFor`, and a `ctx.openUrl` with a schema. The first answer counts. The
    * ticket proves which question is meant, not who answers, so check first whether this person may.
    *
    * The value is checked with the question's schema. If it does not fit, the status is "invalid", with a reason to show to the

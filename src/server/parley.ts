@@ -9,7 +9,6 @@ import type { App, ParleyOptions } from "./app.ts";
 import { auditOf } from "./audit/audit.ts";
 import { checkedLimits } from "./limits.ts";
 import type { Core } from "./core.ts";
-import { checkHandler } from "./define/arguments.ts";
 import { definePrompt } from "./define/prompt.ts";
 import { Registry } from "./define/registry.ts";
 import { defineResource } from "./define/resource.ts";
@@ -41,6 +40,7 @@ import type { RoundResponse } from "./round/request.ts";
 import { storeByDefault } from "./tasks/default-store.ts";
 import { noStore } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
+import { decide } from "./approvals/decide.ts";
 import { AppPages } from "./pages/app-pages.ts";
 import { deliver, ticketFacts } from "./pages/tickets.ts";
 
@@ -167,12 +167,7 @@ class ParleyApp implements App {
     return handleTo({ kind: "resource", name }, this.#core, definition);
   };
 
-  readonly undo: App["undo"] = (name, run) => {
-    checkHandler(`app.undo("${name}")`, run);
-    const undo = { kind: "undo", name, run } as const;
-    this.#core.undos.add(undo);
-    return undo;
-  };
+  readonly undo: App["undo"] = (name, run) => this.#core.undos.add(name, run);
 
   readonly listen: App["listen"] = async (port = 3000, options = {}) => {
     checkMayServe();
@@ -280,6 +275,8 @@ class ParleyApp implements App {
   readonly readTicket: App["readTicket"] = (ticket) => ticketFacts(this.#core, ticket);
 
   readonly deliver: App["deliver"] = (ticket, value) => deliver(this.#core, ticket, value);
+
+  readonly decide: App["decide"] = async (ticket, input) => decide(this.#core, ticket, input);
 
   /** A second call while the app is closing waits for the same end. */
   readonly close: App["close"] = () => {

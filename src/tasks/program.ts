@@ -68,7 +68,11 @@ export interface Prepared {
 
 type Shown = (
   | { readonly kind: "question"; readonly request: Json }
-  | { readonly kind: "external" }
+  | {
+      readonly kind: "external";
+      /** Of an approval: how many people must agree. */
+      readonly needs?: number | undefined;
+    }
 ) & {
   /** How a page shows it, if a page brings the answer. */
   readonly page?: Json | undefined;

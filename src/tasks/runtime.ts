@@ -4,6 +4,7 @@
 import type { Entry } from "../replay/journal.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
 import type { Json } from "../util/json.ts";
+import { Approvals } from "./approvals.ts";
 import { StoreClock } from "./clock.ts";
 import { bytesOf } from "./moves.ts";
 import { tooManyTasks, ttlTooLong } from "./limits.ts";
@@ -75,6 +76,7 @@ export type Delivery = "delivered" | "already_answered" | "gone";
 export class TaskRuntime {
   /** How much of the store each caller uses. */
   readonly shares: StorageShares;
+  readonly approvals: Approvals;
   readonly #options: RuntimeOptions;
   readonly #reader: SnapshotReader;
   readonly #clock = new StoreClock();
@@ -87,6 +89,7 @@ export class TaskRuntime {
   constructor(options: RuntimeOptions) {
     this.#options = options;
     this.#reader = new SnapshotReader(options);
+    this.approvals = new Approvals(options, this.#reader);
     this.shares = new StorageShares(options.store, options.limits, options.observer);
     this.#streams = new RunningStreams(options.store);
     const deps = { ...options, clock: this.#clock, shares: this.shares, streams: this.#streams };

@@ -57,6 +57,8 @@ export const places = {
     `${callId}/answer-to/${JSON.stringify([key, digest])}`,
   question: (callId: string, wire: string): string => `${callId}/question/${wire}`,
   page: (callId: string, wire: string): string => `${callId}/page/${wire}`,
+  decision: (callId: string, wire: string, who: string): string =>
+    `${callId}/decision/${JSON.stringify([wire, who])}`,
   message: (callId: string): string => `${callId}/message`,
   result: (callId: string): string => `${callId}/result`,
   part: (callId: string, epoch: number, n: number): string => `${callId}/part/${epoch}/${n}`,

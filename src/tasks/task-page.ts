@@ -30,9 +30,10 @@ export function pageOf(sealer: Sealer, task: TaskRecord, key: string, isIntact: 
   return { status: "open", digest, dueAt, page: shown };
 }
 
-/** The wait for an answer that is delivered. */
+/** The wait for an answer that is delivered. People decide about an approval, and nothing is delivered to it. */
 export function deliverable({ waits }: TaskRecord, key: string): Wait | undefined {
   return waits.find(
-    (wait) => wait.key === key && (wait.kind === "external" || wait.page !== undefined),
+    ({ key: of, kind, page, needs }) =>
+      of === key && needs === undefined && (kind === "external" || page !== undefined),
   );
 }

@@ -15,8 +15,8 @@ import type { RandomBytes } from "./random.ts";
  * person uses it.
  */
 export interface Ticket {
-  /** "url" for the page of an `openUrl`, "external" for a `waitFor`. */
-  readonly kind: "url" | "external";
+  /** "url" for the page of an `openUrl`, "external" for a `waitFor`, "approval" for a group's `approve`. */
+  readonly kind: "url" | "external" | "approval";
   readonly callId: string;
   /** Of the question. */
   readonly key: string;
@@ -96,7 +96,7 @@ function encode(ticket: Ticket): string {
   });
   if (decode(text) === undefined) {
     throw new TypeError(
-      'sealTicket: this ticket could not be opened again. kind must be "url" or "external", expiresAt and asked finite numbers, and everything else a string.',
+      'sealTicket: this ticket could not be opened again. kind must be "url", "external" or "approval", expiresAt and asked finite numbers, and everything else a string.',
     );
   }
   return text;
@@ -105,7 +105,7 @@ function encode(ticket: Ticket): string {
 function decode(text: string): Ticket | undefined {
   const { f, k, c, q, p, u, x, d, n, ...unknown } = members(text);
   if (f !== format || Object.keys(unknown).length > 0) return undefined;
-  if (k !== "url" && k !== "external") return undefined;
+  if (k !== "url" && k !== "external" && k !== "approval") return undefined;
   if (!isText(c) || !isText(q) || !isTextOrAbsent(p) || !isText(u)) return undefined;
   if (!isFiniteNumber(x) || !isTextOrAbsent(d)) return undefined;
   if (n !== undefined && !isFiniteNumber(n)) return undefined;

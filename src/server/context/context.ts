@@ -14,12 +14,26 @@ import type {
 import type { ExtensionId } from "../../protocol/capabilities.ts";
 import type { Era } from "../../protocol/versions.ts";
 import type { RequiredAbility } from "../define/abilities.ts";
+import type {
+  Approval,
+  ApproveOptions,
+  GroupApproveOptions,
+} from "../approvals/approval-options.ts";
 import type { UndoFor } from "../define/undo.ts";
 import type { FormJson } from "../../protocol/form.ts";
 import type { OpenUrl, WaitOptions } from "./wait-options.ts";
 import type { BackgroundOptions, StepInfo, StepOptions } from "../../replay/operations.ts";
 import type { Question } from "../../replay/promises.ts";
 import type { AnswerOf, Askable, OutputOf, Schema, Stored } from "../forms/schema.ts";
+import type {
+  CheckpointOptions,
+  Choice,
+  ConfirmOptions,
+  ElicitOutcome,
+  ElicitParams,
+  QuestionOptions,
+  TimeLimit,
+} from "./question-options.ts";
 import type { BodyOf, StreamOptions } from "./stream-types.ts";
 
 /**
@@ -57,6 +71,16 @@ export interface Context {
    * ```
    */
   readonly confirm: (key: string, message: string, options?: ConfirmOptions) => Question<boolean>;
+  /**
+   * Goes on only if the caller agrees. A refusal throws `UnansweredError` with the reason "declined". In a tool with `task`,
+   * a group can decide: see `by` in `GroupApproveOptions`.
+   *
+   * @example
+   * ```ts
+   * await ctx.approve("release", `Release ${version}?`, { about: { Commits: 12 } });
+   * ```
+   */
+  readonly approve: (key: string, message: string, options?: ApproveOptions) => Question<Approval>;
   /**
    * Asks for one of several values. The list may be computed, and each value can have a title to show in its place. Throws
    * `UnansweredError` as `ask` does.
@@ -225,6 +249,24 @@ export interface TaskContext extends Context {
   /** As in every `ctx`, and with an `undo`. */
   readonly step: UndoableStep;
   /**
+   * Goes on only if the caller agrees or, with `by`, if members of a group do. The task waits for them; they decide on a page
+   * or through `app.decide`. A refusal throws `UnansweredError` with the reason "declined" and with the `decisions`.
+   *
+   * @example
+   * ```ts
+   * const { decisions } = await ctx.approve("pay", `Pay ${amount} to ${to}?`, {
+   *   by: "managers",
+   *   of: 2,
+   *   notify: ({ url }) => mail.send("managers@example.com", `Please decide: ${url}`),
+   * });
+   * ```
+   */
+  readonly approve: (
+    key: string,
+    message: string,
+    options?: ApproveOptions | GroupApproveOptions,
+  ) => Question<Approval>;
+  /**
    * Turns the call into a task, if the client can follow one. From here on a worker runs it, and the client may disconnect.
    * For other clients the call continues within its request, for at most `limits.inlineMs`.
    *
@@ -272,77 +314,6 @@ export interface TaskContext extends Context {
 export interface TaskRef {
   /** The task's id, as the client knows it. */
   readonly id: string;
-}
-
-/** The time limit of a question. */
-export interface TimeLimit {
-  /** How long the question waits, in milliseconds. It then throws `UnansweredError` with the reason "timed_out". Default: no limit. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** The options of every question that the client can show as a form. */
-export type QuestionOptions = TimeLimit & {
-  /** Also accepts an answer that was sent before the question was asked. Off by default, because such an answer is not bound to the question. */
-  readonly unsolicited?: boolean | undefined;
-} & QuestionPrivacy;
-
-/** Which ways to the person a question may take. */
-export type QuestionPrivacy =
-  | {
-      /** The answer is a secret, such as a password. It goes through a page only, never through a client's form or a model. */
-      readonly sensitive: true;
-      /** A secret never goes through a model. */
-      readonly relay?: false | undefined;
-    }
-  | {
-      /** The answer is a secret, such as a password. It goes through a page only. Default: false. */
-      readonly sensitive?: false | undefined;
-      /** If the client offers nothing better, the model may ask in the chat and pass the answer on. Default: false. */
-      readonly relay?: boolean | undefined;
-    };
-
-/** One choice of `ctx.choose` with a title. */
-export interface Choice<V extends string = string> {
-  /** What `ctx.choose` returns. */
-  readonly value: V;
-  /** What the person sees. */
-  readonly title: string;
-}
-
-/** What `ctx.elicit` asks. */
-export interface ElicitParams<S> {
-  /** The question to show. */
-  readonly message: string;
-  /** The schema of the form. */
-  readonly requestedSchema: S;
-}
-
-/** What `ctx.elicit` returns. */
-export type ElicitOutcome<T> =
-  | {
-      /** The person answered. */
-      readonly action: "accept";
-      /** The answer, checked with the schema. */
-      readonly content: T;
-    }
-  | {
-      /** The person declined, or closed the form. */
-      readonly action: "decline" | "cancel";
-    };
-
-/** The options of `ctx.checkpoint`. */
-export interface CheckpointOptions {
-  /** How long a round must have been running before a checkpoint ends it, in milliseconds. Default: 0. */
-  readonly afterMs?: number | undefined;
-}
-
-/** The options of `ctx.confirm`. */
-export interface ConfirmOptions extends TimeLimit {
-  /**
-   * If the client offers nothing better, the model may ask in the chat and pass the answer on. The model's word is then the
-   * only proof, so this has no effect over HTTP for callers who are not verified. Default: false.
-   */
-  readonly relay?: boolean | undefined;
 }
 
 /** What `ctx.sample` sends: the SDK's parameters of `sampling/createMessage`, or a prompt. */

@@ -20,14 +20,10 @@ import { choiceForm, confirmForm, formOf } from "../forms/form.ts";
 import type { Form } from "../forms/form.ts";
 import type { Json, OutputOf, Schema, Stored } from "../forms/schema.ts";
 import { isRequirable, keptAs, requirableWords } from "../define/abilities.ts";
+import { approve } from "../approvals/approve.ts";
 import { checkedAbout } from "../pages/page-question.ts";
-import type {
-  Context,
-  QuestionOptions,
-  RequestFacts,
-  TaskContext,
-  UndoableStep,
-} from "./context.ts";
+import type { Context, RequestFacts, TaskContext, UndoableStep } from "./context.ts";
+import type { QuestionOptions } from "./question-options.ts";
 import type { OpenUrlOptions, PageUrl } from "./wait-options.ts";
 import type { Privacy, Way } from "../round/ways.ts";
 import type { Undo } from "../define/undo.ts";
@@ -79,6 +75,10 @@ export interface CallFacts {
   readonly stepObserver: StepObserver | undefined;
   /** Why a step of this call cannot have this undo. Undefined if it can. */
   readonly objectionToUndo: (step: string, undo: unknown) => ParleyError | undefined;
+  /** Resolves when the store shows that this call waits for this question. Rejects if the run ends first. */
+  readonly published: (key: string, signal: AbortSignal) => Promise<void>;
+  /** Whether the store can keep what members of a group decide. */
+  readonly keepsDecisions: () => boolean;
   /** Runs the body of a step in a span of its own. Undefined if nothing is traced. */
   readonly stepTrace: StepObserver["runBody"] | undefined;
 }
@@ -119,6 +119,11 @@ export class HandlerContext implements TaskContext {
         relay: options?.relay,
         isConfirmation: true,
       });
+  }
+
+  get approve(): TaskContext["approve"] {
+    return (key, message, options) =>
+      approve(this, this.#operations, this.#facts, key, message, options);
   }
 
   get choose(): Context["choose"] {
@@ -297,7 +302,7 @@ export class HandlerContext implements TaskContext {
   askAs<T>(
     verb: string,
     key: string,
-    options: QuestionOptions,
+    options: AskedWith,
     make: (question: QuestionParams) => QuestionSpec,
   ): Question<T> {
     return this.#ask(key, () => make(this.#params(verb, key, options)));

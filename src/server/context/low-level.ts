@@ -10,7 +10,7 @@ import { NotJson, toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
 import { formOf } from "../forms/form.ts";
 import { reasonOf } from "../forms/issues.ts";
-import type { ElicitParams } from "./context.ts";
+import type { ElicitParams } from "./question-options.ts";
 import { pageAt } from "./questions.ts";
 import type { Askable, OutputOf, Schema } from "../forms/schema.ts";
 

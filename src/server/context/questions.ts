@@ -246,9 +246,11 @@ export function pageAt(key: string, url: string | URL): string {
 // ---------------------------------------------------------------- someone else
 
 /** A question that the client is not shown, because someone else answers it. */
-interface ExternalQuestion {
+export interface ExternalQuestion {
   readonly external: true;
   readonly page: () => PageQuestion;
+  /** Of an approval: how many people must agree. */
+  readonly needs?: number | undefined;
 }
 
 /** Whether someone else answers the question. */
@@ -322,7 +324,8 @@ export function common(
   };
 }
 
-function impossible(
+/** The error for a question that this client cannot be asked. */
+export function impossible(
   { can, handler, key }: QuestionParams,
   needs: Ability,
   words?: () => string,
@@ -330,7 +333,8 @@ function impossible(
   return can(needs) ? undefined : new Unsupported(handler, key, needs, words?.());
 }
 
-function digestOf(key: string, wording: readonly unknown[]): string {
+/** Throws ParleyError "bad_option" for a wording that is not plain data. */
+export function digestOf(key: string, wording: readonly unknown[]): string {
   try {
     return shortDigest(wording);
   } catch (cause) {
@@ -343,7 +347,7 @@ function digestOf(key: string, wording: readonly unknown[]): string {
 }
 
 /** `Infinity` means no limit. */
-function timeLimit({ key, timeoutMs }: QuestionParams): number | undefined {
+export function timeLimit({ key, timeoutMs }: QuestionParams): number | undefined {
   if (timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY) return undefined;
   if (timeoutMs > 0 && timeoutMs <= tenYearsMs) return Math.ceil(timeoutMs);
   throw new ParleyError(

@@ -10,14 +10,6 @@ import { passThrough } from "../sdk/pass-through.ts";
 /** The parameters of a handler. As in the SDK, a handler without a schema gets `ctx` alone. */
 export type HandlerArgs<In, Ctx> = In extends Schema ? [args: OutputOf<In>, ctx: Ctx] : [ctx: Ctx];
 
-/** For JavaScript authors. The SDK's older `tool(name, description, shape, handler)` would otherwise fail at the first call. */
-export function checkHandler(call: string, handler: unknown): void {
-  if (typeof handler === "function") return;
-  throw new TypeError(
-    `${call} takes a name, a config object and a function: (name, { … }, handler).`,
-  );
-}
-
 /**
  * Refuses at registration what would otherwise fail at each request: a value that is not a schema, from JavaScript, and
  * a schema that JSON Schema cannot describe. With such a schema, the SDK would refuse to list any tool.

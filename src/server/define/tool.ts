@@ -7,7 +7,8 @@ import type {
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
 import { isObject } from "../../util/objects.ts";
-import { callWith, checkSchema, parseArguments, checkHandler } from "./arguments.ts";
+import { callWith, checkSchema, parseArguments } from "./arguments.ts";
+import { checkHandler } from "./check-handler.ts";
 import type { HandlerArgs } from "./arguments.ts";
 import { badResult, checkedResult, resultJson } from "./checked-result.ts";
 import type { Context, TaskContext, UndoableStep } from "../context/context.ts";
@@ -17,6 +18,8 @@ import type { ExtensionId } from "../../protocol/capabilities.ts";
 import { isRequirable, requirableWords } from "./abilities.ts";
 import type { RequiredAbility } from "./abilities.ts";
 import type { Definition, HandleTypes, TaskMode, WireResult } from "./definition.ts";
+import type { Question } from "../../replay/promises.ts";
+import type { Approval, ApproveOptions } from "../approvals/approval-options.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { InputOf, Schema, Stored } from "../forms/schema.ts";
@@ -92,8 +95,20 @@ export interface WithoutTask {
   readonly waitFor: Missing<NeedsTask>;
 }
 
+/** `ctx.approve` of a tool without `task`. */
+export type ApproveByCaller = (
+  key: string,
+  message: string,
+  options?: ApproveOptions & {
+    /** Needs `task: "optional"` in the tool's config. */
+    readonly by?: Missing<NeedsTask> | undefined;
+  },
+) => Question<Approval>;
+
 /** What the handler of a tool without `task` and `once` in its config gets as `ctx`. The members that need one of them are typed so that the compiler says what to add. */
 export interface ToolContext extends Context, WithoutTask {
+  /** As in every `ctx`. For a group, `by`, add `task: "optional"` to the tool's config. */
+  readonly approve: ApproveByCaller;
   /** As in every `ctx`. For an `undo`, add `once: true` or `task: "optional"` to the tool's config. */
   readonly step: <T>(
     key: string,
@@ -107,6 +122,8 @@ export interface ToolContext extends Context, WithoutTask {
 
 /** What the handler of a tool with `once: true` and without `task` in its config gets as `ctx`. */
 export interface OnceContext extends Context, WithoutTask {
+  /** As in every `ctx`. For a group, `by`, add `task: "optional"` to the tool's config. */
+  readonly approve: ApproveByCaller;
   /** As in every `ctx`, and with an `undo`. */
   readonly step: UndoableStep;
 }

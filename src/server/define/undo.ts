@@ -3,6 +3,7 @@
 
 import type { UndoInfo } from "../../tasks/program.ts";
 import type { Stored } from "../forms/schema.ts";
+import { checkHandler } from "./check-handler.ts";
 
 /** A registered undo. Pass it to `ctx.step` as `undo`. `V` is what the step returns. */
 export interface Undo<in V = unknown> {
@@ -24,14 +25,16 @@ export type UndoFor<T> = unknown extends T ? Undo<never> : Undo<Stored<T>>;
 export class UndoRegistry {
   readonly #byName = new Map<string, Undo<never>>();
 
-  add(undo: Undo<never>): void {
-    const { name } = undo;
+  add<V>(name: string, run: Undo<V>["run"]): Undo<V> {
+    checkHandler(`app.undo("${name}")`, run);
     if (this.#byName.has(name)) {
       throw new TypeError(
         `app.undo("${name}") was called twice. Recorded steps refer to an undo by its name, so each needs its own.`,
       );
     }
+    const undo = { kind: "undo", name, run } as const;
     this.#byName.set(name, undo);
+    return undo;
   }
 
   /** Whether this very undo is registered here. */

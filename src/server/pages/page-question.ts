@@ -24,6 +24,8 @@ export interface PageQuestion {
   readonly schema?: Json | undefined;
   readonly about?: About | undefined;
   readonly isSecret?: boolean | undefined;
+  /** Of an approval by a group. */
+  readonly approval?: { readonly by: string; readonly of: number } | undefined;
   /** When its time limit passes. */
   readonly dueAt?: number | undefined;
 }

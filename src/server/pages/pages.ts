@@ -1,6 +1,5 @@
 // The pages of questions. This file and the form components are loaded with the first page, because most servers show none.
 
-import { textHash } from "../../token/text-hash.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
@@ -8,17 +7,15 @@ import { actions } from "../../ui/ask-form.ts";
 import { defaultsOf, readForm } from "../../ui/form-values.ts";
 import type { AskInput } from "../../ui/input-form.ts";
 import { askPage, messagePage } from "../../ui/page.ts";
-import { style } from "../../ui/style.ts";
+import { serveApproval } from "../approvals/approval-page.ts";
 import type { Core } from "../core.ts";
 import { StoreTrouble } from "../tasks/store-needed.ts";
 import type { PageQuestion } from "./page-question.ts";
+import { html, safe, sentIn, unkept } from "./page-response.ts";
 import { answer, questionOf, readTicket } from "./tickets.ts";
 import type { FoundQuestion } from "./tickets.ts";
 import { admit } from "./visitors.ts";
 import type { Doorkeeping } from "./visitors.ts";
-
-/** The most that a form may send. */
-const mostBytes = 256 * 1024;
 
 /** Serves the page of a ticket: GET shows the question and changes nothing, POST takes the answer. */
 export async function servePage(
@@ -70,6 +67,9 @@ class Site {
         "Nothing was sent",
         "Your answer came from another site. Open the link of the question, and answer there.",
       );
+    }
+    if (ticket.kind === "approval") {
+      return serveApproval(this.#core, this.#door, request, ticket, ticketText);
     }
     const admitted = await admit(this.#door, ticket, request);
     if (admitted instanceof Response) return unkept(admitted);
@@ -251,48 +251,4 @@ function readJson(text: string): ReadAnswer {
     const error = 'This is not valid JSON. Put text in quotation marks, such as "yes".';
     return { kind: "wrong", filled: { text, error } };
   }
-}
-
-/** The fields of the form. Undefined for a body that is too large or of another type. */
-async function sentIn(request: Request): Promise<URLSearchParams | undefined> {
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/x-www-form-urlencoded\b/i.test(type) || request.body === null)
-    return undefined;
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) return undefined;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const body: AsyncIterable<unknown> = request.body;
-  for await (const chunk of body) {
-    if (!(chunk instanceof Uint8Array)) return undefined;
-    bytes += chunk.length;
-    if (bytes > mostBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
-}
-
-// ---------------------------------------------------------------- responses
-
-const styleHash = textHash(style);
-
-/** Nothing is loaded or kept, no other site can frame the page or learn its address, and no search engine lists it. */
-const safe: Readonly<Record<string, string>> = {
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-  "cache-control": "no-store",
-  "x-robots-tag": "noindex, nofollow",
-  "x-frame-options": "DENY",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "same-origin",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-};
-
-const html = (status: number, text: string): Response =>
-  new Response(text, { status, headers: { ...safe, "content-type": "text/html; charset=utf-8" } });
-
-/** What the author's `authorize` returned, which no cache may keep. */
-function unkept(response: Response): Response {
-  const headers = new Headers(response.headers);
-  headers.set("cache-control", "no-store");
-  return new Response(response.body, { status: response.status, headers });
 }

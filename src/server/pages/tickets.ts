@@ -22,14 +22,15 @@ export function readTicket(core: Core, ticket: string): Ticket {
 /** What a ticket says, for `app.readTicket`. */
 export function ticketFacts(core: Core, ticket: string): TicketFacts {
   const { kind, callId, key, principal, expiresAt } = readTicket(core, ticket);
-  const of = kind === "url" ? "page" : "wait";
-  return { kind: of, callId, key, principal, expiresAt: new Date(expiresAt) };
+  return { kind: kindNames[kind], callId, key, principal, expiresAt: new Date(expiresAt) };
 }
+
+const kindNames = { url: "page", external: "wait", approval: "approval" } as const;
 
 /** What a ticket says. */
 export interface TicketFacts {
-  /** "page": of a question to the caller. "wait": of a `ctx.waitFor`. */
-  readonly kind: "page" | "wait";
+  /** "page": of a question to the caller. "wait": of a `ctx.waitFor`. "approval": of a `ctx.approve` by a group, or of a gate. */
+  readonly kind: "page" | "wait" | "approval";
   /** The call that asked the question. */
   readonly callId: string;
   /** The question's key. */
@@ -63,6 +64,12 @@ export async function deliver(core: Core, ticket: string, value: unknown): Promi
     throw new ParleyError(
       "bad_ticket",
       "This ticket is for a page that brings no value. Pass ctx.openUrl a schema, or use the ticket of a ctx.waitFor.",
+    );
+  }
+  if (opened.kind === "approval") {
+    throw new ParleyError(
+      "bad_ticket",
+      "This ticket is for an approval. Use app.decide(ticket, { who, groups, approve }).",
     );
   }
   const { callId, key } = opened;

@@ -40,6 +40,14 @@ export function checkDoor({ hasAuth, isDevelopment, authorize }: Doorkeeping): v
   );
 }
 
+/** Who visits. A `Response` sends the visitor elsewhere. Undefined if the app cannot tell, or refuses. */
+export async function visitorAt(
+  { authorize }: Doorkeeping,
+  request: Request,
+): Promise<Visitor | Response | undefined> {
+  return authorize?.(request);
+}
+
 /** Lets the visitor in, refuses, or sends the visitor elsewhere. */
 export async function admit(
   door: Doorkeeping,

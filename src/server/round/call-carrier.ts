@@ -187,6 +187,15 @@ export abstract class CallCarrier implements Carrier, CallFacts {
     return this.core.reach.hasPages();
   }
 
+  /** A round asks nobody but its client. */
+  published(..._question: Parameters<CallFacts["published"]>): Promise<void> {
+    return Promise.resolve();
+  }
+
+  keepsDecisions(): boolean {
+    return this.core.store?.approvals !== undefined;
+  }
+
   pageAddress(ticket: string): string | undefined {
     return pageAddress(this.core, ticket);
   }

@@ -366,9 +366,9 @@ function events(
 ): InboxEvent[] {
   const found: InboxEvent[] = [];
   if (out.length === 0 && answers.size === 0) return found;
-  for (const { key, digest: put, dueAt } of out) {
+  for (const { key, digest: put, dueAt, isExternal } of out) {
     if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key, digest: put });
-    const value = answers.get(key);
+    const value = isExternal === true ? undefined : answers.get(key);
     if (value !== undefined) found.push({ kind: "answer", key, value: json(value), digest: put });
   }
   const known = new Set(out.map(({ key }) => key));

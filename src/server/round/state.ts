@@ -42,6 +42,8 @@ export interface OpenWait extends Out {
   readonly dueAt: number | undefined;
   /** How many times it has been asked. Set only if a page brings the answer. */
   readonly asked?: number | undefined;
+  /** Set if someone other than the client answers it, so that what the client says does not count. */
+  readonly isExternal?: true | undefined;
 }
 
 /** The state as the token holds it. The names are short, because each byte travels twice in every round. */
@@ -63,6 +65,8 @@ export interface PackedState {
   readonly r?: OpenWays;
   /** The questions that have a page, and how many times each has been asked. */
   readonly m?: readonly (readonly [key: string, asked: number])[];
+  /** The questions that the client does not answer. */
+  readonly x?: readonly string[];
 }
 
 /** The state as the token holds it. */
@@ -92,7 +96,13 @@ export function packState(state: CallState): PackedState {
     ...(yields === 0 ? {} : { y: yields }),
     ...(ways === formsOnly(abilities) ? {} : { r: ways }),
     ...withPages(out),
+    ...withExternals(out),
   };
+}
+
+function withExternals(out: readonly OpenWait[]): Pick<PackedState, "x"> {
+  const keys = out.filter(({ isExternal }) => isExternal === true).map(({ key }) => key);
+  return keys.length === 0 ? {} : { x: keys };
 }
 
 function withPages(out: readonly OpenWait[]): Pick<PackedState, "m"> {
@@ -113,6 +123,7 @@ export function unpackState(packed: PackedState): CallState {
     entries: e.map(unpackEntry),
     out: o.map(([key, digest, dueAt]) => {
       const wait = { key, digest: digest ?? undefined, dueAt };
+      if (packed.x?.includes(key) === true) return { ...wait, isExternal: true };
       return asked?.has(key) === true ? { ...wait, asked: asked.get(key) } : wait;
     }),
     abilities: a,

@@ -14,7 +14,7 @@ import type { Definition } from "../define/definition.ts";
 import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/author-hints.ts";
 import { accumulated, keptState, sentRequests } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
-import { isShown } from "../context/questions.ts";
+import { isExternal, isShown } from "../context/questions.ts";
 import { inWords, Unsupported } from "../context/unsupported-question.ts";
 import { pausingFor, travelling } from "./pausing.ts";
 import type { Pausing, RoundResponse } from "./request.ts";
@@ -123,12 +123,13 @@ export async function inputRequiredResponse(
 
 /** A question that is asked again unchanged keeps its time limit. */
 export function openWait(
-  { key, digest, ms }: Open,
+  { key, digest, ms, shown }: Open,
   before: readonly OpenWait[],
   now: number,
 ): OpenWait {
   const earlier = before.find((one) => one.key === key && one.digest === digest);
-  return { key, digest, dueAt: earlier?.dueAt ?? (ms === undefined ? undefined : now + ms) };
+  const dueAt = earlier?.dueAt ?? (ms === undefined ? undefined : now + ms);
+  return isExternal(shown) ? { key, digest, dueAt, isExternal: true } : { key, digest, dueAt };
 }
 
 function inputRequest(

@@ -38,6 +38,9 @@ export class TaskCarrier extends CallCarrier {
   readonly #task: TaskFacts;
   readonly #abilities: readonly (Ability | ExtensionId)[];
   readonly #ways: OpenWays;
+  /** The keys of the questions that the store shows. */
+  readonly #shown = new Set<string>();
+  readonly #onPublished: (() => void)[] = [];
   override readonly era: Era;
   override readonly stepObserver: StepObserver | undefined;
 
@@ -78,7 +81,30 @@ export class TaskCarrier extends CallCarrier {
     return false;
   }
 
+  /** Notes what the store shows, for those who wait for it. */
+  override get publish(): Carrier["publish"] {
+    const { publish } = this.recording;
+    return (
+      publish &&
+      (async (open) => {
+        await publish(open);
+        for (const { key } of open) this.#shown.add(key);
+        for (const look of this.#onPublished.splice(0)) look();
+      })
+    );
+  }
+
   // ---------------------------------------------------------------- for `ctx`
+
+  override async published(key: string, signal: AbortSignal): Promise<void> {
+    while (!this.#shown.has(key)) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        this.#onPublished.push(resolve);
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+  }
 
   override get principal(): string | undefined {
     return this.#task.principal === "" ? undefined : this.#task.principal;

@@ -69,7 +69,9 @@ async function prepare(
     input: parsed.input,
     carrier: (recording) => carrier.recordingTo(recording),
     shown: ({ key, digest = "", shown, reason }) => {
-      if (isExternal(shown)) return { kind: "external", page: asJson(shown.page()) };
+      if (isExternal(shown)) {
+        return { kind: "external", page: asJson(shown.page()), needs: shown.needs };
+      }
       if (!isShown(shown)) throw new TypeError(`Question "${key}" has nothing to show.`);
       if (shown.page === undefined)
         return { kind: "question", request: asJson(shown.request(reason)) };

@@ -5,9 +5,10 @@ import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Entry } from "../../replay/journal.ts";
 import type { Open } from "../../replay/outcome.ts";
 import { logTooLarge, tooManyQuestions } from "../limits.ts";
+import { openArrival } from "../decisions.ts";
 import { bytesOf } from "../moves.ts";
 import type { Prepared } from "../program.ts";
-import { openAnswer, places, sealAnswer, sealJson } from "../sealing.ts";
+import { places, sealAnswer, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
 import type { Arrival, LogAppend, Sealed, TaskRecord, Waiting } from "../task.ts";
 import type { PartWriter } from "../streams/part-writer.ts";
@@ -55,7 +56,7 @@ export class TaskJournal {
     ({ entries: this.entries, version: this.version } = readRecords(sealer, callId, log));
     this.waits = new Waits(task);
     this.arrivals = new Arrivals(inbox, waits, clock.now(), (arrived) =>
-      openAnswer(sealer, callId, arrived.value, arrived),
+      openArrival(sealer, callId, arrived),
     );
   }
 
@@ -120,7 +121,10 @@ export class TaskJournal {
         shown.page === undefined
           ? {}
           : { page: sealJson(sealer, shown.page, places.page(callId, wire)) };
-      if (shown.kind === "external") return { kind: "external", ...page };
+      if (shown.kind === "external") {
+        const { needs } = shown;
+        return { kind: "external", ...page, ...(needs === undefined ? {} : { needs }) };
+      }
       const request = sealJson(sealer, shown.request, places.question(callId, wire));
       return { kind: "question", request, ...page };
     });

@@ -15,7 +15,7 @@ interface Known {
 }
 
 /** A wait as the client and its page see it. */
-type ShownWait = Pick<Wait, "kind" | "request" | "page">;
+type ShownWait = Pick<Wait, "kind" | "request" | "page" | "needs">;
 
 /** The waits of one run. */
 export class Waits {
@@ -72,7 +72,7 @@ export class Waits {
       isAgain && before.request !== undefined
         ? { kind: "question", request: before.request, page: before.page }
         : show(open, wire);
-    const { kind, request, page } = shown;
+    const { kind, request, page, needs } = shown;
     this.#known.set(key, { wire, digest, dueAt, request, page });
     return {
       kind,
@@ -82,6 +82,7 @@ export class Waits {
       ...(dueAt === undefined ? {} : { dueAt }),
       ...(request === undefined ? {} : { request }),
       ...(page === undefined ? {} : { page }),
+      ...(needs === undefined ? {} : { needs }),
     };
   }
 
@@ -95,4 +96,5 @@ export class Waits {
 /** The id of an answer that no wire key asked for: it came from rounds, came early, or came back by a cut. */
 export const madeUp = (name: string): string => `~${name}`;
 
-const isMadeUp = (id: string) => id.startsWith("~");
+/** The key of a gate or of a tool's own approval starts with the same character, and has none of these names. */
+const isMadeUp = (id: string) => /^~(?:early|round|cut)-/.test(id);

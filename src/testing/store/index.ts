@@ -41,6 +41,7 @@ export type {
   WaitingQuery,
 } from "../../tasks/task-reader.ts";
 export type { RunEnd, TaskRun } from "../../tasks/task-runs.ts";
+export type { ApprovalStore, DecisionResult, NewDecision } from "../../tasks/approval-store.ts";
 export type { PartPage, PartPlace, StoredPart } from "../../tasks/stored-parts.ts";
 export type {
   Answer,
@@ -53,6 +54,7 @@ export type {
   Requeue,
   Sealed,
   Status,
+  StoredDecision,
   TaskRecord,
   UndoProgress,
   Wait,

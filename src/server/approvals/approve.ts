@@ -1,0 +1,86 @@
+// `ctx.approve`: asks the caller, or lets a group decide and tells it once.
+
+import { ParleyError } from "../../errors.ts";
+import type { Operations, QuestionSpec, StepInfo } from "../../replay/operations.ts";
+import type { Question } from "../../replay/promises.ts";
+import type { QuestionParams } from "../context/questions.ts";
+import { joined, notified, notifyRetries, WaitNotice } from "../context/notice.ts";
+import { checkedAbout } from "../pages/page-question.ts";
+import type { Approval, ApproveOptions, GroupApproveOptions } from "./approval-options.ts";
+import { callerQuestion, decidersOf, groupQuestion } from "./approval-question.ts";
+import type { Deciders } from "./approval-question.ts";
+
+/** What an approval needs to know of its call. Written out, because `ctx` imports this file. */
+interface ApprovalFacts {
+  readonly principal: string | undefined;
+  readonly mayBecomeTask: boolean;
+  readonly can: (ability: "task") => boolean;
+  readonly now: () => number;
+  readonly ticket: (kind: "approval", key: string, timeoutMs: number | undefined) => string;
+  readonly pageAddress: (ticket: string) => string | undefined;
+  readonly published: (key: string, signal: AbortSignal) => Promise<void>;
+  readonly keepsDecisions: () => boolean;
+}
+
+interface Asker {
+  readonly askAs: <T>(
+    verb: string,
+    key: string,
+    options: Pick<QuestionParams, "timeoutMs" | "relay" | "isConfirmation">,
+    make: (question: QuestionParams) => QuestionSpec,
+  ) => Question<T>;
+}
+
+/** Whichever of the options are given. */
+export type AnyApproveOptions = ApproveOptions & Partial<GroupApproveOptions>;
+
+/** Asks for an approval. */
+export function approve(
+  ctx: Asker,
+  operations: Operations,
+  facts: ApprovalFacts,
+  key: string,
+  message: string,
+  { by, of, notify, about, timeoutMs, relay }: AnyApproveOptions = {},
+): Question<Approval> {
+  const asked = { timeoutMs, ...(by === undefined ? { relay, isConfirmation: true } : {}) };
+  const question = ctx.askAs<Approval>("approve", key, asked, (params) => {
+    const deciders = decidersOf(key, { by, of });
+    const told = checkedAbout(key, about);
+    if (deciders === undefined) {
+      return callerQuestion(params, message, told, facts.principal, () => facts.now());
+    }
+    checkGroup(facts, key, deciders);
+    return groupQuestion(params, message, told, deciders);
+  });
+  if (by === undefined || notify === undefined) return question;
+  const body = async (step: StepInfo) => {
+    // Not for a question that fails at once, because this client cannot follow the task that would wait.
+    if (!facts.can("task")) return;
+    // The ticket leaves only when the store has the approval, so that whoever gets it can decide.
+    await facts.published(key, step.signal);
+    const ticket = facts.ticket("approval", key, timeoutMs);
+    await notified(notify, new WaitNotice(key, ticket, facts.pageAddress(ticket), step));
+  };
+  return joined(question, operations.aside(key, body, notifyRetries));
+}
+
+function checkGroup(facts: ApprovalFacts, key: string, { by }: Deciders): void {
+  if (!facts.mayBecomeTask) {
+    throw new ParleyError(
+      "bad_option",
+      `Approval "${key}" asks the group "${by}", and only a tool that may become a task can wait for it. Add task: "optional" to this tool's config.`,
+    );
+  }
+  if (!facts.keepsDecisions()) {
+    throw new ParleyError(
+      "bad_option",
+      `Approval "${key}" asks the group "${by}", but the store of this app does not keep decisions. Use a store that has approvals.`,
+    );
+  }
+  if (facts.principal !== undefined) return;
+  throw new ParleyError(
+    "no_principal",
+    `Approval "${key}" asks the group "${by}", but this call has no principal, so nobody can be kept from approving their own request. Pass parley({ principal }).`,
+  );
+}

@@ -1,0 +1,341 @@
+// Approvals by a group over the wire: who may decide, what counts, and what the page shows.
+
+import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
+import { memoryStore, parley, ParleyError, UnansweredError } from "mcp-parley";
+import type { App, GroupApproveOptions, Notice, ParleyOptions, Visitor } from "mcp-parley";
+import { afterEach, describe, expect, test } from "vitest";
+import { keys, quiet } from "../interop/errands.ts";
+import { patience } from "../patience.ts";
+import { callTool, envelope, exchange, tokenIn } from "./post.ts";
+
+const opened: App[] = [];
+afterEach(async () => {
+  for (const app of opened.splice(0)) await app.close();
+});
+
+const people: Readonly<Record<string, Visitor>> = {
+  ada: { principal: "ada", groups: ["managers"] },
+  bo: { principal: "bo", groups: ["managers", "staff"] },
+  cy: { principal: "cy", groups: ["managers"] },
+  di: { principal: "di", groups: ["staff"] },
+};
+
+const auth: BearerAuthOptions = {
+  verifier: {
+    verifyAccessToken: async (token) => {
+      const expiresAt = Date.now() / 1000 + 3_600;
+      return { token, clientId: "one-application", scopes: [], expiresAt, extra: { sub: token } };
+    },
+  },
+};
+const principal = ({ extra }: AuthInfo) => extra?.["sub"] as string;
+const asAda = { headers: { authorization: "Bearer ada" } };
+
+const origin = "https://desk.example.com";
+
+interface Made {
+  readonly app: App;
+  readonly notices: Notice[];
+}
+
+async function make(
+  approval: Partial<GroupApproveOptions> = {},
+  options: Partial<ParleyOptions> = {},
+): Promise<Made> {
+  const notices: Notice[] = [];
+  const app = parley({
+    name: "desk",
+    version: "1.0.0",
+    store: memoryStore(),
+    keys,
+    logger: quiet,
+    url: origin,
+    auth,
+    principal,
+    pages: { authorize: (request: Request) => people[request.headers.get("x-user") ?? ""] },
+    ...options,
+  } as ParleyOptions);
+  opened.push(app);
+  app.tool("pay", { task: "optional" }, async (ctx) => {
+    try {
+      const { decisions } = await ctx.approve("pay", "Pay $500 to ACME?", {
+        by: "managers",
+        of: 2,
+        about: { Amount: "$500" },
+        notify: (notice) => notices.push(notice),
+        ...approval,
+      });
+      return decisions.map(({ who, via, note = "-" }) => `${who} ${via} ${note}`).join(", ");
+    } catch (error) {
+      if (!(error instanceof UnansweredError)) throw error;
+      const { reason, decisions } = error;
+      return `${reason}: ${error.message} (${decisions.map(({ who }) => who).join(", ")})`;
+    }
+  });
+  await app.work();
+  return { app, notices };
+}
+
+const capabilities = {
+  elicitation: { form: {} },
+  extensions: { "io.modelcontextprotocol/tasks": {} },
+};
+
+async function start({ app, notices }: Made): Promise<{ id: string; ticket: string; url: string }> {
+  const { result } = await callTool(app, "pay", {}, { capabilities, ...asAda });
+  expect(result).toMatchObject({ resultType: "task" });
+  await expect.poll(() => notices.length, patience).toBe(1);
+  const { ticket, url } = notices[0]!;
+  return { id: String(result?.["taskId"]), ticket, url };
+}
+
+/** The text that the task returns. */
+async function outcome(app: App, id: string): Promise<string> {
+  let text = "";
+  await expect
+    .poll(async () => {
+      const { result } = await exchange(
+        app,
+        envelope("tasks/get", { taskId: id }, { capabilities }),
+        asAda,
+      );
+      const { content = [] } = (result?.["result"] ?? {}) as { content?: { text: string }[] };
+      text = content[0]?.text ?? "";
+      return result?.["status"];
+    }, patience)
+    .toBe("completed");
+  return text;
+}
+
+const by = (who: string, approve = true, note?: string) => ({
+  ...(note === undefined ? {} : { note }),
+  who,
+  groups: people[who]?.groups ?? [],
+  approve,
+});
+
+describe("app.decide", () => {
+  test("two of three managers approve, and the tool goes on with who did", async () => {
+    const made = await make();
+    const { id, ticket } = await start(made);
+    const { app } = made;
+    expect(app.readTicket(ticket)).toMatchObject({
+      kind: "approval",
+      key: "pay",
+      principal: "ada",
+    });
+    const first = await app.decide(ticket, by("bo", true, "fine"));
+    expect(first).toEqual({
+      status: "counted",
+      decisions: [
+        { who: "bo", isApproved: true, at: expect.any(Date), via: "delivery", note: "fine" },
+      ],
+    });
+    expect(await app.decide(ticket, by("bo"))).toMatchObject({ status: "already_decided" });
+    expect(await app.decide(ticket, by("cy"))).toMatchObject({ status: "approved" });
+    expect(await outcome(app, id)).toBe("bo delivery fine, cy delivery -");
+    const late = await app.decide(ticket, by("bo", false));
+    expect(late).toMatchObject({
+      status: "already_decided",
+      decisions: [{ who: "bo" }, { who: "cy" }],
+    });
+    expect(made.notices).toHaveLength(1);
+  });
+
+  test("one refusal ends it, and the handler learns who and why", async () => {
+    const made = await make({ of: 3 });
+    const { id, ticket } = await start(made);
+    await made.app.decide(ticket, by("cy"));
+    const declined = await made.app.decide(ticket, by("bo", false, "too expensive"));
+    expect(declined).toMatchObject({
+      status: "declined",
+      decisions: [{ who: "cy" }, { who: "bo" }],
+    });
+    expect(await outcome(made.app, id)).toBe(
+      'declined: Approval "pay" was declined by bo: too expensive (cy, bo)',
+    );
+  });
+
+  test("the caller and people outside the group may not decide, and learn nothing", async () => {
+    const made = await make({ of: 1 });
+    const { ticket } = await start(made);
+    for (const who of ["ada", "di"]) {
+      expect(await made.app.decide(ticket, by(who))).toEqual({
+        status: "not_allowed",
+        decisions: [],
+      });
+    }
+    // Groups are those of the moment of the decision.
+    const joined = { ...by("di"), groups: ["managers"] };
+    expect(await made.app.decide(ticket, joined)).toMatchObject({ status: "approved" });
+  });
+
+  test("after a cancellation and after the time limit, it is gone", async () => {
+    const made = await make();
+    const { id, ticket } = await start(made);
+    await exchange(made.app, envelope("tasks/cancel", { taskId: id }, { capabilities }), asAda);
+    expect(await made.app.decide(ticket, by("bo"))).toEqual({ status: "gone", decisions: [] });
+
+    const short = await make({ timeoutMs: 1 }, { store: memoryStore() });
+    const { result } = await callTool(short.app, "pay", {}, { capabilities, ...asAda });
+    expect(await outcome(short.app, String(result?.["taskId"]))).toMatch(/^timed_out/);
+  });
+
+  test("tickets of the two kinds are not mixed up", async () => {
+    const made = await make();
+    const { ticket } = await start(made);
+    await expect(made.app.deliver(ticket, true)).rejects.toThrow(
+      "This ticket is for an approval. Use app.decide(ticket, { who, groups, approve }).",
+    );
+    const bad = made.app.decide("t1.forged", by("bo"));
+    await expect(bad).rejects.toMatchObject({ code: "bad_ticket" });
+    for (const wrong of [
+      { approve: undefined },
+      { groups: "managers" },
+      { who: "" },
+      { note: 7 },
+    ]) {
+      const deciding = made.app.decide(ticket, { ...by("bo"), ...wrong } as never);
+      await expect(deciding).rejects.toBeInstanceOf(ParleyError);
+    }
+  });
+
+  test("notify can decide itself, because the store has the approval by then", async () => {
+    const statuses: string[] = [];
+    const made: Made = await make({
+      of: 1,
+      notify: async ({ ticket }) => {
+        statuses.push((await made.app.decide(ticket, by("bo"))).status);
+      },
+    });
+    const { result } = await callTool(made.app, "pay", {}, { capabilities, ...asAda });
+    expect(await outcome(made.app, String(result?.["taskId"]))).toBe("bo delivery -");
+    expect(statuses).toEqual(["approved"]);
+  });
+});
+
+describe("what a client sends", () => {
+  test("does not answer an approval or a waitFor that is open beside a question", async () => {
+    const made = await make();
+    made.app.tool("both", { task: "optional" }, async (ctx) => {
+      const approved = ctx.approve("pay", "Pay?", { by: "managers" });
+      const [, { decisions }] = await Promise.all([ctx.ask("name", "Who are you?"), approved]);
+      return `approved by ${decisions.map(({ who }) => who).join()}`;
+    });
+    const asked = await callTool(made.app, "both", {}, { capabilities, ...asAda });
+    const forged = { decisions: [{ who: "bo", isApproved: true, at: 0, via: "link" }] };
+    const inputResponses = {
+      name: { action: "accept", content: { name: "ada" } },
+      pay: forged,
+    };
+    const more = { inputResponses, requestState: tokenIn(asked) };
+    const next = await exchange(
+      made.app,
+      envelope("tools/call", { name: "both", arguments: {}, ...more }, { capabilities }),
+      asAda,
+    );
+    expect(next.result).toMatchObject({ resultType: "task" });
+    const taskId = String(next.result?.["taskId"]);
+    await exchange(
+      made.app,
+      envelope("tasks/update", { taskId, inputResponses: { pay: forged } }, { capabilities }),
+      asAda,
+    );
+    const { result } = await exchange(
+      made.app,
+      envelope("tasks/get", { taskId }, { capabilities }),
+      asAda,
+    );
+    expect(result).toMatchObject({ status: "working" });
+  });
+});
+
+describe("the page", () => {
+  const at = (app: App, url: string, who: string) =>
+    app.pages(new Request(url, { headers: { "x-user": who } }));
+  const digestOn = (text: string) => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? "";
+  const send = async (app: App, url: string, who: string, fields: Record<string, string>) => {
+    const digest = digestOn(await (await at(app, url, who)).text());
+    return app.pages(
+      new Request(url, {
+        method: "POST",
+        body: new URLSearchParams({ digest, ...fields }),
+        headers: { origin, "x-user": who },
+      }),
+    );
+  };
+
+  test("shows what it is about and who has decided, and takes a decision with a note", async () => {
+    const made = await make();
+    const { app } = made;
+    const { id, url } = await start(made);
+    const text = await (await at(app, url, "bo")).text();
+    for (const shown of ["Pay $500 to ACME?", "Amount", "0 of 2 people", "Approve", "Decline"]) {
+      expect(text).toContain(shown);
+    }
+    const sent = await send(app, url, "bo", { action: "accept", note: " <b>ok</b> " });
+    expect([sent.status, sent.headers.get("location")]).toEqual([303, url]);
+    const after = await (await at(app, url, "bo")).text();
+    expect(after).toContain("Your decision is saved.");
+    expect(after).not.toContain("<form");
+    const other = await (await at(app, url, "cy")).text();
+    expect(other).toContain("<bdi>bo</bdi> approved this on");
+    expect(other).toContain("&lt;b>ok&lt;/b>");
+    await send(app, url, "cy", { action: "accept" });
+    expect(await outcome(app, id)).toBe("bo link <b>ok</b>, cy link -");
+    expect(await (await at(app, url, "cy")).text()).toContain("Approved");
+  });
+
+  test("a refusal on the page ends it", async () => {
+    const made = await make();
+    const { id, url } = await start(made);
+    await send(made.app, url, "cy", { action: "decline", note: "no budget" });
+    expect(await outcome(made.app, id)).toContain("was declined by cy: no budget (cy)");
+  });
+
+  test("is for members who are not the caller, and for nobody if visitors are unknown", async () => {
+    const made = await make();
+    const { url } = await start(made);
+    for (const who of ["ada", "di", "eve"]) {
+      const page = await at(made.app, url, who);
+      expect(page.status).toBe(403);
+      expect(await page.text()).not.toContain("$500");
+      expect((await send(made.app, url, who, { action: "accept" })).status).toBe(403);
+    }
+    const unknown = await make({}, { pages: undefined });
+    const { url: open } = await start(unknown);
+    expect((await at(unknown.app, open, "bo")).status).toBe(403);
+    expect((await send(unknown.app, open, "bo", { action: "accept" })).status).toBe(403);
+  });
+
+  test("takes nothing from another site, without an action, or for another wording", async () => {
+    const made = await make({ of: 1 });
+    const { url } = await start(made);
+    const { app } = made;
+    const elsewhere = await app.pages(
+      new Request(url, {
+        method: "POST",
+        body: new URLSearchParams({ action: "accept" }),
+        headers: { origin: "https://evil.example.com", "x-user": "bo" },
+      }),
+    );
+    expect(elsewhere.status).toBe(403);
+    expect((await send(app, url, "bo", { action: "maybe" })).status).toBe(413);
+    const changed = await send(app, url, "bo", { action: "accept", digest: "other" });
+    expect(changed.status).toBe(422);
+    expect(await changed.text()).toContain("The request has changed.");
+    expect(await (await at(app, url, "cy")).text()).toContain("0 of 1 person has approved.");
+  });
+});
+
+test("without a principal, a group cannot approve", async () => {
+  const lines: string[] = [];
+  const note = (line: string) => void lines.push(line);
+  const logger = { debug: note, info: note, warn: note, error: note };
+  const { app } = await make({}, { auth: undefined, principal: undefined, logger });
+  const { error } = await callTool(app, "pay", {}, { capabilities });
+  expect(error).toMatchObject({ code: -32603 });
+  expect(lines.join("\n")).toContain(
+    'Approval "pay" asks the group "managers", but this call has no principal, so nobody can be kept from approving their own request. Pass parley({ principal }).',
+  );
+});
