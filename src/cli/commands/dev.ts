@@ -15,7 +15,7 @@ export const dev: Command = {
   help: `Runs a server file, and restarts it when you save a change.
 
 Usage
-  parley dev <file> [--watch <file> …] [--client chat]
+  parley dev <file> [--watch <file> …] [--client chat|app]
 
 The file and the files it imports by a relative path are watched. The command
 prints the server's URL and how to call its tools. A call that waits for an
@@ -29,10 +29,13 @@ Options
   --watch <file>   another file to watch, such as a template; can be repeated
   --client chat    show how to call the tools as a host that cannot be asked
                    does: its model reads the results and relays the answers
+  --client app     open a page that shows the tools as a host that renders MCP
+                   Apps does: the form, and what the model reads
 
 Examples
   npx mcp-parley dev server.ts
   npx mcp-parley dev server.ts --watch prices.csv
+  npx mcp-parley dev server.ts --client app
 
 Exit codes
   1 failed, 2 usage error, 130 interrupted with Ctrl-C
@@ -45,8 +48,8 @@ Exit codes
     const [file, ...rest] = positionals;
     if (file === undefined || rest.length > 0) throw new UsageError("dev: pass one server file");
     const { client } = values;
-    if (client !== undefined && client !== "chat") {
-      throw new UsageError(`dev: --client takes chat, not "${client}"`);
+    if (client !== undefined && client !== "chat" && client !== "app") {
+      throw new UsageError(`dev: --client takes chat or app, not "${client}"`);
     }
     // A wrong file fails here once, instead of at every reload.
     commandFor(file);

@@ -11,6 +11,8 @@ import { commandFor } from "../server/server-file.ts";
 import { ServerProcess } from "../server/process.ts";
 import { signs, style } from "../screen/style.ts";
 import { columnsHere, wrapped } from "../screen/printer.ts";
+import { openPreview } from "./app-preview.ts";
+import type { AppPreview } from "./app-preview.ts";
 import { filesOf, Watched } from "./watch.ts";
 import { usageHints } from "./usage-hints.ts";
 
@@ -37,6 +39,8 @@ export class Reloader {
   #work: Promise<void> = Promise.resolve();
   #url: string | undefined;
   #isOver = false;
+  /** The host of `--client app`, which stays open while the server restarts. */
+  #preview: AppPreview | undefined;
 
   constructor(options: ReloaderOptions) {
     this.#options = options;
@@ -51,6 +55,7 @@ export class Reloader {
     this.#watched.close();
     await this.#server?.end();
     await this.#work;
+    this.#preview?.close();
   };
 
   /** Runs one step after the other, because a file can be saved again while the server starts. */
@@ -108,7 +113,10 @@ export class Reloader {
       const { client } = this.#options;
       const connection = await connect(url);
       const { tools } = await connection.sdk.listTools();
-      say(`\n${usageHints({ url, server: connection.server.name, tools, client })}`);
+      this.#preview?.close();
+      this.#preview = client === "app" ? await openPreview(url) : undefined;
+      const preview = this.#preview?.url;
+      say(`\n${usageHints({ url, server: connection.server.name, tools, client, preview })}`);
       await connection.close();
     } catch (error) {
       say(

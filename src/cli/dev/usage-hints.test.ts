@@ -42,3 +42,11 @@ test("shows how a host that cannot be asked calls the tools, and how its model g
   expect(text).toContain(`call ${url} continue_call call=… answers:='{…}' --as chat`);
   expect(usageHints({ url, server: "s", tools })).not.toContain("continue_call");
 });
+
+test("shows where a host that renders MCP Apps is", () => {
+  const tools = [{ name: "deploy", inputSchema: { type: "object" } as const }];
+  const preview = "http://127.0.0.1:4000/";
+  const text = usageHints({ url, server: "s", tools, client: "app", preview });
+  expect(text).toContain(preview);
+  expect(text).not.toContain("--as");
+});

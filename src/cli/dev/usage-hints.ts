@@ -11,11 +11,13 @@ export interface UsageHints {
   readonly tools: readonly Pick<Tool, "name" | "inputSchema">[];
   /** The client to call as. */
   readonly client?: string | undefined;
+  /** The address of a host that renders MCP Apps. */
+  readonly preview?: string | undefined;
 }
 
 /** Commands to try, and the settings for a client. */
-export function usageHints({ url, server, tools, client }: UsageHints): string {
-  const as = client === undefined ? [] : ["--as", client];
+export function usageHints({ url, server, tools, client, preview }: UsageHints): string {
+  const as = client !== "chat" ? [] : ["--as", client];
   const call = `  npx mcp-parley call ${url}`;
   const shown = tools
     .filter(({ name }) => name !== "continue_call" && name !== "answer_call")
@@ -34,6 +36,9 @@ export function usageHints({ url, server, tools, client }: UsageHints): string {
           [call, "continue_call", "call=…", "answers:='{…}'", ...as].join(" "),
         ]
       : []),
+    ...(preview === undefined
+      ? []
+      : ["See what a host that renders MCP Apps shows, in a browser:", `  ${preview}`]),
     "Settings for an MCP client:",
     `  ${plainJson(config)}`,
     "",
