@@ -1,4 +1,5 @@
-// The tool as a program, with a model that types. Call it with a client that shows parts, such as `parley call`.
+// The tool as a program, with a model that types. Call it with a client that shows parts, such as `parley call`. There a
+// person would have to write what the client's model writes, so the client is not asked for it.
 
 import process from "node:process";
 import { memoryStore } from "mcp-parley";
@@ -19,6 +20,6 @@ const site = {
   },
 };
 
-const { app } = releaseNotesTool(model, site, memoryStore());
+const { app } = releaseNotesTool(model, site, memoryStore(), false);
 const { url } = await app.listen(Number(process.env["PORT"] ?? 3000));
 console.log("url", url);

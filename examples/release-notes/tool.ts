@@ -17,7 +17,8 @@ export interface Site {
 
 const Release = z.object({ version: z.string(), changes: z.array(z.string()) });
 
-export function releaseNotesTool(model: Model, site: Site, store?: Store) {
+/** With `asksClient`, a client that offers its own model writes the notes. */
+export function releaseNotesTool(model: Model, site: Site, store?: Store, asksClient = true) {
   const app = parley({ name: "releases", version: "1.0.0", store });
   // #region tool
   const releaseNotes = app.tool(
@@ -45,7 +46,7 @@ export function releaseNotesTool(model: Model, site: Site, store?: Store) {
 
   /** Asks the client's own model, if it offers one, and shows what it wrote. Otherwise ours writes, word by word. */
   async function written(ctx: Context, key: string, prompt: string): Promise<string> {
-    if (!ctx.can("sampling")) {
+    if (!asksClient || !ctx.can("sampling")) {
       return ctx.stream(key, ({ signal }) => model.write(prompt, signal), { retries: 2 });
     }
     const { text } = await ctx.sample(`${key}-of-client`, prompt);
