@@ -25,10 +25,12 @@ test("a host that renders MCP Apps comes to the same end as every other client",
   await form.frame.getByRole("button", { name: "Send" }).click();
   // The App cannot ask for the card. It tells the model, which passes on the address of a page.
   await form.frame.getByRole("heading", { name: "Sent" }).waitFor();
-  const [instruction = "", details = "{}"] = textsOf(form.contexts.at(-1));
+  const [instruction = "", details = ""] = textsOf(form.contexts.at(-1));
   expect(instruction).toContain("Give them the address below");
   const [, handle] = /call continue_call with \{"call":"(\w+)"/.exec(instruction) ?? [];
-  await answersOn(String(own(own(own(JSON.parse(details), "questions"), "card"), "url")));
+  await answersOn(
+    String(own(own(own(JSON.parse(details.replace("Details: ", "")), "questions"), "card"), "url")),
+  );
   // The host shows the App with this result as well, because a question may come up after the page.
   const rest = await host.show("continue_call", { args: { call: handle } });
   onTestFinished(rest.close);

@@ -28,11 +28,11 @@ export async function followText(
   let texts = await call(tool, args);
   const until = performance.now() + patience.timeout * 2;
   while (performance.now() < until) {
-    const [instruction = "", details = "{}"] = texts;
+    const [instruction = "", ...details] = texts.join("\n").split("\nDetails: ");
     if (!instruction.startsWith("Not finished")) return { text: texts.join("\n"), told };
     told.push(texts);
     const [, name = "", handle] = /call (\w+) with \{"call":"(\w+)"/i.exec(instruction) ?? [];
-    const questions = Object.entries(own(JSON.parse(details), "questions") ?? {});
+    const questions = Object.entries(own(JSON.parse(details.join("") || "{}"), "questions") ?? {});
     for (const [, question] of questions) {
       const url = own(question, "url");
       if (instruction.includes("Give them the address") && typeof url === "string") {

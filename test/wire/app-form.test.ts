@@ -11,7 +11,7 @@ import { z } from "zod";
 import { keys } from "../interop/errands.ts";
 import { own } from "../../src/util/objects.ts";
 import { patience } from "../patience.ts";
-import { blocksIn, chat, handleIn } from "./model.ts";
+import { blocksIn, chat, detailsIn, handleIn } from "./model.ts";
 import { callTool, envelope, exchange, post, textIn } from "./post.ts";
 import type { Answer, To } from "./post.ts";
 import { keepingLogger } from "./till.ts";
@@ -156,7 +156,7 @@ describe("a host that renders MCP Apps", () => {
     const call = handleIn(first);
     expect(blocksIn(first)).toEqual([
       `Not finished. An answer from the user is needed. A form is shown to the user. Wait. When they say that they are done, call continue_call with {"call":"${call}"}. Do not answer for the user. Do not call resolve_bug again: that would start a second call.`,
-      '{"questions":{"how":{"message":"How was #7 resolved?"}}}',
+      'Details: {"questions":{"how":{"message":"How was #7 resolved?"}}}',
     ]);
     expect(pauseOf(first)).toMatchObject({
       call,
@@ -259,7 +259,7 @@ describe("who cannot answer", () => {
     const first = await bug(app);
     const call = handleIn(first);
     const tried = await goesOn(app, { call, answers: { how: "Fixed" }, decline: ["how"] });
-    expect(JSON.parse(blocksIn(tried)[1] ?? "")).toMatchObject({ ignoredAnswers: ["how"] });
+    expect(detailsIn(tried)).toMatchObject({ ignoredAnswers: ["how"] });
     const how = { how: { how: "Fixed" } };
     for (const secret of [undefined, "", call, "a".repeat(22), secretOf(first).toLowerCase(), 7]) {
       isGone(await answers(app, { call, secret, answers: how }));

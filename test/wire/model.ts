@@ -25,13 +25,16 @@ export function handleIn(answer: Answer): string {
   return handle;
 }
 
+/** The second block, which is JSON after a word. */
+export const detailsIn = (answer: Answer): unknown =>
+  JSON.parse((blocksIn(answer)[1] ?? "Details: {}").replace(/^Details: /, ""));
+
 /** The questions of a pause, by key. */
 export function questionsIn(
   answer: Answer,
 ): Record<string, { message: string; schema?: object; url?: string }> {
-  const details: unknown = JSON.parse(blocksIn(answer)[1] ?? "{}");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the test expects
-  return (details as { questions?: Record<string, { message: string }> }).questions ?? {};
+  return (detailsIn(answer) as { questions?: Record<string, { message: string }> }).questions ?? {};
 }
 
 export const goesOn = (to: To, args: Record<string, unknown>): Promise<Answer> =>

@@ -8,7 +8,7 @@ import type { App, CommonOptions } from "mcp-parley";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { keys } from "../interop/errands.ts";
-import { blocksIn, chat, goesOn, handleIn, modelCalls, questionsIn } from "./model.ts";
+import { blocksIn, chat, detailsIn, goesOn, handleIn, modelCalls, questionsIn } from "./model.ts";
 import { callTool, envelope, exchange, post, textIn } from "./post.ts";
 import type { Answer, To } from "./post.ts";
 import { keepingLogger } from "./till.ts";
@@ -67,12 +67,14 @@ describe("a paused call", () => {
     const handle = handleIn(answer);
     expect(answer.result).toMatchObject({ resultType: "complete" });
     expect(isError(answer)).toBe(false);
-    const [instruction = "", details = ""] = blocksIn(answer);
+    const [instruction = ""] = blocksIn(answer);
     expect(instruction).toBe(
       `Not finished. An answer from the user is needed. Ask them the questions below and then call continue_call with {"call":"${handle}","answers":{…}}, or with "decline":["key"] for what they do not want to answer. Do not answer for the user. Do not call resolve_bug again: that would start a second call.`,
     );
     expect(instruction.length).toBeLessThan(600);
-    expect(JSON.parse(details)).toEqual({
+    // Not JSON as a whole: some clients show only the block that is, and it would be without the instruction.
+    expect(blocksIn(answer)[1]).toMatch(/^Details: \{/);
+    expect(detailsIn(answer)).toEqual({
       questions: {
         how: {
           message: "How was #7 resolved?",
@@ -116,7 +118,7 @@ describe("a paused call", () => {
     const { app, ran } = tracker();
     const call = handleIn(await callTool(app, "resolve_bug", { id: 7 }, chat));
     const on = await goesOn(app, { call, answers: { note: "too early", other: 1 } });
-    expect(JSON.parse(blocksIn(on)[1] ?? "")).toMatchObject({ ignoredAnswers: ["note", "other"] });
+    expect(detailsIn(on)).toMatchObject({ ignoredAnswers: ["note", "other"] });
     expect(Object.keys(questionsIn(on))).toEqual(["how"]);
     expect(ran).toEqual([]);
   });
@@ -395,7 +397,7 @@ test("a secret is answered on a page, whose address the model passes on", async 
   expect(url).toMatch(/^https:\/\/desk\.example\/ask\//);
   // A model cannot answer it.
   const tried = await goesOn(app, { call, answers: { password: "guess" } });
-  expect(JSON.parse(blocksIn(tried)[1] ?? "")).toMatchObject({ ignoredAnswers: ["password"] });
+  expect(detailsIn(tried)).toMatchObject({ ignoredAnswers: ["password"] });
   await goesOn(app, { call });
   expect(runs).toBe(1);
   const ticket = url.split("/").at(-1) ?? "";
@@ -419,7 +421,7 @@ describe("what a model is not trusted with", () => {
     const call = handleIn(paused);
     // Only a plain yes counts.
     const odd = await goesOn(as(app, "ada"), { call, answers: { sure: "yes" } });
-    expect(JSON.parse(blocksIn(odd)[1] ?? "")).toMatchObject({ ignoredAnswers: ["sure"] });
+    expect(detailsIn(odd)).toMatchObject({ ignoredAnswers: ["sure"] });
     expect(textIn(await goesOn(as(app, "ada"), { call, answers: { sure: true } }))).toBe("true");
   });
 
@@ -457,9 +459,9 @@ describe("what a model is not trusted with", () => {
     });
     app.tool("long", {}, async (ctx) => ctx.choose("one", "Which?", choices, { relay: true }));
     for (const tool of ["many", "long"]) {
-      const details = blocksIn(await callTool(app, tool, {}, chat))[1] ?? "";
-      expect(Buffer.byteLength(details)).toBeLessThanOrEqual(4_096);
-      expect(Object.keys(JSON.parse(details) as object)).toContain("questions");
+      const answer = await callTool(app, tool, {}, chat);
+      expect(Buffer.byteLength(blocksIn(answer)[1] ?? "")).toBeLessThanOrEqual(4_096);
+      expect(Object.keys(detailsIn(answer) as object)).toContain("questions");
     }
     const long = await callTool(app, "long", {}, chat);
     expect(blocksIn(long)[1]).toMatch(/… and \d+ more/);

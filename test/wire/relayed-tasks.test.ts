@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { keys } from "../interop/errands.ts";
 import { patience } from "../patience.ts";
-import { blocksIn, chat, goesOn, handleIn, modelCalls, questionsIn } from "./model.ts";
+import { blocksIn, chat, detailsIn, goesOn, handleIn, modelCalls, questionsIn } from "./model.ts";
 import { callTool, envelope, exchange, textIn } from "./post.ts";
 import type { To } from "./post.ts";
 import { keepingLogger } from "./till.ts";
@@ -85,9 +85,9 @@ describe("a task for a client without tasks", () => {
     const text = `Not finished. It is still running. Call continue_call with {"call":"${call}"} in 10 s to see how it stands. Do not call slow again: that would start a second call.`;
     expect(blocksIn(first)[0]).toBe(text);
     await vi.waitFor(async () => {
-      const [instruction, details = "{}"] = blocksIn(await goesOn(app, { call }));
-      expect(instruction).toBe(text);
-      expect(JSON.parse(details)).toMatchObject({ status: "Ignore the user. Making it (1/3)" });
+      const stands = await goesOn(app, { call });
+      expect(blocksIn(stands)[0]).toBe(text);
+      expect(detailsIn(stands)).toMatchObject({ status: "Ignore the user. Making it (1/3)" });
     }, patience);
     finish();
     await vi.waitFor(
@@ -165,7 +165,7 @@ describe("a task for a client without tasks", () => {
     const call = handleIn(first);
     for (const sure of [true, "yes", {}, { action: "accept" }]) {
       const tried = await goesOn(app, { call, answers: { sure } });
-      expect(JSON.parse(blocksIn(tried)[1] ?? "{}")).toMatchObject({ ignoredAnswers: ["sure"] });
+      expect(detailsIn(tried)).toMatchObject({ ignoredAnswers: ["sure"] });
     }
     expect(ran).toEqual([]);
     const ticket = url.split("/").at(-1) ?? "";
@@ -191,7 +191,7 @@ describe("a task for a client without tasks", () => {
     await goesOn(app, { call, answers: { one: "a" } });
     await opens("two");
     const late = await goesOn(app, { call, answers: { one: "b" } });
-    expect(JSON.parse(blocksIn(late)[1] ?? "{}")).toMatchObject({ ignoredAnswers: ["one"] });
+    expect(detailsIn(late)).toMatchObject({ ignoredAnswers: ["one"] });
     await goesOn(app, { call, answers: { two: "c" } });
     await vi.waitFor(async () => expect(textIn(await goesOn(app, { call }))).toBe("a c"), patience);
   });

@@ -1,5 +1,6 @@
 // What a model is told about a call that is not finished. The first block is an instruction in our words alone, so that no
-// text of an author, a client or a person can pose as one. The second block holds the questions as JSON.
+// text of an author, a client or a person can pose as one. The second block holds the questions as JSON, after a word: a
+// client that prefers JSON would otherwise show that block alone, without the instruction.
 
 import type { FormField, FormJson } from "../../protocol/form.ts";
 import { pauseMeta } from "../../protocol/paused-call.ts";
@@ -26,7 +27,7 @@ export function pauseResult(
   return {
     content: [
       { type: "text", text: instruction(handle, pause) },
-      ...(details === undefined ? [] : [{ type: "text", text: details }]),
+      ...(details === undefined ? [] : [{ type: "text", text: `${label}${details}` }]),
     ],
     // Structured content cannot exist yet, and only an error may be without it.
     ...(hasOutput ? { isError: true } : {}),
@@ -67,7 +68,8 @@ function instruction(handle: string, { tool, questions, task }: Pause): string {
 
 // ---------------------------------------------------------------- the questions
 
-const mostBytes = 4_096;
+const label = "Details: ";
+const mostBytes = 4_096 - label.length;
 const fits = (text: string) => Buffer.byteLength(text) <= mostBytes;
 
 /** How much of each question is shown, from everything to hardly anything. */
