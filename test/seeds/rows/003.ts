@@ -248,8 +248,14 @@ export const responseTypes: readonly Row[] = [
       ),
     ],
     ours(
-      "in the final form, which has no `tasks/result`, a request of the extension reads it.",
-      by(at.types, "can be streamed"),
+      "in the final form, which has no `tasks/result`, a request of the extension reads it, while it is made.",
+      and(
+        by(at.types, "can be streamed"),
+        by(
+          at.taskStreaming,
+          "a client reads a task's streams as they are made, and goes on after its question",
+        ),
+      ),
     ),
   ),
 ];

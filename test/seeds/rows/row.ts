@@ -63,6 +63,7 @@ export const at = {
   shedding: wire("shedding"),
   stdio: wire("stdio"),
   streaming: wire("streaming"),
+  taskStreaming: wire("task-streaming"),
   tasks: wire("tasks"),
   taskInput: wire("task-input"),
   taskListen: wire("task-listen"),
