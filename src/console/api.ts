@@ -1,22 +1,24 @@
 // The console's API: which address does what, and what an operator needs for it.
 
 import type { Inside } from "../server/inside.ts";
+import type { ApiCall } from "./api-call.ts";
+import { listAudit } from "./audit-facts.ts";
+import { cancelTask } from "./cancel-task.ts";
+import { giveAnswer } from "./give-answer.ts";
+import { showHealth } from "./health-facts.ts";
+import { listInbox } from "./inbox.ts";
+import { LiveStreams } from "./live-streams.ts";
 import { isPermitted } from "./operator.ts";
 import type { Admitted, Operator } from "./operator.ts";
 import { json, notFound, Refusal } from "./refusal.ts";
 import { jsonBody } from "./request-json.ts";
+import { rerunTask } from "./rerun-task.ts";
+import { RoundCounts } from "./round-counts.ts";
 import { sessionOf } from "./session.ts";
-import type { Json } from "../util/json.ts";
-
-/** One request, after its sender was let in. */
-export interface ApiCall {
-  readonly operator: Admitted;
-  /** What stands in the address in place of `:id`. */
-  readonly id: string;
-  readonly query: URLSearchParams;
-  readonly body: Readonly<Record<string, Json>>;
-  readonly signal: AbortSignal;
-}
+import { storeView } from "./store-view.ts";
+import type { StoreView } from "./store-view.ts";
+import { showLog, showTask } from "./task-details.ts";
+import { listTasks } from "./task-rows.ts";
 
 interface Route {
   readonly method: "GET" | "POST";
@@ -29,8 +31,38 @@ interface Route {
 export class ConsoleApi {
   readonly #routes: readonly Route[];
 
+  readonly #live: LiveStreams;
+
   constructor(inside: Inside) {
-    this.#routes = [get("session", ({ operator }) => sessionOf(inside, operator))];
+    const counts = new RoundCounts();
+    this.#live = new LiveStreams(inside);
+    const { watching } = inside.core;
+    if (watching !== undefined) watching.watcher = counts;
+    const stored =
+      <T>(serve: (view: StoreView, call: ApiCall) => Promise<T>) =>
+      async (call: ApiCall): Promise<T> =>
+        serve(await storeView(inside), call);
+    this.#routes = [
+      get("session", ({ operator }) => sessionOf(inside, operator)),
+      get("inbox", stored(listInbox)),
+      get("tasks", stored(listTasks)),
+      get("tasks/:id", stored(showTask)),
+      get("tasks/:id/log", stored(showLog)),
+      get(
+        "health",
+        stored((view, { operator }) => showHealth(view, operator, counts)),
+      ),
+      get("audit", stored(listAudit)),
+      act("answers", stored(giveAnswer)),
+      act("tasks/:id/cancel", stored(cancelTask)),
+      act("tasks/:id/rerun", stored(rerunTask)),
+      get("live", ({ signal }) => this.#live.open(signal)),
+    ];
+  }
+
+  /** Tells the pages that the store cannot be reached. */
+  storeFailed(): void {
+    this.#live.storeFailed();
   }
 
   /** Serves one request. Throws a Refusal, or what the store throws. */
@@ -56,6 +88,13 @@ const get = (path: string, serve: Route["serve"]): Route => ({
   method: "GET",
   path: pattern(path),
   may: "look",
+  serve,
+});
+
+const act = (path: string, serve: Route["serve"]): Route => ({
+  method: "POST",
+  path: pattern(path),
+  may: "act",
   serve,
 });
 

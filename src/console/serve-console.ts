@@ -106,6 +106,7 @@ class Site {
 
   #trouble(error: unknown): Refusal {
     if (error instanceof StoreTrouble) {
+      this.#api.storeFailed();
       return new Refusal(
         503,
         "store_down",

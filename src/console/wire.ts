@@ -266,10 +266,13 @@ export interface EntryFacts {
 export interface RunFacts {
   readonly epoch: number;
   readonly worker: string;
-  readonly beganAt: number;
+  /** Missing if an earlier version claimed the task. */
+  readonly beganAt?: number;
   readonly endedAt?: number;
-  /** How the run ended. Missing while it runs, and for a worker that died: then a later run has taken over. */
-  readonly how?: "parked" | "released" | "failed" | "finished" | "cancelled" | "lost";
+  /** How the run ended. Missing while it runs. "lost": the worker was silent, and another one took over. */
+  readonly how?:
+    | ("parked" | "released" | "failed" | "finished")
+    | ("cancelled" | "expired" | "undone" | "lost");
 }
 
 /** POST api/tasks/:id/rerun, in development: makes a new task that begins with the first `from` entries. */

@@ -8,6 +8,7 @@ import { openRecord, sealRecord } from "../token/sealed-record.ts";
 import type { UndoRegistry } from "./define/undo.ts";
 import type { AuditOptions, AuditTrail } from "./audit/audit-record.ts";
 import type { Limits } from "./limits.ts";
+import type { Watching } from "./round/round-watch.ts";
 import type { Reach } from "./round/ways.ts";
 import type { Environment } from "./ops/environment.ts";
 import type { Logger } from "./ops/logger.ts";
@@ -27,6 +28,8 @@ export interface Core {
   readonly telemetry: Telemetry;
   /** Whether the app is being closed. Its rounds then end before their next step. */
   readonly isClosing: () => boolean;
+  /** Who watches the rounds of this process. */
+  readonly watching?: Watching | undefined;
   /** What `app.undo` has registered. */
   readonly undos: UndoRegistry;
   /** What opens ways to the person besides the client's own forms. */

@@ -1,6 +1,7 @@
 // What an app is made of, for entries of this package that are not the app itself, such as the console.
 
 import type { Core } from "./core.ts";
+import type { Verified } from "./http/web.ts";
 import type { Registration } from "./define/registry.ts";
 
 /** The parts of an app. */
@@ -9,6 +10,10 @@ export interface Inside {
   readonly registrations: Iterable<Registration>;
   /** Aborts when the app closes. */
   readonly closing: () => AbortSignal;
+  /** How often the store has failed in this process. */
+  readonly storeErrors: () => number;
+  /** Serves a request for a caller who was verified elsewhere. */
+  readonly handle: (request: Request, verified: Verified) => Promise<Response>;
 }
 
 const insides = new WeakMap<object, Inside>();

@@ -1,3 +1,5 @@
+// Long on purpose: every part of an app is made here, and they meet here.
+//
 // `parley()` makes an app: it keeps what is registered, serves it in each way, and closes in order.
 
 import { type McpServer, type ServerNotifier, UriTemplate } from "@modelcontextprotocol/server";
@@ -106,6 +108,7 @@ class ParleyApp implements App {
       environment: nodeEnvironment,
       telemetry: telemetry(),
       isClosing: () => this.#closing !== undefined,
+      watching: { watcher: undefined },
       undos: new UndoRegistry(),
       reach: { relay: options.relay === true, hasPages: () => this.#pages.isOpen },
       publicUrl: () => this.#pages.publicUrl(),
@@ -131,7 +134,14 @@ class ParleyApp implements App {
       newServer: () => this.#bareServer(),
     });
     const closing = () => this.#waits.signal;
-    remember(this, { core: this.#core, registrations: this.#registry, closing });
+    const storeErrors = () => this.#work?.storeErrors ?? 0;
+    remember(this, {
+      core: this.#core,
+      registrations: this.#registry,
+      closing,
+      storeErrors,
+      handle: (...of) => this.#handle(...of),
+    });
     this.#draftTasks = draftTasksOf(this.#core, this.#registry, closing);
     if (options.relay === true) addContinueCall(this.#continuable);
     if (options.store !== undefined) this.#use(options.store);

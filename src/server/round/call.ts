@@ -65,6 +65,8 @@ export interface Call {
   firstSpan: SpanContext | undefined;
   /** The span of this round. `serveRound` sets it, too. */
   span: SpanContext | undefined;
+  /** The entries at the end of the round, if someone watches. */
+  ended?: CallState["entries"] | undefined;
 }
 
 /** Throws TokenError for a `requestState` that was not made for this request, and BadArguments for arguments that cannot be digested. */

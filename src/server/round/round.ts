@@ -30,6 +30,7 @@ import type { RoundResponse, RoundRequest } from "./request.ts";
 import { leftToOthers, mayLeave } from "./other-version.ts";
 import { isHeld, promote, runtimeFor, waitsForOthers } from "./promote.ts";
 import { unmetRequirement } from "./requirements.ts";
+import type { WatchedRound } from "./round-watch.ts";
 import { RoundCarrier } from "./round-carrier.ts";
 import { shedResponse } from "./shedding.ts";
 import { fromStore, needsStore, noStore } from "../tasks/store-needed.ts";
@@ -69,10 +70,13 @@ export async function serveRound(
     call.firstSpan = trace.first;
     call.span = trace.own;
     const input = inputForHandler(parsed.input);
+    const watcher = core.watching?.watcher;
+    const beganAt = watcher === undefined ? 0 : core.environment.now();
     const response = await trace.within(() =>
       runOrRepeat(core, definition, opened, request, input),
     );
     trace.end(response);
+    watcher?.served(watched(core, definition, call, request, response, beganAt));
     return mustPause(request, response)
       ? await pause(core, definition, request, response)
       : response;
@@ -80,6 +84,26 @@ export async function serveRound(
     return refusal(core, definition, request, error, call);
   }
 }
+
+/** A round as its watcher sees it. */
+const watched = (
+  { environment }: Core,
+  definition: Definition,
+  call: Call,
+  request: RoundRequest,
+  response: RoundResponse,
+  beganAt: number,
+): WatchedRound => ({
+  callId: call.id(),
+  round: call.round,
+  definition,
+  request,
+  response,
+  replayed: call.journal.entries.length,
+  entries: call.ended,
+  beganAt,
+  endedAt: environment.now(),
+});
 
 /** Whether the client cannot be sent this response. A call that is continued is paused again by what continues it. */
 function mustPause(request: RoundRequest, response: RoundResponse): boolean {
@@ -177,6 +201,8 @@ function runCall(
   const responding = running
     .then((outcome) => {
       if (outcome.kind === "failed" && !isInputRequired(outcome.error)) recording.onThrow?.();
+      if (core.watching?.watcher !== undefined && "entries" in outcome)
+        call.ended = outcome.entries;
       return outcome.kind === "yielded" && carrier.hasShed
         ? shedResponse(core, definition, call, outcome)
         : responseTo(core, definition, call, request, runtime, outcome);
@@ -285,6 +311,7 @@ function refusal(
       reason,
     });
     core.telemetry.refused(definition, reason);
+    core.watching?.watcher?.refused(reason);
     void core.audit({
       action: "token_refused",
       tool: definition.name,

@@ -1,0 +1,113 @@
+// The audit as the console shows it.
+
+import { openChain } from "../server/audit/open-chain.ts";
+import type { AuditRecord } from "../server/audit/audit-record.ts";
+import { fromStore } from "../server/tasks/store-needed.ts";
+import type { AuditEntry, AuditPlace } from "../tasks/audit-store.ts";
+import type { ApiCall } from "./api-call.ts";
+import type { Admitted } from "./operator.ts";
+import { Refusal } from "./refusal.ts";
+import { textIn } from "./store-view.ts";
+import type { StoreView } from "./store-view.ts";
+import type { AuditFacts, AuditList } from "./wire.ts";
+
+/** How many records a page has. */
+const pageSize = 50;
+const mostOfCall = 500;
+/** How far back the newest records are looked for, in steps. */
+const spansMs = [60_000, 3_600_000, 24 * 3_600_000, 30 * 24 * 3_600_000];
+
+/** What the audit says about a call, the oldest first. */
+export async function auditOfCall(
+  view: StoreView,
+  operator: Admitted,
+  callId: string,
+): Promise<readonly AuditFacts[]> {
+  const { audit } = view.store;
+  if (audit === undefined || view.sealer === undefined) return [];
+  const chain = await fromStore(audit.readChain(callId));
+  return openedIn(view, chain.slice(-mostOfCall)).map((record) => factsOf(record, operator));
+}
+
+/** The newest records, the newest first. */
+export async function newestAudit(
+  view: StoreView,
+  operator: Admitted,
+): Promise<readonly AuditFacts[]> {
+  const { audit } = view.store;
+  if (audit === undefined || view.sealer === undefined) return [];
+  const { now } = await fromStore(view.store.workers());
+  let found: readonly AuditEntry[] = [];
+  for (const span of spansMs) {
+    found = await fromStore(readSince(audit.readAfter, now - span));
+    if (found.length >= pageSize) break;
+  }
+  return openedIn(view, found)
+    .slice(-pageSize)
+    .toReversed()
+    .map((record) => factsOf(record, operator));
+}
+
+type Read = (place: AuditPlace | undefined, limit: number) => Promise<readonly AuditEntry[]>;
+
+/** The last records since a time. */
+async function readSince(read: Read, at: number): Promise<readonly AuditEntry[]> {
+  let place: AuditPlace = { at, chain: "", n: 0 };
+  let found: readonly AuditEntry[] = [];
+  // A page holds more than is shown, so that a busy server needs few of them.
+  for (let pages = 0; pages < 20; pages += 1) {
+    const page = await read(place, 1_000);
+    found = [...found, ...page].slice(-2 * pageSize);
+    const last = page.at(-1);
+    if (page.length < 1_000 || last === undefined) break;
+    place = last;
+  }
+  return found;
+}
+
+/** GET api/audit */
+export async function listAudit(
+  view: StoreView,
+  { operator, query }: Pick<ApiCall, "operator" | "query">,
+): Promise<AuditList> {
+  const call = textIn(query, "call");
+  if (call !== undefined) return { records: await auditOfCall(view, operator, call) };
+  const after = textIn(query, "after");
+  if (after === undefined) return { records: await newestAudit(view, operator) };
+  const { audit } = view.store;
+  if (audit === undefined) return { records: [] };
+  const [, at, n = "0", chain = ""] = /^(\d{1,16})\.(\d{1,12})\.(.*)$/s.exec(after) ?? [];
+  if (at === undefined) {
+    throw new Refusal(400, "invalid", '"after" must be what the page before returned as "next".');
+  }
+  const place = { at: Number(at), chain, n: Number(n) };
+  const page = await fromStore(audit.readAfter(place, pageSize));
+  const last = page.at(-1);
+  const records = openedIn(view, page).map((record) => factsOf(record, operator));
+  return { records, ...(last && { next: `${last.at}.${last.n}.${last.chain}` }) };
+}
+
+/** Opens records of any chains. Those of other servers on the same store stay closed. */
+function openedIn({ inside }: StoreView, entries: readonly AuditEntry[]): readonly AuditRecord[] {
+  const keyring = inside.core.keyring();
+  return entries.flatMap((entry) => openChain([entry], keyring).records);
+}
+
+function factsOf(record: AuditRecord, { values }: Admitted): AuditFacts {
+  const { at, value, about: _about, digest: _digest, message, ...rest } = record;
+  return {
+    ...withoutUndefined(rest),
+    at: at.getTime(),
+    ...(values && message !== undefined && { message }),
+    ...(values && value !== undefined && { value }),
+  };
+}
+
+type Defined<T> = { [Member in keyof T]: Exclude<T[Member], undefined> };
+
+/** The same members, without those that are undefined. */
+function withoutUndefined<T extends object>(members: T): Defined<T> {
+  const kept = Object.entries(members).filter(([, value]) => value !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON leaves these members out, too
+  return Object.fromEntries(kept) as Defined<T>;
+}

@@ -1,0 +1,39 @@
+// Whether the workers and the store are well, and what this process has counted.
+
+import { fromStore } from "../server/tasks/store-needed.ts";
+import { newestAudit } from "./audit-facts.ts";
+import type { Admitted } from "./operator.ts";
+import type { StoreView } from "./store-view.ts";
+import type { RoundCounts } from "./round-counts.ts";
+import { countsOf } from "./task-rows.ts";
+import { lateMs } from "./why.ts";
+import type { HealthFacts } from "./wire.ts";
+
+/** The health of the store and its workers. */
+export async function showHealth(
+  view: StoreView,
+  operator: Admitted,
+  counts: RoundCounts,
+): Promise<HealthFacts> {
+  const { store, inside } = view;
+  const [figures, { workers }, audit] = await Promise.all([
+    fromStore(store.figures()),
+    fromStore(store.workers()),
+    newestAudit(view, operator),
+  ]);
+  const { now, oldestDueAt } = figures;
+  const silenceMs = Math.max(lateMs, store.leaseMs);
+  return {
+    now,
+    workers: workers.map(({ name, seenAt }) => ({
+      name,
+      seenAt,
+      isSilent: now - seenAt > silenceMs,
+    })),
+    ...(oldestDueAt !== undefined && { oldestDue: oldestDueAt }),
+    ...counts.facts(),
+    storeErrors: inside.storeErrors(),
+    figures: countsOf(figures),
+    audit,
+  };
+}

@@ -1,0 +1,87 @@
+// Everything that waits for a person.
+
+import { fromStore } from "../server/tasks/store-needed.ts";
+import type { OpenWait } from "../tasks/task-reader.ts";
+import { isLive } from "../tasks/task.ts";
+import type { ApiCall } from "./api-call.ts";
+import { questionFacts, questionIn, whyNot } from "./open-question.ts";
+import type { Admitted } from "./operator.ts";
+import { Refusal } from "./refusal.ts";
+import { numberIn, textIn } from "./store-view.ts";
+import type { StoreView } from "./store-view.ts";
+import { kindOf } from "./task-rows.ts";
+import type { Inbox, InboxItem } from "./wire.ts";
+
+/** A page of the inbox. */
+export async function listInbox(
+  view: StoreView,
+  { operator, query }: Pick<ApiCall, "operator" | "query">,
+): Promise<Inbox> {
+  const limit = Math.max(1, numberIn(query, "limit", 50, 200));
+  const group = textIn(query, "group");
+  const waits = await view.reader.waiting({
+    groups: group === undefined ? undefined : [group],
+    tool: textIn(query, "tool"),
+    after: placeIn(textIn(query, "after")),
+    limit,
+  });
+  const items = await Promise.all(waits.map((wait) => itemOf(view, operator, wait)));
+  const last = waits.at(-1);
+  return {
+    items: items.flat(),
+    ...(waits.length === limit && last !== undefined && { next: nextOf(last) }),
+  };
+}
+
+const nextOf = ({ since, taskId, wire }: OpenWait): string =>
+  `${since}.${encodeURIComponent(taskId)}.${encodeURIComponent(wire)}`;
+
+function placeIn(
+  after: string | undefined,
+): Pick<OpenWait, "since" | "taskId" | "wire"> | undefined {
+  if (after === undefined) return undefined;
+  const [, since, task, wire] = /^(\d{1,16})\.([^.]*)\.(.*)$/s.exec(after) ?? [];
+  try {
+    if (since !== undefined) {
+      const taskId = decodeURIComponent(task ?? "");
+      return { since: Number(since), taskId, wire: decodeURIComponent(wire ?? "") };
+    }
+  } catch {
+    // Not what a page before returned.
+  }
+  throw new Refusal(400, "invalid", '"after" must be what the page before returned as "next".');
+}
+
+/** Nothing if the question was answered since it was listed. */
+async function itemOf(
+  view: StoreView,
+  operator: Admitted,
+  { taskId, wire, since }: OpenWait,
+): Promise<readonly InboxItem[]> {
+  const task = await fromStore(view.store.read(taskId));
+  const wait = task?.waits.find((one) => one.wire === wire);
+  if (task === undefined || wait === undefined || !isLive(task)) return [];
+  const kind = kindOf(wait);
+  if (kind === "timer") return [];
+  const { key, group, dueAt } = wait;
+  const question = questionIn(view, task, wait);
+  const reason = whyNot(operator, task, wait, question);
+  const mayAnswer = reason === undefined;
+  return [
+    {
+      task: task.id,
+      callId: task.callId,
+      key,
+      kind,
+      tool: task.tool,
+      ...(group !== undefined && { group }),
+      ...(task.principal !== "" && { principal: task.principal }),
+      since,
+      ...(dueAt !== undefined && { dueAt }),
+      ...questionFacts(question, mayAnswer || operator.values),
+      decisions: [],
+      mayAnswer,
+      ...(reason !== undefined && { whyNot: reason }),
+    },
+  ];
+}

@@ -1,0 +1,163 @@
+// What changes, as one JSON object a line. It says only that something may have changed: the page reads again what it shows,
+// with its own permissions. Hints of a store may be lost, so a heartbeat also says whether the store can be reached.
+
+import type { Inside } from "../server/inside.ts";
+import { Refusal } from "./refusal.ts";
+import { plainHeaders } from "./refusal.ts";
+import type { LiveLine } from "./wire.ts";
+
+const beatMs = 10_000;
+/** While the store is down, it is tried more often, so that people see soon that it is back. */
+const retryMs = 2_000;
+/** Changes within this time share a line. */
+const gapMs = 100;
+/** The most pages that listen at once. Each costs a connection. */
+const mostStreams = 200;
+/** After so many different tasks, "any" says it all. */
+const mostIds = 50;
+
+/** The streams of one console. */
+export class LiveStreams {
+  readonly #inside: Inside;
+  readonly #open = new Set<Stream>();
+  #unsubscribe: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isDown = false;
+
+  constructor(inside: Inside) {
+    this.#inside = inside;
+  }
+
+  /** Opens a stream, which ends with the request or with the app. */
+  open(signal: AbortSignal): Response {
+    if (this.#open.size >= mostStreams) {
+      throw new Refusal(503, "busy", "Too many pages are open. Close some of them.");
+    }
+    const closing = this.#inside.closing();
+    const stream = new Stream(() => this.#closed(stream));
+    this.#open.add(stream);
+    for (const one of [signal, closing]) {
+      one.addEventListener("abort", stream.close, { once: true, signal: stream.ended });
+      if (one.aborted) stream.close();
+    }
+    this.#begin();
+    stream.line({ type: "beat" });
+    if (this.#isDown) stream.line({ type: "store", isDown: true });
+    return new Response(stream.body, {
+      headers: {
+        ...plainHeaders,
+        "content-type": "application/x-ndjson; charset=utf-8",
+        "x-accel-buffering": "no",
+      },
+    });
+  }
+
+  /** A call of rounds has changed. */
+  call(id: string): void {
+    this.#send({ type: "call", id });
+  }
+
+  #begin(): void {
+    const { store } = this.#inside.core;
+    this.#unsubscribe ??= store?.subscribe(({ id, isParts }) => {
+      if (isParts !== true) this.#send(id === undefined ? { type: "any" } : { type: "task", id });
+    });
+    if (this.#timer === undefined) this.#beat();
+  }
+
+  #beat(): void {
+    this.#timer = setTimeout(() => void this.#check(), this.#isDown ? retryMs : beatMs);
+    this.#timer.unref();
+  }
+
+  async #check(): Promise<void> {
+    const wasDown = this.#isDown;
+    try {
+      await this.#inside.core.store?.workers();
+      this.#isDown = false;
+    } catch {
+      this.#isDown = true;
+    }
+    if (this.#open.size === 0) return;
+    this.#send(
+      wasDown === this.#isDown ? { type: "beat" } : { type: "store", isDown: this.#isDown },
+    );
+    this.#beat();
+  }
+
+  /** A request has found the store down, so the pages need not wait for the next heartbeat. */
+  storeFailed(): void {
+    if (this.#isDown) return;
+    this.#isDown = true;
+    this.#send({ type: "store", isDown: true });
+    clearTimeout(this.#timer);
+    if (this.#open.size > 0) this.#beat();
+  }
+
+  #send(line: LiveLine): void {
+    for (const stream of this.#open) stream.line(line);
+  }
+
+  #closed(stream: Stream): void {
+    this.#open.delete(stream);
+    if (this.#open.size > 0) return;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/** The stream to one page. A page that does not read gets one "any" in place of what it missed. */
+class Stream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #done = new AbortController();
+  readonly #onClose: () => void;
+  readonly #waiting = new Map<string, LiveLine>();
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(onClose: () => void) {
+    this.#onClose = onClose;
+    this.body = new ReadableStream<Uint8Array>({
+      start: (controller) => void (this.#controller = controller),
+      pull: () => this.#flush(),
+      cancel: () => this.close(),
+    });
+  }
+
+  get ended(): AbortSignal {
+    return this.#done.signal;
+  }
+
+  readonly close = (): void => {
+    if (this.#done.signal.aborted) return;
+    this.#done.abort();
+    clearTimeout(this.#timer);
+    try {
+      this.#controller?.close();
+    } catch {
+      // The reader has cancelled it.
+    }
+    this.#onClose();
+  };
+
+  line(line: LiveLine): void {
+    const tasks = this.#waiting.size >= mostIds && "id" in line;
+    const kept: LiveLine = tasks ? { type: "any" } : line;
+    this.#waiting.set("id" in kept ? `${kept.type} ${kept.id}` : kept.type, kept);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#flush();
+    }, gapMs).unref();
+  }
+
+  #flush(): void {
+    const controller = this.#controller;
+    if (controller === undefined || this.#done.signal.aborted || this.#timer !== undefined) return;
+    if ((controller.desiredSize ?? 0) <= 0 || this.#waiting.size === 0) return;
+    const lines = [...this.#waiting.values()].map((line) => `${JSON.stringify(line)}\n`);
+    this.#waiting.clear();
+    controller.enqueue(Buffer.from(lines.join("")));
+  }
+}

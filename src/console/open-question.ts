@@ -1,0 +1,92 @@
+// An open question as the console shows it, and who may answer it.
+
+import type { PageQuestion } from "../server/pages/page-question.ts";
+import { openJson, places } from "../tasks/sealing.ts";
+import type { Sealer } from "../tasks/sealing.ts";
+import type { TaskRecord, Wait } from "../tasks/task.ts";
+import { isObject } from "../util/objects.ts";
+import type { Json } from "../util/json.ts";
+import { isPermitted } from "./operator.ts";
+import type { Admitted } from "./operator.ts";
+import { opened } from "./store-view.ts";
+import type { StoreView } from "./store-view.ts";
+import type { InboxItem } from "./wire.ts";
+
+/** What a question says, as far as it can be opened. */
+export type OpenQuestion = Pick<PageQuestion, "message" | "form" | "field" | "schema" | "about"> & {
+  /** Why nobody can answer it here. */
+  readonly obstacle?: string;
+};
+
+/** Opens a question. Undefined without the keys, and for a wait that says nothing. */
+export function questionIn(
+  { sealer }: StoreView,
+  task: TaskRecord,
+  wait: Wait,
+): OpenQuestion | undefined {
+  return opened(sealer, (open) => pageOf(open, task, wait) ?? requestOf(open, task, wait));
+}
+
+function pageOf(sealer: Sealer, { callId }: TaskRecord, wait: Wait): OpenQuestion | undefined {
+  const { page, wire } = wait;
+  if (page === undefined) return undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by the task, which made it
+  return openJson(sealer, page, places.page(callId, wire)) as unknown as PageQuestion;
+}
+
+function requestOf(sealer: Sealer, { callId }: TaskRecord, wait: Wait): OpenQuestion | undefined {
+  const { request, wire } = wait;
+  if (request === undefined) return undefined;
+  const shown: Json = openJson(sealer, request, places.question(callId, wire));
+  const { method, params } = isObject(shown) ? shown : {};
+  const { message, requestedSchema, mode } = isObject(params) ? params : {};
+  const text = typeof message === "string" ? message : "";
+  if (method !== "elicitation/create") {
+    return { message: text, obstacle: "Only the client itself can answer this." };
+  }
+  if (mode === "url") {
+    return { message: text, obstacle: "The client's user has to open an address for this." };
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine made the request
+  return { message: text, form: requestedSchema as OpenQuestion["form"] };
+}
+
+/** Why this operator may not answer. Undefined if they may. */
+export function whyNot(
+  operator: Admitted,
+  task: Pick<TaskRecord, "principal">,
+  wait: Wait,
+  question: OpenQuestion | undefined,
+): string | undefined {
+  if (!isPermitted(operator, "act")) return "You may look, and not act.";
+  if (wait.kind === "question") {
+    if (!isPermitted(operator, "act_for_client")) {
+      return "The client is asked, and you may not answer in its place.";
+    }
+    return question === undefined ? noKeys : question.obstacle;
+  }
+  const { group } = wait;
+  const isMember = group === undefined || operator.groups.includes(group);
+  if (!isMember && operator.isInEveryGroup !== true) {
+    return `Members of the group "${group}" answer this, and you are not one of them.`;
+  }
+  return undefined;
+}
+
+const noKeys = "This console does not have the keys of the server, so it cannot read the question.";
+
+/** The members of an item that only those see who may answer, or who may see values. */
+export function questionFacts(
+  question: OpenQuestion | undefined,
+  isShown: boolean,
+): Pick<InboxItem, "message" | "about" | "form" | "field" | "schema"> {
+  if (question === undefined || !isShown) return {};
+  const { message, about, form, field, schema } = question;
+  return {
+    message,
+    ...(about !== undefined && { about }),
+    ...(form !== undefined && { form }),
+    ...(field !== undefined && { field }),
+    ...(schema !== undefined && { schema }),
+  };
+}

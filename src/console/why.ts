@@ -1,0 +1,114 @@
+// What a task waits for, or why it does not run, in one sentence.
+
+import type { SeenWorkers } from "../tasks/store.ts";
+import type { TaskListing } from "../tasks/task-reader.ts";
+import { isLive, isUndoing } from "../tasks/task.ts";
+
+/** How long something may be late before it counts as stuck. Common pauses are shorter. */
+export const lateMs = 30_000;
+
+/** What is known besides the task. */
+export interface Surroundings {
+  readonly now: number;
+  readonly workers: SeenWorkers["workers"];
+  /** How long a worker may be silent before it counts as gone. */
+  readonly silenceMs: number;
+  /** Since when the task waits for each wire key. */
+  readonly since: ReadonlyMap<string, number>;
+  /** Why the last run failed, if that may be shown. */
+  readonly cause: string | undefined;
+}
+
+/** Why the task is where it is. Undefined if it is over. */
+export function reasonFor(
+  task: TaskListing,
+  around: Surroundings,
+): { readonly isStuck: boolean; readonly why: string } | undefined {
+  if (isUndoing(task)) return undoing(task, around);
+  if (!isLive(task)) return undefined;
+  if (task.expiresAt <= around.now) {
+    return fine("Its time is up, and it ends with the next sweep.");
+  }
+  if (task.worker !== undefined) return held(task, task.worker, around);
+  const { dueAt = Infinity, fruitless } = task;
+  if (dueAt <= around.now) return due(task, around.now - dueAt, around);
+  const isToBeTried = fruitless > 0 && task.waits.length === 0;
+  if (!isToBeTried) return fine(waitText(task, around));
+  const why = `${attempts(task, around)} It is tried again in ${lasting(dueAt - around.now)}.`;
+  return { isStuck: fruitless > 1, why };
+}
+
+const fine = (why: string) => ({ isStuck: false, why });
+
+function undoing(task: TaskListing, around: Surroundings) {
+  const { undos, fruitless } = task;
+  const left = `${undos === 1 ? "One step has" : `${undos} steps have`} to be undone.`;
+  if (fruitless <= 1) return fine(left);
+  return { isStuck: true, why: `${left} ${attempts(task, around)}` };
+}
+
+function held(task: TaskListing, worker: string, around: Surroundings) {
+  const { now, workers, silenceMs } = around;
+  const { dueAt = now, fruitless } = task;
+  const overdue = now - dueAt;
+  if (overdue > 0) {
+    const seenAt = workers.find(({ name }) => name === worker)?.seenAt;
+    const silent = `Worker ${worker} has not renewed its lease${seenAt === undefined ? "" : ` and was last seen ${lasting(now - seenAt)} ago`}.`;
+    const next = nobodyElse(task, around) ?? "Another worker takes the task over.";
+    return { isStuck: overdue > lateMs, why: `${silent} ${next}` };
+  }
+  const isSilent = workers.some(({ name, seenAt }) => name === worker && now - seenAt > silenceMs);
+  const runs = isSilent ? `Worker ${worker} holds it and is silent.` : `Worker ${worker} runs it.`;
+  if (fruitless <= 1) return fine(runs);
+  return { isStuck: true, why: `${runs} ${attempts(task, around)}` };
+}
+
+function due(task: TaskListing, overdue: number, around: Surroundings) {
+  if (overdue <= lateMs) return fine("It is due, and the next free worker takes it.");
+  const nobody =
+    nobodyElse(task, around) ??
+    `No worker has taken it: none has the tool "${task.tool}", or all of them are busy.`;
+  return { isStuck: true, why: `It has been due for ${lasting(overdue)}. ${nobody}` };
+}
+
+/** Undefined if a worker is alive. */
+function nobodyElse({ worker }: TaskListing, around: Surroundings): string | undefined {
+  const { now, workers, silenceMs } = around;
+  const isAlive = workers.some(({ name, seenAt }) => name !== worker && now - seenAt <= silenceMs);
+  return isAlive
+    ? undefined
+    : "No other worker runs on this store. Start one: app.work(), or npx mcp-parley worker.";
+}
+
+function attempts({ fruitless }: TaskListing, { cause }: Surroundings): string {
+  const runs =
+    fruitless <= 1
+      ? "The last run made no progress"
+      : `${fruitless} runs in a row made no progress`;
+  return cause === undefined ? `${runs}.` : `${runs}. The last one failed with: ${cause}`;
+}
+
+function waitText(task: TaskListing, { now, since }: Surroundings): string {
+  const texts = task.waits.map(({ kind, key, wire, group, dueAt }) => {
+    const started = since.get(wire);
+    const age = started === undefined ? "" : ` for ${lasting(now - started)}`;
+    if (kind === "timer") return `sleeps for another ${lasting((dueAt ?? now) - now)}`;
+    if (kind === "question") return `has waited${age} for its client to answer "${key}"`;
+    const who =
+      group === undefined ? `"${key}" to be delivered` : `group ${group} to answer "${key}"`;
+    return `has waited${age} for ${who}`;
+  });
+  if (texts.length === 0) return "It waits.";
+  const some = texts.slice(0, 3).join(", and ");
+  return `It ${some}${texts.length > 3 ? `, and ${texts.length - 3} more` : ""}.`;
+}
+
+/** A length of time, as people say it. */
+function lasting(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}

@@ -1,0 +1,260 @@
+// What the console reads and does: lists, one task, the inbox, answers and their permissions.
+
+import { expect, test, vi } from "vitest";
+import { MemoryStore } from "../../src/tasks/stores/memory.ts";
+import { patience } from "../patience.ts";
+import { admin, clerk, opened, viewer } from "./opened.ts";
+import { shop, waiting } from "./shop.ts";
+
+const done = async (at: Awaited<ReturnType<typeof opened>>, id: string) =>
+  vi.waitFor(async () => {
+    const { body } = await at.get(`api/tasks/${id}`, admin);
+    expect(body).toMatchObject({ task: { status: "completed" } });
+    return body;
+  }, patience);
+
+test("a task has a row, a reason, entries, runs and what it waits for", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "order");
+  const { body } = await at.get("api/tasks?status=input_required", viewer);
+  expect(body).toMatchObject({
+    tasks: [
+      {
+        id,
+        tool: "order",
+        status: "input_required",
+        waits: [{ kind: "question", key: "how", since: expect.any(Number) }],
+        isStuck: false,
+        why: expect.stringMatching(/^It has waited for \d+ s for its client to answer "how"\.$/),
+      },
+    ],
+    counts: { live: 1, inputRequired: 1 },
+  });
+  const one = await at.get(`api/tasks/${id}`, admin);
+  expect(one.body).toMatchObject({
+    task: { id, input: { item: "lamp" }, logLength: 3 },
+    entries: [
+      { seq: 0, kind: "background", epoch: 0 },
+      { seq: 1, kind: "version" },
+      {
+        seq: 2,
+        kind: "step",
+        key: "reserve",
+        epoch: 1,
+        value: { reserved: "lamp" },
+        tries: 1,
+        ms: expect.any(Number),
+        idempotencyKey: expect.stringMatching(/\/reserve$/),
+      },
+    ],
+    runs: [{ epoch: 1, how: "parked" }],
+    mayCancel: true,
+  });
+  expect((await at.get(`api/tasks/${id}/log?from=2&limit=1`, admin)).body).toMatchObject({
+    entries: [{ seq: 2 }],
+  });
+});
+
+test("values are shown only to those who may see them", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "order");
+  for (const path of [`api/tasks/${id}`, "api/tasks", "api/inbox", "api/health", "api/audit"]) {
+    expect(JSON.stringify((await at.get(path, viewer)).body)).not.toContain("lamp");
+  }
+  expect(JSON.stringify((await at.get(`api/tasks/${id}`, clerk)).body)).toContain("lamp");
+});
+
+test("a wait is answered by whoever may act, and checked first", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "pay");
+  const inbox = await at.get("api/inbox", clerk);
+  expect(inbox.body).toMatchObject({
+    items: [{ task: id, key: "sign", kind: "wait", about: { Item: "lamp" }, mayAnswer: true }],
+  });
+  const answer = { task: id, key: "sign", value: { ok: true } };
+  expect((await at.post("api/answers", answer, viewer)).status).toBe(403);
+  const wrong = await at.post("api/answers", { ...answer, value: { ok: "yes" } }, clerk);
+  expect(wrong.body).toMatchObject({ status: "invalid", reason: expect.stringContaining("ok") });
+  const both = await Promise.all([
+    at.post("api/answers", answer, clerk),
+    at.post("api/answers", { ...answer, value: { ok: false } }, admin),
+  ]);
+  expect(both.map(({ body }) => (body as { status: string }).status).toSorted()).toEqual([
+    "already_answered",
+    "delivered",
+  ]);
+  await done(at, id);
+  expect((await at.get("api/inbox", clerk)).body).toEqual({ items: [] });
+  const { body } = await at.get(`api/tasks/${id}`, admin);
+  expect(body).toMatchObject({
+    audit: expect.arrayContaining([
+      expect.objectContaining({ action: "answered", key: "sign", via: "console" }),
+    ]),
+  });
+});
+
+test("a client's question is answered in its place only by those who may", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "order");
+  const { body } = await at.get("api/inbox", clerk);
+  expect(body).toMatchObject({
+    items: [
+      {
+        kind: "question",
+        message: "How to send lamp?",
+        mayAnswer: false,
+        whyNot: "The client is asked, and you may not answer in its place.",
+      },
+    ],
+  });
+  const answer = { task: id, key: "how", value: { way: "post" } };
+  expect((await at.post("api/answers", answer, clerk)).status).toBe(403);
+  expect((await at.post("api/answers", { ...answer, value: "post" }, admin)).body).toMatchObject({
+    status: "invalid",
+  });
+  expect((await at.post("api/answers", answer, admin)).body).toEqual({ status: "delivered" });
+  expect(await done(at, id)).toMatchObject({
+    task: { result: { content: [{ text: "lamp sent by post" }] } },
+  });
+  expect(made.ran).toEqual(["reserve", "send"]);
+});
+
+test("a task is cancelled once, by those who may act", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "nap", {});
+  expect((await at.post(`api/tasks/${id}/cancel`, {}, viewer)).status).toBe(403);
+  expect((await at.post(`api/tasks/${id}/cancel`, {}, clerk)).body).toEqual({
+    task: id,
+    status: "cancelled",
+  });
+  expect((await at.post(`api/tasks/${id}/cancel`, {}, clerk)).status).toBe(409);
+});
+
+test("in development a task is run again from an entry, as a new task with new keys", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "order");
+  await at.post("api/answers", { task: id, key: "how", value: { way: "post" } }, admin);
+  const first = await done(at, id);
+  expect((await at.post(`api/tasks/${id}/rerun`, { from: 3 }, clerk)).status).toBe(403);
+  expect((await at.post(`api/tasks/${id}/rerun`, { from: 99 }, admin)).status).toBe(400);
+  const again = await at.post(`api/tasks/${id}/rerun`, { from: 4 }, admin);
+  const { task } = again.body as { task: string };
+  expect(task).not.toBe(id);
+  const second = await done(at, task);
+  // The first step and the answer were taken over, and the second step ran again.
+  expect(made.ran).toEqual(["reserve", "send", "send"]);
+  expect(second).toMatchObject({
+    task: { result: { content: [{ text: "lamp sent by post" }] }, input: { item: "lamp" } },
+    linked: { from: { task: id, entries: 4 } },
+  });
+  expect((await at.get(`api/tasks/${id}`, admin)).body).toMatchObject({
+    linked: { to: [{ task, entries: 4 }] },
+  });
+  const keysOf = (body: unknown) =>
+    (body as { entries: { idempotencyKey?: string }[] }).entries.flatMap(
+      ({ idempotencyKey }) => idempotencyKey ?? [],
+    );
+  expect(keysOf(second)).toHaveLength(2);
+  expect(keysOf(second).filter((key) => keysOf(first).includes(key))).toEqual([]);
+});
+
+test("a stuck task is found among others, with the reason", async () => {
+  let behind = 0;
+  const store = new MemoryStore({ now: () => Date.now() - behind });
+  const made = shop({ store });
+  const at = await opened(made.app);
+  await waiting(made, at, "nap", {});
+  // Nobody has this tool.
+  const lost = { id: "lost", callId: "lost-call", tool: "gone", principal: "", input: "?" };
+  const rest = { log: [], inbox: [], ttlMs: 3_600_000, claimedBy: undefined };
+  behind = 60_000;
+  await store.create({ ...lost, ...rest }, 10);
+  behind = 0;
+  const { body } = await at.get("api/tasks?stuck=true", viewer);
+  expect(body).toMatchObject({
+    tasks: [
+      {
+        id: "lost",
+        isStuck: true,
+        why: expect.stringMatching(
+          /^It has been due for \d+ s\. No worker has taken it: none has the tool "gone", or all of them are busy\.$/,
+        ),
+      },
+    ],
+  });
+  expect((body as { tasks: unknown[] }).tasks).toHaveLength(1);
+});
+
+test("when the store is down the API says so, and the live stream tells when it is back", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  await waiting(made, at, "nap", {});
+  const stop = new AbortController();
+  const response = await fetch(new URL("api/live", at.at), {
+    headers: { "x-operator": JSON.stringify(viewer) },
+    signal: stop.signal,
+  });
+  const lines: unknown[] = [];
+  const reading = (async () => {
+    let text = "";
+    for await (const part of response.body ?? []) {
+      text += Buffer.from(part as Uint8Array).toString("utf8");
+      const whole = text.split("\n");
+      text = whole.pop() ?? "";
+      lines.push(...whole.map((line): unknown => JSON.parse(line)));
+    }
+  })().catch(() => {});
+  const store = made.store as unknown as { figures: unknown; workers: unknown };
+  const { figures, workers } = store;
+  const down = () => Promise.reject(new Error("connection refused to db.internal"));
+  store.figures = down;
+  store.workers = down;
+  const { status, body } = await at.get("api/tasks", viewer);
+  expect(status).toBe(503);
+  expect(body).toMatchObject({ error: { code: "store_down" } });
+  expect(JSON.stringify(body)).not.toContain("db.internal");
+  await vi.waitFor(() => expect(lines).toContainEqual({ type: "store", isDown: true }), patience);
+  store.figures = figures;
+  store.workers = workers;
+  await vi.waitFor(() => expect(lines).toContainEqual({ type: "store", isDown: false }), patience);
+  expect((await at.get("api/tasks", viewer)).status).toBe(200);
+  stop.abort();
+  await reading;
+});
+
+test("a new task is told to the pages that listen", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const stop = new AbortController();
+  const response = await fetch(new URL("api/live", at.at), {
+    headers: { "x-operator": JSON.stringify(viewer) },
+    signal: stop.signal,
+  });
+  const id = await waiting(made, at, "nap", {});
+  let text = "";
+  for await (const part of response.body ?? []) {
+    text += Buffer.from(part as Uint8Array).toString("utf8");
+    if (text.includes(`{"type":"task","id":"${id}"}`)) break;
+  }
+  expect(text).toContain('{"type":"beat"}');
+  stop.abort();
+});
+
+test("closing the app ends the streams of its console", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const response = await fetch(new URL("api/live", at.at), {
+    headers: { "x-operator": JSON.stringify(viewer) },
+  });
+  const before = performance.now();
+  await made.app.close();
+  await response.text().catch(() => "");
+  // Otherwise closing waits for ten seconds and then cuts the connection.
+  expect(performance.now() - before).toBeLessThan(8_000);
+});
