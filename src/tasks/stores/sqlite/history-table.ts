@@ -22,8 +22,14 @@ const newest = "order by created_at desc, id desc limit ?3";
 const before = "(created_at, id) < (?1, ?2)";
 const waitColumns = "task_id, wire, key, kind, tool, group_name, since";
 
+type HistoryStatement =
+  | ("findAll" | "findOwn" | "findKind" | "nextTool")
+  | ("overdue" | "nextDueTool" | "fruitless")
+  | ("nextWaitKind" | "waiting" | "waitsOf")
+  | ("log" | "runs" | "endRun" | "dropRuns");
+
 /** The SQL of what operators read. */
-export const historyStatements = {
+export const historyStatements: Readonly<Record<HistoryStatement, string>> = {
   findAll: `select ${columns} from tasks where rest is null and ${before} ${newest}`,
   findOwn: `select ${columns} from tasks
     where rest is null and principal = ?4 and (?5 is null or status = ?5) and (?6 is null or tool = ?6)
@@ -56,7 +62,7 @@ export const historyStatements = {
   endRun: `insert or ignore into task_runs (task_id, epoch, worker, began_at, ended_at, how)
     values (?, ?, ?, ?, ?, ?)`,
   dropRuns: "delete from task_runs where task_id = ? and epoch <= ?",
-} as const;
+};
 
 const statuses: readonly Status[] = [
   "working",
@@ -73,10 +79,7 @@ export class HistoryTable {
   constructor({ prepare }: SqliteDatabase) {
     const all = Object.entries(historyStatements).map(([name, sql]) => [name, prepare(sql)]);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every name is set
-    this.#do = Object.fromEntries(all) as Record<
-      keyof typeof historyStatements,
-      ReturnType<typeof prepare>
-    >;
+    this.#do = Object.fromEntries(all) as Record<HistoryStatement, ReturnType<typeof prepare>>;
   }
 
   /** Notes a run that has ended. */
