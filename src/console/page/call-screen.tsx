@@ -7,7 +7,7 @@ import { callMark } from "./calls-screen.tsx";
 import { EntryDetails } from "./entry-details.tsx";
 import { duration, size } from "./format.ts";
 import { Icon, StatusMark } from "./icons.tsx";
-import { now, useReading } from "./live.ts";
+import { now, useReading } from "./live-reading.ts";
 import { Copyable, Facts, Heading, JsonText, Problem, Skeleton, When } from "./parts.tsx";
 import { href } from "./route.ts";
 import { timelineOf } from "./timeline-model.ts";
@@ -24,6 +24,9 @@ export function CallScreen({ id }: { readonly id: string }): ComponentChild {
       <a class="back" href={href(["calls"])}>
         <Icon name="back" /> Calls
       </a>
+      <Heading title={data?.call.target ?? "Call"}>
+        {data !== undefined && <StatusMark mark={callMark(data.call)} />}
+      </Heading>
       {data !== undefined ? (
         <Loaded {...data} />
       ) : error !== undefined ? (
@@ -42,9 +45,6 @@ function Loaded(details: CallDetails): ComponentChild {
   const [selected, select] = useState<string>();
   return (
     <>
-      <Heading title={call.target}>
-        <StatusMark mark={callMark(call)} />
-      </Heading>
       <Facts
         facts={[
           ["Call", <Copyable text={call.id} what="the id of the call" />],

@@ -5,7 +5,7 @@ import type { CallList, CallRow } from "../wire.ts";
 import { duration } from "./format.ts";
 import { StatusMark } from "./icons.tsx";
 import type { Mark } from "./icons.tsx";
-import { useReading } from "./live.ts";
+import { useReading } from "./live-reading.ts";
 import { Empty, Heading, Problem, Skeleton, When } from "./parts.tsx";
 import { href } from "./route.ts";
 

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { route } from "./route.ts";
 
 /** What is about to happen. */
 export interface Intention {
@@ -38,6 +39,9 @@ export function Confirmation(): ComponentChild {
     if (open === undefined) dialog.current?.close();
     else dialog.current?.showModal();
   }, [open]);
+  // A person who goes to another screen has decided against it.
+  const place = route.value.path.join("/");
+  useEffect(() => () => asked.peek()?.settle(false), [place]);
   return (
     <dialog ref={dialog} aria-labelledby="confirm-title" onClose={() => open?.settle(false)}>
       {open !== undefined && (

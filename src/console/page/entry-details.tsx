@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from "preact";
 import { duration, exact, size } from "./format.ts";
-import { isOffline } from "./live.ts";
+import { isOffline } from "./live-reading.ts";
 import { Facts, JsonText } from "./parts.tsx";
 import { inRun } from "./timeline-model.ts";
 import type { Row, Timeline } from "./timeline-model.ts";

@@ -7,7 +7,7 @@ import type { Inbox, Session, TaskList } from "../wire.ts";
 import { Confirmation } from "./confirm.tsx";
 import { clock, count } from "./format.ts";
 import { Icon, StatusMark } from "./icons.tsx";
-import { isLive, useReading } from "./live.ts";
+import { isLive, useReading } from "./live-reading.ts";
 import { href, route } from "./route.ts";
 import { trouble } from "./server.ts";
 

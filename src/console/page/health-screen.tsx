@@ -4,7 +4,7 @@ import type { ComponentChild } from "preact";
 import type { HealthFacts } from "../wire.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { grouped, rough } from "./format.ts";
-import { useReading } from "./live.ts";
+import { useReading } from "./live-reading.ts";
 import { Heading, Problem, Skeleton, When } from "./parts.tsx";
 
 export function HealthScreen(): ComponentChild {

@@ -32,6 +32,7 @@ export type Mark =
   | "cancelled"
   | "stuck"
   | "waiting"
+  | "refused"
   | "task";
 
 const marks: Readonly<Record<Mark, ComponentChild>> = {
@@ -40,6 +41,7 @@ const marks: Readonly<Record<Mark, ComponentChild>> = {
   waiting: <path d="M6 1l5 5-5 5-5-5z" />,
   completed: <path d="M1.5 6.5l3 3 6-7" />,
   failed: <path d="M2 2l8 8M10 2l-8 8" />,
+  refused: <path d="M3.8 1h4.4L11 3.8v4.4L8.2 11H3.8L1 8.2V3.8zM4 6h4" />,
   cancelled: [<circle cx="6" cy="6" r="4.5" />, <path d="M3 9l6-6" />],
   stuck: <path class="fill" d="M6 .8l5.6 10.4H.4zM5.4 4.4v3.4h1.2V4.4zm0 4.4v1.2h1.2V8.8z" />,
   task: <path d="M1.5 3h9M1.5 6h9M1.5 9h9" />,
@@ -52,6 +54,7 @@ const words: Readonly<Record<Mark, string>> = {
   completed: "Completed",
   failed: "Failed",
   cancelled: "Cancelled",
+  refused: "Refused",
   stuck: "Stuck",
   task: "Became a task",
 };

@@ -14,7 +14,7 @@ import { AnswerForm, answerOf } from "./answer-form.tsx";
 import { shortId } from "./format.ts";
 import { Icon } from "./icons.tsx";
 import { standing } from "./inbox-list.ts";
-import { isOffline, now } from "./live.ts";
+import { isOffline, now } from "./live-reading.ts";
 import { Facts, When } from "./parts.tsx";
 import { href } from "./route.ts";
 import { post, Refusal } from "./server.ts";

@@ -19,6 +19,7 @@ export function shownAfter(
   items: readonly InboxItem[],
   isWhole: boolean,
 ): readonly ShownItem[] {
+  const reach = isWhole ? Infinity : (items.at(-1)?.since ?? 0);
   const fresh = new Map(items.map((item) => [idOf(item), item]));
   const kept = shown.map((known): ShownItem => {
     const item = fresh.get(known.id);
@@ -28,7 +29,8 @@ export function shownAfter(
       const isSame = item.since === known.item.since;
       return isSame && known.outcome !== undefined ? known : { ...known, item, outcome: undefined };
     }
-    if (known.outcome !== undefined || !isWhole) return known;
+    // It may be on a page that was not read again.
+    if (known.outcome !== undefined || known.item.since >= reach) return known;
     return { ...known, outcome: "Someone else has answered, or the task has ended." };
   });
   const added = [...fresh].map(([id, item]) => ({ id, item, outcome: undefined }));
@@ -44,17 +46,11 @@ export interface Section {
   readonly items: readonly ShownItem[];
 }
 
-const hour = 3_600_000;
-
-/** Divides the inbox. Within a section, the oldest come first. */
-export function sectionsOf(
-  shown: readonly ShownItem[],
-  division: Division,
-  now: number,
-): readonly Section[] {
+/** Divides the inbox. Within a section, the oldest come first. By age there is one section. */
+export function sectionsOf(shown: readonly ShownItem[], division: Division): readonly Section[] {
   const sections = new Map<string, ShownItem[]>();
   for (const one of shown) {
-    const title = titleFor(one.item, division, now);
+    const title = titleFor(one.item, division);
     const section = sections.get(title) ?? [];
     section.push(one);
     sections.set(title, section);
@@ -62,12 +58,9 @@ export function sectionsOf(
   return [...sections].map(([title, items]) => ({ title, items }));
 }
 
-function titleFor({ since, group, tool }: InboxItem, division: Division, now: number): string {
+function titleFor({ group, tool }: InboxItem, division: Division): string {
   if (division === "group") return group ?? "For the client";
-  if (division === "tool") return tool;
-  const age = now - since;
-  if (age > 24 * hour) return "Waiting for more than a day";
-  return age > hour ? "Waiting for more than an hour" : "New";
+  return division === "tool" ? tool : "The oldest first";
 }
 
 /** "2 of 3 have approved", or how long it has left. */

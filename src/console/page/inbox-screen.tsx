@@ -7,9 +7,10 @@ import { count } from "./format.ts";
 import { InboxCard } from "./inbox-card.tsx";
 import { divisions, sectionsOf, shownAfter } from "./inbox-list.ts";
 import type { ShownItem } from "./inbox-list.ts";
-import { now, useReading } from "./live.ts";
+import { useReading } from "./live-reading.ts";
 import { Empty, Heading, Problem, Skeleton } from "./parts.tsx";
 import { refine, route } from "./route.ts";
+import { read } from "./server.ts";
 import { session } from "./frame.tsx";
 
 const pageLength = 100;
@@ -25,7 +26,10 @@ export function InboxScreen(): ComponentChild {
       <Heading title="Inbox" />
       <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
         <fieldset class="chips">
-          <legend>By</legend>
+          <legend class="unseen">Divide by</legend>
+          <span class="soft" aria-hidden="true">
+            By
+          </span>
           {divisions.map((one) => (
             <label key={one} class={one === division ? "chip on" : "chip"}>
               <input
@@ -99,16 +103,24 @@ function InboxItems(props: {
   readonly isFiltered: boolean;
 }): ComponentChild {
   const { filters, division, isFiltered } = props;
-  const [limit, setLimit] = useState(pageLength);
-  const reading = useReading<Inbox>(`api/inbox?${filters}&limit=${limit}`);
+  const address = `api/inbox?${filters}&limit=${pageLength}`;
+  const reading = useReading<Inbox>(address);
+  const [next, setNext] = useState<string>();
   const [shown, setShown] = useState<readonly ShownItem[]>();
   const [open, setOpen] = useState<string>();
   useEffect(() => {
     if (reading.data === undefined) return;
-    const { items, next } = reading.data;
+    const { items } = reading.data;
     remember(items);
-    setShown((before = []) => shownAfter(before, items, next === undefined));
+    setShown((before = []) => shownAfter(before, items, reading.data?.next === undefined));
+    setNext((before) => before ?? reading.data?.next);
   }, [reading.data]);
+  const readMore = async (after: string) => {
+    const page = await read<Inbox>(`${address}&after=${encodeURIComponent(after)}`);
+    remember(page.items);
+    setShown((before = []) => [...before, ...shownAfter([], page.items, true)]);
+    setNext(page.next);
+  };
 
   if (shown === undefined) {
     return reading.error === undefined ? (
@@ -126,7 +138,7 @@ function InboxItems(props: {
   };
   return (
     <>
-      {sectionsOf(shown, division, now.value).map(({ title, items }) => (
+      {sectionsOf(shown, division).map(({ title, items }) => (
         <section key={title} class="cards">
           <h2>
             {title} <span class="soft">{items.length}</span>
@@ -156,8 +168,8 @@ function InboxItems(props: {
             Clear {settled} answered
           </button>
         )}
-        {reading.data?.next !== undefined && (
-          <button type="button" class="link" onClick={() => setLimit(limit + pageLength)}>
+        {next !== undefined && (
+          <button type="button" class="link" onClick={() => void readMore(next).catch(() => {})}>
             Show more
           </button>
         )}

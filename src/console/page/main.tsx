@@ -10,7 +10,7 @@ import { CallScreen } from "./call-screen.tsx";
 import { CallsScreen } from "./calls-screen.tsx";
 import { HealthScreen } from "./health-screen.tsx";
 import { InboxScreen } from "./inbox-screen.tsx";
-import { follow, isPassing } from "./live.ts";
+import { follow, isPassing } from "./live-reading.ts";
 import { route } from "./route.ts";
 import { openLink, read, Refusal } from "./server.ts";
 import { Frame, session, shownScreen } from "./frame.tsx";

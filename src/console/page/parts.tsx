@@ -5,7 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import type { Json } from "../../util/json.ts";
 import { exact, relative, rough } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { now } from "./live.ts";
+import { now } from "./live-reading.ts";
 import type { Refusal } from "./server.ts";
 
 /** A moment, as people say it. The exact time appears when the pointer or the focus is on it. */

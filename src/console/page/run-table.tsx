@@ -65,14 +65,15 @@ function endOf(run: KnownRun, runs: readonly KnownRun[]): string {
       ? `${run.worker} died.`
       : `${run.worker} died. ${next.worker} took over after ${duration(next.beganAt - run.until)}.`;
   }
-  return run.how === undefined ? "It ended." : ends[run.how];
+  return ends[run.how ?? ""] ?? "It ended.";
 }
 
-const ends: Readonly<Record<NonNullable<KnownRun["how"]>, string>> = {
+const ends: Readonly<Record<string, string>> = {
   parked: "It waits.",
   released: "The worker gave it back.",
   failed: "It failed and is tried again.",
   finished: "It finished.",
-  cancelled: "It was cancelled.",
-  lost: "The worker lost it.",
+  cancelled: "The task was cancelled.",
+  expired: "The time of the task was up.",
+  undone: "Its steps were undone.",
 };

@@ -2,13 +2,20 @@
 
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { EntryFacts, RerunRequest, TaskDetails, TaskLog, TaskOutcome } from "../wire.ts";
+import type {
+  EntryFacts,
+  RerunRequest,
+  TaskDetails,
+  TaskLog,
+  TaskOutcome,
+  TaskRow,
+} from "../wire.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { confirmed } from "./confirm.tsx";
 import { EntryDetails } from "./entry-details.tsx";
 import { count, duration, size } from "./format.ts";
 import { Icon, StatusMark } from "./icons.tsx";
-import { isOffline, now, useReading } from "./live.ts";
+import { isOffline, now, useReading } from "./live-reading.ts";
 import { Copyable, Facts, Heading, JsonText, Problem, Skeleton, When } from "./parts.tsx";
 import { go, href } from "./route.ts";
 import { RunTable } from "./run-table.tsx";
@@ -24,13 +31,41 @@ export function TaskScreen({ id }: { readonly id: string }): ComponentChild {
     (line) => line.type === "any" || (line.type === "task" && line.id === id),
   );
   const rest = useRest(address, data);
+  const [problem, setProblem] = useState<Refusal>();
+  const act: Act = async (path, body) => {
+    setProblem(undefined);
+    try {
+      return await post<TaskOutcome>(`${address}/${path}`, body);
+    } catch (thrown) {
+      setProblem(thrown instanceof Refusal ? thrown : new Refusal(0, "unknown", String(thrown)));
+      return undefined;
+    } finally {
+      reload();
+    }
+  };
   return (
     <div class="screen">
       <a class="back" href={href(["tasks"])}>
         <Icon name="back" /> Tasks
       </a>
+      <Heading title={data?.task.tool ?? "Task"}>
+        {data !== undefined && (
+          <StatusMark mark={data.task.isStuck === true ? "stuck" : data.task.status} />
+        )}
+        {data?.mayCancel === true && isLive(data.task) && (
+          <button
+            type="button"
+            class="push"
+            disabled={isOffline()}
+            onClick={() => void cancel(data.task.tool, act)}
+          >
+            Cancel the task
+          </button>
+        )}
+      </Heading>
+      {problem && <Problem refusal={problem} />}
       {data !== undefined ? (
-        <Loaded details={data} rest={rest} reload={reload} />
+        <Loaded details={data} rest={rest} act={act} />
       ) : error !== undefined ? (
         <Problem refusal={error} retry={reload} />
       ) : (
@@ -39,6 +74,9 @@ export function TaskScreen({ id }: { readonly id: string }): ComponentChild {
     </div>
   );
 }
+
+const isLive = ({ status }: Pick<TaskRow, "status">): boolean =>
+  status === "working" || status === "input_required";
 
 /** The entries after the first page of the log. The log only grows, so what was read stays. */
 function useRest(address: string, details: TaskDetails | undefined): readonly EntryFacts[] {
@@ -74,12 +112,12 @@ const lastOf = (entries: readonly EntryFacts[]): number => entries.at(-1)?.seq ?
 interface LoadedProps {
   readonly details: TaskDetails;
   readonly rest: readonly EntryFacts[];
-  readonly reload: () => void;
+  readonly act: Act;
 }
 
-function Loaded({ details, rest, reload }: LoadedProps): ComponentChild {
+function Loaded({ details, rest, act }: LoadedProps): ComponentChild {
   const { task, runs, waits } = details;
-  const isOver = !["working", "input_required"].includes(task.status);
+  const isOver = !isLive(task);
   // Bars that are not over grow, but not so often that the drawing keeps the page busy.
   const time = isOver ? task.updatedAt : Math.floor(now.value / 5000) * 5000;
   const timeline = useMemo(
@@ -96,35 +134,9 @@ function Loaded({ details, rest, reload }: LoadedProps): ComponentChild {
     [details, rest, time],
   );
   const [selected, select] = useState<string>();
-  const [problem, setProblem] = useState<Refusal>();
-  const act = async (path: string, body: object): Promise<TaskOutcome | undefined> => {
-    setProblem(undefined);
-    try {
-      return await post<TaskOutcome>(`api/tasks/${encodeURIComponent(task.id)}/${path}`, body);
-    } catch (error) {
-      setProblem(error instanceof Refusal ? error : new Refusal(0, "unknown", String(error)));
-      return undefined;
-    } finally {
-      reload();
-    }
-  };
   const row = timeline.rows.find(({ id }) => id === selected);
   return (
     <>
-      <Heading title={task.tool}>
-        <StatusMark mark={task.isStuck === true ? "stuck" : task.status} />
-        {details.mayCancel && !isOver && (
-          <button
-            type="button"
-            class="push"
-            disabled={isOffline()}
-            onClick={() => void cancel(task.tool, act)}
-          >
-            Cancel the task
-          </button>
-        )}
-      </Heading>
-      {problem && <Problem refusal={problem} />}
       <Verdict details={details} timeline={timeline} />
       <Facts
         facts={[

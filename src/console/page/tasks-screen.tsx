@@ -7,7 +7,7 @@ import type { LiveLine, TaskCounts, TaskList, TaskRow } from "../wire.ts";
 import { grouped, shortId } from "./format.ts";
 import { StatusMark, wordFor } from "./icons.tsx";
 import type { Mark } from "./icons.tsx";
-import { useChanges } from "./live.ts";
+import { useChanges } from "./live-reading.ts";
 import { isNarrow } from "./narrow.ts";
 import { Empty, Heading, Problem, Skeleton, When } from "./parts.tsx";
 import { href, refine, route } from "./route.ts";

@@ -15,6 +15,7 @@ export interface Piece {
 
 /** A run with the end that it had, or that is known of it. */
 export interface KnownRun extends RunFacts {
+  readonly beganAt: number;
   /** When it ended. For a worker that died, the last sign of it. For a run under way, now. */
   readonly until: number;
   /** Whether its worker died: another run took over, and this one never ended. */
@@ -30,14 +31,20 @@ export function knownRuns(
   now: number,
   isOver: boolean,
 ): KnownRun[] {
+  let last = 0;
   return runs.map((run, index) => {
     const next = runs[index + 1];
+    const beganAt = run.beganAt ?? lastSigns.get(run.epoch) ?? last;
+    last = run.endedAt ?? beganAt;
     const isTakenOver = run.endedAt === undefined && (next !== undefined || isOver);
-    const sign = Math.max(run.beganAt, lastSigns.get(run.epoch) ?? 0);
+    const isDead = isTakenOver || run.how === "lost";
+    const sign = Math.max(beganAt, lastSigns.get(run.epoch) ?? 0);
     return {
       ...run,
-      until: run.endedAt ?? (isTakenOver ? sign : now),
-      isDead: isTakenOver || run.how === "lost",
+      beganAt,
+      // A worker that died is known to have lived until its last entry, not until another one took over.
+      until: isDead ? sign : (run.endedAt ?? now),
+      isDead,
       isOpen: run.endedAt === undefined && !isTakenOver,
     };
   });

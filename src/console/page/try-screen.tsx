@@ -128,7 +128,7 @@ const marks: Readonly<Record<TryOutcome["status"], Mark>> = {
   input_required: "input_required",
   completed: "completed",
   failed: "failed",
-  refused: "failed",
+  refused: "refused",
   task: "task",
 };
 
@@ -214,7 +214,7 @@ function Question(props: {
   const { question, isBusy, answer } = props;
   return (
     <div class="asked">
-      <h3>{question.message}</h3>
+      <h2>{question.message}</h2>
       {question.url !== undefined ? (
         <p>
           It is answered on a page: <a href={question.url}>open it</a>
