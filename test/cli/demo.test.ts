@@ -46,7 +46,7 @@ function run(args: readonly string[], env: Record<string, string>): Promise<Ende
   });
 }
 
-const six = `
+const seven = `
 What happened
  ✔ The call took 2 rounds, on replica A and B. No server kept it in between.
  ✔ You were asked 2 questions: the price, then the network (in the background).
@@ -54,6 +54,7 @@ What happened
  ✔ Replica A was killed (kill -9) while it was creating the VM.
  ✔ Replica B took over T s later. No finished step was repeated.
  ✔ The cloud received 2 requests with 1 idempotency key, and created 1 VM.
+ ✔ A client that cannot be asked got a page instead, from the same tool.
 `;
 
 test("without a terminal a script answers, the story holds, and nothing is left behind", async () => {
@@ -64,10 +65,10 @@ test("without a terminal a script answers, the story holds, and nothing is left 
     .replace(/replica [12] and [12]/, "replica A and B")
     .replace(/Replica [12] was/, "Replica A was")
     .replace(/Replica [12] took over [\d.]+ s/, "Replica B took over T s");
-  expect(told).toBe(six);
+  expect(told).toBe(seven);
   expect(stderr).toContain("web-1 runs as vm-1 in the private network, for $70 a month.");
   // In the order of the tool's code, whichever report arrives first.
-  const lines = [...stderr.matchAll(/^ *[\d.]+ s {2}(?:replica \d|you|result) +(.*)$/gm)];
+  const lines = [...stderr.matchAll(/^ *[\d.]+ s {2}(?:replica \d|you|visitor|result) +(.*)$/gm)];
   expect(lines.map(([, line = ""]) => line.replaceAll(/[\d.]+/g, "N"))).toEqual([
     'call the tool provision_vm { name: "web-N", size: "large" }',
     "receives the call",
@@ -82,6 +83,9 @@ test("without a terminal a script answers, the story holds, and nothing is left 
     expect.stringContaining("private"),
     "connects the VM to the network",
     expect.stringContaining("runs as vm-N"),
+    "gives its model the address of a page, for you",
+    "opens the page, and answers no",
+    expect.stringContaining("No VM was created"),
   ]);
   expect(`${stdout}${stderr}`.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(code).toBe(0);

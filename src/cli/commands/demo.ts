@@ -14,8 +14,9 @@ Usage
 
 Two server processes share a key and a SQLite file. You order a virtual machine
 from them and answer two questions. In between, the process that is creating the
-machine is killed with kill -9, and the other one finishes its work. At the end,
-six lines say what happened and whether it is correct.
+machine is killed with kill -9, and the other one finishes its work. Then a
+client that cannot be asked calls the same tool, and a page of the server asks in
+its place. At the end, seven lines say what happened and whether it is correct.
 
 The demo needs no account, no browser and no network, and leaves nothing behind,
 even after Ctrl-C.
@@ -28,7 +29,7 @@ Examples
   npx mcp-parley demo --auto && echo "all is well"
 
 Exit codes
-  0 all six lines are correct, 1 one is not, or you declined, 130 interrupted
+  0 all seven lines are correct, 1 one is not, or you declined, 130 interrupted
 `,
   run: async (args, io) => {
     const { values } = parseOptions("demo", args, { auto: { type: "boolean" } });

@@ -7,7 +7,7 @@ import type { OpenQuestion } from "../../client/index.ts";
 import { askPerson } from "../prompts/person.ts";
 
 /** Who acts in a line. */
-export type Who = "you" | "replica 1" | "replica 2" | "kill -9" | "client" | "result";
+export type Who = "you" | "replica 1" | "replica 2" | "kill -9" | "client" | "visitor" | "result";
 
 const paint: Readonly<Record<Who, (text: string) => string>> = {
   you: style.bold,
@@ -15,6 +15,7 @@ const paint: Readonly<Record<Who, (text: string) => string>> = {
   "replica 2": style.yellow,
   "kill -9": style.red,
   client: style.dim,
+  visitor: style.bold,
   result: style.green,
 };
 

@@ -8,6 +8,7 @@ import { replicaName } from "./narrator.ts";
 import type { Narrator, Person } from "./narrator.ts";
 import { Replicas, roundRobin, sharedFiles } from "./replicas.ts";
 import type { Deed } from "./replicas.ts";
+import { playEpilogue } from "./epilogue.ts";
 import type { Evidence } from "./verdict.ts";
 
 /** What the story needs. */
@@ -41,6 +42,10 @@ export class Story {
   #wasMissed = false;
   #wasRefused = false;
   #hasResult = false;
+  /** Whether the story has a result, and another client has its turn. */
+  #isOver = false;
+  #requests: Evidence["requests"] = [];
+  #hadPage = false;
 
   constructor(setting: Setting) {
     this.#setting = setting;
@@ -51,7 +56,8 @@ export class Story {
   /** Plays it. Rejects if there is no result. */
   readonly play = async (signal: AbortSignal): Promise<void> => {
     const { narrator } = this.#setting;
-    const balancer = await roundRobin(await this.#replicas.urls(), this.#onRequest);
+    const urls = await this.#replicas.urls();
+    const balancer = await roundRobin(urls, this.#onRequest);
     this.#endings.unshift(balancer.close);
     const server = await connect(balancer.url, { elicit: "events" });
     this.#endings.unshift(server.close);
@@ -69,7 +75,17 @@ export class Story {
     if (!this.#wasRefused) await this.#hasDone("configure", signal);
     narrator.tell("result", text);
     this.#hasResult = true;
+    this.#requests = this.#requestsSoFar();
+    if (this.#wasRefused) return;
+    const replica = this.#killed?.replica === 1 ? 2 : 1;
+    const survivor = { replica, url: urls[replica - 1] ?? "" };
+    this.#isOver = true;
+    this.#hadPage = await playEpilogue(survivor, narrator, signal);
   };
+
+  #requestsSoFar(): Evidence["requests"] {
+    return cloudRequests(sharedFiles(this.#setting.folder).cloudFile);
+  }
 
   /** Whether the person declined, so that the rest did not happen. */
   get wasRefused(): boolean {
@@ -87,8 +103,9 @@ export class Story {
     becameTask: this.#becameTask,
     killed: this.#killed,
     deeds: this.#deeds,
-    requests: cloudRequests(sharedFiles(this.#setting.folder).cloudFile),
+    requests: this.#hasResult ? this.#requests : this.#requestsSoFar(),
     hasResult: this.#hasResult,
+    hadPage: this.#hadPage,
   });
 
   readonly #onRequest = (index: number, method: string): void => {
@@ -138,6 +155,8 @@ export class Story {
    * them in the order of the tool's code.
    */
   readonly #onDeed = (deed: Deed): void => {
+    // What the last client orders is another story.
+    if (this.#isOver) return;
     this.#deeds.push(deed);
     this.#arrivals.emit("deed");
     if (deed.what === "create" && !this.#becameTask) return;

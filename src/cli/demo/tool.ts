@@ -33,7 +33,7 @@ const Order: Schema<Order> = fromJsonSchema<Order>({
 });
 
 /** The demo prints the events itself. */
-const quiet: Logger = { ...stderrLogger, info: () => {} };
+const quiet: Logger = { ...stderrLogger, info: () => {}, warn: () => {} };
 
 /** The app and its tool. */
 export interface VmProvision {
@@ -43,7 +43,9 @@ export interface VmProvision {
 
 /** The app of the demo. */
 export function vmProvision(cloud: Cloud, store?: Store): VmProvision {
-  const app = parley({ name: "vm-provision", version: "1.0.0", store, logger: quiet });
+  const settings = { name: "vm-provision", version: "1.0.0", logger: quiet };
+  // With a store, clients that cannot be asked get a page for each question.
+  const app = parley(store === undefined ? settings : { ...settings, store, relay: true });
   // #region tool
   const provisionVm = app.tool(
     "provision_vm",

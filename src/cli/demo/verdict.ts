@@ -1,4 +1,4 @@
-// Says in six lines what happened, and whether that is correct.
+// Says in seven lines what happened, and whether that is correct.
 
 import { counted } from "../screen/amounts.ts";
 import type { CloudRequest } from "./cloud.ts";
@@ -16,6 +16,8 @@ export interface Evidence {
   /** The requests that the cloud received. */
   readonly requests: readonly CloudRequest[];
   readonly hasResult: boolean;
+  /** Whether a client that cannot be asked was given a page, and its call came to an end. */
+  readonly hadPage: boolean;
 }
 
 /** One line of the verdict. */
@@ -29,7 +31,7 @@ const slackMs = 5_000;
 
 /** The verdict. */
 export function verdict(evidence: Evidence, leaseMs: number): readonly Line[] {
-  const { rounds, asked, becameTask, killed, deeds, requests, hasResult } = evidence;
+  const { rounds, asked, becameTask, killed, deeds, requests, hasResult, hadPage } = evidence;
   const goesOn = deeds.findLast(({ what }) => what === "create");
   const isTakenOver =
     killed !== undefined && goesOn !== undefined && goesOn.replica !== killed.replica;
@@ -69,6 +71,12 @@ export function verdict(evidence: Evidence, leaseMs: number): readonly Line[] {
     {
       text: `The cloud received ${counted(creations.length, "request")} with ${counted(keys.size, "idempotency key")}, and created ${counted(vms.size, "VM")}.`,
       holds: creations.length === 2 && keys.size === 1 && vms.size === 1,
+    },
+    {
+      text: hadPage
+        ? "A client that cannot be asked got a page instead, from the same tool."
+        : "A client that cannot be asked got no page.",
+      holds: hadPage,
     },
   ];
 }
