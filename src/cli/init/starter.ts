@@ -62,19 +62,29 @@ const app = (
   name: string,
 ) => `// The tools of this server. server.ts serves them, and app.test.ts calls them without a server.
 
-import { parley } from "mcp-parley";
+import { memoryStore, parley } from "mcp-parley";
 import { z } from "zod";
 
-export const app = parley({ name: ${JSON.stringify(name)}, version: "0.1.0" });
+export const app = parley({
+  name: ${JSON.stringify(name)},
+  version: "0.1.0",
+  // A client that cannot show a form gets a page, or its model asks in the chat. Until the answer comes, the call is kept
+  // in the store. In production, use sqliteStore or postgresStore, which keep it through a restart.
+  store: memoryStore(),
+  relay: true,
+});
 
 export const bookTable = app.tool(
   "book_table",
   {
     description: "Book a table at the restaurant",
     inputSchema: z.object({ guests: z.int().min(1).max(12) }),
+    ui: "form", // Hosts that render MCP Apps show the questions inside the conversation.
   },
   async ({ guests }, ctx) => {
-    const time = await ctx.choose("time", "When would you like to come?", ["18:00", "20:00"]);
+    const time = await ctx.choose("time", "When would you like to come?", ["18:00", "20:00"], {
+      relay: true, // A model may pass on this answer. It may not confirm for its user, so "sure" gets a page.
+    });
 
     // Side effects and lookups belong in a step. A step runs once. Later rounds get its recorded result.
     const table = await ctx.step("find a table", () => (guests > 6 ? "the long table" : "table 4"));
@@ -106,6 +116,12 @@ test("books nothing if the guest declines", async () => {
   const call = await play(bookTable, { guests: 8 }, { time: "18:00", sure: declined });
   expect(call.text).toBe("Nothing was booked.");
   expect(call.ran("book")).toBe(0);
+});
+
+test("reaches people whose client cannot show a form", async () => {
+  const call = await play(bookTable, { guests: 2 }, { time: "20:00", sure: true }, { client: "chat" });
+  expect(call.text).toBe("Booked table 4 for 2 at 20:00.");
+  expect(call.pauses[0]).toContain("When would you like to come?");
 });
 
 test("repeats a step only with the same idempotency key after a crash", async () => {
