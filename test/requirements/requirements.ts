@@ -617,7 +617,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D11",
     says: "Secrets are not requested through forms.",
-    notOurs: "the author decides what to ask; ctx.openUrl is there for secrets",
+    test: "a secret goes by the page even if the client shows forms, and is not shown as it is typed",
   },
   {
     id: "D12",
@@ -627,7 +627,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D13",
     says: "The person who completes a page is the person who was sent to it.",
-    test: "tells the page which call, which question and which principal it is for",
+    test: "a stolen link is of no use to anyone but the person who was asked",
   },
   {
     id: "D14",

@@ -155,7 +155,7 @@ describe("a host that renders MCP Apps", () => {
     const first = await bug(app);
     const call = handleIn(first);
     expect(blocksIn(first)).toEqual([
-      `Not finished. An answer from the user is needed. A form is shown to the user. Wait. When they say that they are done, call continue_call with {"call":"${call}"}. Do not answer for the user. Do not call resolve_bug again: that would start a second call.`,
+      `Not finished. An answer from the user is needed. A form is shown to the user. Wait. If they see none, tell them that this client cannot show it. When they say that they are done, call continue_call with {"call":"${call}"}. Do not answer for the user. Do not call resolve_bug again: that would start a second call.`,
       'Details: {"questions":{"how":{"message":"How was #7 resolved?"}}}',
     ]);
     expect(pauseOf(first)).toMatchObject({

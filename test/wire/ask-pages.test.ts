@@ -186,7 +186,7 @@ describe("a question of a client that opens pages", () => {
     expect(text).toMatch(/value="Duplicate" [^>]*checked|checked[^>]* value="Duplicate"/);
   });
 
-  test("a secret goes by the page even if the client shows forms, and is not shown as it is typed", async () => {
+  test("a secret goes by the page even if the client shows forms, and is not shown as it is typed [D11]", async () => {
     const app = make();
     const forms = { capabilities: { elicitation: { form: {}, url: {} } } };
     const asked = await ask(app, "secret", forms);
@@ -331,7 +331,7 @@ describe("visitors", () => {
     pages: { authorize },
   });
 
-  test("a stolen link is of no use to anyone but the person who was asked", async () => {
+  test("a stolen link is of no use to anyone but the person who was asked [D13]", async () => {
     const app = make(guarded());
     const asked = await ask(app, "resolve", { headers: { authorization: "Bearer ada" } });
     const { url } = pageIn(asked);

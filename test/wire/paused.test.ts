@@ -246,7 +246,7 @@ describe("continue_call", () => {
     );
   });
 
-  test("says the same for unknown handles, expired handles and those of other callers", async () => {
+  test("says the same for unknown handles, expired handles and those of other callers [D9]", async () => {
     const { app, ran } = tracker({ limits: { pauseMs: 1 } });
     const call = handleIn(await callTool(as(app, "ada"), "resolve_bug", { id: 7 }, chat));
     const answers = { how: "Fixed" };
@@ -268,7 +268,7 @@ describe("continue_call", () => {
     expect(ran).toEqual([]);
   });
 
-  test("belongs to the caller who was asked", async () => {
+  test("belongs to the caller who was asked [D10]", async () => {
     const { app, ran } = tracker();
     const call = handleIn(await callTool(as(app, "ada"), "resolve_bug", { id: 7 }, chat));
     const answers = { how: "Fixed" };

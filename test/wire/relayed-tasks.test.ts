@@ -249,7 +249,7 @@ describe("a client that follows tasks", () => {
     expect(textIn(await callTool(app, "answer_call", sent, able))).toBe("Ada");
   });
 
-  test("and shows forms gets its task, with no question that it has not declared", async () => {
+  test("and shows forms gets its task, with no question that it has not declared [S24] [S25]", async () => {
     const { app } = await working({ url });
     app.tool("asks", { task: "optional" }, async (ctx) => {
       await ctx.background();

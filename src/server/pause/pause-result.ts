@@ -58,7 +58,12 @@ function instruction(handle: string, { tool, questions, task }: Pause): string {
       `Ask them the questions below and then call continue_call with {${call},"answers":{…}}, or with "decline":["key"] for what they do not want to answer.`,
     );
   }
-  if (ways.has("app")) parts.push("A form is shown to the user. Wait.");
+  if (ways.has("app")) {
+    // A client may say that it renders Apps, and be part of a program that does not.
+    parts.push(
+      "A form is shown to the user. Wait. If they see none, tell them that this client cannot show it.",
+    );
+  }
   if (ways.has("link")) parts.push("Give them the address below, where they answer on a page.");
   if (!ways.has("relay")) {
     parts.push(`When they say that they are done, call continue_call with {${call}}.`);

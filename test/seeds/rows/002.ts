@@ -607,6 +607,10 @@ export const tutorial: readonly Row[] = [
           at.taskPhases,
           "a client that never declares tasks is refused work that it cannot wait for",
         ),
+        by(
+          at.relayedTasks,
+          "a model that sees only texts brings one handler with every kind of question to its end",
+        ),
       ),
     ],
     [

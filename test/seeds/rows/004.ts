@@ -245,7 +245,13 @@ export const csharpPage: readonly Row[] = [
       "A low-level tool works with clients that do not support rounds: each question is sent as a request, and the handler is called again.",
       by(at.csharp, bothClients),
     ],
-    ["One implementation works with any client.", by(at.csharp, bothClients)],
+    [
+      "One implementation works with any client.",
+      and(
+        by(at.csharp, bothClients),
+        by(at.everyWay, "over HTTP, a client with %s of %s comes to the same end"),
+      ),
+    ],
     ["With rounds the result that asks goes over the wire.", by(at.csharp, bothClients)],
     ["Without them the client never sees it.", by(at.csharp, bothClients)],
     [

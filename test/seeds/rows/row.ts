@@ -59,6 +59,8 @@ export const at = {
   mishaps: wire("mishaps"),
   notifications: wire("notifications"),
   pages: wire("pages"),
+  relayedTasks: wire("relayed-tasks"),
+  everyWay: "test/reach/every-way.test.ts",
   rounds: wire("rounds"),
   shedding: wire("shedding"),
   stdio: wire("stdio"),
