@@ -1,5 +1,6 @@
 // The operations that `ctx` is built on, and the options that an author passes to them.
 
+import type { Journal } from "./journal.ts";
 import type { Question } from "./promises.ts";
 import type { Json } from "../util/json.ts";
 
@@ -21,6 +22,8 @@ export interface Operations {
   readonly patched: (key: string) => Promise<boolean>;
   /** False while the run repeats what earlier runs have already done (R5). */
   readonly isLive: () => boolean;
+  /** What the run has started with. */
+  readonly journal: () => Journal;
   /** A signal that aborts when the run is stopped from outside (R12). */
   readonly signal: () => AbortSignal;
   /** Calls `release` when the run ends, or at once if it has ended. */
@@ -45,6 +48,8 @@ export interface QuestionSpec {
   readonly impossible?: Error | undefined;
   /** The error if its answer was given to another question. By default it is asked again, once (R7). */
   readonly ifChanged?: (() => Error) | undefined;
+  /** Not the handler's: its key may contain "~", which the keys of authors may not. */
+  readonly isOwn?: boolean | undefined;
   /** What the carrier shows. The engine does not look at it. */
   readonly shown: unknown;
   /** The method of `ctx` that asked the question, for messages. */

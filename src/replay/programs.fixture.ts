@@ -254,6 +254,7 @@ export async function direct(program: Program): Promise<Json> {
     checkpoint: () => at(undefined),
     patched: () => Promise.resolve(true),
     isLive: () => true,
+    journal: () => ({ entries: [], out: [] }),
     signal: () => new AbortController().signal,
     onRunEnd: () => {},
     refuse: (_key, mistake) => {

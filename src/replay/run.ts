@@ -200,6 +200,10 @@ class Run<T> implements Operations, Stoppable {
     return this.#playback === undefined ? !this.#isLater() : this.#playback.isLive();
   }
 
+  journal(): Journal {
+    return this.#history.journal;
+  }
+
   signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -367,15 +371,15 @@ function pending(): Pending {
 function isGoodKey(operation: Operation | PatchOperation): boolean {
   const { kind } = operation;
   if (kind === "background" || kind === "checkpoint") return true;
-  const key =
-    kind === "step" && operation.isAside
-      ? operation.key.slice(0, -asideMark.length)
-      : operation.key;
+  if (kind === "question" && operation.spec.isOwn === true) return true;
+  const isAside = kind === "step" && operation.isAside;
+  const key = isAside ? operation.key.slice(0, -asideMark.length) : operation.key;
   return (
     typeof key === "string" &&
     key.length > 0 &&
     key.length <= 200 &&
-    !key.includes("~") &&
+    // The question of an aside is requested before it, and is refused if its key is not good.
+    !key.slice(isAside ? 1 : 0).includes("~") &&
     key !== "__proto__"
   );
 }

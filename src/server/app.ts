@@ -8,6 +8,7 @@ import type { AuditOptions, AuditSink } from "./audit/audit-record.ts";
 import type { Limits } from "./limits.ts";
 import type { WebHandler } from "./http/web-handler.ts";
 import type { DecideInput, DecideResult } from "./approvals/decide.ts";
+import type { Gate } from "./approvals/rules.ts";
 import type { DeliverResult, TicketFacts } from "./pages/tickets.ts";
 import type { PagesOptions } from "./pages/visitors.ts";
 import type { TaskMode } from "./define/definition.ts";
@@ -226,6 +227,17 @@ export interface App {
   readonly pages: WebHandler;
   /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
   readonly readTicket: (ticket: string) => TicketFacts;
+  /**
+   * Adds an operator's rule over many tools: before such a tool runs, the caller is asked, or a group with `by`. A call must
+   * pass every gate that matches it, in the order in which the gates were added, and then the tool's own `approve`. A gate
+   * does not apply to calls that are under way when it is deployed.
+   *
+   * @example
+   * ```ts
+   * app.gate("deletions", { tools: ["delete_*"], message: ({ tool, args }) => `Run ${tool} on ${String(args["name"])}?` });
+   * ```
+   */
+  readonly gate: (name: string, gate: Gate) => void;
   /**
    * Records what one person decided about a `ctx.approve` by a group, or about a gate. Check who the person is before you
    * call it. The first decision of a person counts, and one refusal ends it.

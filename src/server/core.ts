@@ -5,6 +5,7 @@ import type { TaskStore } from "../tasks/store.ts";
 import type { Sealer } from "../tasks/sealing.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { openRecord, sealRecord } from "../token/sealed-record.ts";
+import type { GateRegistry } from "./approvals/gates.ts";
 import type { UndoRegistry } from "./define/undo.ts";
 import type { AuditOptions, AuditTrail } from "./audit/audit-record.ts";
 import type { Limits } from "./limits.ts";
@@ -32,6 +33,8 @@ export interface Core {
   readonly watching?: Watching | undefined;
   /** What `app.undo` has registered. */
   readonly undos: UndoRegistry;
+  /** What `app.gate` has added. */
+  readonly gates: GateRegistry;
   /** What opens ways to the person besides the client's own forms. */
   readonly reach: Reach;
   /** The public address, below which the pages are. Undefined if there is none. */

@@ -20,8 +20,7 @@ import { handleTo } from "./define/handles.ts";
 import { remember } from "./inside.ts";
 import { checkName, implementationOf, sdkServer } from "./implementation.ts";
 import { HttpEntry } from "./http/fast/fast-entry.ts";
-import { isLoopback, listen, strangerWarning } from "./http/listen.ts";
-import type { Listener } from "./http/listen.ts";
+import { isLoopback, listen, type Listener, strangerWarning } from "./http/listen.ts";
 import { nodeHandler } from "./http/node.ts";
 import { metadataHandler, namingMetadata } from "./http/resource-metadata.ts";
 import { RouteCache } from "./http/fast/route-cache.ts";
@@ -43,6 +42,7 @@ import { storeByDefault } from "./tasks/default-store.ts";
 import { noStore } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
 import { decide } from "./approvals/decide.ts";
+import { GateRegistry } from "./approvals/gates.ts";
 import { AppPages } from "./pages/app-pages.ts";
 import { deliver, ticketFacts } from "./pages/tickets.ts";
 
@@ -110,6 +110,7 @@ class ParleyApp implements App {
       isClosing: () => this.#closing !== undefined,
       watching: { watcher: undefined },
       undos: new UndoRegistry(),
+      gates: new GateRegistry(),
       reach: { relay: options.relay === true, hasPages: () => this.#pages.isOpen },
       publicUrl: () => this.#pages.publicUrl(),
       get tasks() {
@@ -149,6 +150,7 @@ class ParleyApp implements App {
       keys: () => this.#core.keyring(),
       store: () => this.#work ?? this.#pages.checkStore(this.#registry),
       pages: this.#pages.checkDoor,
+      gates: () => this.#core.gates.checkAll(this.#registry, this.#core.logger),
     });
   }
 
@@ -178,6 +180,7 @@ class ParleyApp implements App {
   };
 
   readonly undo: App["undo"] = (name, run) => this.#core.undos.add(name, run);
+  readonly gate: App["gate"] = (name, gate) => this.#core.gates.add(name, gate);
 
   readonly listen: App["listen"] = async (port = 3000, options = {}) => {
     checkMayServe();
@@ -274,6 +277,7 @@ class ParleyApp implements App {
   readonly work: App["work"] = async (options) => {
     const work = this.#work;
     if (work === undefined) throw noStore("app.work()");
+    this.#startCheck.must("gates");
     this.#keys("app.work", false);
     await work.start(options);
     this.#closeBeforeExit();
@@ -281,11 +285,8 @@ class ParleyApp implements App {
   };
 
   readonly health: App["health"] = () => healthOf(this.#core, this.#work);
-
   readonly readTicket: App["readTicket"] = (ticket) => ticketFacts(this.#core, ticket);
-
   readonly deliver: App["deliver"] = (ticket, value) => deliver(this.#core, ticket, value);
-
   readonly decide: App["decide"] = async (ticket, input) => decide(this.#core, ticket, input);
 
   /** A second call while the app is closing waits for the same end. */
@@ -336,6 +337,7 @@ class ParleyApp implements App {
 
   /** In development on this machine, a tool that needs a store gets one. */
   async #storeByDefault(isLocal: boolean): Promise<void> {
+    this.#startCheck.must("gates");
     if (this.#work !== undefined) return;
     this.#ownStore = await storeByDefault(this.#registry, isLocal, this.#pages.isWanted);
     if (this.#ownStore === undefined) this.#pages.checkStore([]);

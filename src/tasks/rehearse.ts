@@ -108,6 +108,7 @@ function delegate(operations: Operations): Operations {
     checkpoint: (...args) => operations.checkpoint(...args),
     patched: (...args) => operations.patched(...args),
     isLive: () => false,
+    journal: () => operations.journal(),
     signal: () => operations.signal(),
     onRunEnd: (release) => operations.onRunEnd(release),
     refuse: (...args) => operations.refuse(...args),

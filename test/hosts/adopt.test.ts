@@ -451,3 +451,56 @@ describe("the names", () => {
     );
   });
 });
+
+describe("a gate over an adopted tool", () => {
+  /** An app with a gate over "book", and over a tool that is not adopted. */
+  async function gated(negotiation: typeof modern) {
+    const made = inn();
+    const people = new People();
+    const lines: string[] = [];
+    const note = (line: string) => void lines.push(line);
+    const app = appOf({ logger: { debug: note, info: note, warn: note, error: note } });
+    app.gate("bookings", {
+      tools: ["book", "pair"],
+      message: ({ args }) => (args["night"] === "MAY 1" ? "Number 1?" : "Another?"),
+    });
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    const served = serveStdio(() => app.attach(made.server(), { adopt: ["book"] }), {
+      transport: far,
+    });
+    onTestFinished(() => served.close());
+    const client = await connectV2({ transport: near }, people, negotiation);
+    onTestFinished(() => client.close());
+    return { made, people, client, lines };
+  }
+
+  test.each(Object.entries({ "in rounds": modern, "in a 2025-11-25 session": legacy }))(
+    "is asked before the tool runs, %s",
+    async (_name, negotiation) => {
+      const { made, people, client } = await gated(negotiation);
+      const result = await client.tool("book", { night: "May 1" });
+      expect(result).toMatchObject({ text: booked, isError: false });
+      expect(people.shown[0]).toEqual({ kind: "form", message: "Number 1?" });
+      expect(people.shown).toHaveLength(5);
+      expect(made.did.at(-1)).toBe("booked");
+    },
+  );
+
+  test.each(Object.entries({ "in rounds": modern, "in a 2025-11-25 session": legacy }))(
+    "keeps the tool from running if the caller declines, %s",
+    async (_name, negotiation) => {
+      const { made, people, client } = await gated(negotiation);
+      people.refuses = { message: "Number 1?", action: "decline" };
+      expect(await client.tool("book", { night: "May 1" })).toMatchObject({ isError: true });
+      expect(made.did).toEqual([]);
+    },
+  );
+
+  test("a tool that is not adopted is named in the log, because its calls do not come by", async () => {
+    const { lines, client } = await gated(modern);
+    await client.tool("silent", {});
+    expect(lines).toContain(
+      'Gate "bookings" does not cover "pair", which is a tool of the attached server. Add it to adopt: app.attach(server, { adopt: ["pair"] }).',
+    );
+  });
+});

@@ -108,3 +108,67 @@ app.tool("streams", {}, async (ctx) => {
   await ctx.emit("rows", [{ type: "text", text }]);
   return text;
 });
+
+// A group needs a tool that can wait for it.
+const approvalArgs = z.object({ repo: z.string() });
+app.tool(
+  "approves",
+  { inputSchema: approvalArgs, approve: ({ repo }) => `Delete ${repo}?` },
+  async (_args, ctx) => {
+    const { decisions } = await ctx.approve("pay", "Pay?", { about: { Amount: 5 }, relay: true });
+    const at: Date | undefined = decisions[0]?.at;
+    // @ts-expect-error -- no task in its config
+    await ctx.approve("pay", "Pay?", { by: "managers" });
+    // @ts-expect-error -- an approval is not a boolean
+    if ((await ctx.approve("again", "Pay?")) === true) return "paid";
+    return String(at);
+  },
+);
+app.tool(
+  "waits",
+  {
+    task: "optional",
+    inputSchema: approvalArgs,
+    approve: {
+      message: ({ repo }, { tool }) => (repo === "" ? undefined : tool),
+      by: "admins",
+      of: 2,
+    },
+  },
+  async (_args, ctx) => {
+    await ctx.approve("pay", "Pay?", { by: "managers", of: 2, notify: ({ url }) => url });
+    // @ts-expect-error -- a group does not go through the model
+    await ctx.approve("model", "Pay?", { by: "managers", relay: true, notify: 5 });
+    return "paid";
+  },
+);
+app.tool(
+  "bare",
+  { approve: ({ principal }) => (principal === "root" ? undefined : "Go on?") },
+  () => "",
+);
+// @ts-expect-error -- a group needs task: "optional"
+app.tool("lacks_task", { approve: { message: "Go on?", by: "admins" } }, () => "");
+app.tool(
+  "other_args",
+  {
+    inputSchema: approvalArgs,
+    // @ts-expect-error -- this tool has no such argument
+    approve: ({ name }) => `Delete ${name}?`,
+  },
+  () => "",
+);
+app.prompt("prompted", {}, async (ctx) => {
+  await ctx.approve("go", "Go on?");
+  // @ts-expect-error -- only a tool with task can wait for a group
+  await ctx.approve("group", "Go on?", { by: "admins" });
+  return "text";
+});
+app.gate("deletions", {
+  tools: ["delete_*"],
+  message: ({ tool, args }) => `${tool} ${String(args["name"])}?`,
+});
+// @ts-expect-error -- the group is constant
+app.gate("computed", { tools: ["*"], message: "Go on?", by: () => "admins" });
+// @ts-expect-error -- a gate needs a name
+app.gate({ tools: ["*"], message: "Go on?" });

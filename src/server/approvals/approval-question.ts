@@ -134,6 +134,24 @@ export function callerQuestion(
   };
 }
 
+/** An approval of a rule that is recorded already. Who agreed has agreed, even if the rule has changed since. */
+export function recordedApproval(key: string, digest: string): QuestionSpec {
+  return {
+    digest,
+    isOwn: true,
+    verb: "approve",
+    timeoutMs: 1,
+    read: (raw) => {
+      if (isObject(raw) && "decisions" in raw) return readDecisions(key, 1, decisionsIn(raw));
+      const action = isObject(raw) ? raw["action"] : undefined;
+      if (action === "accept") return { kind: "value", value: { decisions: [] } };
+      const reason = action === "decline" ? "declined" : "cancelled";
+      return { kind: "refused", error: new UnansweredError(key, reason) };
+    },
+    shown: undefined,
+  };
+}
+
 const isRefusal = (error: unknown): boolean =>
   error instanceof UnansweredError && error.reason === "declined";
 

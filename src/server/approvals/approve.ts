@@ -32,7 +32,9 @@ interface Asker {
 }
 
 /** Whichever of the options are given. */
-export type AnyApproveOptions = ApproveOptions & Partial<GroupApproveOptions>;
+type AnyApproveOptions = ApproveOptions & {
+  readonly [Option in keyof GroupApproveOptions]?: GroupApproveOptions[Option] | undefined;
+};
 
 /** Asks for an approval. */
 export function approve(
@@ -42,16 +44,18 @@ export function approve(
   key: string,
   message: string,
   { by, of, notify, about, timeoutMs, relay }: AnyApproveOptions = {},
+  isOwn = false,
 ): Question<Approval> {
   const asked = { timeoutMs, ...(by === undefined ? { relay, isConfirmation: true } : {}) };
   const question = ctx.askAs<Approval>("approve", key, asked, (params) => {
     const deciders = decidersOf(key, { by, of });
     const told = checkedAbout(key, about);
     if (deciders === undefined) {
-      return callerQuestion(params, message, told, facts.principal, () => facts.now());
+      const now = () => facts.now();
+      return { ...callerQuestion(params, message, told, facts.principal, now), isOwn };
     }
     checkGroup(facts, key, deciders);
-    return groupQuestion(params, message, told, deciders);
+    return { ...groupQuestion(params, message, told, deciders), isOwn };
   });
   if (by === undefined || notify === undefined) return question;
   const body = async (step: StepInfo) => {
@@ -64,6 +68,12 @@ export function approve(
   };
   return joined(question, operations.aside(key, body, notifyRetries));
 }
+
+/** Whether a key is that of a gate or of a tool's own approval. Authors' keys have no `~`. */
+export const isRuleKey = (key: string): boolean => /^~(?:gate\/|approve)/.test(key);
+
+/** The key under which the engine records that a group was told. */
+export const asideKey = (key: string): string => `${key}~aside`;
 
 function checkGroup(facts: ApprovalFacts, key: string, { by }: Deciders): void {
   if (!facts.mayBecomeTask) {

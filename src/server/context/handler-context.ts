@@ -77,6 +77,8 @@ export interface CallFacts {
   readonly objectionToUndo: (step: string, undo: unknown) => ParleyError | undefined;
   /** Resolves when the store shows that this call waits for this question. Rejects if the run ends first. */
   readonly published: (key: string, signal: AbortSignal) => Promise<void>;
+  /** The handler drives its rounds itself, and has begun to. */
+  readonly hasBegunByHand: boolean;
   /** Whether the store can keep what members of a group decide. */
   readonly keepsDecisions: () => boolean;
   /** Runs the body of a step in a span of its own. Undefined if nothing is traced. */
@@ -296,6 +298,11 @@ export class HandlerContext implements TaskContext {
 
   get state(): Context["state"] {
     return (schema) => stateOf(this.#facts.state(), schema);
+  }
+
+  /** For what is asked before the handler runs. */
+  get engine(): { readonly operations: Operations; readonly facts: CallFacts } {
+    return { operations: this.#operations, facts: this.#facts };
   }
 
   /** Asks a question that is made from what is known of the call, for tools that do not ask through `ctx`. */

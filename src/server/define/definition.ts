@@ -3,6 +3,7 @@
 
 import type { ExtensionId } from "../../protocol/capabilities.ts";
 import type { HandlerContext } from "../context/handler-context.ts";
+import type { NamedRule } from "../approvals/rules.ts";
 import type { RequiredAbility } from "./abilities.ts";
 
 type DefinitionMethod = "tools/call" | "prompts/get" | "resources/read";
@@ -38,6 +39,8 @@ export interface Definition {
   readonly requires?: readonly (RequiredAbility | ExtensionId)[] | undefined;
   /** Checks and parses the target and the arguments of a request. */
   readonly parse: (target: string, args: unknown) => Parsed | Promise<Parsed>;
+  /** What is asked before the handler runs, as the tool's config says. */
+  readonly approval?: NamedRule | undefined;
   readonly invoke: (input: unknown, ctx: HandlerContext) => unknown;
   /** Turns what the handler returned into a wire result. Throws ParleyError "bad_result" for anything else. */
   readonly toResult: (returned: unknown, target: string) => WireResult | Promise<WireResult>;

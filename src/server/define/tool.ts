@@ -20,6 +20,8 @@ import type { RequiredAbility } from "./abilities.ts";
 import type { Definition, HandleTypes, TaskMode, WireResult } from "./definition.ts";
 import type { Question } from "../../replay/promises.ts";
 import type { Approval, ApproveOptions } from "../approvals/approval-options.ts";
+import { toolRule } from "../approvals/tool-rule.ts";
+import type { ToolApproval } from "../approvals/tool-rule.ts";
 import { reasonOf } from "../forms/issues.ts";
 import type { InputRequiredResult } from "../context/low-level.ts";
 import type { InputOf, Schema, Stored } from "../forms/schema.ts";
@@ -73,6 +75,18 @@ export interface ToolConfig<
    * ```
    */
   readonly ui?: "form" | undefined;
+  /**
+   * Asked before the handler runs. A refusal ends the call. The short form is a function that returns the message, or undefined
+   * if this call needs no approval: then the caller decides. With `by`, members of a group decide. Default: nothing is asked.
+   *
+   * @example
+   * ```ts
+   * app.tool("delete_repo", { inputSchema: Repo, approve: ({ name }) => `Delete ${name}?` }, ({ name }, ctx) =>
+   *   ctx.step("delete", () => git.delete(name)),
+   * );
+   * ```
+   */
+  readonly approve?: ToolApproval<In, T> | undefined;
   /**
    * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
    * declare. Default: nothing.
@@ -187,7 +201,7 @@ export function defineTool<
   handler: ToolHandler<In, Out, T, O>,
 ): Definition {
   checkHandler(`app.tool("${name}")`, handler);
-  const { inputSchema, outputSchema, task, once, ui, requires } = config;
+  const { inputSchema, outputSchema, task, once, ui, requires, approve } = config;
   checkUi(name, ui);
   for (const ability of requires ?? []) checkAbility(name, ability);
   checkSchema(`Tool "${name}"`, "inputSchema", inputSchema, "input");
@@ -199,6 +213,7 @@ export function defineTool<
     once,
     ui,
     requires,
+    approval: approve && toolRule(name, approve, inputSchema !== undefined, task),
     hasOutput: outputSchema !== undefined,
     parse: (_target, args) => parseArguments(inputSchema, args),
     invoke: callWith(handler, inputSchema),

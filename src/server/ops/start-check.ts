@@ -13,6 +13,8 @@ interface Checks {
   readonly store: () => unknown;
   /** Whether pages know their visitors. */
   readonly pages: () => unknown;
+  /** Whether every tool can wait for those whom its gates ask. */
+  readonly gates: () => unknown;
 }
 
 /** Looks once after the code that is running now, because tools may be registered after the handler is taken. */
@@ -40,6 +42,11 @@ export class StartCheck {
   /** The app exists, or a tool was added. In development the app may still listen, which needs neither keys nor a store. */
   registered(): void {
     if (this.#isMounted || process.env["NODE_ENV"] === "production") this.#plan();
+  }
+
+  /** Looks at one thing now, and throws if something is missing. */
+  must(name: keyof Checks): void {
+    this.#checks[name]();
   }
 
   /** Looks now. Each problem is logged once. */

@@ -192,6 +192,10 @@ export abstract class CallCarrier implements Carrier, CallFacts {
     return Promise.resolve();
   }
 
+  get hasBegunByHand(): boolean {
+    return false;
+  }
+
   keepsDecisions(): boolean {
     return this.core.store?.approvals !== undefined;
   }

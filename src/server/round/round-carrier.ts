@@ -9,7 +9,7 @@ import type { Json } from "../../util/json.ts";
 import { CallCarrier } from "./call-carrier.ts";
 import type { Recording } from "./call-carrier.ts";
 import type { CallFacts } from "../context/handler-context.ts";
-import { accumulated } from "../context/low-level.ts";
+import { accumulated, noLowLevelState } from "../context/low-level.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import type { Call } from "./call.ts";
@@ -146,6 +146,10 @@ export class RoundCarrier extends CallCarrier {
 
   override answers(): InputResponses {
     return accumulated(this.#call.lowLevel, this.#call.answers);
+  }
+
+  override get hasBegunByHand(): boolean {
+    return this.#call.lowLevel !== noLowLevelState;
   }
 
   override state(): Json | undefined {

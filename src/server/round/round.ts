@@ -17,6 +17,7 @@ import { expiredHint } from "./clock-skew.ts";
 import { noRecording } from "./call-carrier.ts";
 import type { Recording } from "./call-carrier.ts";
 import { HandlerContext } from "../context/handler-context.ts";
+import { invoke } from "../approvals/before-handler.ts";
 import type { Core } from "../core.ts";
 import type { Definition, WireResult } from "../define/definition.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
@@ -193,7 +194,7 @@ function runCall(
       : { ...recording, mayForget, mayAskAgain: () => mayForget };
   const carrier = new RoundCarrier(core, definition, call, stoppable, kept, canDetach, inline);
   const handler: Handler<unknown, unknown> = (input, operations) =>
-    definition.invoke(input, new HandlerContext(operations, carrier));
+    invoke(core, definition, input, new HandlerContext(operations, carrier), operations);
   const running =
     inline === undefined
       ? run(handler, parsed, call, carrier)

@@ -8,6 +8,7 @@ import type { Entry } from "../../replay/journal.ts";
 import type { State } from "../../token/claims.ts";
 import { TokenTooLarge } from "../../token/errors.ts";
 import { seal } from "../../token/seal.ts";
+import { isRuleKey } from "../approvals/approve.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
@@ -55,7 +56,8 @@ export function suspendByHand(
   returned: InputRequiredResult,
   entries: readonly Entry[],
 ): Promise<RoundResponse> {
-  if (entries.length > 0) throw mixedStyles(definition.name);
+  // What was asked before the handler ran is not its own.
+  if (!entries.every(({ key }) => isRuleKey(key))) throw mixedStyles(definition.name);
   const inputRequests = sentRequests(definition.name, returned);
   for (const [key, request] of inputRequests) {
     const needs = capabilityNeededBy(request);

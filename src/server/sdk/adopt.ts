@@ -21,6 +21,7 @@ import { hintAtAdoption } from "../dev/author-hints.ts";
 import type { Schema } from "../forms/schema.ts";
 import { AdoptedCall, leadQuestions } from "./adopted-call.ts";
 import type { Respond } from "./install.ts";
+import { isMatch } from "../define/name-pattern.ts";
 import { passThrough } from "./pass-through.ts";
 import { isModernRequest } from "./round-request.ts";
 
@@ -67,6 +68,12 @@ export class Adoption {
       .map((name) => this.#definition(name, once));
   }
 
+  /** The names of the server's own tools that are not adopted. */
+  others(server: McpServer, own: ReadonlySet<string>): readonly string[] {
+    const tools = [...toolsOf(server)].filter(([name]) => !own.has(name));
+    return tools.flatMap(([name, tool]) => (adoptedTools.has(tool) ? [] : [name]));
+  }
+
   #definition(name: string, once: boolean): Definition {
     const key = `${once ? "once" : "often"} ${name}`;
     const definition = this.#definitions.get(key) ?? adopted(this.#core, name, once);
@@ -76,7 +83,12 @@ export class Adoption {
 }
 
 /** Lets `respond` serve a tool of the server. */
-export function adoptTool(server: McpServer, { name }: Definition, respond: Respond): void {
+export function adoptTool(
+  server: McpServer,
+  { name }: Definition,
+  respond: Respond,
+  isGated: () => boolean,
+): void {
   const tool = toolsOf(server).get(name);
   if (tool === undefined || adoptedTools.has(tool)) return;
   adoptedTools.add(tool);
@@ -87,7 +99,7 @@ export function adoptTool(server: McpServer, { name }: Definition, respond: Resp
   if (inputSchema === undefined) {
     const call: Callback = (_input, ctx) => callback(ctx);
     const without = (context: ServerContext) =>
-      isModernRequest(context)
+      isModernRequest(context) || isGated()
         ? requests.run({ call, context, input: undefined }, () =>
             respond<CallToolResult>(context, name, {}),
           )
@@ -99,7 +111,7 @@ export function adoptTool(server: McpServer, { name }: Definition, respond: Resp
     paramsSchema: keepingBoth(inputSchema),
     callback: (received, context) => {
       const { sent, input } = bothIn(received);
-      if (!isModernRequest(context)) return callback(input, context);
+      if (!isModernRequest(context) && !isGated()) return callback(input, context);
       return requests.run({ call: callback, context, input }, () =>
         respond<CallToolResult>(context, name, sent),
       );
@@ -192,21 +204,6 @@ function toolsOf(server: McpServer): ReadonlyMap<string, RegisteredTool> {
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK's type of that member
   return new Map(Object.entries(tools as Record<string, RegisteredTool>));
-}
-
-/** Whether a name fits a pattern. `*` stands for any text. */
-function isMatch(pattern: string, name: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  if (rest.length === 0) return pattern === name;
-  const last = rest.pop() ?? "";
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
 }
 
 // ---------------------------------------------------------------- arguments

@@ -48,6 +48,19 @@ export class Attachments {
       throw noStore("app.attach(server, { once: true })");
     }
     const serve = this.#servers.get(server) ?? this.install(server, { isAttached: true });
-    for (const definition of definitions) adoptTool(server, definition, serve(definition));
+    const { gates, logger } = core;
+    for (const definition of definitions) {
+      gates.check(definition);
+      adoptTool(server, definition, serve(definition), () => gates.covers(definition));
+    }
+    if (gates.isEmpty) return;
+    // Calls of such a tool do not come here, so nothing would be asked.
+    for (const name of this.#adoption.others(server, registrations.tools())) {
+      const gate = gates.matching(name);
+      if (gate === undefined) continue;
+      logger.warn(
+        `Gate "${gate}" does not cover "${name}", which is a tool of the attached server. Add it to adopt: app.attach(server, { adopt: ["${name}"] }).`,
+      );
+    }
   }
 }

@@ -8,6 +8,7 @@ import { HandlerContext } from "../context/handler-context.ts";
 import type { StepObserver } from "../context/observed-body.ts";
 import { isInputRequired } from "../context/low-level.ts";
 import { isExternal, isShown } from "../context/questions.ts";
+import { invoke } from "../approvals/before-handler.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { digestOfInput } from "../round/call.ts";
@@ -65,7 +66,7 @@ async function prepare(
   const carrier = new TaskCarrier(core, definition, task, input, stepObserver);
   return {
     handler: (given, operations) =>
-      definition.invoke(given, new HandlerContext(operations, carrier)),
+      invoke(core, definition, given, new HandlerContext(operations, carrier), operations),
     input: parsed.input,
     carrier: (recording) => carrier.recordingTo(recording),
     shown: ({ key, digest = "", shown, reason }) => {
