@@ -11,6 +11,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { build, transform } from "esbuild";
 import type { BuildOptions, Metafile, OnResolveArgs, Plugin } from "esbuild";
+import { packedPage, pageMetafile } from "../src/console/packed-page.ts";
 import { appScript } from "../src/ui/app-script.ts";
 import { libraryEntries, root, tsc } from "./package.ts";
 
@@ -95,6 +96,12 @@ const resolution = (vendored: Vendored): Plugin => ({
     bundler.onLoad({ filter: /[\\/]ui[\\/]app-script\.ts$/ }, async () => ({
       contents: `export const appScript = async () => ${JSON.stringify(await appScript())};`,
     }));
+    // The page of the console is two files beside the code, compressed, because they take least room like that.
+    bundler.onLoad({ filter: /[\\/]console[\\/]packed-page\.ts$/ }, () => ({
+      contents: `import { readFile } from "node:fs/promises";
+        const file = (name) => readFile(new URL(\`../console/page.\${name}.br\`, import.meta.url));
+        export const packedPage = async () => ({ js: await file("js"), css: await file("css") });`,
+    }));
     bundler.onLoad({ filter: /.*/, namespace: "command" }, ({ path }) => ({
       contents: readFileSync(join(source, path), "utf8"),
       loader: "ts",
@@ -131,11 +138,18 @@ async function shrink({ outputs }: Metafile): Promise<void> {
       format: "esm",
       charset: "utf8",
       minifyWhitespace: true,
-      minifyIdentifiers: /\/pages-\w+\.js$/.test(output),
+      minifyIdentifiers: /\/(pages-\w+|console\/index)\.js$/.test(output),
       lineLimit: 120,
     });
     writeFileSync(file, code);
   }
+}
+
+/** The console's page. Entries and chunks are both one folder below `dist`, so the same path leads there. */
+async function writePage(): Promise<void> {
+  const { js, css } = await packedPage();
+  writeFileSync(join(dist, "console/page.js.br"), js);
+  writeFileSync(join(dist, "console/page.css.br"), css);
 }
 
 // ---------------------------------------------------------------- vendor
@@ -250,5 +264,9 @@ const vendored: Vendored = new Map();
 const bundled = await bundle(vendored);
 const vendor = await bundleVendor(vendored, bundled);
 await shrink(bundled);
+await writePage();
 await checkNodeFirst(bundled);
-writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([bundled, vendor]));
+writeFileSync(
+  join(dist, "THIRD-PARTY-LICENSES.txt"),
+  licenses([bundled, vendor, await pageMetafile()]),
+);

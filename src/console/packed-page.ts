@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress } from "node:zlib";
+import type { Metafile } from "esbuild";
 
 /** The files of the page, compressed with Brotli. */
 export interface PackedPage {
@@ -10,7 +11,7 @@ export interface PackedPage {
   readonly css: Uint8Array;
 }
 
-let bundled: Promise<PackedPage> | undefined;
+let bundled: Promise<PackedPage & { readonly metafile: Metafile }> | undefined;
 
 /** Bundles the page, once. */
 export function packedPage(): Promise<PackedPage> {
@@ -18,9 +19,15 @@ export function packedPage(): Promise<PackedPage> {
   return bundled;
 }
 
-async function bundle(): Promise<PackedPage> {
+/** What the page is made of, for the licenses that the package has to name. */
+export async function pageMetafile(): Promise<Metafile> {
+  bundled ??= bundle();
+  return (await bundled).metafile;
+}
+
+async function bundle(): Promise<PackedPage & { readonly metafile: Metafile }> {
   const { build } = await import("esbuild");
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: [join(import.meta.dirname, "page/main.tsx")],
     outdir: "page",
     bundle: true,
@@ -33,11 +40,12 @@ async function bundle(): Promise<PackedPage> {
     legalComments: "none",
     charset: "utf8",
     write: false,
+    metafile: true,
   });
   const pack = promisify(brotliCompress);
   const named = async (ending: string) =>
     new Uint8Array(
       await pack(outputFiles.find(({ path }) => path.endsWith(ending))?.contents ?? ""),
     );
-  return { js: await named(".js"), css: await named(".css") };
+  return { js: await named(".js"), css: await named(".css"), metafile };
 }

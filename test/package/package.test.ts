@@ -69,6 +69,8 @@ test("the package contains these files and no others", () => {
   const built = files.filter((file) => file.startsWith("dist/"));
   expect(built.filter((file) => !/\.(js|d\.ts)$/.test(file))).toEqual([
     "dist/THIRD-PARTY-LICENSES.txt",
+    "dist/console/page.css.br",
+    "dist/console/page.js.br",
   ]);
   expect(built.filter((file) => /\.test\.|fixture|test-d/.test(file))).toEqual([]);
   expect(built.filter((file) => /^dist\/cli\/.*\.d\.ts$/.test(file))).toEqual([]);
@@ -103,6 +105,7 @@ test("the licenses of bundled packages come with their code", () => {
     "@clack/prompts",
     "@modelcontextprotocol/client",
     "@modelcontextprotocol/node",
+    "@preact/signals",
     "zod",
   ]) {
     expect(text).toMatch(new RegExp(`^${name} \\d.* \\(.*\\)$`, "m"));
@@ -116,7 +119,8 @@ test("a server installs little more than the official SDK, and the command comes
     `@modelcontextprotocol/server@${devDependencies["@modelcontextprotocol/server"]}`,
   );
   const installed = bytesIn(join(place, "node_modules"));
-  expect(installed / bytesIn(join(official, "node_modules"))).toBeLessThanOrEqual(1.15);
+  // Of this, the console is half a percent: its page is compressed, and nothing else of the package loads it.
+  expect(installed / bytesIn(join(official, "node_modules"))).toBeLessThanOrEqual(1.18);
   expect(readdirSync(join(place, "node_modules")).filter((name) => /^[@a-z]/.test(name))).toEqual([
     "@modelcontextprotocol",
     "mcp-parley",
