@@ -42,6 +42,7 @@ export default defineConfig({
       { find: /^mcp-parley\/store$/, replacement: source("src/tasks/index.ts") },
       { find: /^mcp-parley\/drafts$/, replacement: source("src/draft/index.ts") },
       { find: /^mcp-parley\/console$/, replacement: source("src/console/index.ts") },
+      { find: /^mcp-parley\/oauth$/, replacement: source("src/oauth/index.ts") },
     ],
   },
   test: {

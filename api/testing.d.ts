@@ -10,10 +10,10 @@ export declare interface AskedQuestion {
     /** The key that the handler gave it. */
     readonly key: string;
     /**
-     * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "sampling" for `sample`, "roots" for `roots`,
+     * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "connect" for `connect`, "sampling" for `sample`, "roots" for `roots`,
      * and "external" for `waitFor`, which the client is not asked.
      */
-    readonly kind: "form" | "url" | "sampling" | "roots" | "external";
+    readonly kind: "form" | "url" | "connect" | "sampling" | "roots" | "external";
     /** What the person or the model is shown. */
     readonly message: string;
     /** The form, if the question has one. */
@@ -265,6 +265,16 @@ export declare interface PlayOptions {
     readonly as?: "modern" | "task" | "no-elicitation" | "no-sampling" | undefined;
     /** Who is calling, as `ctx.principal` shows it. Default: undefined, as on a server without authorization. */
     readonly principal?: string | undefined;
+    /**
+     * Access tokens by the names of their providers: the caller has these accounts. For a provider that is missing here, the
+     * script is asked under its name, and a script that says true gives an account with a made-up token. Default: none.
+     *
+     * @example
+     * ```ts
+     * const call = await play(star, { repository: "parley" }, {}, { accounts: { github: "gho_123" } });
+     * ```
+     */
+    readonly accounts?: Readonly<Record<string, string>> | undefined;
     /** Whether each round runs on a new instance of the app that shares only the keys and the store. Default: true. */
     readonly fresh?: boolean | undefined;
 }
@@ -313,7 +323,7 @@ export declare type Script = {
 } | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 /**
- * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm` and `openUrl`,
+ * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm`, `openUrl` and `connect`,
  * a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`. Write `declined` or
  * `cancelled` for a person who refuses, `timedOut` for one who does not answer in time, or a function that returns one of
  * these.

@@ -109,7 +109,8 @@ const resolution = (vendored: Vendored): Plugin => ({
     }));
     bundler.onResolve({ filter: /^[@a-z]/ }, (args) => {
       const { path } = args;
-      if (path === "@modelcontextprotocol/node" || path.startsWith("preact")) return undefined;
+      const isBundled = path === "@modelcontextprotocol/node" || path === "oauth4webapi";
+      if (isBundled || path.startsWith("preact")) return undefined;
       // Only a class that the server does not use needs this one. Loading it has no effect, so it is left out.
       if (path === "@hono/node-server") return { path, external: true, sideEffects: false };
       const isInstalled = isBuiltin(path) || path.startsWith("@modelcontextprotocol/server");

@@ -34,6 +34,10 @@ export type ParleyErrorCode =
   | "no_keys"
   /** A page needs the app's public address, which is not configured. */
   | "no_url"
+  /** Callers are not verified, so that all of them would count as one. */
+  | "no_auth"
+  /** The caller's account at another service can no longer be used. */
+  | "not_connected"
   /** The app needs a store but does not have one. */
   | "no_store"
   /** A task was created, but no worker runs on its store. */

@@ -79,6 +79,7 @@ export type {
   StreamOptions,
   TextStream,
 } from "./server/context/stream-types.ts";
+export type { Account, ConnectOptions, Provider } from "./server/accounts/account.ts";
 export type { Question } from "./replay/promises.ts";
 export type { BackgroundOptions, StepInfo, StepOptions } from "./replay/operations.ts";
 export type { Undo, UndoFor } from "./server/define/undo.ts";

@@ -3,6 +3,7 @@
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { inputRequired, parley, ParleyError } from "mcp-parley";
 import type { ToolContext } from "mcp-parley";
+import { oauth } from "mcp-parley/oauth";
 import { play } from "mcp-parley/testing";
 import * as v from "valibot";
 import { expect, test } from "vitest";
@@ -256,5 +257,25 @@ test("from JavaScript: a question without a key, an app without a name, and an i
   const port = "3000x" as unknown as number;
   await expect(app.listen(port)).rejects.toThrow(
     "3000x is not a valid port: app.listen takes a number from 0 (any free port) to 65535.",
+  );
+});
+
+test("bad_option: an account at a provider that the app does not have", async () => {
+  const google = oauth({ name: "google", issuer: "https://id.example", clientId: "id" });
+  const error = await mistake("read", async (ctx) => (await ctx.connect(google)).provider);
+  expect(error.code).toBe("bad_option");
+  expect(error.message).toBe(
+    'ctx.connect: "google" is not among the connections of this app. Add it: parley({ connections: [google] }).',
+  );
+});
+
+test("from JavaScript: the name of a provider in place of the provider", async () => {
+  const app = parley({ name: "mistakes", version: "1.0.0" });
+  const tool = app.tool("read", {}, async (ctx) => {
+    // @ts-expect-error -- it takes what oauth() returned
+    return (await ctx.connect("github")).provider;
+  });
+  expect((await play(tool, {})).text).toBe(
+    'ctx.connect takes what oauth() returned: ctx.connect(github), not ctx.connect("github").',
   );
 });

@@ -78,7 +78,8 @@ export class Bodies {
   ): "started" | "forbidden" | "later" {
     for (const operation of steps) {
       // A step that belongs to a question that only a task can wait for is left to the task.
-      if (operation.isAside && this.#carrier.canDetach) continue;
+      const isForTask = operation.isAside && operation.options?.isForRounds !== true;
+      if (isForTask && this.#carrier.canDetach) continue;
       const may = this.#carrier.mayStart?.(operation.key) ?? true;
       if (may === false) return "forbidden";
       if (may === "later") return "later";
@@ -113,14 +114,22 @@ export class Bodies {
     };
     try {
       const outcome = runBody(attempts);
-      if (!(outcome instanceof Promise))
-        return this.#isRecorded(operation, outcome) ? outcome : undefined;
+      if (!(outcome instanceof Promise)) {
+        const entry = this.#vetted(outcome);
+        return this.#isRecorded(operation, entry) ? entry : undefined;
+      }
       this.#carrier.onBody?.(outcome.then(ended, ended), key);
       outcome.then(
-        (entry) => {
-          if (!this.#isRecorded(operation, entry)) return;
+        (unseen) => {
+          let entry: Entry;
+          try {
+            entry = this.#vetted(unseen);
+          } catch (mistake) {
+            return this.#failed(operation, mistake);
+          }
+          if (!this.#isRecorded(operation, entry)) return undefined;
           if (entry.kind === "threw") this.#carrier.onStepError?.(key, failure);
-          this.#onFinished(operation, entry);
+          return this.#onFinished(operation, entry);
         },
         (error: unknown) => this.#failed(operation, error),
       );
@@ -128,6 +137,10 @@ export class Bodies {
       this.#failed(operation, error);
     }
     return undefined;
+  }
+
+  #vetted(entry: Entry): Entry {
+    return this.#carrier.vet === undefined ? entry : this.#carrier.vet(entry);
   }
 
   /** Counts a body that has finished. False after the end of the run, when its outcome is no longer recorded. */

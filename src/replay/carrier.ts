@@ -37,6 +37,8 @@ export interface Carrier {
   readonly onLeft?: ((entry: Entry) => void) | undefined;
   /** Called once for each step that fails, with the error of its body. The handler gets what JSON keeps of it. */
   readonly onStepError?: ((key: string, error: unknown) => void) | undefined;
+  /** Looks at what a body returned or threw before it is recorded. May throw a mistake of the author, or change an error. */
+  readonly vet?: ((entry: Entry) => Entry) | undefined;
   /** Keeps what bodies returned after their run had lost its lease, for a later run in the same process. */
   readonly late?: LateOutcomes | undefined;
   /**

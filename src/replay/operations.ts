@@ -98,6 +98,8 @@ export interface StepOptions {
 export interface StepSettings extends StepOptions {
   /** The name of the step's undo (R16). */
   readonly undo?: string | undefined;
+  /** For an aside: its body also starts in a round that could become a task. By default only the task starts it. */
+  readonly isForRounds?: boolean | undefined;
   /** The method of `ctx` whose value is sent to the client while the body produces it. Its entry is marked. */
   readonly streams?: "stream" | "emit" | undefined;
 }

@@ -5,6 +5,7 @@ import type { Implementation, McpServer, ServerNotifier } from "@modelcontextpro
 import type { Drafts } from "../protocol/draft-plug-in.ts";
 import type { Store } from "../tasks/store.ts";
 import type { AuditOptions, AuditSink } from "./audit/audit-record.ts";
+import type { Provider } from "./accounts/account.ts";
 import type { Limits } from "./limits.ts";
 import type { WebHandler } from "./http/web-handler.ts";
 import type { DecideInput, DecideResult } from "./approvals/decide.ts";
@@ -66,6 +67,11 @@ export interface CommonOptions {
    * ```
    */
   readonly audit?: AuditSink | AuditOptions | undefined;
+  /**
+   * Where callers can have accounts, for `ctx.connect`: what `oauth()` of "mcp-parley/oauth" returned. Needs a store, a `url`,
+   * and `auth` unless the app is served over stdio. Default: none.
+   */
+  readonly connections?: readonly Provider[] | undefined;
   /** Limits to change. The others keep their defaults. */
   readonly limits?: Partial<Limits> | undefined;
   /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */
@@ -216,7 +222,8 @@ export interface App {
   readonly health: () => Promise<Health>;
 
   /**
-   * Serves the pages of questions (`/ask/…` below `parley({ url })`), for a host framework. `listen` serves them by itself.
+   * Serves the pages of questions and sign-ins (`/ask/…` and `/oauth/…` below `parley({ url })`), for a host framework.
+   * `listen` serves them by itself.
    *
    * @example
    * ```ts
@@ -264,6 +271,15 @@ export interface App {
    * ```
    */
   readonly deliver: (ticket: string, value: unknown) => Promise<DeliverResult>;
+  /**
+   * Deletes a person's tokens of a provider, and revokes them if the provider can. False: there were none.
+   *
+   * @example
+   * ```ts
+   * await app.disconnect(user.id, github);
+   * ```
+   */
+  readonly disconnect: (principal: string, provider: Provider) => Promise<boolean>;
   /**
    * Stops taking requests, waits for those in progress, and releases running tasks to other workers. A round whose steps have
    * run ends before its next step, and its client brings the state to another instance, which goes on. A store that you passed

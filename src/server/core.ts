@@ -6,6 +6,7 @@ import type { Sealer } from "../tasks/sealing.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { openRecord, sealRecord } from "../token/sealed-record.ts";
 import type { GateRegistry } from "./approvals/gates.ts";
+import type { Accounts } from "./accounts/account.ts";
 import type { UndoRegistry } from "./define/undo.ts";
 import type { AuditOptions, AuditTrail } from "./audit/audit-record.ts";
 import type { Limits } from "./limits.ts";
@@ -39,6 +40,8 @@ export interface Core {
   readonly reach: Reach;
   /** The public address, below which the pages are. Undefined if there is none. */
   readonly publicUrl: () => URL | undefined;
+  /** The accounts of callers at other services. Undefined without `parley({ connections })`. */
+  readonly accounts: () => Accounts | undefined;
   /** Undefined without a store. */
   readonly tasks: TaskRuntime | undefined;
   /** Undefined if the app has no store. */

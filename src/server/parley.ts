@@ -43,6 +43,7 @@ import { noStore } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
 import { decide } from "./approvals/decide.ts";
 import { GateRegistry } from "./approvals/gates.ts";
+import { disconnect } from "./accounts/known-provider.ts";
 import { AppPages } from "./pages/app-pages.ts";
 import { deliver, ticketFacts } from "./pages/tickets.ts";
 
@@ -113,6 +114,7 @@ class ParleyApp implements App {
       gates: new GateRegistry(),
       reach: { relay: options.relay === true, hasPages: () => this.#pages.isOpen },
       publicUrl: () => this.#pages.publicUrl(),
+      accounts: () => this.#pages.accounts,
       get tasks() {
         return work()?.runtime;
       },
@@ -191,7 +193,7 @@ class ParleyApp implements App {
       isLocal,
     );
     if (!isLocal && this.#options.auth === undefined) this.#warnOfStrangers(host);
-    this.#pages.checkDoor();
+    this.#pages.checkListening(isLocal);
     const site = this.#pages.site(options, isLocal);
     await this.#storeByDefault(isLocal);
     const { logger } = this.#core;
@@ -219,6 +221,7 @@ class ParleyApp implements App {
   readonly stdio: App["stdio"] = async () => {
     checkMayServe();
     this.#keys("app.stdio", true);
+    this.#pages.checkStdio();
     await this.#storeByDefault(true);
     await this.#workIfNeeded();
     // When the client has gone, running tasks are released to other workers, and the process can end.
@@ -287,6 +290,7 @@ class ParleyApp implements App {
   readonly health: App["health"] = () => healthOf(this.#core, this.#work);
   readonly readTicket: App["readTicket"] = (ticket) => ticketFacts(this.#core, ticket);
   readonly deliver: App["deliver"] = (ticket, value) => deliver(this.#core, ticket, value);
+  readonly disconnect: App["disconnect"] = (...whose) => disconnect(this.#pages.accounts, ...whose);
   readonly decide: App["decide"] = async (ticket, input) => decide(this.#core, ticket, input);
 
   /** A second call while the app is closing waits for the same end. */

@@ -7,6 +7,7 @@ import { Stop } from "../replay/stop.ts";
 import { MemoryStore } from "../tasks/stores/memory.ts";
 import { anotherInstance } from "../server/define/handles.ts";
 import type { StepObserver } from "../server/context/observed-body.ts";
+import type { TokenSource } from "../server/accounts/account.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/define/definition.ts";
 import { nodeEnvironment } from "../server/ops/environment.ts";
@@ -65,6 +66,16 @@ export interface PlayOptions {
   readonly as?: "modern" | "task" | "no-elicitation" | "no-sampling" | undefined;
   /** Who is calling, as `ctx.principal` shows it. Default: undefined, as on a server without authorization. */
   readonly principal?: string | undefined;
+  /**
+   * Access tokens by the names of their providers: the caller has these accounts. For a provider that is missing here, the
+   * script is asked under its name, and a script that says true gives an account with a made-up token. Default: none.
+   *
+   * @example
+   * ```ts
+   * const call = await play(star, { repository: "parley" }, {}, { accounts: { github: "gho_123" } });
+   * ```
+   */
+  readonly accounts?: Readonly<Record<string, string>> | undefined;
   /** Whether each round runs on a new instance of the app that shares only the keys and the store. Default: true. */
   readonly fresh?: boolean | undefined;
 }
@@ -248,11 +259,22 @@ export class InProcessServer {
         // needs one.
         store: hasStore ? this.#store : undefined,
       });
-      this.#instance = { ...instance, tasks: hasStore ? this.tasks.runtime(instance) : undefined };
+      const accounts = this.#core.accounts()?.withTokens(playedTokens(this.#options.accounts));
+      this.#instance = {
+        ...instance,
+        accounts: () => accounts,
+        tasks: hasStore ? this.tasks.runtime(instance) : undefined,
+      };
     }
     return this.#instance;
   }
 }
+
+const playedTokens = (accounts: Readonly<Record<string, string>> = {}): TokenSource => ({
+  isConnected: async (_principal, { name }) => Object.hasOwn(accounts, name),
+  accessToken: async (_principal, { name }) => accounts[name] ?? `token of ${name}`,
+  isPlayed: true,
+});
 
 /** Collects what is streamed. */
 const hearing = (parts: PartContent[]): Notify => ({

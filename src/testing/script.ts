@@ -3,6 +3,7 @@
 import type { CreateMessageResult, Root } from "@modelcontextprotocol/server";
 import type { FormJson } from "../protocol/form.ts";
 import type { InputRequest } from "../protocol/input-required.ts";
+import { playedSignIn } from "../server/accounts/account.ts";
 import type { Json } from "../util/json.ts";
 
 /** In a script: the person declines the question. */
@@ -13,7 +14,7 @@ export const cancelled: unique symbol = Symbol("cancelled");
 export const timedOut: unique symbol = Symbol("timedOut");
 
 /**
- * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm` and `openUrl`,
+ * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm`, `openUrl` and `connect`,
  * a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`. Write `declined` or
  * `cancelled` for a person who refuses, `timedOut` for one who does not answer in time, or a function that returns one of
  * these.
@@ -37,10 +38,10 @@ export interface AskedQuestion {
   /** The key that the handler gave it. */
   readonly key: string;
   /**
-   * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "sampling" for `sample`, "roots" for `roots`,
+   * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "connect" for `connect`, "sampling" for `sample`, "roots" for `roots`,
    * and "external" for `waitFor`, which the client is not asked.
    */
-  readonly kind: "form" | "url" | "sampling" | "roots" | "external";
+  readonly kind: "form" | "url" | "connect" | "sampling" | "roots" | "external";
   /** What the person or the model is shown. */
   readonly message: string;
   /** The form, if the question has one. */
@@ -58,7 +59,7 @@ export function askedQuestion(key: string, request: InputRequest, round: number)
       const { params } = request;
       return params.mode === "form"
         ? { key, kind: "form", message: params.message, schema: params.requestedSchema, round }
-        : { key, kind: "url", message: params.message, url: params.url, round };
+        : { key, kind: pageKind(params.url), message: params.message, url: params.url, round };
     }
     case "sampling/createMessage": {
       const said = request.params.messages.flatMap(({ content }) =>
@@ -71,6 +72,8 @@ export function askedQuestion(key: string, request: InputRequest, round: number)
   }
 }
 
+const pageKind = (url: string) => (url.startsWith(playedSignIn) ? "connect" : "url");
+
 /** An answer of the script as a client would send it. */
 export function responseTo(
   question: AskedQuestion,
@@ -78,13 +81,14 @@ export function responseTo(
   scripted: ScriptedAnswer,
 ): object {
   if (scripted === declined || scripted === cancelled) {
-    if (question.kind !== "form" && question.kind !== "url") throw notRefusable(question);
+    if (!refusable.has(question.kind)) throw notRefusable(question);
     return { action: scripted === declined ? "decline" : "cancel" };
   }
   switch (question.kind) {
     case "form":
       return formResponse(question, request, scripted);
     case "url":
+    case "connect":
       return { action: scripted === false ? "decline" : "accept" };
     case "sampling":
       return typeof scripted === "string" ? completion(scripted) : object(question, scripted);
@@ -111,6 +115,7 @@ export function expectedFor({ kind, schema }: AskedQuestion): string {
       return `${value}, declined, cancelled or timedOut`;
     }
     case "url":
+    case "connect":
       return "true, declined, cancelled or timedOut";
     case "sampling":
       return "a text, a whole result or timedOut";
@@ -120,6 +125,8 @@ export function expectedFor({ kind, schema }: AskedQuestion): string {
       return "the value that app.deliver brings, or timedOut";
   }
 }
+
+const refusable: ReadonlySet<string> = new Set(["form", "url", "connect"]);
 
 const notRefusable = (question: AskedQuestion) =>
   new Error(

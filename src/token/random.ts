@@ -30,3 +30,6 @@ export function randomBytes(bytes: number): Buffer {
   used += bytes;
   return pool.subarray(used - bytes, used);
 }
+
+/** A text of 256 random bits that nobody can guess. */
+export const nonce = (): string => randomBytes(32).toString("base64url");

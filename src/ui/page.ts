@@ -22,9 +22,19 @@ export function askPage(props: AskProps & { readonly note?: string | undefined }
 }
 
 /** A page that says one thing. */
-export function messagePage(from: string, title: string, text: string): string {
+export function messagePage(
+  from: string,
+  title: string,
+  text: string,
+  link?: { readonly href: string; readonly text: string },
+): string {
   return page(`${title} – ${from}`, [
-    h(Card, { from: h("bdi", {}, from), title }, h("p", {}, text)),
+    h(
+      Card,
+      { from: h("bdi", {}, from), title },
+      h("p", {}, text),
+      link && h("p", {}, h("a", { href: link.href }, link.text)),
+    ),
   ]);
 }
 

@@ -38,6 +38,10 @@ export const layers: Readonly<Record<string, Layer>> = {
     holds: "from a request to a response; the author's API",
     mayImport: ["util", "protocol", "replay", "token", "tasks", "ui"],
   },
+  oauth: {
+    holds: "the plug-in `mcp-parley/oauth`: accounts of callers at other services",
+    mayImport: ["util", "protocol", "replay", "token", "tasks", "ui", "server"],
+  },
   testing: {
     holds: "`play`, `crashTest` and the store contract",
     mayImport: ["util", "protocol", "replay", "token", "tasks", "server"],

@@ -130,6 +130,7 @@ function played({ app, tools, prompts, resources }: Errands, people: People): Co
         return people.model(message);
       case "roots":
         return people.roots();
+      case "connect":
       case "external":
         throw new Error("none of these errands waits for someone else");
     }

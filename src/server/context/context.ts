@@ -21,6 +21,7 @@ import type {
 } from "../approvals/approval-options.ts";
 import type { UndoFor } from "../define/undo.ts";
 import type { FormJson } from "../../protocol/form.ts";
+import type { Account, ConnectOptions, Provider } from "../accounts/account.ts";
 import type { OpenUrl, WaitOptions } from "./wait-options.ts";
 import type { BackgroundOptions, StepInfo, StepOptions } from "../../replay/operations.ts";
 import type { Question } from "../../replay/promises.ts";
@@ -115,6 +116,17 @@ export interface Context {
    * ```
    */
   readonly openUrl: OpenUrl;
+  /**
+   * The caller's account at a provider of `parley({ connections })`. Asks only if there is no usable token: the person signs in
+   * on a page. Connecting the same provider again in one call gives the same account.
+   *
+   * @example
+   * ```ts
+   * const account = await ctx.connect(github);
+   * await ctx.step("star", async () => star(repository, await account.accessToken()));
+   * ```
+   */
+  readonly connect: (provider: Provider, options?: ConnectOptions) => Question<Account>;
   /**
    * Asks the client's language model. A string is sent as one user message.
    *

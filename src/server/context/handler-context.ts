@@ -30,6 +30,8 @@ import type { Undo } from "../define/undo.ts";
 import { stateOf } from "./low-level.ts";
 import { joined, notified, notifyRetries, WaitNotice } from "./notice.ts";
 import { rootsQuestion, sampleQuestion } from "./model-questions.ts";
+import type { Accounts } from "../accounts/account.ts";
+import { connect } from "../accounts/known-provider.ts";
 import { externalQuestion, formQuestion, urlQuestion } from "./questions.ts";
 import type { OnRefusal, QuestionParams } from "./questions.ts";
 import { observedBody } from "./observed-body.ts";
@@ -52,6 +54,10 @@ export interface CallFacts {
   readonly way: (privacy: Privacy) => Way | undefined;
   /** Whether the app has a public address for pages. */
   readonly hasPages: () => boolean;
+  /** Undefined without connections. */
+  readonly accounts: Accounts | undefined;
+  /** Notes a token that this run must not record. */
+  readonly handOut: (token: string, provider: string) => void;
   /** The address of the page of a ticket. Undefined without a public address. */
   readonly pageAddress: (ticket: string) => string | undefined;
   /** Seals a reference to one question of this call. */
@@ -156,6 +162,10 @@ export class HandlerContext implements TaskContext {
         }),
       );
     };
+  }
+
+  get connect(): Context["connect"] {
+    return (...to) => connect(this.#operations, this.#facts, ...to);
   }
 
   get sample(): Context["sample"] {

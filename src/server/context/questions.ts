@@ -108,9 +108,15 @@ export function formQuestion(
 
 const hasPage = (way: Way | undefined): boolean => way === "url" || way === "link";
 
-const notFinished: Reading = { kind: "invalid", reason: "Not finished yet" };
+/** What a page that is not done yet makes of an answer. */
+export const notFinished: Reading = { kind: "invalid", reason: "Not finished yet" };
 
-const urlRequest = (message: string, reason: string | undefined, url: string): InputRequest => ({
+/** The request of a question that a page answers. */
+export const urlRequest = (
+  message: string,
+  reason: string | undefined,
+  url: string,
+): InputRequest => ({
   method: "elicitation/create",
   params: { mode: "url", message: reason === undefined ? message : `${reason}: ${message}`, url },
 });
@@ -347,7 +353,10 @@ export function digestOf(key: string, wording: readonly unknown[]): string {
 }
 
 /** `Infinity` means no limit. */
-export function timeLimit({ key, timeoutMs }: QuestionParams): number | undefined {
+export function timeLimit({
+  key,
+  timeoutMs,
+}: Pick<QuestionParams, "key" | "timeoutMs">): number | undefined {
   if (timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY) return undefined;
   if (timeoutMs > 0 && timeoutMs <= tenYearsMs) return Math.ceil(timeoutMs);
   throw new ParleyError(

@@ -1,5 +1,8 @@
 // The pages of one app: where they are, who may visit them, and what serves them.
 
+import type { Accounts, Provider } from "../accounts/account.ts";
+import { accountsOf } from "../accounts/connections.ts";
+import { noAuth, noUrl } from "../accounts/known-provider.ts";
 import type { Core } from "../core.ts";
 import type { Registration } from "../define/registry.ts";
 import { announceConsole, checkConsole } from "../http/console-route.ts";
@@ -17,6 +20,7 @@ interface PageSettings {
   readonly url?: string | URL | undefined;
   readonly auth?: object | undefined;
   readonly pages?: PagesOptions | undefined;
+  readonly connections?: readonly Provider[] | undefined;
 }
 
 export class AppPages {
@@ -26,22 +30,25 @@ export class AppPages {
   #local: URL | undefined;
   readonly #door: Doorkeeping;
   readonly #pages: Pages;
+  /** Undefined without connections. */
+  readonly accounts: Accounts | undefined;
 
-  constructor(core: Core, { url, auth, pages }: PageSettings) {
+  constructor(core: Core, { url, auth, pages, connections }: PageSettings) {
     this.#core = core;
     this.#url = url === undefined ? undefined : checkedUrl(String(url));
     const { isDevelopment } = core.environment;
     this.#door = { hasAuth: auth !== undefined, isDevelopment, authorize: pages?.authorize };
     this.#pages = pagesOf(core, this.#door);
+    this.accounts = accountsOf(core, this.#door, connections);
   }
 
   get handler(): Pages["handler"] {
     return this.#pages.handler;
   }
 
-  /** Whether the author has given the app a public address. */
+  /** Whether the author has given the app a public address, or connections, which have pages. */
   get isWanted(): boolean {
-    return this.#url !== undefined;
+    return this.#url !== undefined || this.accounts !== undefined;
   }
 
   /** Questions and answers are kept in the store, so without one there are no pages. */
@@ -57,13 +64,33 @@ export class AppPages {
   readonly checkStore = (registrations: Iterable<Registration>): void => {
     noStoreFor(registrations);
     const isMissing = this.isWanted && this.#core.store === undefined;
-    if (isMissing) throw noStore("parley({ url }), whose pages take answers,");
+    if (!isMissing) return;
+    throw noStore(
+      this.accounts === undefined
+        ? "parley({ url }), whose pages take answers,"
+        : "parley({ connections })",
+    );
   };
 
   /** Throws if strangers could answer for callers who are known. */
   readonly checkDoor = (): void => {
     if (this.isWanted) checkDoor(this.#door);
   };
+
+  /** Throws if `app.listen` cannot serve the pages, or would give strangers the same account. */
+  checkListening(isLocal: boolean): void {
+    this.checkDoor();
+    if (this.accounts === undefined) return;
+    if (!this.#door.hasAuth) throw noAuth();
+    const isHere = isLocal && this.#core.environment.isDevelopment;
+    if (this.#url === undefined && !isHere) throw noUrl();
+  }
+
+  /** Throws if connections have no address to come back to. Whoever started this process is the only caller. */
+  checkStdio(): void {
+    if (this.accounts !== undefined && this.#url === undefined) throw noUrl();
+    this.#door.isStdio = true;
+  }
 
   /** What `app.listen` serves besides MCP. */
   site(options: SiteOptions, isLocal: boolean): { readonly at: Site; readonly hosts: string[] } {

@@ -26,6 +26,8 @@ export interface PageQuestion {
   readonly isSecret?: boolean | undefined;
   /** Of an approval by a group. */
   readonly approval?: { readonly by: string; readonly of: number } | undefined;
+  /** The provider to sign in at. Its own pages answer the question, and no form. */
+  readonly provider?: string | undefined;
   /** When its time limit passes. */
   readonly dueAt?: number | undefined;
 }

@@ -84,6 +84,10 @@ class Site {
       );
     }
     const found = await questionOf(this.#core, ticket);
+    // Signing in answers it, and nothing else.
+    if (found.question?.provider !== undefined) {
+      return this.says(404, "This link does not work", "It is invalid or has expired.");
+    }
     if (method === "POST") return this.#take(request, ticketText, ticket, found);
     if (new URL(request.url).searchParams.has("saved") && found.status !== "open") {
       return this.says(200, "Saved", whatNext(ticket));

@@ -11,18 +11,23 @@ export interface Pages {
   readonly isOwn: (pathname: string) => boolean;
 }
 
+const ticketIn = (path: string): string | undefined => /^\/ask\/([^/]+)$/.exec(path)?.[1];
+
 /** Makes the handler. */
 export function pagesOf(core: Core, door: Doorkeeping): Pages {
-  const ticketIn = (pathname: string): string | undefined => {
+  const below = (pathname: string): string => {
     // A host may have taken the path of the public address off already.
     const base = core.publicUrl()?.pathname.replace(/\/$/, "") ?? "";
-    const below = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname;
-    return /^\/ask\/([^/]+)$/.exec(below)?.[1];
+    return pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname;
   };
+  const isSignIn = (path: string): boolean =>
+    path.startsWith("/oauth/") && core.accounts() !== undefined;
   return {
-    isOwn: (pathname) => ticketIn(pathname) !== undefined,
+    isOwn: (pathname) => ticketIn(below(pathname)) !== undefined || isSignIn(below(pathname)),
     handler: webHandler((request) => {
-      const ticket = ticketIn(new URL(request.url).pathname);
+      const path = below(new URL(request.url).pathname);
+      if (isSignIn(path)) return core.accounts()?.serve(request, path);
+      const ticket = ticketIn(path);
       if (ticket === undefined) return undefined;
       return import("./pages.ts").then(({ servePage }) => servePage(core, door, request, ticket));
     }),

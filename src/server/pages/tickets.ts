@@ -82,6 +82,12 @@ export async function deliver(core: Core, ticket: string, value: unknown): Promi
 async function attempt(core: Core, ticket: Ticket, value: Json): Promise<DeliverResult> {
   if (core.tasks === undefined) throw noStore("app.deliver()");
   const found = await questionOf(core, ticket);
+  if (found.question?.provider !== undefined) {
+    throw new ParleyError(
+      "bad_ticket",
+      "This ticket is for signing in elsewhere. Only the page of the provider can complete it.",
+    );
+  }
   const raw = ticket.kind === "url" ? accepted(found, value) : value;
   return answer(core, ticket, found, raw, value);
 }

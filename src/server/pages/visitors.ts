@@ -29,6 +29,8 @@ export interface Doorkeeping {
   readonly hasAuth: boolean;
   readonly isDevelopment: boolean;
   readonly authorize: PagesOptions["authorize"] | undefined;
+  /** Whether the app is served over stdio, so that a call without a principal is of the person who started it. */
+  isStdio?: boolean | undefined;
 }
 
 /** Throws if strangers could answer for callers who are known. */

@@ -9,6 +9,9 @@ import { sealTicket } from "../../token/ticket.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
 import type { CallFacts } from "../context/handler-context.ts";
+import type { Entry } from "../../replay/journal.ts";
+import type { Accounts } from "../accounts/account.ts";
+import { HandedOut } from "../accounts/handed-out.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { hintAtIdling } from "../dev/author-hints.ts";
@@ -42,6 +45,7 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   protected readonly definition: Definition;
   protected recording: Recording;
   #nesting: Carrier["nesting"];
+  #handedOut: HandedOut | undefined;
 
   constructor(core: Core, definition: Definition, recording: Recording) {
     this.core = core;
@@ -146,7 +150,12 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   }
 
   onStepError(key: string, error: unknown): void {
-    logStepError(this.core, this.definition, this.#logged(), key, error);
+    const shown = this.#handedOut === undefined ? error : this.#handedOut.loggable(error);
+    logStepError(this.core, this.definition, this.#logged(), key, shown);
+  }
+
+  vet(entry: Entry): Entry {
+    return this.#handedOut === undefined ? entry : this.#handedOut.vetted(entry);
   }
 
   /** The members of every line of the log about this call. */
@@ -198,6 +207,15 @@ export abstract class CallCarrier implements Carrier, CallFacts {
 
   keepsDecisions(): boolean {
     return this.core.store?.approvals !== undefined;
+  }
+
+  get accounts(): Accounts | undefined {
+    return this.core.accounts();
+  }
+
+  handOut(token: string, provider: string): void {
+    this.#handedOut ??= new HandedOut();
+    this.#handedOut.add(token, provider);
   }
 
   pageAddress(ticket: string): string | undefined {
