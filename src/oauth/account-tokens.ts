@@ -41,7 +41,7 @@ export class AccountTokens implements TokenSource {
 
   /** How long a request to a provider may take. A replica that renews has to be done before its lease is over. */
   get patienceMs(): number {
-    return Math.min(8_000, (this.#core.store?.leaseMs ?? 10_000) * 0.8);
+    return (this.#core.store?.leaseMs ?? 10_000) * 0.8;
   }
 
   readonly isConnected = async (principal: Principal, provider: Provider): Promise<boolean> => {

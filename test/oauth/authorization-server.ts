@@ -5,11 +5,12 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
+import { clientId, clientSecret } from "./client.ts";
 
 export interface AuthorizationServerOptions {
   /** Where the server sends people back to. */
   readonly redirectUris: readonly string[];
-  /** How long an access token can be used, in seconds. Default: an hour. */
+  /** How long the access token of a sign-in can be used, in seconds. A renewed one lasts an hour. Default: an hour. */
   readonly tokenSeconds?: number;
   /** Whether each renewal gives a new refresh token. Default: false. */
   readonly rotates?: boolean;
@@ -26,16 +27,15 @@ export interface AuthorizationServer {
   /** The parameters of every request to the authorization endpoint. */
   readonly authorizations: URLSearchParams[];
   /** Called before each request to the token endpoint. It may hold up the request. */
-  onToken: (grant: string) => Promise<void> | void;
+  onToken: () => Promise<void> | void;
+  /** Called for each request to the gate, which is answered when the promise resolves. */
+  onGate: (who: string) => Promise<void> | void;
   /** Answers in place of the token endpoint. */
   instead: ((req: IncomingMessage, res: ServerResponse) => void) | undefined;
   /** The repositories that were starred, each as "user: repository". */
   readonly stars: string[];
   readonly close: () => Promise<void>;
 }
-
-const clientId = "parley";
-const clientSecret = "not a secret";
 
 /** Starts the server. Everyone signs in by name, without a password. */
 export async function authorizationServer({
@@ -67,7 +67,8 @@ export async function authorizationServer({
     rotateRefreshToken: rotates,
     findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id }) }),
     ttl: {
-      AccessToken: tokenSeconds,
+      AccessToken: ({ oidc }: { oidc: { params: { grant_type: string } } }) =>
+        oidc.params.grant_type === "refresh_token" ? 3_600 : tokenSeconds,
       Grant: 86_400,
       Interaction: 600,
       RefreshToken: 86_400,
@@ -81,6 +82,7 @@ export async function authorizationServer({
     grants: [],
     authorizations: [],
     onToken: () => {},
+    onGate: () => {},
     instead: undefined,
     stars: [],
     close: async () => {
@@ -101,7 +103,7 @@ export async function authorizationServer({
     if (pathname.startsWith("/api/")) return void api(provider, self, pathname, req, res);
     if (pathname !== "/token") return serve(req, res);
     if (self.instead !== undefined) return self.instead(req, res);
-    return void Promise.resolve(self.onToken("token")).then(() => serve(req, res));
+    return void Promise.resolve(self.onToken()).then(() => serve(req, res));
   });
   return self;
 }
@@ -144,6 +146,12 @@ async function api(
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
+  const who = /^\/api\/gate\/(.+)$/.exec(path)?.[1];
+  if (who !== undefined) {
+    await self.onGate(who);
+    res.end();
+    return;
+  }
   const token = /^Bearer (.+)$/.exec(req.headers.authorization ?? "")?.[1] ?? "";
   const user = (await provider.AccessToken.find(token))?.accountId;
   const star = /^\/api\/user\/starred\/(.+)$/.exec(path)?.[1];

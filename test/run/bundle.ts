@@ -26,6 +26,7 @@ const programs = [
   "test/faults/replica.ts",
   "test/interop/stdio-long.ts",
   "test/interop/stdio-server.ts",
+  "test/oauth/replica.ts",
   "test/reach/stdio-trip.ts",
   "test/wire/idle-session.ts",
   "test/wire/stdio-keyless.ts",
