@@ -38,4 +38,13 @@ export class StoreClock implements Clock {
 
   readonly wait = (ms: number): Promise<void> =>
     new Promise((resolve) => void this.after(ms, resolve));
+
+  /** Waits for some work, but not longer than this. The timer ends with the work, because it would keep the process alive. */
+  async within(ms: number, work: Promise<unknown>): Promise<void> {
+    let callOff: (() => void) | undefined;
+    const late = new Promise<void>((resolve) => {
+      callOff = this.after(ms, resolve);
+    });
+    await Promise.race([work, late]).finally(() => callOff?.());
+  }
 }

@@ -166,9 +166,10 @@ export class Worker {
     );
     this.#timers.renew?.();
     // The caller may close the store next, so nothing of this worker may be under way then.
-    await this.#inTime(Promise.all([this.#renewing, swept]));
-    const left = this.#deps.store.leave(this.name).catch((error: unknown) => this.#failed(error));
-    await this.#inTime(left);
+    const { clock, store } = this.#deps;
+    await clock.within(drainMarginMs, Promise.all([this.#renewing, swept]));
+    const left = store.leave(this.name).catch((error: unknown) => this.#failed(error));
+    await clock.within(drainMarginMs, left);
   }
 
   /** Waits until the condition no longer holds, but not forever: a store that does not respond must not block a shutdown. */
@@ -176,10 +177,6 @@ export class Worker {
     const { clock, limits } = this.#deps;
     const patience = clock.now() + limits.drainMs + drainMarginMs;
     while (isSo() && clock.now() < patience) await clock.wait(5);
-  }
-
-  async #inTime(work: Promise<unknown>): Promise<void> {
-    await Promise.race([work, this.#deps.clock.wait(drainMarginMs)]);
   }
 
   // ---------------------------------------------------------------- claims

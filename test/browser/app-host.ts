@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult, ClientOptions } from "@modelcontextprotocol/client";
 import { build } from "esbuild";
 import { memoryStore, parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";
@@ -55,11 +55,15 @@ export interface AppHost {
 const sentence = "A part of the platform that nobody has touched for years. ";
 
 /** Opens a host for a server, by default one with tools of every kind. */
-export async function openHost(browser: Browser, given?: App): Promise<AppHost> {
+export async function openHost(
+  browser: Browser,
+  given?: App,
+  negotiation: NonNullable<ClientOptions["versionNegotiation"]> = { mode: "auto" },
+): Promise<AppHost> {
   const ran: string[] = [];
   const app = given ?? appDesk(ran);
   const { url } = await app.listen(0);
-  const client = await connected(url);
+  const client = await connected(url, negotiation);
   const site = await serveHostPage();
   const call = (name: string, args: Record<string, unknown> = {}) =>
     client.callTool({ name, arguments: args });
@@ -174,9 +178,12 @@ export function appDesk(ran: string[], limits: Limits = {}): App {
   return app;
 }
 
-async function connected(url: string): Promise<Client> {
+async function connected(
+  url: string,
+  versionNegotiation: NonNullable<ClientOptions["versionNegotiation"]>,
+): Promise<Client> {
   const extensions = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
-  const options = { capabilities: { extensions }, versionNegotiation: { mode: "auto" } } as const;
+  const options: ClientOptions = { capabilities: { extensions }, versionNegotiation };
   const client = new Client({ name: "host", version: "1.0.0" }, options);
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return client;

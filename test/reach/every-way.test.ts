@@ -43,8 +43,7 @@ async function connect(kind: Kind, era: Era, transport: Connecting) {
     });
   }
   await client.connect(transport);
-  // Not awaited: the client gives a process two seconds to end.
-  onTestFinished(() => void client.close());
+  onTestFinished(() => client.close());
   const call = async (name: string, args: Readonly<Record<string, unknown>>) => {
     const { content } = await client.callTool({ name, arguments: { ...args } });
     return content.map((block) => (block.type === "text" ? block.text : ""));

@@ -21,7 +21,8 @@ export async function openWorld(): Promise<World> {
     request.on("end", () => {
       if (request.url === "/did") done.push(text);
       else visits.push(answersOn(text));
-      response.end();
+      // A connection that stays open would keep the server's process alive.
+      response.setHeader("connection", "close").end();
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", () => resolve()));

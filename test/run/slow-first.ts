@@ -38,6 +38,7 @@ const slowest = [
   "test/oauth/attacks.test.ts",
   "test/oauth/replicas.test.ts",
   "test/wire/stdio.test.ts",
+  "test/reach/every-way.test.ts",
   "test/client/everything.test.ts",
   "test/client-with-tasks/oven.test.ts",
   "test/cli/worker.test.ts",
