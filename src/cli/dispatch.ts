@@ -79,6 +79,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "check a setup and say what to fix",
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
+  console: {
+    usage: "console <store>",
+    summary: "see and answer tasks in your browser",
+    load: async () => (await import("./commands/console.ts")).console,
+  },
   migrate: {
     usage: "migrate <store>",
     summary: "create or update the tables of a task store",

@@ -1,5 +1,6 @@
 // In development nobody signs in: the server prints a link with a secret in its fragment, which a browser never sends. The
-// page exchanges the link for a session, once, so that a link in a history or a log is worth nothing.
+// page exchanges the link for a session, once, so that a link in a history or a log is worth nothing. `parley console` lets
+// its operator in by the same door.
 
 import type { Core } from "../server/core.ts";
 import type { Admitted } from "./operator.ts";
@@ -17,8 +18,14 @@ export class DevelopmentDoor {
   #link: string | undefined;
   #address: string | undefined;
 
-  constructor(core: Pick<Core, "environment" | "logger">) {
+  readonly #operator: Admitted;
+  /** `parley dev` keeps one session while the server restarts. */
+  readonly #session = process.env["PARLEY_DEV_CONSOLE"];
+
+  constructor(core: Pick<Core, "environment" | "logger">, who = "developer") {
     this.#core = core;
+    this.#operator = { ...developer, who };
+    if (isSecret(this.#session)) this.#sessions.add(this.#session);
   }
 
   /** The console is served here. Prints the link. */
@@ -39,6 +46,7 @@ export class DevelopmentDoor {
       );
     }
     this.#link = undefined;
+    if (isSecret(this.#session)) return this.#session;
     const session = this.#core.environment.newId();
     const [oldest] = this.#sessions;
     if (oldest !== undefined && this.#sessions.size >= mostSessions) this.#sessions.delete(oldest);
@@ -49,7 +57,7 @@ export class DevelopmentDoor {
   /** Who has this session. */
   admit(request: Request): Admitted {
     const session = request.headers.get(sessionHeader);
-    if (session !== null && this.#sessions.has(session)) return developer;
+    if (session !== null && this.#sessions.has(session)) return this.#operator;
     this.#printAgain(request);
     throw new Refusal(
       401,
@@ -78,8 +86,10 @@ function addressIn(request: Request): string {
   return `${origin}${pathname}`;
 }
 
-const developer: Admitted = {
-  who: "developer",
+/** Whether it is long enough to be one. */
+const isSecret = (text: string | undefined): text is string => (text ?? "").length >= 32;
+
+const developer: Omit<Admitted, "who"> = {
   groups: [],
   may: "act_for_client",
   values: true,

@@ -4,9 +4,11 @@ import { ParleyError } from "../errors.ts";
 import type { App } from "../server/app.ts";
 import { mountable, type WebHandler } from "../server/http/web-handler.ts";
 import { insideOf } from "../server/inside.ts";
+import type { Inside } from "../server/inside.ts";
 import { ConsoleApi } from "./api.ts";
 import { DevelopmentDoor } from "./development-door.ts";
 import type { Operator } from "./operator.ts";
+import type { Door } from "./serve-console.ts";
 import { consoleHandler } from "./serve-console.ts";
 
 /** Options of `operatorConsole`. */
@@ -50,10 +52,20 @@ export function operatorConsole(app: App, options?: ConsoleOptions): WebHandler 
       "operatorConsole(app) would show every call to anyone who can reach it. Outside development, pass { authorize }.",
     );
   }
-  const door = authorize ?? new DevelopmentDoor(core);
-  const handler = consoleHandler(door, new ConsoleApi(inside), core.logger);
+  return consoleOf(inside, authorize ?? new DevelopmentDoor(core));
+}
+
+/** The console of the person who has started this process. */
+export function ownConsole(app: App, who: string): WebHandler {
+  const inside = insideOf(app);
+  if (inside === undefined) throw new TypeError("The console takes an app of parley().");
+  return consoleOf(inside, new DevelopmentDoor(inside.core, who));
+}
+
+function consoleOf(inside: Inside, door: Door): WebHandler {
+  const handler = consoleHandler(door, new ConsoleApi(inside), inside.core.logger);
   return mountable(handler, {
-    isForThisMachine: authorize === undefined,
+    isForThisMachine: door instanceof DevelopmentDoor,
     isAt: (address) => (door instanceof DevelopmentDoor ? door.isAt(address) : undefined),
   });
 }

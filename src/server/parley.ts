@@ -14,6 +14,7 @@ import type { Core } from "./core.ts";
 import { definePrompt } from "./define/prompt.ts";
 import { Registry } from "./define/registry.ts";
 import { defineResource } from "./define/resource.ts";
+import { defaultConsole } from "./dev/console-by-default.ts";
 import { defineTool } from "./define/tool.ts";
 import { UndoRegistry } from "./define/undo.ts";
 import { handleTo } from "./define/handles.ts";
@@ -184,10 +185,11 @@ class ParleyApp implements App {
   readonly undo: App["undo"] = (name, run) => this.#core.undos.add(name, run);
   readonly gate: App["gate"] = (name, gate) => this.#core.gates.add(name, gate);
 
-  readonly listen: App["listen"] = async (port = 3000, options = {}) => {
+  readonly listen: App["listen"] = async (port = 3000, given = {}) => {
     checkMayServe();
-    const { host = "127.0.0.1" } = options;
+    const { host = "127.0.0.1" } = given;
     const isLocal = isLoopback(host);
+    const options = { ...given, console: given.console ?? defaultConsole(this, isLocal) };
     this.#keys(
       isLocal ? "app.listen" : `app.listen on ${host}, which other machines can reach`,
       isLocal,

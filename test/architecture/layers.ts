@@ -52,7 +52,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   cli: {
     holds: "the command",
-    mayImport: ["util", "protocol", "replay", "token", "tasks", "server", "client"],
+    mayImport: ["util", "protocol", "replay", "token", "tasks", "server", "client", "console"],
   },
 };
 

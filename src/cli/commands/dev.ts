@@ -9,6 +9,7 @@ import { Reloader } from "../dev/reload.ts";
 import { parseOptions } from "../args/command-line.ts";
 import { environmentOf } from "../server/child-environment.ts";
 import { commandFor } from "../server/server-file.ts";
+import { randomBytes } from "../../token/random.ts";
 
 /** `parley dev` */
 export const dev: Command = {
@@ -18,9 +19,11 @@ Usage
   parley dev <file> [--watch <file> …] [--client chat|app]
 
 The file and the files it imports by a relative path are watched. The command
-prints the server's URL and how to call its tools. A call that waits for an
-answer continues in the new version, because the development key is kept in
-.parley/. If your edit changed what such a call asked or did, a message says so.
+prints the server's URL, how to call its tools, and a link to the console, which
+shows its calls and tasks in your browser. The link works once. A call that
+waits for an answer continues in the new version, because the development key is
+kept in .parley/. If your edit changed what such a call asked or did, a message
+says so.
 
 If the file does not run, the command waits for the next change. TypeScript runs
 through tsx if your project has it, or through Node 22.18 or later.
@@ -58,7 +61,12 @@ Exit codes
     const interrupt = () => stop.abort(exit.interrupted);
     for (const signal of signals) process.on(signal, interrupt);
     const fail = (error: unknown) => stop.abort(error);
-    const env = { NODE_ENV: "development", ...environmentOf({ kind: "file" }, [], io.env) };
+    const env = {
+      NODE_ENV: "development",
+      // One session for as long as this command runs, so that the page outlives a reload.
+      PARLEY_DEV_CONSOLE: randomBytes(16).toString("hex"),
+      ...environmentOf({ kind: "file" }, [], io.env),
+    };
     const reloader = new Reloader({
       file,
       others,

@@ -7,7 +7,7 @@ import { errorText } from "../../util/error-text.ts";
 import type { Members } from "../../util/objects.ts";
 import { plainText } from "../screen/plain.ts";
 import { counted, duration } from "../screen/amounts.ts";
-import { commandFor } from "../server/server-file.ts";
+import { commandFor, consoleFor, loadingFirst } from "../server/server-file.ts";
 import { ServerProcess } from "../server/process.ts";
 import { signs, style } from "../screen/style.ts";
 import { columnsHere, wrapped } from "../screen/printer.ts";
@@ -81,7 +81,8 @@ export class Reloader {
     const { file, others, env } = this.#options;
     this.#watched.set([...filesOf(file), ...others]);
     const startedAt = performance.now();
-    const server = new ServerProcess({ ...commandFor(file), env }, (line, fields) =>
+    const program = loadingFirst(commandFor(file), consoleFor(file));
+    const server = new ServerProcess({ ...program, env }, (line, fields) =>
       this.#onLine(server, line, fields),
     );
     this.#server = server;
@@ -133,6 +134,9 @@ export class Reloader {
   #onLine(server: ServerProcess, line: string, fields: Members): void {
     const { say } = this.#options;
     if (server !== this.#server || isNoise(line)) return;
+    const [, link] = /^parley info: console: (\S+)$/.exec(line) ?? [];
+    // Not wrapped, so that a terminal can open it.
+    if (link !== undefined) return say(`  console ${style.bold(link)}`);
     for (const part of wrapped(`  ${line}`, columnsHere())) say(style.dim(part));
     const notice = editNotice(fields);
     if (notice !== undefined) say(style.yellow(`${signs.warning} ${notice}`));

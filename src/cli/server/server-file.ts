@@ -41,6 +41,23 @@ export function commandFor(file: string): Runnable {
   );
 }
 
+/** The same, with a module that is loaded before the file. */
+export function loadingFirst({ command, args }: Runnable, module: string | undefined): Runnable {
+  const file = args.at(-1);
+  if (module === undefined || file === undefined) return { command, args };
+  return { command, args: [...args.slice(0, -1), "--import", module, file] };
+}
+
+/** The console of the mcp-parley that a server file uses. Undefined if that has none. */
+export function consoleFor(file: string): string | undefined {
+  try {
+    const found = createRequire(resolve(file)).resolve("mcp-parley/console");
+    return existsSync(found) ? pathToFileURL(found).href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function tsxFrom(folder: string): string | undefined {
   try {
     return pathToFileURL(createRequire(join(folder, "server.js")).resolve("tsx")).href;

@@ -1,0 +1,126 @@
+// `parley console`: shows the tasks of a store in a browser, to the person who runs the command.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { userInfo } from "node:os";
+import process from "node:process";
+import { ownConsole } from "../../console/operator-console.ts";
+import { mountOf } from "../../server/http/web-handler.ts";
+import { parley } from "../../server/parley.ts";
+import type { TaskStore } from "../../tasks/store.ts";
+import { parseOptions } from "../args/command-line.ts";
+import { exit, UsageError } from "../command.ts";
+import type { Command, Io } from "../command.ts";
+import { withStore } from "../tasks/store-tasks.ts";
+
+/** `parley console` */
+export const console: Command = {
+  help: `Shows the tasks of a store in your browser: what waits for people, what is
+stuck and why, and every run of a task.
+
+Usage
+  parley console <postgres://… | file.db> [--name NAME] [--port N]
+
+The command prints a link that works once and opens the console for you alone.
+It listens on this machine only, and runs no tasks.
+
+With the keys of the server in PARLEY_KEYS, the console shows arguments, answers
+and results, and you can answer. Without them it shows status, tool, times and
+runs, and you can cancel. What you do is noted in the audit under your name.
+
+Options
+  --name NAME     the name of the server, as in parley({ name }); what it sealed
+                  opens only under its name (default: as the audit has it)
+  --schema NAME   Postgres: the schema of its tables (default: parley)
+  --port N        the port to listen on (default: any that is free)
+
+Examples
+  PARLEY_KEYS=… npx mcp-parley console "$DATABASE_URL" --name shop
+  npx mcp-parley console .parley/parley.db
+
+Exit codes
+  0 ended by SIGTERM, 1 failed, 2 usage error, 130 interrupted with Ctrl-C
+`,
+  run: async (args, io) => {
+    const { values, positionals } = parseOptions("console", args, {
+      name: { type: "string" },
+      schema: { type: "string" },
+      port: { type: "string" },
+    });
+    const [target, ...rest] = positionals;
+    if (target === undefined || rest.length > 0) throw new UsageError("console: pass one store");
+    const port = Number(values.port ?? 0);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+      throw new UsageError("console: --port takes a number from 0 to 65535");
+    }
+    return withStore(target, values.schema, async (store) => {
+      const served = await serve(store, values.name ?? (await nameIn(store)), port, io);
+      const code = await signalled();
+      await served.close();
+      return code;
+    });
+  },
+};
+
+/** The name of the server whose audit the store keeps. */
+async function nameIn({ audit }: TaskStore): Promise<string> {
+  const [first] = (await audit?.readAfter(undefined, 1)) ?? [];
+  return first?.app ?? "tasks";
+}
+
+/** Serves the console of a store until it is closed. */
+export async function serve(
+  store: TaskStore,
+  name: string,
+  port: number,
+  { out, err, env }: Pick<Io, "out" | "err" | "env">,
+): Promise<{ readonly close: () => Promise<void> }> {
+  const keys = env["PARLEY_KEYS"];
+  const app = parley({
+    name,
+    version: "console",
+    store,
+    ...(keys !== undefined && { keys }),
+    logger: {
+      debug: nothing,
+      info: (message) => {
+        const [, link] = /^console: (\S+)$/.exec(message) ?? [];
+        if (link !== undefined) out(`${link}\n`);
+      },
+      warn: nothing,
+      error: (message) => err(`${message}\n`),
+    },
+  });
+  const handler = ownConsole(app, userInfo().username);
+  const server = createServer((req, res) => {
+    handler.node(req, res).catch(() => res.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, "127.0.0.1", resolve);
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  const { port: used } = server.address() as AddressInfo;
+  if (keys === undefined) {
+    err("PARLEY_KEYS is not set, so the console shows status, tool, times and runs only.\n");
+  }
+  err(`Open this link, once. Ctrl-C ends the console of "${name}".\n`);
+  mountOf(handler)?.isAt(`http://127.0.0.1:${used}/`);
+  return {
+    close: async () => {
+      await app.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
+
+const nothing = () => {};
+
+function signalled(): Promise<typeof exit.done | typeof exit.interrupted> {
+  return new Promise((resolve) => {
+    process.once("SIGTERM", () => resolve(exit.done));
+    process.once("SIGINT", () => resolve(exit.interrupted));
+  });
+}

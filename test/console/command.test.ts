@@ -1,0 +1,55 @@
+// `parley console`: the console of a store, with and without the keys, for the person who runs it.
+
+import { expect, onTestFinished, test } from "vitest";
+import { serve } from "../../src/cli/commands/console.ts";
+import type { TaskStore } from "../../src/tasks/store.ts";
+import { keys } from "../interop/errands.ts";
+import { consoleAt, opened } from "./opened.ts";
+import { shop, waiting } from "./shop.ts";
+
+/** Starts the command on the store of a shop, and follows the link that it prints. */
+async function command(env: Readonly<Record<string, string>>) {
+  const made = shop();
+  const id = await waiting(made, await opened(made.app), "order");
+  const printed: string[] = [];
+  const said: string[] = [];
+  const io = {
+    out: (text: string) => void printed.push(text),
+    err: (text: string) => void said.push(text),
+    env,
+  };
+  const served = await serve(made.store as unknown as TaskStore, "shop", 0, io);
+  onTestFinished(() => served.close());
+  const link = new URL(printed.join("").trim());
+  const at = consoleAt(new URL("/", link).href);
+  const secret = new URLSearchParams(link.hash.slice(1)).get("link");
+  const { body } = await at.post("api/session", { link: secret });
+  const headers = { "parley-session": (body as { session: string }).session };
+  const get = async (path: string) => (await at.ask(path, { headers })).body;
+  return { id, get, said: said.join(""), post: at.post, headers };
+}
+
+test("with the keys it shows what was sealed, and the operator can answer", async () => {
+  const { id, get, post, headers } = await command({ PARLEY_KEYS: String(keys) });
+  expect(await get("api/session")).toMatchObject({ app: "shop", hasKeys: true, tools: [] });
+  expect(await get(`api/tasks/${id}`)).toMatchObject({
+    task: { input: { item: "lamp" } },
+    entries: [{}, {}, { key: "reserve", value: { reserved: "lamp" } }],
+    mayRerun: false,
+  });
+  const answer = { task: id, key: "how", value: { way: "boat" } };
+  const { body } = await post("api/answers", answer, undefined, headers);
+  expect(body).toEqual({ status: "delivered" });
+});
+
+test("without the keys it shows status, tool, times and runs only", async () => {
+  const { id, get, post, headers, said } = await command({});
+  expect(said).toContain("PARLEY_KEYS is not set");
+  expect(await get("api/session")).toMatchObject({ hasKeys: false });
+  const task = await get(`api/tasks/${id}`);
+  expect(task).toMatchObject({ task: { tool: "order" }, runs: [{ how: "parked" }] });
+  expect(JSON.stringify(task)).not.toMatch(/lamp|reserve/);
+  expect(JSON.stringify(await get("api/inbox"))).not.toContain("lamp");
+  const answer = { task: id, key: "how", value: { way: "boat" } };
+  expect((await post("api/answers", answer, undefined, headers)).status).toBe(403);
+});
