@@ -26,7 +26,7 @@ const apart = [
 ];
 
 /** The tests of pages and paused calls, whose answers wait in the store. They run over each store. */
-const reach = ["ask-pages", "left-pages", "paused", "relayed-tasks"].map(
+const reach = ["ask-pages", "audit", "left-pages", "paused", "relayed-tasks"].map(
   (name) => `test/wire/${name}.test.ts`,
 );
 

@@ -258,6 +258,9 @@ export declare interface DecisionResult {
     readonly task: TaskRecord;
 }
 
+/** The run that ends when a task changes in this way. Undefined if none does. */
+export declare function endedRun(before: TaskRecord | undefined, next: TaskRecord, now: number): TaskRun | undefined;
+
 /** How a task ends. */
 export declare interface Finish {
     /** Whether the task completed or failed. */
@@ -318,7 +321,33 @@ export declare interface LogAppend {
     readonly expired?: string | undefined;
     /** The stream whose outcome is recorded. Its parts are deleted, because the record has all of them. */
     readonly streamed?: string | undefined;
+    /** If the last record is the outcome of a step: what its body took. For operators. */
+    readonly took?: {
+        /** How long it ran, in milliseconds, with its retries. */
+        readonly ms: number;
+        /** How many times it was tried in this run. */
+        readonly tries: number;
+    } | undefined;
 }
+
+/** A record of a log, and what is known about it. An earlier version has noted nothing. */
+export declare interface LoggedRecord {
+    /** Its place in the log. */
+    readonly seq: number;
+    /** The record. */
+    readonly record: Sealed;
+    /** The run that wrote it. 0: the call brought it along from its rounds. */
+    readonly epoch: number | undefined;
+    /** When it was written. */
+    readonly at: number | undefined;
+    /** How long the body of a step ran, in milliseconds, with its retries. */
+    readonly ms: number | undefined;
+    /** How many times the body of a step was tried in that run. */
+    readonly tries: number | undefined;
+}
+
+/** How many runs of a task are kept: the newest. */
+export declare const mostRuns = 100;
 
 /** A record to add. */
 export declare interface NewAuditEntry {
@@ -371,6 +400,24 @@ export declare interface NewTask {
 
 /** Notes that a client has read the task, so that its id is not lost. Returns undefined when that was known. */
 export declare function noted(task: TaskRecord): TaskRecord | undefined;
+
+/** Something that a task waits for. */
+export declare interface OpenWait {
+    /** The id of the task. */
+    readonly taskId: string;
+    /** The name that an answer uses. */
+    readonly wire: string;
+    /** The key that the handler gave it. */
+    readonly key: string;
+    /** "question": the client is asked. "external": the answer is delivered from elsewhere. */
+    readonly kind: Exclude<Wait["kind"], "timer">;
+    /** The tool of the task. */
+    readonly tool: string;
+    /** The group whose members may answer. Undefined if no group is named. */
+    readonly group: string | undefined;
+    /** Since when the task waits for it. */
+    readonly since: number;
+}
 
 /**
  * Does what `published` does and lets go of the task. The task is due at once if something that it waits for has
@@ -499,6 +546,16 @@ export declare type RoundClaimResult = {
     readonly kind: "running" | "superseded";
 };
 
+/**
+ * How a run ended. "parked": the handler waits. "released": the worker gave the task back in order. "failed": it gave the task
+ * back because something went wrong. "finished": the handler is done. "cancelled": someone cancelled the task. "expired": its
+ * time was up. "undone": what had to be undone is. "lost": the worker was silent, and another one or an operator took the task.
+ */
+export declare type RunEnd = "parked" | "released" | "failed" | "finished" | "cancelled" | "expired" | "undone" | "lost";
+
+/** The runs in order, with the one that lasts. Its beginning is unknown if an earlier version of Parley claimed the task. */
+export declare function runsOf(ended: readonly TaskRun[], task: Pick<TaskRecord, "epoch" | "worker" | "claimedAt"> | undefined): readonly TaskRun[];
+
 /** Text that only a holder of the keys can read. A store keeps it and never looks into it. */
 export declare type Sealed = string;
 
@@ -599,6 +656,9 @@ export declare interface SweepResult {
     readonly isMore: boolean;
 }
 
+/** A task in a list: everything but its contents. */
+export declare type TaskListing = Omit<TaskRecord, "input" | "result" | "inbox" | "asked">;
+
 /** Which tasks `list` returns. */
 export declare interface TaskPageRequest {
     /** The caller that owns the tasks. Undefined lists every caller's tasks, for operators. */
@@ -612,6 +672,45 @@ export declare interface TaskPageRequest {
     } | undefined;
     /** The most tasks to return. */
     readonly limit: number;
+}
+
+/** Which tasks `find` returns. Every condition must hold. */
+export declare interface TaskQuery {
+    /** Only tasks with this status. */
+    readonly status?: Status | undefined;
+    /** Only tasks of this tool. */
+    readonly tool?: string | undefined;
+    /** Only tasks of this caller. Empty: of calls without a caller. */
+    readonly principal?: string | undefined;
+    /**
+     * Only tasks that do not get on: they have been due for longer than this many milliseconds, they were tried more than
+     * once without progress, or their steps could not be undone for as long.
+     */
+    readonly stuckMs?: number | undefined;
+    /** The last task of the previous page. Undefined starts with the newest. */
+    readonly after?: {
+        /** When it was created. */
+        readonly createdAt: number;
+        /** Its id. */
+        readonly id: string;
+    } | undefined;
+    /** The most tasks to return. */
+    readonly limit: number;
+}
+
+/** The part of a store that operators read. It changes nothing. */
+export declare interface TaskReader {
+    /**
+     * Finds tasks, the newest first. Live tasks whose time is up count as failed only after a sweep. The time that it takes
+     * does not depend on how many tasks there are.
+     */
+    readonly find: (query: TaskQuery) => Promise<readonly TaskListing[]>;
+    /** What waits for people, the longest first: open questions and deliveries, and no timers. */
+    readonly waiting: (query: WaitingQuery) => Promise<readonly OpenWait[]>;
+    /** Reads records of a log with what is known about them, from this one on. */
+    readonly log: (id: string, from: number, limit: number) => Promise<readonly LoggedRecord[]>;
+    /** The newest runs of a task, the oldest of them first. It is empty when there is no such task. */
+    readonly runs: (id: string) => Promise<readonly TaskRun[]>;
 }
 
 /** A task as a store keeps it. Times are the store's own, in milliseconds since 1970. */
@@ -671,10 +770,26 @@ export declare interface TaskRecord {
     readonly isUnread: boolean;
     /** When the task was created. */
     readonly createdAt: number;
+    /** When the worker that holds the task claimed it. After that it says nothing. */
+    readonly claimedAt?: number | undefined;
     /** When a client could last see a change. */
     readonly updatedAt: number;
     /** When a live task fails, when the contents of an ended one are deleted, or when a deleted one is forgotten. */
     readonly expiresAt: number;
+}
+
+/** A run of a task by a worker. */
+export declare interface TaskRun {
+    /** The epoch of the claim. Records of this epoch were written in this run. */
+    readonly epoch: number;
+    /** The worker that held the task. */
+    readonly worker: string;
+    /** When the worker claimed the task. Undefined if an earlier version did. */
+    readonly beganAt: number | undefined;
+    /** When the run ended. Undefined while it lasts. */
+    readonly endedAt: number | undefined;
+    /** How the run ended. Undefined while it lasts. */
+    readonly how: RunEnd | undefined;
 }
 
 /**
@@ -780,6 +895,8 @@ export declare interface TaskStore extends Store {
     readonly requeue: (id: string, which: Requeue) => Promise<RequeueResult | undefined>;
     /** Counts the tasks in each state. */
     readonly figures: () => Promise<StoreFigures>;
+    /** What operators read. Default: single tasks only. */
+    readonly reader?: TaskReader | undefined;
     /** Keeps a state of this caller that is too large for its token, for `ttlMs` milliseconds. The same id replaces it. */
     readonly spill: (id: string, state: Sealed, ttlMs: number, principal: string) => Promise<void>;
     /** Reads a state that `spill` kept, unless its time is up. */
@@ -832,6 +949,8 @@ export declare interface Wait {
     readonly key: string;
     /** The name that an answer uses. A task never uses the same wire key twice. */
     readonly wire: string;
+    /** The group whose members may answer. Undefined if none is named. */
+    readonly group?: string | undefined;
     /** The digest of the question. Undefined for a timer. */
     readonly digest?: string | undefined;
     /** When the timer is due, or when the time limit of the question ends. */
@@ -854,6 +973,20 @@ export declare interface Waiting {
     readonly asked: Readonly<Record<string, number>>;
     /** The ids of arrivals that are used up. */
     readonly taken: readonly string[];
+}
+
+/** Which waits `waiting` returns. Every condition must hold. */
+export declare interface WaitingQuery {
+    /** Only waits of these groups. An empty text stands for no group. */
+    readonly groups?: readonly string[] | undefined;
+    /** Only waits of this tool. */
+    readonly tool?: string | undefined;
+    /** Only waits of this task. */
+    readonly taskId?: string | undefined;
+    /** The last wait of the previous page. Undefined starts with the longest. */
+    readonly after?: Pick<OpenWait, "since" | "taskId" | "wire"> | undefined;
+    /** The most waits to return. */
+    readonly limit: number;
 }
 
 /** Whether this same append was already written, so that only its acknowledgement was lost. */

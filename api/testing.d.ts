@@ -5,6 +5,9 @@ import type { GetPromptResult } from '@modelcontextprotocol/server';
 import type { ReadResourceResult } from '@modelcontextprotocol/server';
 import type { Root } from '@modelcontextprotocol/server';
 
+/** What the page and the console show beside the question. At most 4 KiB. */
+export declare type About = Readonly<Record<string, string | number | boolean>>;
+
 /** A question that was asked during a played call. */
 export declare interface AskedQuestion {
     /** The key that the handler gave it. */
@@ -20,8 +23,47 @@ export declare interface AskedQuestion {
     readonly schema?: FormJson;
     /** The address of the page, for `openUrl`. */
     readonly url?: string;
+    /** How it reaches the person, or "delivery" for `waitFor`. Undefined for `sample` and `roots`, which no person answers. */
+    readonly via?: Via;
     /** The round that asked it, counted from 1. In the background, the run of the task. */
     readonly round: number;
+}
+
+/** What an audit record says has happened. */
+export declare type AuditAction = ("asked" | "answered" | "declined" | "cancelled" | "timed_out") | ("approved" | "rejected" | "too_late") | ("call_cancelled" | "undone" | "undo_failed") | ("connected" | "disconnected" | "token_refused");
+
+/** One thing that happened. It is flat, because a sink writes rows. */
+export declare interface AuditRecord {
+    /** The same if the record is written again, for example after a crash. */
+    readonly id: string;
+    /** When it happened. */
+    readonly at: Date;
+    /** What happened. */
+    readonly action: AuditAction;
+    /** The tool, prompt or resource that was called. */
+    readonly tool?: string | undefined;
+    /** The call. Undefined if it is not known, such as that of a refused token. */
+    readonly callId?: string | undefined;
+    /** The task that the call has become. */
+    readonly taskId?: string | undefined;
+    /** Whose call it is. */
+    readonly principal?: string | undefined;
+    /** Who did this, if it is known and not the caller. */
+    readonly who?: string | undefined;
+    /** The key of the question, or of the step that was undone. */
+    readonly key?: string | undefined;
+    /** The digest of the question. It is the same for a question and its answers. */
+    readonly digest?: string | undefined;
+    /** The text of the question. */
+    readonly message?: string | undefined;
+    /** What was shown beside the question. */
+    readonly about?: About | undefined;
+    /** How the question went to the person, or how the answer came. */
+    readonly via?: Via | undefined;
+    /** The name of the undo or the provider, the note of a decision, or why a token was refused. */
+    readonly note?: string | undefined;
+    /** The answer. Only with `audit: { values: true }`, and never that of a sensitive question. */
+    readonly value?: Json | undefined;
 }
 
 /** In a script: the person cancels the question without an answer. */
@@ -234,6 +276,16 @@ export declare interface Played<R, D> {
     readonly streamed: (key: string) => HeldStream;
     /** What the model was told each time the call paused. Empty for a client that can be asked itself. */
     readonly pauses: readonly string[];
+    /**
+     * What the audit says about the call, in the order it happened. It has the answers only with `audit: { values: true }`.
+     *
+     * @example
+     * ```ts
+     * const call = await play(deploy, { service: "web" }, { confirm: true });
+     * expect(call.audit.map(({ action }) => action)).toEqual(["asked", "answered"]);
+     * ```
+     */
+    readonly audit: readonly AuditRecord[];
     /** The size of the token after each round that ended with a question, in bytes. */
     readonly tokenBytes: readonly number[];
     /** The task that the call became. Undefined if it stayed in the foreground. */
@@ -350,5 +402,14 @@ export declare interface Tool<In = unknown, Out = unknown> {
     /** For TypeScript only. It is never set. */
     readonly "~types"?: HandleTypes<In, Out>;
 }
+
+/** How an answer came. "delivery": through `app.deliver` or `app.decide`. "console": an operator gave it. */
+export declare type Via = Way | "delivery" | "console";
+
+/**
+ * How a question reaches the person. "form": the client shows a form. "url": the client offers our page. "app": our form
+ * inside the conversation. "relay": the model asks in the chat. "link": the model passes on the address of our page.
+ */
+export declare type Way = "form" | "url" | "app" | "relay" | "link";
 
 export { }

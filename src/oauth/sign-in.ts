@@ -215,15 +215,18 @@ class SignInPages {
 
   async #refused(request: Request, ticket: Ticket): Promise<Response | undefined> {
     const admitted = await admit(this.#site.door, ticket, request);
-    if (admitted === "in") return undefined;
     if (admitted instanceof Response) return unkept(admitted);
-    return admitted === "refused"
-      ? this.says(403, "You may not see this page", "Sign in, and open the link again.")
-      : this.says(
-          403,
-          "This question is for someone else",
-          "Sign in as the person who was asked, and open the link again.",
-        );
+    if (admitted === "refused") {
+      return this.says(403, "You may not see this page", "Sign in, and open the link again.");
+    }
+    if (admitted === "other") {
+      return this.says(
+        403,
+        "This question is for someone else",
+        "Sign in as the person who was asked, and open the link again.",
+      );
+    }
+    return undefined;
   }
 
   /** Browsers take a `__Host-` cookie over https only, and from no other host. */
@@ -250,7 +253,7 @@ class SignInPages {
   // ---------------------------------------------------------------- what is said
 
   async #answer(ticket: Ticket, found: FoundQuestion, raw: Json): Promise<void> {
-    await answer(this.#site.core, ticket, found, raw);
+    await answer(this.#site.core, ticket, found, raw, {});
   }
 
   #unknown(): Response {

@@ -4,6 +4,7 @@
 import { copyJson } from "../util/json.ts";
 import type { Divergence } from "./divergence.ts";
 import type { InboxEvent } from "./inbox.ts";
+import { senderOf } from "./journal.ts";
 import type { AnswerEntry, Entry } from "./journal.ts";
 import type { Reading } from "./operations.ts";
 import type { QuestionOperation } from "./requested.ts";
@@ -29,7 +30,8 @@ export class Answers {
   }
 
   /** Records and delivers an answer that has arrived, unless it is not valid or was given to another question. */
-  admit(operation: QuestionOperation, { key, digest, value }: Answered): void {
+  admit(operation: QuestionOperation, event: Answered): void {
+    const { key, digest, value } = event;
     const { loop, record, diverge } = this.#playback;
     const { admit, read, digest: asked } = operation.spec;
     if (digest !== undefined && digest !== asked) {
@@ -43,7 +45,9 @@ export class Answers {
           return loop.next("brief");
         }
         const { recorded = value } = reading;
-        const entry = { kind: "answer", key, value: recorded, digest: asked } as const;
+        const { via = operation.spec.via, who } = event;
+        const sender = senderOf({ via, who });
+        const entry = { kind: "answer", key, value: recorded, digest: asked, ...sender } as const;
         operation.state = "in_progress";
         // If the answer was read just now from its own copy, the result is delivered without reading it again.
         record(entry, () =>

@@ -1,7 +1,7 @@
 // The interface between the engine and whatever runs it and keeps the journal between runs: a round, a task or a test.
 
 import type { InboxEvent } from "./inbox.ts";
-import type { Entry } from "./journal.ts";
+import type { AnswerEntry, Entry } from "./journal.ts";
 import type { Open } from "./outcome.ts";
 import type { Stop } from "./stop.ts";
 import type { Turns } from "./turns.ts";
@@ -21,8 +21,13 @@ export interface Carrier {
   readonly after: (ms: number, callback: () => void) => () => void;
   /** How long a replaying handler may do nothing before the engine takes it for changed (R6), in milliseconds. */
   readonly stallMs: number;
-  /** Makes an entry durable. If it throws, the run fails before the entry is delivered. */
-  readonly append?: ((entry: Entry) => void | Promise<void>) | undefined;
+  /**
+   * Makes an entry durable. If it throws, the run fails before the entry is delivered. For an answer, `shown` is what its
+   * question gave the carrier to show.
+   */
+  readonly append?: ((entry: Entry, shown?: unknown) => void | Promise<void>) | undefined;
+  /** Called with each answer that an earlier run has recorded, before it is delivered. */
+  readonly onReplayed?: ((entry: AnswerEntry, shown: unknown) => void) | undefined;
   /** Removes the entries from this index on. Their answers and timers go back to the inbox as these events. */
   readonly cut?: ((from: number, back: readonly InboxEvent[]) => void | Promise<void>) | undefined;
   /** Shows what is open while bodies are running. For tasks. */
@@ -51,6 +56,8 @@ export interface Carrier {
    * journal may have run (R17).
    */
   readonly isInterrupted?: boolean | undefined;
+  /** The process of the last run died, perhaps after it had recorded an entry and before it had done anything with it. */
+  readonly isTakenOver?: boolean | undefined;
   /**
    * False: fail rather than cut the journal, or go on without asking for a note of `patched` that is in it, because another
    * version wrote it and can go on (R17).
@@ -95,6 +102,7 @@ export type RunRecording = Pick<
   | "stop"
   | "drain"
   | "isInterrupted"
+  | "isTakenOver"
   | "mayForget"
   | "mayAskAgain"
 >;

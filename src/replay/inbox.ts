@@ -1,18 +1,18 @@
 // Events that are not entries yet: answers that have arrived and timers that are due (R3).
 
-import type { Entry } from "./journal.ts";
+import type { Entry, Sender } from "./journal.ts";
 import type { Json } from "../util/json.ts";
 
 /** Something that has happened outside and can become an entry. */
 export type InboxEvent =
   /** An answer to a question. */
-  | {
+  | ({
       readonly kind: "answer";
       readonly key: string;
       readonly value: Json;
       /** Of the question that was asked. Undefined if the answer came without a token, which would name the question. */
       readonly digest: string | undefined;
-    }
+    } & Sender)
   /** A timer is over, or the time limit of the question with this digest. */
   | { readonly kind: "due"; readonly key: string; readonly digest: string | undefined };
 
@@ -74,7 +74,7 @@ export class Inbox {
 function asEvent(entry: Entry): InboxEvent[] {
   switch (entry.kind) {
     case "answer":
-      return [{ kind: "answer", key: entry.key, value: entry.value, digest: entry.digest }];
+      return [{ ...entry }];
     case "expired":
       return [{ kind: "due", key: entry.key, digest: entry.digest }];
     case "timer":

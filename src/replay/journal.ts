@@ -6,7 +6,12 @@ import type { Json } from "../util/json.ts";
 /** One thing that the handler has learnt. */
 export type Entry =
   /** The client's raw answer, with a digest of the question that it answers. */
-  | { readonly kind: "answer"; readonly key: string; readonly value: Json; readonly digest: string }
+  | ({
+      readonly kind: "answer";
+      readonly key: string;
+      readonly value: Json;
+      readonly digest: string;
+    } & Sender)
   /** A question whose time limit passed before an answer came. */
   | { readonly kind: "expired"; readonly key: string; readonly digest: string }
   /** A step that has an undo, before its body starts (R16). The name is that of the undo. It settles nothing. */
@@ -37,6 +42,22 @@ export type Entry =
  * the new path, and the log was cut before that; it takes the path again if it gets there.
  */
 export type PatchPath = "new" | "old" | "open";
+
+/** How an answer came, for the audit. Nothing else depends on it. Version 0.1.0 kept neither. */
+export interface Sender {
+  /** The way that it came, such as "form". */
+  readonly via?: string | undefined;
+  /** Who gave it, if that is known and not the caller. */
+  readonly who?: string | undefined;
+}
+
+/** The members of a sender that are set. */
+export function senderOf({ via, who }: Sender): Sender {
+  if (via === undefined) return who === undefined ? unknownSender : { who };
+  return who === undefined ? { via } : { via, who };
+}
+
+const unknownSender: Sender = {};
 
 /** An entry that settles a question. */
 export type AnswerEntry = Extract<Entry, { kind: "answer" | "expired" }>;
@@ -110,7 +131,7 @@ export type PackedEntry = readonly [letter: string, key: string, ...rest: unknow
 export function packEntry(entry: Entry): PackedEntry {
   switch (entry.kind) {
     case "answer":
-      return ["a", entry.key, entry.digest, entry.value];
+      return ["a", entry.key, entry.digest, entry.value, ...packSender(entry)];
     case "expired":
       return ["x", entry.key, entry.digest];
     case "begun":
@@ -137,15 +158,36 @@ export function packEntry(entry: Entry): PackedEntry {
   }
 }
 
+/** Most answers come from a form of the client, and that is not written. */
+export function packSender({ via = form, who }: Sender): readonly string[] {
+  if (who !== undefined) return [via, who];
+  return via === form ? none : [via];
+}
+
+const form = "form";
+
+function unpackSender(via: unknown, who: unknown): Sender {
+  return senderOf({
+    via: typeof via === "string" && via !== form ? via : undefined,
+    who: typeof who === "string" ? who : undefined,
+  });
+}
+
 /** Reads an entry. Throws a TypeError for anything that `packEntry` does not write, such as an entry of a later version. */
 export function unpackEntry(packed: unknown): Entry {
   if (!Array.isArray(packed)) throw unknownEntry();
-  const [letter, key, first, second]: unknown[] = packed;
+  const [letter, key, first, second, via, who]: unknown[] = packed;
   if (typeof key !== "string") throw unknownEntry();
   switch (letter) {
     case "a":
       if (typeof first !== "string" || second === undefined) throw unknownEntry();
-      return { kind: "answer", key, digest: first, value: json(second) };
+      return {
+        kind: "answer",
+        key,
+        digest: first,
+        value: json(second),
+        ...unpackSender(via, who),
+      };
     case "x":
       if (typeof first !== "string") throw unknownEntry();
       return { kind: "expired", key, digest: first };

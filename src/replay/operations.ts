@@ -50,6 +50,8 @@ export interface QuestionSpec {
   readonly ifChanged?: (() => Error) | undefined;
   /** Not the handler's: its key may contain "~", which the keys of authors may not. */
   readonly isOwn?: boolean | undefined;
+  /** How its answer comes, unless the answer says so itself. It is kept with the answer, and nothing depends on it. */
+  readonly via?: string | undefined;
   /** What the carrier shows. The engine does not look at it. */
   readonly shown: unknown;
   /** The method of `ctx` that asked the question, for messages. */

@@ -28,7 +28,7 @@ import { objectionToReturn } from "./objection.ts";
 import { Patches } from "./patches.ts";
 import type { PatchOperation } from "./patches.ts";
 import { Publishing } from "./publishing.ts";
-import { accepts, asOpen, fits, Requested, settleWith } from "./requested.ts";
+import { accepts, asOpen, fits, Requested, settleWith, shownBy } from "./requested.ts";
 import type { Operation, QuestionOperation } from "./requested.ts";
 import type { StopReason } from "./stop.ts";
 import { TurnLoop } from "./turn-loop.ts";
@@ -371,10 +371,12 @@ export class Playback implements TurnListener {
       then();
     };
     if (append === undefined) recorded();
-    else this.#loop.whenReady(() => append(entry), recorded);
+    else
+      this.#loop.whenReady(() => append(entry, shownBy(this.#requested.get(entry.key))), recorded);
   }
 
   #deliver(operation: Operation, entry: Entry): void {
+    if (isAnswer(entry)) this.#carrier.onReplayed?.(entry, shownBy(operation));
     const isAnswered = operation.kind === "question" && entry.kind === "answer";
     if (isAnswered) this.#answering().deliver(operation, entry);
     else this.#settle(operation, () => settleWith(operation, entry));

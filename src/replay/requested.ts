@@ -145,6 +145,10 @@ export class Requested {
 
 const none: readonly never[] = [];
 
+/** What a question gives the carrier to show. */
+export const shownBy = (operation: Operation | undefined): unknown =>
+  operation?.kind === "question" ? operation.spec.shown : undefined;
+
 /** A question or timer, as the carrier sees it. */
 export function asOpen(operation: QuestionOperation | TimerOperation): Open {
   const { kind, key } = operation;

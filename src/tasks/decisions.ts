@@ -4,7 +4,7 @@
 import type { Json } from "../util/json.ts";
 import { MovedRecordError } from "./ownership.ts";
 import { openAnswer, openJson, places, sealJson } from "./sealing.ts";
-import type { Sealer } from "./sealing.ts";
+import type { OpenedAnswer, Sealer } from "./sealing.ts";
 import type { Arrival, Sealed, StoredDecision } from "./task.ts";
 
 /** What one person decided. */
@@ -48,9 +48,10 @@ export function openDecisions(
 }
 
 /** Opens what has arrived: an answer, or the decisions about an approval. */
-export function openArrival(sealer: Sealer, callId: string, arrived: Arrival): Json {
+export function openArrival(sealer: Sealer, callId: string, arrived: Arrival): OpenedAnswer {
   const { id, decisions } = arrived;
   if (decisions === undefined) return openAnswer(sealer, callId, arrived.value, arrived);
+  const opened = { decisions: openDecisions(sealer, callId, id, decisions) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made of JSON
-  return { decisions: openDecisions(sealer, callId, id, decisions) } as unknown as Json;
+  return { value: opened as unknown as Json, from: {} };
 }

@@ -5,12 +5,22 @@ import type { TaskRecord } from "./task.ts";
 /** A limit that each caller has for itself, by its name in `parley({ limits })`. */
 export type CallerLimit = "tasksPerPrincipal" | "storedBytesPerPrincipal";
 
+/** How the undo of a step ended. */
+export interface EndedUndo {
+  readonly step: string;
+  /** The name of the undo. */
+  readonly undo: string;
+  /** The last error, if the undo was given up. */
+  readonly error: string | undefined;
+}
+
 /** Receives the events of the task engine. */
 export interface TaskObserver {
   readonly created: (task: TaskRecord) => void;
   /** `ms` is how long the task has lived. */
   readonly finished: (task: TaskRecord, status: "completed" | "failed", ms: number) => void;
-  readonly cancelled: (task: TaskRecord) => void;
+  /** The response to the client waits for it. */
+  readonly cancelled: (task: TaskRecord) => void | Promise<void>;
   /** An answer or a delivery was accepted, this many milliseconds after the task asked for it. */
   readonly answered?: (task: Pick<TaskRecord, "tool">, waitedMs: number) => void;
   /** A sweep ended this many live tasks, because their time was up. */
@@ -27,6 +37,8 @@ export interface TaskObserver {
   readonly moved: (task: TaskRecord, error: Error) => void;
   /** The task fails, because several claims in a row made no progress. */
   readonly gaveUp: (task: TaskRecord, cause: string) => void;
+  /** An undo has ended, and its record is about to be written. The record waits for it, so it may be called again. */
+  readonly undoEnds?: (task: TaskRecord, undo: EndedUndo) => Promise<void>;
   /** A step of an ended task was undone. */
   readonly undone?: (task: TaskRecord, step: string) => void;
   /** An undo failed, and is tried again until this time. */

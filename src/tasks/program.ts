@@ -62,8 +62,15 @@ export interface Prepared {
   readonly carrier: (recording: RunRecording) => Carrier;
   /** How the client sees an open question. It does not see a question that is answered from elsewhere. */
   readonly shown: (open: Open) => Shown;
+  /** Called with questions that are about to be shown for the first time. */
+  readonly asked?: ((open: readonly AskedOpen[]) => Promise<void> | undefined) | undefined;
   /** Called with the run and the writing of its end, for a trace. */
   readonly around?: (<T extends Outcome<unknown>>(run: () => Promise<T>) => Promise<T>) | undefined;
+}
+
+/** A question, and the name that its answer uses. */
+export interface AskedOpen extends Open {
+  readonly wire: string;
 }
 
 type Shown = (

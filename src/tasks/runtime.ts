@@ -1,7 +1,7 @@
 // The task engine as the server sees it: it creates, reads, answers, cancels and follows tasks, and it starts and
 // drains a worker. Values are open here, and sealed in the store below.
 
-import type { Entry } from "../replay/journal.ts";
+import type { Entry, Sender } from "../replay/journal.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
 import type { Json } from "../util/json.ts";
 import { Approvals } from "./approvals.ts";
@@ -16,7 +16,7 @@ import { StorageShares } from "./shares.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
-import type { Arrival, NewTask } from "./task.ts";
+import type { NewTask } from "./task.ts";
 import { isLive } from "./task.ts";
 import { objectionTo } from "./rehearse.ts";
 import { deliverable, pageOf } from "./task-page.ts";
@@ -25,6 +25,7 @@ import { places, sealAnswer, sealJson } from "./sealing.ts";
 import type { Sealer } from "./sealing.ts";
 import { Followers } from "./follow.ts";
 import type { TaskObserver } from "./observer.ts";
+import { roundAnswers } from "./execution/round-answers.ts";
 import { madeUp } from "./execution/waits.ts";
 import type { TaskError } from "./program.ts";
 import { ProcessWork } from "./process-work.ts";
@@ -125,7 +126,7 @@ export class TaskRuntime {
       ...owned,
       input: sealInput(sealer, owned, input),
       log,
-      inbox: this.#kept(callId, call.unused),
+      inbox: roundAnswers(sealer, callId, call.unused),
       undos: begunIn(entries),
       ttlMs,
     };
@@ -246,12 +247,18 @@ export class TaskRuntime {
     const task = await store.cancel(id, limits.keepMs);
     // If several requests cancel the task, one of them ends it.
     const isNews = before !== undefined && isLive(before) && task?.revision !== before.revision;
-    if (task?.status === "cancelled" && isNews) observer.cancelled(task);
+    if (task?.status === "cancelled" && isNews) await observer.cancelled(task);
     return task && snapshotOf(sealer, task);
   }
 
   /** Answers a question whose answer does not come from the client. The first answer wins. */
-  async deliver(callId: string, key: string, digest: string, value: Json): Promise<Delivery> {
+  async deliver(
+    callId: string,
+    key: string,
+    digest: string,
+    value: Json,
+    from: Sender = {},
+  ): Promise<Delivery> {
     await this.ready();
     const { store, sealer, observer } = this.#options;
     let task = await store.readByCall(callId);
@@ -262,7 +269,7 @@ export class TaskRuntime {
       const wait = deliverable(task, key);
       if (wait?.kind === "question" && wait.digest !== digest) return "gone";
       const asked = { key, digest: wait === undefined ? digest : (wait.digest ?? "") };
-      const sealed = sealAnswer(sealer, callId, value, asked);
+      const sealed = sealAnswer(sealer, callId, value, asked, from);
       const answered = await store.answer(task.id, [
         wait === undefined
           ? { wire: madeUp(`early-${key}`), value: sealed, early: asked }
@@ -378,18 +385,6 @@ export class TaskRuntime {
   async figures(): Promise<StoreFigures> {
     await this.ready();
     return this.#options.store.figures();
-  }
-
-  // ---------------------------------------------------------------- helpers
-
-  #kept(callId: string, unused: readonly InboxEvent[]): Arrival[] {
-    const { sealer } = this.#options;
-    return unused.flatMap((event, index): Arrival[] => {
-      if (event.kind !== "answer" || event.digest === undefined) return [];
-      const { key, digest, value } = event;
-      const sealed = sealAnswer(sealer, callId, value, { key, digest });
-      return [{ id: madeUp(`round-${index}`), key, digest, value: sealed, at: 0 }];
-    });
   }
 }
 

@@ -10,19 +10,28 @@ const sealer: Sealer = {
   open: (sealed, place) => openRecord(sealed, place, keyring),
 };
 
-test("an answer counts only for its question in its wording", () => {
-  const sealed = sealAnswer(sealer, "call", "yes", { key: "pay", digest: "pay 10?" });
-  expect(openAnswer(sealer, "call", sealed, { key: "pay", digest: "pay 10?" })).toBe("yes");
-  for (const other of [
-    { key: "pay", digest: "pay 1000?" },
-    { key: "pay/pay 10?", digest: "" },
-    { key: "delete", digest: "pay 10?" },
-  ]) {
-    expect(() => openAnswer(sealer, "call", sealed, other)).toThrow(expect.toSatisfy(isForged));
-  }
-});
+test.each([{}, { via: "link" }, { via: "link", who: "bo" }, { who: "bo" }])(
+  "an answer counts only for its question in its wording, however it came (%j)",
+  (from) => {
+    const sealed = sealAnswer(sealer, "call", "yes", { key: "pay", digest: "pay 10?" }, from);
+    expect(openAnswer(sealer, "call", sealed, { key: "pay", digest: "pay 10?" })).toEqual({
+      value: "yes",
+      from,
+    });
+    for (const other of [
+      { key: "pay", digest: "pay 1000?" },
+      { key: "pay/pay 10?", digest: "" },
+      { key: "delete", digest: "pay 10?" },
+    ]) {
+      expect(() => openAnswer(sealer, "call", sealed, other)).toThrow(expect.toSatisfy(isForged));
+    }
+  },
+);
 
 test("an answer that version 0.1.0 sealed for the key of its question still opens", () => {
   const sealed = sealJson(sealer, "yes", "call/answer/pay");
-  expect(openAnswer(sealer, "call", sealed, { key: "pay", digest: "any" })).toBe("yes");
+  expect(openAnswer(sealer, "call", sealed, { key: "pay", digest: "any" })).toEqual({
+    value: "yes",
+    from: {},
+  });
 });

@@ -1,6 +1,7 @@
 // Sealing what a store keeps. Arguments, answers, step results, questions, status messages and results all go through
 // here, and the server seals them with its key ring.
 
+import type { Sender } from "../replay/journal.ts";
 import type { Json } from "../util/json.ts";
 import type { Arrival, Sealed } from "./task.ts";
 
@@ -26,18 +27,53 @@ export function openJson(sealer: Sealer, sealed: Sealed, place: string): Json {
   return JSON.parse(sealer.open(sealed, place)) as Json;
 }
 
-/** Seals the answer to a question, so that it counts only for this question in this wording. */
-export function sealAnswer(sealer: Sealer, callId: string, value: Json, to: Asked): Sealed {
-  return sealJson(sealer, value, places.answer(callId, to.key, to.digest));
+/**
+ * Seals the answer to a question, so that it counts only for this question in this wording. If it is known how it came, and
+ * from whom, that is sealed with it.
+ */
+export function sealAnswer(
+  sealer: Sealer,
+  callId: string,
+  value: Json,
+  to: Asked,
+  from: Sender = {},
+): Sealed {
+  const place = places.answer(callId, to.key, to.digest);
+  const { via = null, who = null } = from;
+  if (via === null && who === null) return sealJson(sealer, value, place);
+  return sealJson(sealer, [value, via, who], `${place}/from`);
+}
+
+/** An answer, and how it came if that is known. */
+export interface OpenedAnswer {
+  readonly value: Json;
+  readonly from: Sender;
 }
 
 /** Opens the answer to a question. Version 0.1.0 sealed answers for the key of their question alone. */
-export function openAnswer(sealer: Sealer, callId: string, value: Sealed, to: Asked): Json {
+export function openAnswer(sealer: Sealer, callId: string, value: Sealed, to: Asked): OpenedAnswer {
+  const place = places.answer(callId, to.key, to.digest);
+  return (
+    unlessForged(() => ({ value: openJson(sealer, value, place), from: {} })) ??
+    unlessForged(() => sentBy(openJson(sealer, value, `${place}/from`))) ?? {
+      value: openJson(sealer, value, `${callId}/answer/${to.key}`),
+      from: {},
+    }
+  );
+}
+
+function sentBy(opened: Json): OpenedAnswer {
+  const [value = null, via, who]: readonly Json[] = Array.isArray(opened) ? opened : [];
+  const text = (given: Json | undefined) => (typeof given === "string" ? given : undefined);
+  return { value, from: { via: text(via), who: text(who) } };
+}
+
+function unlessForged<T>(open: () => T): T | undefined {
   try {
-    return openJson(sealer, value, places.answer(callId, to.key, to.digest));
+    return open();
   } catch (error) {
     if (!isForged(error)) throw error;
-    return openJson(sealer, value, `${callId}/answer/${to.key}`);
+    return undefined;
   }
 }
 

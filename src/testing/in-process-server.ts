@@ -8,6 +8,7 @@ import { MemoryStore } from "../tasks/stores/memory.ts";
 import { anotherInstance } from "../server/define/handles.ts";
 import type { StepObserver } from "../server/context/observed-body.ts";
 import type { TokenSource } from "../server/accounts/account.ts";
+import type { AuditRecord } from "../server/audit/audit-record.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/define/definition.ts";
 import { nodeEnvironment } from "../server/ops/environment.ts";
@@ -94,6 +95,8 @@ export class InProcessServer {
   #instance: Core | undefined;
   /** What the App has been told with the last pause. */
   #secret: string | undefined;
+  /** What was recorded for the audit. The sink of the app gets nothing of it. */
+  readonly audit: AuditRecord[] = [];
   /** The undos that ran to their end. */
   readonly undone: UndoExecution[] = [];
   /** Which undo kills its process, counted from 1. */
@@ -255,6 +258,7 @@ export class InProcessServer {
         environment: this.#clock.environment,
         keyring: this.#keyring,
         logger,
+        auditing: { ...this.#core.auditing, sink: (record) => this.audit.push(record) },
         // With a store, a state may be too large for its token. So the server has a store only if the app has one or
         // needs one.
         store: hasStore ? this.#store : undefined,

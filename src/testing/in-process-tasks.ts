@@ -2,6 +2,7 @@
 // and no waiting: what is due next runs next, and the clock jumps to that time.
 
 import type { WireResult } from "../server/define/definition.ts";
+import { taskAudit } from "../server/audit/task-audit.ts";
 import { sealerOf } from "../server/core.ts";
 import type { Core } from "../server/core.ts";
 import type { Definition } from "../server/define/definition.ts";
@@ -70,7 +71,7 @@ export class InProcessTasks {
       sealer: sealerOf(core),
       programs: { names: () => [], get: () => programOf(core, this.#definition) },
       limits: limitsOf(core),
-      observer: silent,
+      observer: { ...silent, ...taskAudit(core) },
       newId: core.environment.newId,
       version: core.version,
     });
@@ -153,7 +154,7 @@ export class InProcessTasks {
           wait: (ms) => new Promise((resolve) => eventually(ms, resolve)),
         },
         limits: limitsOf(core),
-        observer: silent,
+        observer: { ...silent, ...taskAudit(core) },
         version: core.version,
         shares: new StorageShares(this.#store, limitsOf(core), silent),
       },
@@ -180,7 +181,8 @@ export class InProcessTasks {
     const { callId } = await this.#record(id);
     const runtime = this.#runtime();
     const reason = await runtime.objection(callId, key, value);
-    if (reason === undefined) await runtime.deliver(callId, key, externalDigest(key), value);
+    if (reason === undefined)
+      await runtime.deliver(callId, key, externalDigest(key), value, { via: "delivery" });
     return reason;
   }
 

@@ -13,6 +13,9 @@ export type { AskedQuestion, Script, ScriptedAnswer } from "./script.ts";
 // Types of `mcp-parley` that appear in the signatures above
 export type { FormField, FormFormat, FormJson, TitledChoice } from "../protocol/form.ts";
 export type { RequiredAbility } from "../server/define/abilities.ts";
+export type { AuditAction, AuditRecord } from "../server/audit/audit-record.ts";
+export type { About } from "../server/pages/page-question.ts";
+export type { Via, Way } from "../server/round/ways.ts";
 export type { HandleTypes } from "../server/define/definition.ts";
 export type { ExtensionId } from "../protocol/capabilities.ts";
 export type { Era } from "../protocol/versions.ts";

@@ -68,14 +68,14 @@ export async function playTask(
     };
     for (const [wire, request] of parked.questions) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the engine has sealed it
-      const question = askedQuestion(keyOf(wire), request as unknown as InputRequest, run);
+      const shown = request as unknown as InputRequest;
+      const question = askedQuestion(keyOf(wire), shown, run, server.audit);
       const scripted = await scriptedFor(question, script);
       if (scripted === timedOut) {
         ignore(question);
         continue;
       }
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- likewise
-      const response = responseTo(question, request as unknown as InputRequest, scripted);
+      const response = responseTo(question, shown, scripted);
       onAnswer?.(question, response);
       answers.set(wire, response);
     }
@@ -84,6 +84,7 @@ export async function playTask(
       const question: AskedQuestion = {
         key,
         kind: "external",
+        via: "delivery",
         message: waitsFor(refusals.get(key)),
         round: run,
       };

@@ -6,6 +6,7 @@ import type {
   ReadResourceResult,
 } from "@modelcontextprotocol/server";
 import type { InputRequired } from "../protocol/input-required.ts";
+import type { AuditRecord } from "../server/audit/audit-record.ts";
 import type { RoundResponse } from "../server/round/request.ts";
 import { registeredAs } from "../server/define/handles.ts";
 import type { WireResult } from "../server/define/definition.ts";
@@ -61,6 +62,16 @@ export interface Played<R, D> {
   readonly streamed: (key: string) => HeldStream;
   /** What the model was told each time the call paused. Empty for a client that can be asked itself. */
   readonly pauses: readonly string[];
+  /**
+   * What the audit says about the call, in the order it happened. It has the answers only with `audit: { values: true }`.
+   *
+   * @example
+   * ```ts
+   * const call = await play(deploy, { service: "web" }, { confirm: true });
+   * expect(call.audit.map(({ action }) => action)).toEqual(["asked", "answered"]);
+   * ```
+   */
+  readonly audit: readonly AuditRecord[];
   /** The size of the token after each round that ended with a question, in bytes. */
   readonly tokenBytes: readonly number[];
   /** The task that the call became. Undefined if it stayed in the foreground. */
@@ -172,6 +183,7 @@ export async function play<H extends Playable>(
         undid: (step) => server.undone.filter((one) => one.step === step).length,
         streamed: streams.streamed,
         pauses,
+        audit: [...server.audit],
         tokenBytes,
         task: task && { ...task, statuses },
         transcript: transcript.text,
@@ -240,7 +252,7 @@ export class ScriptedAnswers {
     const responses: [string, object][] = [];
     const silent: AskedQuestion[] = [];
     for (const [key, request] of Object.entries(inputRequests ?? {})) {
-      const question = askedQuestion(key, request, round);
+      const question = askedQuestion(key, request, round, this.#server.audit);
       const scripted = await scriptedFor(question, this.#script);
       if (scripted === timedOut) {
         silent.push(question);

@@ -4,6 +4,8 @@ import type { CreateMessageResult, Root } from "@modelcontextprotocol/server";
 import type { FormJson } from "../protocol/form.ts";
 import type { InputRequest } from "../protocol/input-required.ts";
 import { playedSignIn } from "../server/accounts/account.ts";
+import type { AuditRecord } from "../server/audit/audit-record.ts";
+import type { Via } from "../server/round/ways.ts";
 import type { Json } from "../util/json.ts";
 
 /** In a script: the person declines the question. */
@@ -48,18 +50,27 @@ export interface AskedQuestion {
   readonly schema?: FormJson;
   /** The address of the page, for `openUrl`. */
   readonly url?: string;
+  /** How it reaches the person, or "delivery" for `waitFor`. Undefined for `sample` and `roots`, which no person answers. */
+  readonly via?: Via;
   /** The round that asked it, counted from 1. In the background, the run of the task. */
   readonly round: number;
 }
 
 /** Describes a question to the script. */
-export function askedQuestion(key: string, request: InputRequest, round: number): AskedQuestion {
+export function askedQuestion(
+  key: string,
+  request: InputRequest,
+  round: number,
+  audit: readonly AuditRecord[] = [],
+): AskedQuestion {
   switch (request.method) {
     case "elicitation/create": {
       const { params } = request;
+      const asked = audit.findLast((one) => one.action === "asked" && one.key === key);
+      const via = asked?.via ?? (params.mode === "form" ? "form" : "url");
       return params.mode === "form"
-        ? { key, kind: "form", message: params.message, schema: params.requestedSchema, round }
-        : { key, kind: pageKind(params.url), message: params.message, url: params.url, round };
+        ? { key, kind: "form", message: params.message, schema: params.requestedSchema, via, round }
+        : { key, kind: pageKind(params.url), message: params.message, url: params.url, via, round };
     }
     case "sampling/createMessage": {
       const said = request.params.messages.flatMap(({ content }) =>

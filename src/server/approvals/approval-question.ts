@@ -2,10 +2,13 @@
 
 import { ParleyError, UnansweredError } from "../../errors.ts";
 import type { Decision } from "../../errors.ts";
+import { elicitAnswer } from "../../protocol/answers.ts";
+import type { AnswerEntry } from "../../replay/journal.ts";
 import type { QuestionSpec, Reading } from "../../replay/operations.ts";
 import type { Decided } from "../../tasks/decisions.ts";
 import type { Json } from "../../util/json.ts";
 import { isObject } from "../../util/objects.ts";
+import type { AuditedPart } from "../audit/audited-question.ts";
 import { digestOf, formQuestion, impossible, isShown, timeLimit } from "../context/questions.ts";
 import type { ExternalQuestion, QuestionParams } from "../context/questions.ts";
 import { confirmForm } from "../forms/form.ts";
@@ -53,6 +56,7 @@ export function groupQuestion(
       external: true,
       page: () => ({ message, about, approval: { by, of } }),
       needs: of,
+      audited: { message, about: () => about, records: auditedDecisions },
     } satisfies ExternalQuestion,
   };
 }
@@ -130,7 +134,7 @@ export function callerQuestion(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was JSON before
       return { ...reading, recorded: { ...raw, decided: decision } as unknown as Json };
     },
-    shown: withAboutOnPage(asked.shown, message, about),
+    shown: withAboutOnPage(withDecision(asked.shown, message, about), message, about),
   };
 }
 
@@ -169,3 +173,31 @@ function withAboutOnPage(shown: unknown, message: string, about: About | undefin
 }
 
 const badOption = (message: string) => new ParleyError("bad_option", message);
+
+// ---------------------------------------------------------------- for the audit
+
+/** Each decision was recorded when it was made. If its process died in between, it is recorded with the outcome. */
+function auditedDecisions(entry: AnswerEntry): readonly AuditedPart[] | undefined {
+  if (entry.kind !== "answer") return undefined;
+  return decisionsIn(entry.value)
+    .map(asDecision)
+    .map(({ isApproved, at, ...decision }) => ({
+      ...decision,
+      action: isApproved ? "approved" : "rejected",
+      at,
+      occasion: at.getTime(),
+    }));
+}
+
+function withDecision(shown: unknown, message: string, about: About | undefined): unknown {
+  if (!isShown(shown)) return shown;
+  const audited = { ...shown.audited, message, about: () => about, records: callersDecision };
+  return { ...shown, audited };
+}
+
+/** A caller who cancels, or does not answer in time, has decided nothing. */
+function callersDecision(entry: AnswerEntry): readonly AuditedPart[] | undefined {
+  const answer = entry.kind === "answer" ? elicitAnswer(entry.value) : undefined;
+  if (answer === undefined || answer.action === "cancel") return undefined;
+  return [{ action: answer.action === "accept" ? "approved" : "rejected" }];
+}

@@ -16,6 +16,7 @@ import type { Privacy, Way } from "../round/ways.ts";
 import { isPending } from "../pages/pending.ts";
 import { pageOfSchema } from "../pages/page-question.ts";
 import type { About, PageQuestion } from "../pages/page-question.ts";
+import type { AuditedQuestion } from "../audit/audited-question.ts";
 import type { PageUrl } from "./wait-options.ts";
 
 /** A question that the client is shown. */
@@ -26,6 +27,7 @@ export interface ShownQuestion {
   readonly page?: (() => PageQuestion) | undefined;
   /** Set if no `requestState` can travel with the question. */
   readonly pausingWay?: Way | undefined;
+  readonly audited?: AuditedQuestion | undefined;
 }
 
 /** Tells a question for the client from one that someone else answers. */
@@ -74,6 +76,7 @@ export function formQuestion(
     // What comes without a token cannot come from the page.
     unsolicited: hasPage(way) ? undefined : question.unsolicited,
     verb: question.verb,
+    via: way,
     impossible:
       way === undefined ? notAsked(question, inWords(message, form.requestedSchema)) : undefined,
     read: (raw) => {
@@ -99,6 +102,7 @@ export function formQuestion(
             }
           : urlRequest(message, reason, question.pageAddress(ticket)),
       pausingWay: pausesFor(way) ? way : undefined,
+      audited: { message, via: way, isSecret: question.sensitive },
       page: hasPage(way)
         ? () => ({ message, form: form.requestedSchema, isSecret: question.sensitive })
         : undefined,
@@ -225,6 +229,7 @@ export function urlQuestion(
   return {
     ...common(question, "url", [message, fixed], () => inWords(message)),
     ...(schema === undefined ? {} : { unsolicited: undefined }),
+    via: "url",
     read,
     admit: async (raw) => {
       const reading = await read(raw);
@@ -238,6 +243,7 @@ export function urlQuestion(
         return urlRequest(message, reason, at);
       },
       page: schema && (() => pageOfSchema(question.key, message, schema)),
+      audited: { message, via: "url" },
     } satisfies ShownQuestion,
   };
 }
@@ -257,6 +263,7 @@ export interface ExternalQuestion {
   readonly page: () => PageQuestion;
   /** Of an approval: how many people must agree. */
   readonly needs?: number | undefined;
+  readonly audited?: AuditedQuestion | undefined;
 }
 
 /** Whether someone else answers the question. */
@@ -288,6 +295,7 @@ export function externalQuestion(
     shown: {
       external: true,
       page: () => pageOfSchema(question.key, inWordsOf(question.key), schema, about),
+      audited: { message: inWordsOf(question.key), about: () => about, isValue: true },
     } satisfies ExternalQuestion,
   };
 }

@@ -2,9 +2,11 @@
 // Each question has a slot in the store, which holds the question for the page, and then the answer. The first answer wins.
 
 import { elicitAnswer } from "../../protocol/answers.ts";
+import type { Sender } from "../../replay/journal.ts";
 import { openJson, sealJson } from "../../tasks/sealing.ts";
 import { shortDigest } from "../../token/canonical.ts";
 import type { Json } from "../../util/json.ts";
+import { isObject } from "../../util/objects.ts";
 import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import { fromStore, noStore } from "../tasks/store-needed.ts";
@@ -49,18 +51,25 @@ export async function keptQuestion(core: Core, of: PageKey): Promise<PageQuestio
   return openJson(sealerOf(core), sealed, questionPlace(slot)) as unknown as PageQuestion;
 }
 
+/** An answer that a page has brought, and how it came. */
+export interface Mail {
+  readonly answer: object;
+  readonly from: Sender;
+}
+
 /** The answer in a slot, if one has come. "over" if the question was withdrawn before. */
-export async function mailIn(core: Core, of: PageKey): Promise<object | "over" | undefined> {
+export async function mailIn(core: Core, of: PageKey): Promise<Mail | "over" | undefined> {
   const slot = slotOf(of);
   const sealed = await fromStore(inStore(core, (store) => store.filled(slot)));
   if (sealed === undefined) return undefined;
-  const answer = openJson(sealerOf(core), sealed, answerPlace(slot));
-  return typeof answer === "object" && answer !== null ? answer : "over";
+  const mail = openJson(sealerOf(core), sealed, answerPlace(slot));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `putMail`
+  return isObject(mail) && isObject(mail["answer"]) ? (mail as unknown as Mail) : "over";
 }
 
 /** Withdraws a question, unless it has an answer: nobody would read one that comes later. */
 export async function withdraw(core: Core, of: PageKey): Promise<void> {
-  await putMail(core, of, "over");
+  await putMail(core, of, "over", {});
 }
 
 /** Puts an answer into a slot. */
@@ -68,9 +77,11 @@ export async function putMail(
   core: Core,
   of: PageKey,
   answer: Json,
+  from: Sender,
 ): Promise<"filled" | "full" | "gone"> {
   const slot = slotOf(of);
-  const sealed = sealJson(sealerOf(core), answer, answerPlace(slot));
+  const mail = { answer, from: { ...from } };
+  const sealed = sealJson(sealerOf(core), mail, answerPlace(slot));
   return fromStore(
     inStore(core, (store) => store.fill(slot, sealed)).then((filled) => filled ?? "gone"),
   );
@@ -105,9 +116,11 @@ export async function withMail(
 ): Promise<{
   readonly answers: ReadonlyMap<string, object>;
   readonly mailed: ReadonlySet<string>;
+  readonly from: ReadonlyMap<string, Sender>;
 }> {
   const all = new Map(answers);
   const mailed = new Set<string>();
+  const from = new Map<string, Sender>();
   const giveUpAt = core.environment.now() + 20_000;
   for (const { key, digest = "", asked } of open) {
     if (asked === undefined) continue;
@@ -115,21 +128,23 @@ export async function withMail(
     const said = elicitAnswer(answers.get(key));
     // A person who declines in the client may have answered on the page before. One of the two counts.
     const isRefusal = said !== undefined && said.action !== "accept";
-    if (isRefusal) await putMail(core, of, { action: said.action });
+    if (isRefusal) await putMail(core, of, { action: said.action }, {});
     const mail = await arriving(core, of, said === undefined ? 0 : giveUpAt);
     // Its slot is used up, either way.
     if (mail !== undefined) mailed.add(key);
-    if (typeof mail === "object") all.set(key, mail);
-    else if (all.has(key)) all.set(key, pending);
+    if (typeof mail === "object") {
+      all.set(key, mail.answer);
+      from.set(key, mail.from);
+    } else if (all.has(key)) all.set(key, pending);
   }
-  return { answers: all, mailed };
+  return { answers: all, mailed, from };
 }
 
 async function arriving(
   core: Core,
   of: PageKey,
   giveUpAt: number,
-): Promise<object | "over" | undefined> {
+): Promise<Mail | "over" | undefined> {
   const { environment } = core;
   let pauseMs = 250;
   for (;;) {

@@ -88,7 +88,8 @@ class Site {
     if (found.question?.provider !== undefined) {
       return this.says(404, "This link does not work", "It is invalid or has expired.");
     }
-    if (method === "POST") return this.#take(request, ticketText, ticket, found);
+    const who = admitted.visitor?.principal;
+    if (method === "POST") return this.#take(request, ticketText, ticket, found, who);
     if (new URL(request.url).searchParams.has("saved") && found.status !== "open") {
       return this.says(200, "Saved", whatNext(ticket));
     }
@@ -176,6 +177,7 @@ class Site {
     text: string,
     ticket: Ticket,
     found: FoundQuestion,
+    who: string | undefined,
   ): Promise<Response> {
     const { question = noQuestion } = found;
     if (found.status !== "open") return this.#over(ticket, found);
@@ -202,6 +204,8 @@ class Site {
       ticket,
       found,
       raw,
+      // A question to the caller comes by the way that it took. Everyone else was sent a link.
+      { via: isElicited ? undefined : "link", who },
       read.kind === "value" ? read.value : undefined,
     );
     const { logger } = this.#core;

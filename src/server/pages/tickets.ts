@@ -7,6 +7,7 @@ import { NotJson, toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
 import { externalDigest } from "../context/questions.ts";
 import type { Core } from "../core.ts";
+import type { Via } from "../round/ways.ts";
 import { fromStore, noStore } from "../tasks/store-needed.ts";
 import { keptQuestion, mailIn, putMail } from "./mailbox.ts";
 import { objectionAtTheDoor } from "./page-question.ts";
@@ -89,7 +90,14 @@ async function attempt(core: Core, ticket: Ticket, value: Json): Promise<Deliver
     );
   }
   const raw = ticket.kind === "url" ? accepted(found, value) : value;
-  return answer(core, ticket, found, raw, value);
+  return answer(core, ticket, found, raw, { via: "delivery" }, value);
+}
+
+/** How an answer came, and from whom if that is known. */
+export interface AnswerSender {
+  /** Undefined: the way of the question. */
+  readonly via?: Via | undefined;
+  readonly who?: string | undefined;
 }
 
 /**
@@ -101,6 +109,7 @@ export async function answer(
   ticket: Ticket,
   { status, question, isTask }: FoundQuestion,
   raw: Json,
+  from: AnswerSender,
   value?: Json,
 ): Promise<DeliverResult> {
   if (status === "gone") return { status };
@@ -110,14 +119,15 @@ export async function answer(
     (isTask ? await core.tasks?.objection(callId, key, raw) : undefined) ??
     (question && value !== undefined ? await objectionAtTheDoor(question, value) : undefined);
   if (reason !== undefined) return { status: "invalid", reason };
-  if (isTask) return { status: (await core.tasks?.deliver(callId, key, digest, raw)) ?? "gone" };
-  const put = await putMail(core, { callId, key, digest, asked }, raw);
+  if (isTask)
+    return { status: (await core.tasks?.deliver(callId, key, digest, raw, from)) ?? "gone" };
+  const put = await putMail(core, { callId, key, digest, asked }, raw, from);
   if (
     put === "filled" &&
     (await fromStore(core.tasks?.page(callId, key) ?? noTask)) !== undefined
   ) {
     // The call has become a task meanwhile, and may have looked into the mailbox before.
-    return { status: (await core.tasks?.deliver(callId, key, digest, raw)) ?? "gone" };
+    return { status: (await core.tasks?.deliver(callId, key, digest, raw, from)) ?? "gone" };
   }
   return { status: put === "filled" ? "delivered" : put === "full" ? "already_answered" : "gone" };
 }
@@ -163,7 +173,7 @@ export async function questionOf(core: Core, ticket: Ticket): Promise<FoundQuest
   }
   const mail = await mailIn(core, of);
   // No page cancels: the whole call was cancelled elsewhere.
-  const isOver = mail === "over" || own(mail, "action") === "cancel";
+  const isOver = mail === "over" || own(mail?.answer, "action") === "cancel";
   if (isOver) return { status: "gone", isTask: false };
   return { status: mail === undefined ? "open" : "answered", question, isTask: false };
 }

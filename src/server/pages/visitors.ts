@@ -55,12 +55,19 @@ export async function admit(
   door: Doorkeeping,
   ticket: Ticket,
   request: Request,
-): Promise<"in" | "refused" | "other" | Response> {
+): Promise<Admitted | "refused" | "other" | Response> {
   const { authorize, hasAuth, isDevelopment } = door;
-  if (authorize === undefined) return hasAuth && !isDevelopment ? "refused" : "in";
+  if (authorize === undefined) return hasAuth && !isDevelopment ? "refused" : anyone;
   const visitor = await authorize(request);
   if (visitor === undefined || visitor instanceof Response) return visitor ?? "refused";
   // A question of `ctx.waitFor` is for anyone whom the app lets in. Every other is for the caller.
   const isForCaller = ticket.kind === "url";
-  return isForCaller && visitor.principal !== ticket.principal ? "other" : "in";
+  return isForCaller && visitor.principal !== ticket.principal ? "other" : { visitor };
 }
+
+/** Someone who may see a page. The visitor is undefined if the app does not ask who it is. */
+export interface Admitted {
+  readonly visitor: Visitor | undefined;
+}
+
+const anyone: Admitted = { visitor: undefined };

@@ -8,6 +8,8 @@ import type { Carrier, RunRecording } from "../../replay/carrier.ts";
 import { sealTicket } from "../../token/ticket.ts";
 import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
+import { audited, CallAudit } from "../audit/call-audit.ts";
+import type { AuditedCaller } from "../audit/call-audit.ts";
 import type { CallFacts } from "../context/handler-context.ts";
 import type { Entry } from "../../replay/journal.ts";
 import type { Accounts } from "../accounts/account.ts";
@@ -46,6 +48,8 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   protected recording: Recording;
   #nesting: Carrier["nesting"];
   #handedOut: HandedOut | undefined;
+  #append: Carrier["append"];
+  #audit: CallAudit | undefined;
 
   constructor(core: Core, definition: Definition, recording: Recording) {
     this.core = core;
@@ -85,7 +89,35 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   }
 
   get append(): Carrier["append"] {
-    return this.recording.append;
+    const { audit } = this;
+    if (audit === undefined) return this.recording.append;
+    this.#append ??= audited(audit, this.recording.append);
+    return this.#append;
+  }
+
+  get onReplayed(): Carrier["onReplayed"] {
+    const audit = this.recording.isTakenOver === true ? this.audit : undefined;
+    return audit && ((entry, shown) => audit.replayed(entry, shown));
+  }
+
+  /** Undefined if nothing is audited. */
+  get audit(): CallAudit | undefined {
+    if (!this.core.trail.isOn) return undefined;
+    this.#audit ??= new CallAudit(this.core, () => this.#audited(), this.isNewCall);
+    return this.#audit;
+  }
+
+  /** Whether this run is the first one of its call. */
+  protected abstract get isNewCall(): boolean;
+
+  #audited(): AuditedCaller {
+    const { name: tool, callId, principal, task } = this;
+    return {
+      tool,
+      callId,
+      ...(task === undefined ? {} : { taskId: task.id }),
+      ...(principal === undefined ? {} : { principal }),
+    };
   }
 
   get cut(): Carrier["cut"] {

@@ -5,6 +5,7 @@ import { answerMap } from "../../protocol/answers.ts";
 import { isObject } from "../../util/objects.ts";
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
+import type { Sender } from "../../replay/journal.ts";
 import type { Json } from "../../util/json.ts";
 import { digest, digestible, isSameJson, shortDigest, shortened } from "../../token/canonical.ts";
 import type { Binding } from "../../token/claims.ts";
@@ -120,8 +121,9 @@ async function laterRound(
     : digestOfInput(input);
   const mail = state.out.some(({ asked }) => asked !== undefined)
     ? await withMail(core, claims.callId, state.out, answers)
-    : { answers, mailed: noMail };
-  const arrived = [...state.unused, ...events(state.out, mail.answers, environment.now())];
+    : { answers, mailed: noMail, from: undefined };
+  const came = events(state.out, mail.answers, environment.now(), mail.from);
+  const arrived = [...state.unused, ...came];
   return {
     id: () => claims.callId,
     round: claims.round + 1,
@@ -365,13 +367,15 @@ function events(
   out: readonly OpenWait[],
   answers: ReadonlyMap<string, object>,
   now: number,
+  from?: ReadonlyMap<string, Sender>,
 ): InboxEvent[] {
   const found: InboxEvent[] = [];
   if (out.length === 0 && answers.size === 0) return found;
   for (const { key, digest: put, dueAt, isExternal } of out) {
     if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key, digest: put });
     const value = isExternal === true ? undefined : answers.get(key);
-    if (value !== undefined) found.push({ kind: "answer", key, value: json(value), digest: put });
+    if (value === undefined) continue;
+    found.push({ kind: "answer", key, value: json(value), digest: put, ...from?.get(key) });
   }
   const known = new Set(out.map(({ key }) => key));
   for (const [key, value] of answers) {

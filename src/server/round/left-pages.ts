@@ -42,8 +42,9 @@ async function forward(core: Core, call: Call): Promise<void> {
   for (const slot of slotsOf(call)) {
     const mail = await mailIn(core, slot);
     if (typeof mail !== "object") continue;
+    const { answer, from } = mail;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was sealed as JSON
-    await core.tasks?.deliver(slot.callId, slot.key, slot.digest, mail as Json);
+    await core.tasks?.deliver(slot.callId, slot.key, slot.digest, answer as Json, from);
   }
 }
 

@@ -54,6 +54,10 @@ export class RoundCarrier extends CallCarrier {
 
   // ---------------------------------------------------------------- for the engine
 
+  protected override get isNewCall(): boolean {
+    return this.#call.round === 1;
+  }
+
   /** False in the last round, because no later round could continue the work. */
   override get canYield(): boolean {
     return this.#call.roundsLeft > 0;

@@ -79,10 +79,14 @@ export class RoundUndo {
 
   /** Hands the steps over to a worker. The same call always gets the same task. */
   async hand(response: RoundResponse): Promise<void> {
-    const { target, principal } = this.#call.binding();
+    const { target: tool, principal } = this.#call.binding();
+    const callId = this.#call.id();
+    if (isCancelled(response)) {
+      await this.#core.audit({ action: "call_cancelled", tool, callId, principal });
+    }
     await this.#core.tasks?.undo({
-      callId: this.#call.id(),
-      tool: target,
+      callId,
+      tool,
       principal,
       entries: this.entries,
       error: isCancelled(response) ? undefined : failedCall,

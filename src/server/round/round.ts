@@ -5,6 +5,7 @@
 
 import { invalidParams, missingClientCapability } from "../../protocol/error-codes.ts";
 import { tasksExtension } from "../../protocol/task.ts";
+import { isAnswer } from "../../replay/journal.ts";
 import type { Outcome } from "../../replay/outcome.ts";
 import { run } from "../../replay/run.ts";
 import type { Handler } from "../../replay/run.ts";
@@ -206,8 +207,9 @@ function runCall(
         call.ended = outcome.entries;
       return outcome.kind === "yielded" && carrier.hasShed
         ? shedResponse(core, definition, call, outcome)
-        : responseTo(core, definition, call, request, runtime, outcome);
+        : responseTo(core, definition, call, request, runtime, outcome, carrier);
     })
+    .then((response) => endAudit(core, call, carrier, response))
     .catch((error: unknown) => failureResponse(core, definition, error, call));
   return hadPages(call)
     ? responding.then((response) => leavePages(core, call, response))
@@ -224,6 +226,7 @@ function responseTo(
   request: RoundRequest,
   runtime: TaskRuntime | undefined,
   outcome: Outcome<unknown>,
+  { audit }: RoundCarrier,
 ): RoundResponse | Promise<RoundResponse> {
   switch (outcome.kind) {
     case "done":
@@ -241,11 +244,11 @@ function responseTo(
       );
     case "waiting":
       if (runtime === undefined || !waitsForOthers(outcome)) {
-        return suspend(core, definition, call, outcome);
+        return suspend(core, definition, call, outcome, audit);
       }
       return promote(runtime, definition, call, request, outcome, {});
     case "yielded":
-      return suspend(core, definition, call, outcome);
+      return suspend(core, definition, call, outcome, audit);
     case "detached":
       if (runtime === undefined) throw new Error("only a call that can become a task is detached");
       return promote(runtime, definition, call, request, outcome, outcome.options);
@@ -268,6 +271,22 @@ function completed(
     );
   }
   return result instanceof Promise ? result.then(complete) : complete(result);
+}
+
+/** Notes that the record of a call is whole, if the call has asked something and has ended. */
+function endAudit(
+  core: Core,
+  call: Call,
+  { audit }: RoundCarrier,
+  response: RoundResponse,
+): RoundResponse | Promise<RoundResponse> {
+  if (audit === undefined || (response.kind !== "complete" && response.kind !== "error")) {
+    return response;
+  }
+  const { entries, out } = call.journal;
+  const hasAsked =
+    audit.hasRecorded || entries.some(isAnswer) || out.some(({ digest }) => digest !== undefined);
+  return hasAsked ? core.trail.end(call.id()).then(() => response) : response;
 }
 
 const complete = (result: WireResult): RoundResponse => ({ kind: "complete", result });

@@ -1,7 +1,7 @@
 // What a call remembers between two rounds, and its packed form inside the token.
 
 import type { InboxEvent } from "../../replay/inbox.ts";
-import { packEntry, unpackEntry } from "../../replay/journal.ts";
+import { packEntry, packSender, unpackEntry } from "../../replay/journal.ts";
 import type { Entry, Out, PackedEntry } from "../../replay/journal.ts";
 import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
 import { modernVersion } from "../../protocol/versions.ts";
@@ -51,7 +51,12 @@ export interface PackedState {
   readonly e: readonly PackedEntry[];
   readonly o: readonly (readonly [key: string, digest: string | null, dueAt?: number])[];
   readonly a: readonly (Ability | ExtensionId)[];
-  readonly u?: readonly (readonly [key: string, digest: string, value: unknown])[];
+  readonly u?: readonly (readonly [
+    key: string,
+    digest: string,
+    value: unknown,
+    ...sender: readonly string[],
+  ])[];
   readonly l?: LowLevelState;
   readonly i?: string;
   /** Left out for 2026-07-28, and by version 0.1.0 for every protocol version. */
@@ -75,7 +80,7 @@ export function packState(state: CallState): PackedState {
   const { version, yields, ways } = state;
   const kept = unused.flatMap((event) =>
     event.kind === "answer" && event.digest !== undefined
-      ? [[event.key, event.digest, event.value] as const]
+      ? [[event.key, event.digest, event.value, ...packSender(event)] as const]
       : [],
   );
   return {
@@ -129,7 +134,7 @@ export function unpackState(packed: PackedState): CallState {
     abilities: a,
     ways: r ?? formsOnly(a),
     era: v,
-    unused: u.map(([key, digest, value]) => unpackUnused(key, digest, value)),
+    unused: u.map(unpackUnused),
     lowLevel: l,
     inputDigest: i,
     firstSpan: t && { traceId: t[0], spanId: t[1], traceFlags: t[2] },
@@ -139,8 +144,8 @@ export function unpackState(packed: PackedState): CallState {
   };
 }
 
-function unpackUnused(key: string, digest: string, value: unknown): InboxEvent {
-  const entry = unpackEntry(["a", key, digest, value]);
+function unpackUnused(packed: readonly unknown[]): InboxEvent {
+  const entry = unpackEntry(["a", ...packed]);
   if (entry.kind !== "answer") throw new TypeError("The state has an answer in an unknown form.");
   return entry;
 }

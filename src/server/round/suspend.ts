@@ -10,6 +10,7 @@ import { TokenTooLarge } from "../../token/errors.ts";
 import { seal } from "../../token/seal.ts";
 import { isRuleKey } from "../approvals/approve.ts";
 import type { Call } from "./call.ts";
+import type { CallAudit } from "../audit/call-audit.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/author-hints.ts";
@@ -33,6 +34,7 @@ export async function suspend(
   definition: Definition,
   call: Call,
   { entries, open, unused }: WaitingOutcome,
+  audit?: CallAudit,
 ): Promise<RoundResponse> {
   hintAtChange(core, definition, call.id(), call.journal.entries, entries);
   const now = core.environment.now();
@@ -42,8 +44,20 @@ export async function suspend(
     : { out: waits, tickets: noTickets };
   const state = { entries, out, unused, lowLevel: call.lowLevel };
   const sent = travelling(open);
+  await audit?.asked(sent.filter((one) => isFirstShown(one, call, sent.length < open.length)));
   const requests = sent.flatMap((one) => inputRequest(one, tickets.get(one.key)));
   return inputRequiredResponse(core, definition, call, state, requests, pausingFor(sent, out));
+}
+
+/** Whether a question was not shown in an earlier round. What was open and could not travel may not have been. */
+function isFirstShown(
+  { kind, key, digest, shown }: Open,
+  { journal }: Call,
+  some: boolean,
+): boolean {
+  if (kind !== "question" || !isShown(shown)) return false;
+  if (some || shown.pausingWay !== undefined) return true;
+  return !journal.out.some((one) => one.key === key && one.digest === digest);
 }
 
 const noTickets: ReadonlyMap<string, string> = new Map();

@@ -71,6 +71,11 @@ export class TaskCarrier extends CallCarrier {
 
   // ---------------------------------------------------------------- for the engine
 
+  /** Its rounds may have asked something. */
+  protected override get isNewCall(): boolean {
+    return false;
+  }
+
   /** It is in the background already. */
   override get canDetach(): boolean {
     return false;

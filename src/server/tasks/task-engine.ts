@@ -12,6 +12,7 @@ import type { TaskRecord } from "../../tasks/task.ts";
 import { workerName } from "../../tasks/worker-name.ts";
 import { TokenError } from "../../token/errors.ts";
 import { errorText } from "../../util/error-text.ts";
+import { taskAudit } from "../audit/task-audit.ts";
 import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import { checkKeys } from "../round/failure.ts";
@@ -132,6 +133,7 @@ export class Work {
 
   #observer(): TaskObserver {
     const { logger, telemetry } = this.#core;
+    const audited = taskAudit(this.#core);
     return {
       created: (task) => {
         telemetry.task("created", task.tool);
@@ -139,8 +141,11 @@ export class Work {
         if (worker === undefined && !hasDrained) void this.#lookForWorker(task);
       },
       finished: ({ tool }, status, ms) => telemetry.task(status, tool, ms),
-      cancelled: ({ tool, createdAt, updatedAt }) =>
-        telemetry.task("cancelled", tool, updatedAt - createdAt),
+      undoEnds: audited.undoEnds,
+      cancelled: (task) => {
+        telemetry.task("cancelled", task.tool, task.updatedAt - task.createdAt);
+        return audited.cancelled(task);
+      },
       answered: ({ tool }, waitedMs) => telemetry.waited(tool, waitedMs),
       expired: (count) => telemetry.expired(count),
       leaseLost: (task) => {

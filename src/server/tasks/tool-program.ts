@@ -2,8 +2,10 @@
 
 import { ParleyError } from "../../errors.ts";
 import { internalError } from "../../protocol/error-codes.ts";
+import { isAnswer } from "../../replay/journal.ts";
 import type { Ended, Ending, Prepared, Program, TaskFacts } from "../../tasks/program.ts";
 import type { Json } from "../../util/json.ts";
+import type { CallAudit } from "../audit/call-audit.ts";
 import { HandlerContext } from "../context/handler-context.ts";
 import type { StepObserver } from "../context/observed-body.ts";
 import { isInputRequired } from "../context/low-level.ts";
@@ -29,9 +31,11 @@ export function programOf(
 ): Program {
   /** The traces of the runs that are under way. */
   const traces = new WeakMap<TaskFacts, RunTrace>();
+  const audits = new WeakMap<TaskFacts, CallAudit>();
   return {
     prepare: async (task) => {
-      const prepared = await prepare(core, definition, task, stepObserver);
+      const { audit, ...prepared } = await prepare(core, definition, task, stepObserver);
+      if (audit !== undefined) audits.set(task, audit);
       const { id, callId } = task;
       const trace = core.telemetry.run(definition, { id, callId, origin: originOf(task) });
       if (trace === undefined) return prepared;
@@ -39,6 +43,7 @@ export function programOf(
       return { ...prepared, around: trace.around };
     },
     ending: async (outcome, task) => {
+      await endAudit(core, outcome, task, audits.get(task));
       const call = { id: () => task.callId, task: shortId(task.id) };
       const ending = await endingOf(core, definition, outcome, call);
       traces.get(task)?.ends(ending);
@@ -52,12 +57,24 @@ export function programOf(
   };
 }
 
+/** Notes that the record of a call is whole, before its end is written, so that the note cannot be missing after it. */
+async function endAudit(
+  core: Core,
+  { entries }: Ended,
+  { callId }: TaskFacts,
+  audit: CallAudit | undefined,
+): Promise<void> {
+  await audit?.settled();
+  const hasAsked = audit?.hasRecorded === true || entries.some(isAnswer);
+  if (core.trail.isOn && hasAsked) await core.trail.end(callId);
+}
+
 async function prepare(
   core: Core,
   definition: Definition,
   task: TaskFacts,
   stepObserver: StepObserver | undefined,
-): Promise<Prepared> {
+): Promise<Prepared & { readonly audit: CallAudit | undefined }> {
   const input = inputOf(task);
   const parsed = await definition.parse(definition.name, input.arguments);
   if (!parsed.ok || digestOfInput(parsed.input) !== input.inputDigest) {
@@ -68,6 +85,8 @@ async function prepare(
     handler: (given, operations) =>
       invoke(core, definition, given, new HandlerContext(operations, carrier), operations),
     input: parsed.input,
+    audit: carrier.audit,
+    asked: (open) => carrier.audit?.asked(open),
     carrier: (recording) => carrier.recordingTo(recording),
     shown: ({ key, digest = "", shown, reason }) => {
       if (isExternal(shown)) {

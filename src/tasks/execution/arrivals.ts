@@ -2,7 +2,7 @@
 
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
-import type { Json } from "../../util/json.ts";
+import type { OpenedAnswer } from "../sealing.ts";
 import type { Arrival, Wait } from "../task.ts";
 
 type Answered = Extract<InboxEvent, { kind: "answer" }>;
@@ -10,7 +10,7 @@ type Answered = Extract<InboxEvent, { kind: "answer" }>;
 /** The arrivals of one run. */
 export class Arrivals {
   readonly inbox: Inbox;
-  readonly #open: (arrived: Arrival) => Json;
+  readonly #open: (arrived: Arrival) => OpenedAnswer;
   /** The arrival behind each event that the store does not know to be used up. */
   readonly #ids = new Map<InboxEvent, string>();
   readonly #known = new Set<string>();
@@ -21,7 +21,7 @@ export class Arrivals {
     arrived: readonly Arrival[],
     waits: readonly Wait[],
     now: number,
-    open: (arrived: Arrival) => Json,
+    open: (arrived: Arrival) => OpenedAnswer,
   ) {
     this.#open = open;
     const timed = [
@@ -75,7 +75,8 @@ export class Arrivals {
   #eventsOf(arrived: Arrival): { readonly event: InboxEvent; readonly at: number }[] {
     const { id, key, digest, at, dueAt } = arrived;
     if (this.#known.has(id)) return [];
-    const answer: InboxEvent = { kind: "answer", key, digest, value: this.#open(arrived) };
+    const { value, from } = this.#open(arrived);
+    const answer: InboxEvent = { kind: "answer", key, digest, value, ...from };
     this.#known.add(id);
     this.#ids.set(answer, id);
     const isLate = dueAt !== undefined && dueAt <= at;

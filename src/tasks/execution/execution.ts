@@ -284,7 +284,7 @@ export class Execution {
       prepared.carrier({
         stop: this.#claim.stop,
         drain: this.#drain,
-        append: (entry) =>
+        append: (entry: Entry) =>
           journal.append(entry, times.took(entry)).catch((error: unknown) => {
             if (this.#claim.stop.reason === "LostLease") late?.keep(entry);
             throw error;
@@ -307,6 +307,7 @@ export class Execution {
         late,
         // Only the first claim of a task is known to start where its call ended.
         isInterrupted: this.ref.epoch > 1,
+        isTakenOver: this.#claimed.before !== undefined,
         ...may,
       }),
     );
@@ -334,6 +335,7 @@ export class Execution {
     } catch (error) {
       return this.#end({ kind: "failed", error, entries: journal.entries }, facts);
     }
+    await prepared.asked?.(journal.fresh);
     await this.#reports.flush();
     await this.#claim.persist(() => this.#deps.store.park(this.ref, waiting));
     const times = waiting.waits.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));

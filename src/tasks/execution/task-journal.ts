@@ -7,10 +7,10 @@ import type { Open } from "../../replay/outcome.ts";
 import { logTooLarge, tooManyQuestions } from "../limits.ts";
 import { openArrival } from "../decisions.ts";
 import { bytesOf } from "../moves.ts";
-import type { Prepared } from "../program.ts";
+import type { AskedOpen, Prepared } from "../program.ts";
 import { places, sealAnswer, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
-import type { Arrival, LogAppend, Sealed, TaskRecord, Waiting } from "../task.ts";
+import type { Arrival, LogAppend, Sealed, TaskRecord, Wait, Waiting } from "../task.ts";
 import type { PartWriter } from "../streams/part-writer.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
@@ -26,6 +26,8 @@ export class TaskJournal {
   readonly waits: Waits;
   /** The version of the app that wrote the end of the log, if that is noted. */
   version: string | undefined;
+  /** The questions that the last `waiting` shows for the first time. */
+  fresh: readonly AskedOpen[] = [];
   readonly #task: TaskRecord;
   readonly #claim: HeldClaim;
   readonly #parts: Pick<PartWriter, "recording" | "recorded">;
@@ -92,7 +94,7 @@ export class TaskJournal {
       const id = madeUp(`cut-${this.#logLength}-${this.#returned}`);
       const { key, digest = "", value } = event;
       this.arrivals.returned(event, id);
-      const sealed = sealAnswer(sealer, callId, value, { key, digest });
+      const sealed = sealAnswer(sealer, callId, value, { key, digest }, event);
       return [{ id, key, digest, value: sealed, at: clock.now() }];
     });
     await this.#write((seq) => cutRecord(sealer, callId, seq, from), returned);
@@ -102,6 +104,7 @@ export class TaskJournal {
   /** Shows what the handler waits for while it keeps running. */
   async publish(open: readonly Open[], prepared: Prepared): Promise<void> {
     const waiting = this.waiting(open, prepared);
+    await prepared.asked?.(this.fresh);
     const { ref } = this.#claim;
     await this.#claim.persist(() => this.#deps.store.publish(ref, waiting));
     this.arrivals.forget(waiting.taken);
@@ -114,6 +117,7 @@ export class TaskJournal {
     const questions = open.filter(({ kind }) => kind === "question").length;
     if (questions > limits.questions) throw tooManyQuestions(tool, questions, limits.questions);
     const taken = this.#taken();
+    const known = new Set(this.waits.list.map(({ wire }) => wire));
     const waits = this.waits.put(open, clock.now(), (one, wire) => {
       if (one.kind === "timer") return { kind: "timer" };
       const shown = prepared.shown(one);
@@ -127,6 +131,12 @@ export class TaskJournal {
       }
       const request = sealJson(sealer, shown.request, places.question(callId, wire));
       return { kind: "question", request, ...page };
+    });
+    const isNew = ({ kind, wire }: Pick<Wait, "kind" | "wire"> = noWait) =>
+      kind !== "timer" && !known.has(wire);
+    this.fresh = open.flatMap((one, index) => {
+      const wait = waits[index];
+      return isNew(wait) ? [{ ...one, wire: wait?.wire ?? one.key }] : [];
     });
     return { waits, asked: this.waits.asked, taken };
   }
@@ -170,3 +180,5 @@ export class TaskJournal {
     return taken;
   }
 }
+
+const noWait: Pick<Wait, "kind" | "wire"> = { kind: "timer", wire: "" };

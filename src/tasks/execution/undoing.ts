@@ -172,6 +172,8 @@ export class Undoing {
 
   async #ended(undone: Undone, steps: readonly StepToUndo[], index: number): Promise<void> {
     const { sealer, observer } = this.#deps;
+    const { key: step, error } = undone;
+    await observer.undoEnds?.(this.#task, { step, undo: steps[index]?.undo ?? "", error });
     const record = undoneRecord(sealer, this.#task.callId, this.#logLength, undone);
     await this.#write([record], steps.length - index - 1);
     this.#attempt = 1;

@@ -1,0 +1,75 @@
+// What is left of the audit when a process dies between an answer and its record.
+
+import { parley } from "mcp-parley";
+import type { App, Store } from "mcp-parley";
+import type { AuditStore, TaskStore } from "mcp-parley/store";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openChain } from "../../src/server/audit/open-chain.ts";
+import { MemoryStore } from "../../src/tasks/stores/memory.ts";
+import { parseKeys } from "../../src/token/keyring.ts";
+import { keys, quiet } from "../interop/errands.ts";
+import { patience } from "../patience.ts";
+import { ask, begun, until } from "./task-calls.ts";
+
+function desk(store: Store): App {
+  const app = parley({ name: "desk", version: "1.0.0", keys, logger: quiet, store });
+  app.tool("sure", { task: "required" }, async (ctx) => {
+    await ctx.background();
+    return (await ctx.confirm("sure", "Go on?")) ? "went on" : "stopped";
+  });
+  return app;
+}
+
+/** The audit of the only call. */
+async function opened({ audit }: MemoryStore) {
+  const entries = await audit.readAfter(undefined, 100);
+  const { records, isEnded, problems } = openChain(entries, parseKeys(keys));
+  return { lines: [...records.map(({ action, key }) => `${action} ${key}`), ...problems], isEnded };
+}
+
+/** The store of a process that is killed when it would add to the audit for this time. */
+function dying(store: TaskStore, at: number) {
+  let appends = 0;
+  let isDead = false;
+  const never = () => new Promise<never>(() => {});
+  const { audit } = store;
+  const dyingAudit: AuditStore | undefined = audit && {
+    ...audit,
+    append: (...args) => {
+      appends += 1;
+      isDead ||= appends >= at;
+      return isDead ? never() : audit.append(...args);
+    },
+  };
+  const killed = new Proxy(store, {
+    get: (target, name) => {
+      if (name === "audit") return dyingAudit;
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]): unknown =>
+        isDead && name !== "close" ? never() : Reflect.apply(member, target, args);
+    },
+  });
+  return { killed, hasDied: () => isDead };
+}
+
+test("if a worker dies between an answer and its record, the next one records the answer", async () => {
+  const store = new MemoryStore({ leaseMs: 500 });
+  // The question is the first record, the answer is the second.
+  const { killed, hasDied } = dying(store, 2);
+  const first = desk(killed);
+  await first.work();
+  const id = await begun(first, "sure");
+  await until(first, id, "input_required");
+  const other = desk(store);
+  onTestFinished(() => other.close());
+  await ask(other, "tasks/update", id, {
+    inputResponses: { sure: { action: "accept", content: {} } },
+  });
+  await vi.waitFor(() => expect(hasDied()).toBe(true), patience);
+  expect((await opened(store)).lines).toEqual(["asked sure"]);
+  await other.work();
+  await until(other, id, "completed");
+  expect((await opened(store)).lines).toEqual(["asked sure", "answered sure"]);
+  expect((await opened(store)).isEnded).toBe(true);
+});
