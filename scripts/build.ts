@@ -2,7 +2,8 @@
 //
 // TypeScript writes the declarations, esbuild the code. All entries of the package are bundled together, so that they
 // share their classes, and load from a few files. A server must install without the packages that only the command
-// uses. The command therefore has a copy of src/client, and everything that it takes from other packages is in `vendor`.
+// uses. The command therefore has a copy of src/client, and everything that it takes from other packages is in `vendor`. So is
+// what `mcp-parley/oauth` takes.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -109,15 +110,15 @@ const resolution = (vendored: Vendored): Plugin => ({
     }));
     bundler.onResolve({ filter: /^[@a-z]/ }, (args) => {
       const { path } = args;
-      const isBundled = path === "@modelcontextprotocol/node" || path === "oauth4webapi";
-      if (isBundled || path.startsWith("preact")) return undefined;
+      if (path === "@modelcontextprotocol/node" || path.startsWith("preact")) return undefined;
       // Only a class that the server does not use needs this one. Loading it has no effect, so it is left out.
       if (path === "@hono/node-server") return { path, external: true, sideEffects: false };
       const isInstalled = isBuiltin(path) || path.startsWith("@modelcontextprotocol/server");
-      if (isInstalled || !isOfCommand(args)) return { path, external: true };
+      const isVendored = path === "oauth4webapi" || isOfCommand(args);
+      if (isInstalled || !isVendored) return { path, external: true };
       const file = path.replaceAll(/\W+/g, "-").replace(/^-/, "");
       vendored.set(file, path);
-      // The same path from cli/ and from chunks/.
+      // The same path from cli/, from oauth/ and from chunks/.
       return { path: `../vendor/${file}.js`, external: true };
     });
   },

@@ -1,7 +1,23 @@
 // A provider: the requests of OAuth 2.0 that it takes, made with oauth4webapi.
 
-import * as oauth from "oauth4webapi";
-import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
+import {
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  ClientSecretPost,
+  customFetch,
+  discoveryRequest,
+  None,
+  processAuthorizationCodeResponse,
+  processDiscoveryResponse,
+  processRefreshTokenResponse,
+  processRevocationResponse,
+  refreshTokenGrantRequest,
+  revocationRequest,
+  validateAuthResponse,
+} from "oauth4webapi";
+import type { AuthorizationServer, Client, ClientAuth, TokenEndpointResponse } from "oauth4webapi";
 import type { Accounts, Provider } from "../server/accounts/account.ts";
 import type { PluggedProvider } from "../server/accounts/connections.ts";
 import { boundedFetch, tokenFetch } from "./bounded-fetch.ts";
@@ -74,7 +90,7 @@ export class OAuthProvider implements PluggedProvider {
       client_id: clientId,
       redirect_uri: redirectUri,
       state,
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
       ...(scope.length === 0 ? {} : { scope: scope.join(" ") }),
     };
@@ -93,8 +109,8 @@ export class OAuthProvider implements PluggedProvider {
       const parameters = new URLSearchParams(sent);
       // Without metadata there is no issuer to compare with. Each provider has its own redirect address against mix-ups.
       if (this.#options.issuer === undefined) parameters.delete("iss");
-      const checked = oauth.validateAuthResponse(server, this.#client, parameters, state);
-      const response = await oauth.authorizationCodeGrantRequest(
+      const checked = validateAuthResponse(server, this.#client, parameters, state);
+      const response = await authorizationCodeGrantRequest(
         server,
         this.#client,
         this.#authentication(server),
@@ -103,7 +119,7 @@ export class OAuthProvider implements PluggedProvider {
         verifier,
         this.#request(server, signal),
       );
-      return granted(await oauth.processAuthorizationCodeResponse(server, this.#client, response));
+      return granted(await processAuthorizationCodeResponse(server, this.#client, response));
     });
   }
 
@@ -111,14 +127,14 @@ export class OAuthProvider implements PluggedProvider {
   async renew(refreshToken: string, signal: AbortSignal): Promise<GrantedTokens> {
     return this.#asking(async () => {
       const server = await this.#metadata(signal);
-      const response = await oauth.refreshTokenGrantRequest(
+      const response = await refreshTokenGrantRequest(
         server,
         this.#client,
         this.#authentication(server),
         refreshToken,
         this.#request(server, signal),
       );
-      return granted(await oauth.processRefreshTokenResponse(server, this.#client, response));
+      return granted(await processRefreshTokenResponse(server, this.#client, response));
     });
   }
 
@@ -127,14 +143,14 @@ export class OAuthProvider implements PluggedProvider {
     return this.#asking(async () => {
       const server = await this.#metadata(signal);
       if (server.revocation_endpoint === undefined) return false;
-      const response = await oauth.revocationRequest(
+      const response = await revocationRequest(
         server,
         this.#client,
         this.#authentication(server),
         token,
-        { ...this.#request(server, signal), [oauth.customFetch]: boundedFetch },
+        { ...this.#request(server, signal), [customFetch]: boundedFetch },
       );
-      await oauth.processRevocationResponse(response);
+      await processRevocationResponse(response);
       return true;
     });
   }
@@ -150,9 +166,9 @@ export class OAuthProvider implements PluggedProvider {
   #request(server: AuthorizationServer, signal: AbortSignal) {
     return {
       signal,
-      [oauth.customFetch]: tokenFetch,
+      [customFetch]: tokenFetch,
       // Checked by `oauth()` for addresses of the author. Those of metadata come from an address that was checked.
-      [oauth.allowInsecureRequests]: isHere(server.token_endpoint),
+      [allowInsecureRequests]: isHere(server.token_endpoint),
     };
   }
 
@@ -160,10 +176,10 @@ export class OAuthProvider implements PluggedProvider {
     token_endpoint_auth_methods_supported: methods,
   }: AuthorizationServer): ClientAuth {
     const { clientSecret, issuer } = this.#options;
-    if (clientSecret === undefined) return oauth.None();
+    if (clientSecret === undefined) return None();
     // Every provider has to take "basic" by the specification. Those without metadata rather follow their own documents.
     const isBasic = issuer !== undefined && (methods?.includes("client_secret_basic") ?? true);
-    return isBasic ? oauth.ClientSecretBasic(clientSecret) : oauth.ClientSecretPost(clientSecret);
+    return isBasic ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
   }
 
   #metadata(signal: AbortSignal): Promise<AuthorizationServer> {
@@ -193,22 +209,22 @@ export class OAuthProvider implements PluggedProvider {
     const url = new URL(issuer);
     const request = {
       signal,
-      [oauth.customFetch]: boundedFetch,
-      [oauth.allowInsecureRequests]: isHere(url.href),
+      [customFetch]: boundedFetch,
+      [allowInsecureRequests]: isHere(url.href),
     };
-    let response = await oauth.discoveryRequest(url, request);
+    let response = await discoveryRequest(url, request);
     // A server that does not speak OpenID Connect has its metadata elsewhere.
     if (response.status === 404) {
-      response = await oauth.discoveryRequest(url, { ...request, algorithm: "oauth2" });
+      response = await discoveryRequest(url, { ...request, algorithm: "oauth2" });
     }
-    return oauth.processDiscoveryResponse(url, response);
+    return processDiscoveryResponse(url, response);
   }
 }
 
 const isHere = (address: string | undefined): boolean =>
   address !== undefined && isLoopback(new URL(address).hostname);
 
-function granted(response: oauth.TokenEndpointResponse): GrantedTokens {
+function granted(response: TokenEndpointResponse): GrantedTokens {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = response;
   return {
     accessToken,

@@ -138,7 +138,10 @@ class SignInPages {
     if (refused !== undefined) return refused;
     const found = await questionOf(core, ticket);
     if (!(await useUp(core, attempt))) return this.#again(attempt, ticket);
-    if (found.status === "gone") return this.#over(found);
+    if (found.status === "answered" || found.status === "gone") {
+      // Another tab was faster, or the call is over. The link says which.
+      return this.#redirect(startAddress(core, provider, attempt.ticket));
+    }
     return this.#finish(sent, attempt, ticket, found);
   }
 

@@ -231,6 +231,7 @@ test("each entry exports exactly these names", async () => {
     "withTasks",
   ]);
   expect(Object.keys(await import("mcp-parley/drafts"))).toEqual(["drafts"]);
+  expect(Object.keys(await import("mcp-parley/oauth"))).toEqual(["oauth"]);
   expect(Object.keys(await import("mcp-parley/sqlite")).toSorted()).toEqual([
     "migrationSql",
     "sqliteStore",
