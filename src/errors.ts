@@ -28,14 +28,12 @@ export type ParleyErrorCode =
   | "history_changed"
   /** The wording of a question keeps changing within a call. */
   | "unstable_question"
-  /** Anyone could see or use what only some may. */
+  /** Callers are not verified, so anyone could see or use what only some may. */
   | "no_auth"
   /** The app has no key to seal state with. */
   | "no_keys"
   /** A page needs the app's public address, which is not configured. */
   | "no_url"
-  /** Callers are not verified, so that all of them would count as one. */
-  | "no_auth"
   /** The caller's account at another service can no longer be used. */
   | "not_connected"
   /** The app needs a store but does not have one. */

@@ -62,9 +62,10 @@ export function openAnswer(sealer: Sealer, callId: string, value: Sealed, to: As
   );
 }
 
+const text = (given: Json | undefined) => (typeof given === "string" ? given : undefined);
+
 function sentBy(opened: Json): OpenedAnswer {
   const [value = null, via, who]: readonly Json[] = Array.isArray(opened) ? opened : [];
-  const text = (given: Json | undefined) => (typeof given === "string" ? given : undefined);
   return { value, from: { via: text(via), who: text(who) } };
 }
 

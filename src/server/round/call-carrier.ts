@@ -10,7 +10,7 @@ import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
 import { audited, CallAudit } from "../audit/call-audit.ts";
 import type { AuditedCaller } from "../audit/call-audit.ts";
-import type { CallFacts } from "../context/handler-context.ts";
+import type { CallFacts } from "../context/call-facts.ts";
 import type { Entry } from "../../replay/journal.ts";
 import type { Accounts } from "../accounts/account.ts";
 import { HandedOut } from "../accounts/handed-out.ts";

@@ -8,7 +8,7 @@ import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
 import { CallCarrier } from "./call-carrier.ts";
 import type { Recording } from "./call-carrier.ts";
-import type { CallFacts } from "../context/handler-context.ts";
+import type { CallFacts } from "../context/call-facts.ts";
 import { accumulated, noLowLevelState } from "../context/low-level.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";

@@ -13,7 +13,7 @@ import { errorText } from "../../util/error-text.ts";
 import type { Json } from "../../util/json.ts";
 import { CallCarrier, noRecording } from "../round/call-carrier.ts";
 import type { Recording } from "../round/call-carrier.ts";
-import type { CallFacts } from "../context/handler-context.ts";
+import type { CallFacts } from "../context/call-facts.ts";
 import type { StepObserver } from "../context/observed-body.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
