@@ -40,7 +40,7 @@ test("the new project installs, passes its test and its type check, and can be c
   writeFileSync(join(mine, "package.json"), here);
   await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund"], mine);
 
-  expect((await run("npm", ["test"], mine)).stdout).toMatch(/Tests.*3 passed/);
+  expect((await run("npm", ["test"], mine)).stdout).toMatch(/Tests.*4 passed/);
   await run("npm", ["run", "check"], mine);
   writeFileSync(join(mine, "answers.json"), JSON.stringify({ time: "20:00", sure: true }));
   const call = [

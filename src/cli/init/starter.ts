@@ -119,9 +119,9 @@ test("books nothing if the guest declines", async () => {
 });
 
 test("reaches people whose client cannot show a form", async () => {
-  const call = await play(bookTable, { guests: 2 }, { time: "20:00", sure: true }, { client: "chat" });
+  const call = await play(bookTable, { guests: 2 }, { time: "20:00", sure: true }, { client: "app" });
   expect(call.text).toBe("Booked table 4 for 2 at 20:00.");
-  expect(call.pauses[0]).toContain("When would you like to come?");
+  expect(call.pauses[0]).toContain("A form is shown to the user.");
 });
 
 test("repeats a step only with the same idempotency key after a crash", async () => {
