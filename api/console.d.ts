@@ -22,6 +22,17 @@ import type { ToolAnnotations } from '@modelcontextprotocol/server';
 /** What the page and the console show beside the question. At most 4 KiB. */
 declare type About = Readonly<Record<string, string | number | boolean>>;
 
+/** The caller's account at a provider. */
+declare interface Account {
+    /** The name of the provider. */
+    readonly provider: string;
+    /**
+     * Returns the access token, which is renewed if necessary. Call it inside a step, and do not return the token from there:
+     * what a step returns is recorded. Rejects with `ParleyError` ("not_connected") if the account can no longer be used.
+     */
+    readonly accessToken: () => Promise<string>;
+}
+
 /** The type of the answer to a question with this schema. */
 declare type AnswerOf<S> = S extends FormJson ? FormValue<S> : OutputOf<S>;
 
@@ -126,7 +137,8 @@ export declare interface App {
     /** Reports whether this process can serve requests, and the state of the tasks. Never rejects. */
     readonly health: () => Promise<Health>;
     /**
-     * Serves the pages of questions (`/ask/…` below `parley({ url })`), for a host framework. `listen` serves them by itself.
+     * Serves the pages of questions and sign-ins (`/ask/…` and `/oauth/…` below `parley({ url })`), for a host framework.
+     * `listen` serves them by itself.
      *
      * @example
      * ```ts
@@ -163,6 +175,15 @@ export declare interface App {
      * ```
      */
     readonly deliver: (ticket: string, value: unknown) => Promise<DeliverResult>;
+    /**
+     * Deletes a person's tokens of a provider, and revokes them if the provider can. False: there were none.
+     *
+     * @example
+     * ```ts
+     * await app.disconnect(user.id, github);
+     * ```
+     */
+    readonly disconnect: (principal: string, provider: Provider) => Promise<boolean>;
     /**
      * Stops taking requests, waits for those in progress, and releases running tasks to other workers. A round whose steps have
      * run ends before its next step, and its client brings the state to another instance, which goes on. A store that you passed
@@ -258,6 +279,19 @@ declare interface ConfirmOptions extends TimeLimit {
     readonly relay?: boolean | undefined;
 }
 
+/** The options of `ctx.connect`. */
+declare interface ConnectOptions {
+    /** What the person is told. Default: a sentence with the provider's title. */
+    readonly message?: string | undefined;
+    /**
+     * The key of the question. Default: the provider's name. Pass another one to ask again in the same call, for an account
+     * that can no longer be used.
+     */
+    readonly key?: string | undefined;
+    /** How long to wait for the person, in milliseconds. Default: without limit. */
+    readonly timeoutMs?: number | undefined;
+}
+
 /** Options of `operatorConsole`. */
 export declare interface ConsoleOptions {
     /**
@@ -332,6 +366,17 @@ declare interface Context {
      * ```
      */
     readonly openUrl: OpenUrl;
+    /**
+     * The caller's account at a provider of `parley({ connections })`. Asks only if there is no usable token: the person signs in
+     * on a page. Connecting the same provider again in one call gives the same account.
+     *
+     * @example
+     * ```ts
+     * const account = await ctx.connect(github);
+     * await ctx.step("star", async () => star(repository, await account.accessToken()));
+     * ```
+     */
+    readonly connect: (provider: Provider, options?: ConnectOptions) => Question<Account>;
     /**
      * Asks the client's language model. A string is sent as one user message.
      *
@@ -883,6 +928,14 @@ declare type PromptHandler<In> = (...args: HandlerArgs<In, Context>) => PromptRe
 
 /** What the handler of a prompt returns: text for one user message, or a whole result. */
 declare type PromptReturn = string | GetPromptResult | InputRequiredResult;
+
+/** A service at which callers can have an account. Made by `oauth()` of "mcp-parley/oauth". */
+declare interface Provider {
+    /** Tells a provider from other handles. */
+    readonly kind: "provider";
+    /** Its name in addresses, in the store and in messages. */
+    readonly name: string;
+}
 
 /**
  * What `ctx.ask`, `ctx.confirm`, `ctx.choose` and the other questions return. Await it to get the answer. It rejects with

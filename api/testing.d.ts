@@ -8,19 +8,31 @@ import type { Root } from '@modelcontextprotocol/server';
 /** What the page and the console show beside the question. At most 4 KiB. */
 export declare type About = Readonly<Record<string, string | number | boolean>>;
 
+/**
+ * In a script: these people approve, one after the other.
+ *
+ * @example
+ * ```ts
+ * const { result } = await play(pay, { amount: 500 }, { pay: approvedBy("bo", "cy") }, { principal: "ada" });
+ * ```
+ */
+export declare const approvedBy: (...who: readonly string[]) => Decided;
+
 /** A question that was asked during a played call. */
 export declare interface AskedQuestion {
     /** The key that the handler gave it. */
     readonly key: string;
     /**
-     * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "connect" for `connect`, "sampling" for `sample`, "roots" for `roots`,
-     * and "external" for `waitFor`, which the client is not asked.
+     * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "connect" for `connect`, "sampling" for `sample`,
+     * "roots" for `roots`, "external" for `waitFor` and "approval" for a group's `approve`, which the client is not asked.
      */
-    readonly kind: "form" | "url" | "connect" | "sampling" | "roots" | "external";
+    readonly kind: "form" | "url" | "connect" | "sampling" | "roots" | "external" | "approval";
     /** What the person or the model is shown. */
     readonly message: string;
     /** The form, if the question has one. */
     readonly schema?: FormJson;
+    /** What is shown beside an approval by a group. */
+    readonly about?: About;
     /** The address of the page, for `openUrl`. */
     readonly url?: string;
     /** How it reaches the person, or "delivery" for `waitFor`. Undefined for `sample` and `roots`, which no person answers. */
@@ -105,6 +117,17 @@ export declare interface CrashTestReport {
     readonly plays: number;
     /** The bodies that ran more than once under the same idempotency key, one entry for each mishap. */
     readonly repeats: readonly Repeat[];
+}
+
+/** In a script: what members of a group decide about an approval. Made by `approvedBy` and `rejectedBy`. */
+export declare class Decided {
+    /** The people, in the order in which they decide. The last one may refuse. */
+    readonly who: readonly string[];
+    /** Whether all of them agree. */
+    readonly isApproved: boolean;
+    /** What the last one writes beside it. */
+    readonly note: string | undefined;
+    constructor(who: readonly string[], isApproved: boolean, note: string | undefined);
 }
 
 /** In a script: the person declines the question. */
@@ -341,6 +364,16 @@ export declare interface Prompt<In = unknown> {
     readonly "~types"?: HandleTypes<In>;
 }
 
+/**
+ * In a script: this person refuses.
+ *
+ * @example
+ * ```ts
+ * await play(pay, { amount: 500 }, { pay: rejectedBy("bo", "too expensive") }, { principal: "ada" });
+ * ```
+ */
+export declare const rejectedBy: (who: string, note?: string) => Decided;
+
 /** A step whose body ran more than once in one call. */
 export declare interface Repeat {
     /** The key of the step. */
@@ -375,12 +408,13 @@ export declare type Script = {
 } | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 /**
- * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm`, `openUrl` and `connect`,
- * a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`. Write `declined` or
+ * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm`, `openUrl` and
+ * `connect`, a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`,
+ * `approvedBy(…)` or `rejectedBy(…)` for an approval by a group, and true or false for one by the caller. Write `declined` or
  * `cancelled` for a person who refuses, `timedOut` for one who does not answer in time, or a function that returns one of
  * these.
  */
-export declare type ScriptedAnswer = Json | CreateMessageResult | readonly Root[] | typeof declined | typeof cancelled | typeof timedOut | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
+export declare type ScriptedAnswer = Json | CreateMessageResult | readonly Root[] | typeof declined | typeof cancelled | typeof timedOut | Decided | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 /** In a script: no answer comes until the time limit of the question (`timeoutMs`) is over. */
 export declare const timedOut: unique symbol;

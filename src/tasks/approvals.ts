@@ -16,6 +16,7 @@ import type { TaskRecord } from "./task.ts";
 /** An approval that a task waits for. */
 export interface OpenApproval {
   readonly status: "open";
+  readonly key: string;
   readonly task: Pick<TaskRecord, "id" | "callId" | "tool" | "principal" | "updatedAt">;
   /** Changes with the wording. */
   readonly wire: string;
@@ -62,6 +63,7 @@ export class Approvals {
       const { wire, digest = "", page, decisions = [] } = wait;
       return {
         status: "open",
+        key,
         task,
         wire,
         digest,

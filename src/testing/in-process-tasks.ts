@@ -17,7 +17,9 @@ import { StorageShares } from "../tasks/shares.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import type { MemoryStore } from "../tasks/stores/memory.ts";
 import { isUndoing } from "../tasks/task.ts";
-import type { TaskRecord } from "../tasks/task.ts";
+import type { TaskRecord, Wait } from "../tasks/task.ts";
+import type { OpenApproval } from "../tasks/approvals.ts";
+import { decideOn, shownIn } from "../server/approvals/decide.ts";
 import type { TaskObserver } from "../tasks/observer.ts";
 import type { Json } from "../util/json.ts";
 
@@ -41,6 +43,8 @@ export interface ParkedTask {
   readonly questions: TaskSnapshot["questions"];
   /** The keys of the values that `app.deliver` would bring. */
   readonly external: readonly string[];
+  /** The approvals by groups. */
+  readonly approvals: readonly OpenApproval[];
   /** Whether the task goes on by itself when time passes. */
   readonly hasTimeLimit: boolean;
 }
@@ -91,13 +95,42 @@ export class InProcessTasks {
 
   /** What the task waits for. Undefined if it is due and has yet to run. */
   async parked(id: string): Promise<ParkedTask | undefined> {
-    const { dueAt, waits } = await this.#record(id);
+    const { dueAt, waits, callId } = await this.#record(id);
     const { questions } = await this.read(id);
-    const external = waits.flatMap(({ kind, key }) => (kind === "external" ? [key] : []));
+    const others = waits.filter(({ kind }) => kind === "external");
+    const external = others.flatMap(({ key, needs }) => (needs === undefined ? [key] : []));
     // The clock jumps to a timer only if there is nothing to answer first.
-    if (questions.size === 0 && external.length === 0 && dueAt !== undefined) return undefined;
+    if (questions.size === 0 && others.length === 0 && dueAt !== undefined) return undefined;
     const isDue = dueAt !== undefined && dueAt <= this.#core().environment.now();
-    return isDue ? undefined : { questions, external, hasTimeLimit: dueAt !== undefined };
+    if (isDue) return undefined;
+    const approvals = await this.#approvals(callId, others);
+    return { questions, external, approvals, hasTimeLimit: dueAt !== undefined };
+  }
+
+  async #approvals(callId: string, waits: readonly Wait[]): Promise<readonly OpenApproval[]> {
+    const found: OpenApproval[] = [];
+    for (const { key, needs } of waits) {
+      const approval =
+        needs === undefined ? undefined : await this.#runtime().approvals.find(callId, key);
+      if (approval?.status === "open") found.push(approval);
+    }
+    return found;
+  }
+
+  /** Lets one person decide. Their group is the one that is asked. */
+  async decide(
+    approval: OpenApproval,
+    who: string,
+    approve: boolean,
+    note?: string,
+  ): Promise<void> {
+    const { by = "" } = shownIn(approval).approval ?? {};
+    const { callId } = approval.task;
+    await decideOn(
+      { ...this.#core(), tasks: this.#runtime() },
+      { callId, key: approval.key },
+      { who, groups: [by], approve, note, via: "delivery" },
+    );
   }
 
   /** Runs the task once, from its claim to the end of the run. The clock jumps to its due time. */

@@ -7,8 +7,10 @@ export type { HeldStream } from "./held-streams.ts";
 export { play } from "./play.ts";
 export type { Playable, PlayArguments, Played, PlayedCall, PlayedTask } from "./play.ts";
 export type { PlayClient, PlayClientName } from "./played-client.ts";
-export { cancelled, declined, timedOut } from "./script.ts";
-export type { AskedQuestion, Script, ScriptedAnswer } from "./script.ts";
+export { approvedBy, cancelled, declined, rejectedBy, timedOut } from "./script.ts";
+export type { AskedQuestion, Decided, Script, ScriptedAnswer } from "./script.ts";
+
+export type { About } from "../server/pages/page-question.ts";
 
 // Types of `mcp-parley` that appear in the signatures above
 export type { FormField, FormFormat, FormJson, TitledChoice } from "../protocol/form.ts";

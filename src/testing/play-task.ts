@@ -4,8 +4,10 @@ import type { InputRequest } from "../protocol/input-required.ts";
 import type { WireResult } from "../server/define/definition.ts";
 import type { TaskSnapshot } from "../tasks/snapshot.ts";
 import { isLive } from "../tasks/task.ts";
+import { shownIn } from "../server/approvals/decide.ts";
 import {
   askedQuestion,
+  decidedFor,
   externalValue,
   noTimeLimit,
   responseTo,
@@ -99,6 +101,25 @@ export async function playTask(
       const reason = await server.tasks.deliver(id, key, value);
       if (reason !== undefined) refusals.set(key, reason);
     }
+    for (const approval of parked.approvals) {
+      const { message, about } = shownIn(approval);
+      const told = about === undefined ? {} : { about };
+      const { key } = approval;
+      const question: AskedQuestion = { key, kind: "approval", message, round: run, ...told };
+      const scripted = await scriptedFor(question, script);
+      if (scripted === timedOut) {
+        ignore(question);
+        continue;
+      }
+      const { who, isApproved, note } = decidedFor(question, scripted, approval.task.principal);
+      deliveries += 1;
+      onAnswer?.(question, { who, isApproved, note });
+      const before = approval.decisions.length;
+      for (const person of who) await server.tasks.decide(approval, person, isApproved, note);
+      if (isApproved && before + who.length < (shownIn(approval).approval?.of ?? 1)) {
+        throw tooFew(question, who.length, shownIn(approval).approval?.of ?? 1);
+      }
+    }
     if (unanswered === undefined || answers.size + deliveries > 0) continue;
     // Nothing happens until the time is up.
     if (!parked.hasTimeLimit) throw noTimeLimit(unanswered);
@@ -107,6 +128,11 @@ export async function playTask(
   }
   throw new Error(`The task has not finished after ${mostRuns} runs.`);
 }
+
+const tooFew = ({ key }: AskedQuestion, got: number, of: number) =>
+  new Error(
+    `The script lets ${got} approve "${key}", and ${of} must. Name ${of} people: approvedBy("bo", "cy").`,
+  );
 
 const waitsFor = (reason: string | undefined) =>
   reason === undefined

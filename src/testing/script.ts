@@ -6,6 +6,7 @@ import type { InputRequest } from "../protocol/input-required.ts";
 import { playedSignIn } from "../server/accounts/account.ts";
 import type { AuditRecord } from "../server/audit/audit-record.ts";
 import type { Via } from "../server/round/ways.ts";
+import type { About } from "../server/pages/page-question.ts";
 import type { Json } from "../util/json.ts";
 
 /** In a script: the person declines the question. */
@@ -15,9 +16,46 @@ export const cancelled: unique symbol = Symbol("cancelled");
 /** In a script: no answer comes until the time limit of the question (`timeoutMs`) is over. */
 export const timedOut: unique symbol = Symbol("timedOut");
 
+/** In a script: what members of a group decide about an approval. Made by `approvedBy` and `rejectedBy`. */
+export class Decided {
+  /** The people, in the order in which they decide. The last one may refuse. */
+  readonly who: readonly string[];
+  /** Whether all of them agree. */
+  readonly isApproved: boolean;
+  /** What the last one writes beside it. */
+  readonly note: string | undefined;
+
+  constructor(who: readonly string[], isApproved: boolean, note: string | undefined) {
+    this.who = who;
+    this.isApproved = isApproved;
+    this.note = note;
+  }
+}
+
 /**
- * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm`, `openUrl` and `connect`,
- * a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`. Write `declined` or
+ * In a script: these people approve, one after the other.
+ *
+ * @example
+ * ```ts
+ * const { result } = await play(pay, { amount: 500 }, { pay: approvedBy("bo", "cy") }, { principal: "ada" });
+ * ```
+ */
+export const approvedBy = (...who: readonly string[]): Decided => new Decided(who, true, undefined);
+
+/**
+ * In a script: this person refuses.
+ *
+ * @example
+ * ```ts
+ * await play(pay, { amount: 500 }, { pay: rejectedBy("bo", "too expensive") }, { principal: "ada" });
+ * ```
+ */
+export const rejectedBy = (who: string, note?: string): Decided => new Decided([who], false, note);
+
+/**
+ * The answer to one question in a script. Write the value that the handler gets: true or false for `confirm`, `openUrl` and
+ * `connect`, a text or a whole result for `sample`, a list of roots for `roots`, the delivered value for `waitFor`,
+ * `approvedBy(…)` or `rejectedBy(…)` for an approval by a group, and true or false for one by the caller. Write `declined` or
  * `cancelled` for a person who refuses, `timedOut` for one who does not answer in time, or a function that returns one of
  * these.
  */
@@ -28,6 +66,7 @@ export type ScriptedAnswer =
   | typeof declined
   | typeof cancelled
   | typeof timedOut
+  | Decided
   | ((question: AskedQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 /** The answers of a test: by the key of the question, or a function that answers each question. */
@@ -40,14 +79,16 @@ export interface AskedQuestion {
   /** The key that the handler gave it. */
   readonly key: string;
   /**
-   * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "connect" for `connect`, "sampling" for `sample`, "roots" for `roots`,
-   * and "external" for `waitFor`, which the client is not asked.
+   * "form" for `ask`, `choose`, `confirm` and `elicit`, "url" for `openUrl`, "connect" for `connect`, "sampling" for `sample`,
+   * "roots" for `roots`, "external" for `waitFor` and "approval" for a group's `approve`, which the client is not asked.
    */
-  readonly kind: "form" | "url" | "connect" | "sampling" | "roots" | "external";
+  readonly kind: "form" | "url" | "connect" | "sampling" | "roots" | "external" | "approval";
   /** What the person or the model is shown. */
   readonly message: string;
   /** The form, if the question has one. */
   readonly schema?: FormJson;
+  /** What is shown beside an approval by a group. */
+  readonly about?: About;
   /** The address of the page, for `openUrl`. */
   readonly url?: string;
   /** How it reaches the person, or "delivery" for `waitFor`. Undefined for `sample` and `roots`, which no person answers. */
@@ -106,6 +147,7 @@ export function responseTo(
     case "roots":
       return Array.isArray(scripted) ? { roots: scripted } : object(question, scripted);
     case "external":
+    case "approval":
       throw new Error(`The client is not asked "${question.key}". Its value is delivered.`);
   }
 }
@@ -115,6 +157,26 @@ export function externalValue(question: AskedQuestion, scripted: ScriptedAnswer)
   if (scripted === declined || scripted === cancelled) throw notRefusable(question);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a value that is not JSON is a mistake of the test
   return scripted as Json;
+}
+
+/** What a group decides. */
+export function decidedFor(
+  question: AskedQuestion,
+  scripted: ScriptedAnswer,
+  caller: string | undefined,
+): Decided {
+  const { key } = question;
+  if (!(scripted instanceof Decided)) {
+    const written = typeof scripted === "symbol" ? scripted.description : JSON.stringify(scripted);
+    throw new Error(
+      `The script's answer to "${key}" is ${written}. An approval by a group takes ${expectedFor(question)}.`,
+    );
+  }
+  const own = scripted.who.find((who) => who === caller);
+  if (own === undefined) return scripted;
+  throw new Error(
+    `The script approves "${key}" as "${own}", who made the call. The caller cannot approve their own request.`,
+  );
 }
 
 /** What can be written for a question, in words. */
@@ -134,6 +196,8 @@ export function expectedFor({ kind, schema }: AskedQuestion): string {
       return "a list of roots or timedOut";
     case "external":
       return "the value that app.deliver brings, or timedOut";
+    case "approval":
+      return 'approvedBy("bo", "cy"), rejectedBy("bo", "why") or timedOut';
   }
 }
 

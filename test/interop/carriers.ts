@@ -132,6 +132,7 @@ function played({ app, tools, prompts, resources }: Errands, people: People): Co
         return people.roots();
       case "connect":
       case "external":
+      case "approval":
         throw new Error("none of these errands waits for someone else");
     }
   };
