@@ -5,6 +5,7 @@ import type { ApiCall } from "./api-call.ts";
 import { listAudit } from "./audit-facts.ts";
 import { cancelTask } from "./cancel-task.ts";
 import { giveAnswer } from "./give-answer.ts";
+import { giveDecision } from "./give-decision.ts";
 import { showHealth } from "./health-facts.ts";
 import { listInbox } from "./inbox.ts";
 import { LiveStreams } from "./live-streams.ts";
@@ -54,6 +55,7 @@ export class ConsoleApi {
       ),
       get("audit", stored(listAudit)),
       act("answers", stored(giveAnswer)),
+      act("decisions", stored(giveDecision)),
       act("tasks/:id/cancel", stored(cancelTask)),
       act("tasks/:id/rerun", stored(rerunTask)),
       get("live", ({ signal }) => this.#live.open(signal)),

@@ -2,6 +2,7 @@
 
 import { objectionAtTheDoor } from "../server/pages/page-question.ts";
 import { externalDigest } from "../server/context/questions.ts";
+import { mostNote } from "../server/approvals/decide.ts";
 import { fromStore } from "../server/tasks/store-needed.ts";
 import { isLive } from "../tasks/task.ts";
 import type { TaskRecord, Wait } from "../tasks/task.ts";
@@ -16,9 +17,6 @@ import { taskIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
 import { kindOf } from "./task-rows.ts";
 import type { AnswerOutcome } from "./wire.ts";
-
-/** The most characters of a note. */
-export const mostNote = 2_000;
 
 /** POST api/answers */
 export async function giveAnswer(

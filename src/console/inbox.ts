@@ -2,15 +2,18 @@
 
 import { fromStore } from "../server/tasks/store-needed.ts";
 import type { OpenWait } from "../tasks/task-reader.ts";
+import { openDecisions } from "../tasks/decisions.ts";
 import { isLive } from "../tasks/task.ts";
+import type { TaskRecord, Wait } from "../tasks/task.ts";
 import type { ApiCall } from "./api-call.ts";
 import { questionFacts, questionIn, whyNot } from "./open-question.ts";
 import type { Admitted } from "./operator.ts";
 import { Refusal } from "./refusal.ts";
-import { numberIn, textIn } from "./store-view.ts";
+import { decisionFacts } from "./give-decision.ts";
+import { numberIn, opened, textIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
 import { kindOf } from "./task-rows.ts";
-import type { Inbox, InboxItem } from "./wire.ts";
+import type { DecisionFacts, Inbox, InboxItem } from "./wire.ts";
 
 /** A page of the inbox. */
 export async function listInbox(
@@ -31,6 +34,16 @@ export async function listInbox(
     items: items.flat(),
     ...(waits.length === limit && last !== undefined && { next: nextOf(last) }),
   };
+}
+
+/** What has been decided so far. The names are in plain text in the store, and the notes are not. */
+function decisionsIn(
+  { sealer }: StoreView,
+  { callId }: TaskRecord,
+  { wire, decisions = [] }: Wait,
+): readonly DecisionFacts[] {
+  const all = opened(sealer, (open) => openDecisions(open, callId, wire, decisions));
+  return (all ?? []).map(decisionFacts);
 }
 
 const nextOf = ({ since, taskId, wire }: OpenWait): string =>
@@ -79,7 +92,8 @@ async function itemOf(
       since,
       ...(dueAt !== undefined && { dueAt }),
       ...questionFacts(question, mayAnswer || operator.values),
-      decisions: [],
+      decisions: kind === "approval" ? decisionsIn(view, task, wait) : [],
+      ...(wait.needs !== undefined && { needed: wait.needs }),
       mayAnswer,
       ...(reason !== undefined && { whyNot: reason }),
     },

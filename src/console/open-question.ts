@@ -70,7 +70,11 @@ export function whyNot(
   if (!isMember && operator.isInEveryGroup !== true) {
     return `Members of the group "${group}" answer this, and you are not one of them.`;
   }
-  return undefined;
+  if (wait.needs === undefined) return undefined;
+  if (question === undefined) return noKeys;
+  if (operator.who === task.principal) return "You made this call, so others decide.";
+  const isTwice = wait.decisions?.some(({ who }) => who === operator.who) === true;
+  return isTwice ? "You have decided already." : undefined;
 }
 
 const noKeys = "This console does not have the keys of the server, so it cannot read the question.";

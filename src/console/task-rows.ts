@@ -126,5 +126,6 @@ function waitFacts(wait: Wait, since: number | undefined): WaitFacts {
 
 /** What people call a wait. */
 export function kindOf(wait: Wait): WaitFacts["kind"] {
+  if (wait.needs !== undefined) return "approval";
   return wait.kind === "external" ? "wait" : wait.kind;
 }

@@ -79,6 +79,8 @@ type Shown = (
       readonly kind: "external";
       /** Of an approval: how many people must agree. */
       readonly needs?: number | undefined;
+      /** Whose members answer. It is kept in plain text, so that operators can search by it. */
+      readonly group?: string | undefined;
     }
 ) & {
   /** How a page shows it, if a page brings the answer. */

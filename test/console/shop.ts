@@ -24,7 +24,7 @@ export function shop(
   options: { readonly store?: Store; readonly logger?: Logger; readonly name?: string } = {},
 ): Shop {
   const { store = memoryStore(), logger = quiet, name = "shop" } = options;
-  const app = parley({ name, version: "1.0.0", keys, store, logger });
+  const app = parley({ name, version: "1.0.0", keys, store, logger, principal: () => "cleo" });
   const ran: string[] = [];
   const Order = z.object({ item: z.string() });
   app.tool("order", { inputSchema: Order, task: "required" }, async ({ item }, ctx) => {
@@ -50,6 +50,14 @@ export function shop(
     await ctx.sleep("long", 3_600_000);
     return "awake";
   });
+  app.tool("refund", { inputSchema: Order, task: "required" }, async ({ item }, ctx) => {
+    await ctx.background();
+    const { decisions } = await ctx.approve("refund", `Refund the ${item}?`, {
+      by: "finance",
+      of: 2,
+    });
+    return `refunded by ${decisions.map(({ who }) => who).join(" and ")}`;
+  });
   return { app, store, ran };
 }
 
@@ -57,10 +65,11 @@ export function shop(
 export async function waiting(
   { app }: Shop,
   at: ReturnType<typeof consoleAt>,
-  tool: "order" | "pay" | "nap",
+  tool: "order" | "pay" | "nap" | "refund",
   args: object = { item: "lamp" },
 ): Promise<string> {
-  const id = await begun(app, tool, args);
+  const caller = { authInfo: { token: "t", clientId: "c", scopes: [] } };
+  const id = await begun((request: Request) => app.handle(request, caller), tool, args);
   await vi.waitFor(async () => {
     const { body } = await at.get(`api/tasks/${id}`, admin);
     expect(body).toMatchObject({ task: { waits: [{}] } });

@@ -96,6 +96,48 @@ test("a wait is answered by whoever may act, and checked first", async () => {
   });
 });
 
+test("members of the group decide about an approval, each once, and never the caller", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "refund");
+  const [ada, bo] = [admin, { ...clerk, who: "bo" }];
+  const outsider = { ...clerk, who: "olga", groups: ["sales"] };
+  const listed = await at.get("api/inbox?group=finance", bo);
+  expect(listed.body).toMatchObject({
+    items: [
+      {
+        task: id,
+        key: "refund",
+        kind: "approval",
+        group: "finance",
+        message: "Refund the lamp?",
+        needed: 2,
+        decisions: [],
+        mayAnswer: true,
+      },
+    ],
+  });
+  expect((await at.get("api/inbox", clerk)).body).toMatchObject({
+    items: [{ mayAnswer: false, whyNot: "You made this call, so others decide." }],
+  });
+  const decide = (operator: typeof clerk, approve = true) =>
+    at.post("api/decisions", { task: id, key: "refund", approve, note: "fine" }, operator);
+  for (const operator of [outsider, clerk, { ...bo, may: "look" as const }]) {
+    expect((await decide(operator)).status).toBe(403);
+  }
+  const wrong = { task: id, key: "refund", value: { decisions: [] } };
+  expect((await at.post("api/answers", wrong, ada)).status).toBe(409);
+  expect((await decide(ada)).body).toMatchObject({ status: "counted" });
+  expect((await decide(ada)).body).toMatchObject({ status: "already_decided" });
+  expect((await at.get("api/inbox", bo)).body).toMatchObject({
+    items: [{ decisions: [{ who: "ada", isApproved: true, note: "fine", via: "console" }] }],
+  });
+  expect((await decide(bo)).body).toMatchObject({ status: "approved" });
+  expect(await done(at, id)).toMatchObject({
+    task: { result: { content: [{ text: "refunded by ada and bo" }] } },
+  });
+});
+
 test("a client's question is answered in its place only by those who may", async () => {
   const made = shop();
   const at = await opened(made.app);

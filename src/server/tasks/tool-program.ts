@@ -90,7 +90,9 @@ async function prepare(
     carrier: (recording) => carrier.recordingTo(recording),
     shown: ({ key, digest = "", shown, reason }) => {
       if (isExternal(shown)) {
-        return { kind: "external", page: asJson(shown.page()), needs: shown.needs };
+        const page = shown.page();
+        const group = page?.approval?.by;
+        return { kind: "external", page: asJson(page), needs: shown.needs, group };
       }
       if (!isShown(shown)) throw new TypeError(`Question "${key}" has nothing to show.`);
       if (shown.page === undefined)

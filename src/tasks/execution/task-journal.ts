@@ -126,8 +126,13 @@ export class TaskJournal {
           ? {}
           : { page: sealJson(sealer, shown.page, places.page(callId, wire)) };
       if (shown.kind === "external") {
-        const { needs } = shown;
-        return { kind: "external", ...page, ...(needs === undefined ? {} : { needs }) };
+        const { needs, group } = shown;
+        return {
+          kind: "external",
+          ...page,
+          ...(needs === undefined ? {} : { needs }),
+          ...(group === undefined ? {} : { group }),
+        };
       }
       const request = sealJson(sealer, shown.request, places.question(callId, wire));
       return { kind: "question", request, ...page };

@@ -15,7 +15,7 @@ interface Known {
 }
 
 /** A wait as the client and its page see it. */
-type ShownWait = Pick<Wait, "kind" | "request" | "page" | "needs">;
+type ShownWait = Pick<Wait, "kind" | "request" | "page" | "needs" | "group">;
 
 /** The waits of one run. */
 export class Waits {
@@ -72,7 +72,7 @@ export class Waits {
       isAgain && before.request !== undefined
         ? { kind: "question", request: before.request, page: before.page }
         : show(open, wire);
-    const { kind, request, page, needs } = shown;
+    const { kind, request, page, needs, group } = shown;
     this.#known.set(key, { wire, digest, dueAt, request, page });
     return {
       kind,
@@ -83,6 +83,7 @@ export class Waits {
       ...(request === undefined ? {} : { request }),
       ...(page === undefined ? {} : { page }),
       ...(needs === undefined ? {} : { needs }),
+      ...(group === undefined ? {} : { group }),
     };
   }
 

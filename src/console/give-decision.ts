@@ -1,0 +1,59 @@
+// Decisions about approvals that come from the console.
+
+import { decideOn, mostNote } from "../server/approvals/decide.ts";
+import type { Decided } from "../tasks/decisions.ts";
+import type { ApiCall } from "./api-call.ts";
+import { Refusal } from "./refusal.ts";
+import { taskIn } from "./store-view.ts";
+import type { StoreView } from "./store-view.ts";
+import type { DecisionFacts, DecisionOutcome } from "./wire.ts";
+
+/** POST api/decisions */
+export async function giveDecision(
+  view: StoreView,
+  { operator, body }: Pick<ApiCall, "operator" | "body">,
+): Promise<DecisionOutcome> {
+  const { task: id, key, approve, note = "" } = body;
+  const isText = typeof note === "string" && note.length <= mostNote;
+  if (
+    typeof id !== "string" ||
+    typeof key !== "string" ||
+    typeof approve !== "boolean" ||
+    !isText
+  ) {
+    throw new Refusal(
+      400,
+      "invalid",
+      "Send { task, key, approve, note }, with approve true or false.",
+    );
+  }
+  const task = await taskIn(view, id);
+  const group = task.waits.find((wait) => wait.key === key && wait.needs !== undefined)?.group;
+  // In development one person is everyone.
+  const own = operator.isInEveryGroup === true && group !== undefined ? [group] : [];
+  const { status, decisions } = await decideOn(
+    view.inside.core,
+    { callId: task.callId, key },
+    { who: operator.who, groups: [...operator.groups, ...own], approve, note, via: "console" },
+  );
+  if (status === "not_allowed") {
+    throw new Refusal(
+      403,
+      "not_allowed",
+      "Members of the group decide, and nobody decides about their own call.",
+    );
+  }
+  return {
+    status,
+    decisions: decisions.map(({ at, ...rest }) => decisionFacts({ ...rest, at: at.getTime() })),
+  };
+}
+
+/** A decision as the page shows it. */
+export const decisionFacts = ({ who, isApproved, at, note, via }: Decided): DecisionFacts => ({
+  who,
+  isApproved,
+  at,
+  via,
+  ...(note !== undefined && note !== "" && { note }),
+});
