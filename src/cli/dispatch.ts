@@ -29,6 +29,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "show, watch, answer or cancel tasks",
     load: async () => (await import("./commands/tasks.ts")).tasks,
   },
+  audit: {
+    usage: "audit <store>",
+    summary: "show who was asked what and who decided, and check it",
+    load: async () => (await import("./commands/audit.ts")).audit,
+  },
   list: {
     usage: "list <target>",
     summary: "list a server's tools, prompts and resources",

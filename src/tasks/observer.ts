@@ -6,7 +6,7 @@ import type { TaskRecord } from "./task.ts";
 export type CallerLimit = "tasksPerPrincipal" | "storedBytesPerPrincipal";
 
 /** How the undo of a step ended. */
-export interface EndedUndo {
+interface EndedUndo {
   readonly step: string;
   /** The name of the undo. */
   readonly undo: string;

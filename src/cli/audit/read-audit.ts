@@ -1,0 +1,103 @@
+// Reads the audit of a store, opens it, and finds out whether something is missing or was changed.
+
+import { openChain } from "../../server/audit/open-chain.ts";
+import type { AuditRecord } from "../../server/audit/audit-record.ts";
+import type { AuditEntry, AuditStore } from "../../tasks/audit-store.ts";
+import type { TaskStore } from "../../tasks/store.ts";
+import { isLive, isUndoing } from "../../tasks/task.ts";
+import type { Keyring } from "../../token/keyring.ts";
+
+/** The audit of a store, as far as it was asked for. */
+export interface ReadAudit {
+  /** In the order of time. */
+  readonly records: readonly AuditRecord[];
+  /** How many calls they belong to. */
+  readonly calls: number;
+  /** The calls whose record has no end. */
+  readonly open: readonly string[];
+  readonly problems: readonly AuditProblem[];
+}
+
+/** Something that is wrong with the record of a call. */
+interface AuditProblem {
+  readonly call: string;
+  readonly problem: string;
+}
+
+const pageSize = 1_000;
+
+/** Reads all records, or those of one call. */
+export async function readAudit(
+  store: TaskStore,
+  keyring: Keyring,
+  call: string | undefined,
+): Promise<ReadAudit> {
+  const { audit } = store;
+  if (audit === undefined) throw new Error("This store keeps no audit.");
+  const chains = await chainsIn(audit, call);
+  const records: AuditRecord[] = [];
+  const open: string[] = [];
+  const problems: AuditProblem[] = [];
+  for (const [chain, entries] of chains) {
+    const opened = openChain(
+      entries.toSorted((one, other) => one.n - other.n),
+      keyring,
+    );
+    records.push(...withAbout(opened.records));
+    problems.push(...opened.problems.map((problem) => ({ call: chain, problem })));
+    if (opened.isEnded || isOfProcess(chain)) continue;
+    if (await hasEndedTask(store, chain)) problems.push({ call: chain, problem: cutOff });
+    else open.push(chain);
+  }
+  const calls = [...chains.keys()].filter((chain) => !isOfProcess(chain)).length;
+  const byTime = records.toSorted((one, other) => one.at.getTime() - other.at.getTime());
+  return { records: byTime, calls, open, problems };
+}
+
+const cutOff =
+  "Its task has ended, but its record has no end. What was recorded last was cut off, or its process died at that moment.";
+
+/** What belongs to no call, such as refused tokens, is in chains of the processes. They have no end. */
+const isOfProcess = (chain: string): boolean => chain.startsWith("~");
+
+async function chainsIn(
+  audit: AuditStore,
+  call: string | undefined,
+): Promise<ReadonlyMap<string, readonly AuditEntry[]>> {
+  if (call !== undefined) {
+    const entries = await audit.readChain(call);
+    return new Map(entries.length === 0 ? [] : [[call, entries]]);
+  }
+  const chains = new Map<string, AuditEntry[]>();
+  let last: AuditEntry | undefined;
+  do {
+    const page = await audit.readAfter(last, pageSize);
+    last = page.at(-1);
+    for (const entry of page) {
+      const chain = chains.get(entry.chain);
+      if (chain === undefined) chains.set(entry.chain, [entry]);
+      else chain.push(entry);
+    }
+  } while (last !== undefined);
+  return chains;
+}
+
+/** What was shown beside a question is recorded with the question. Whoever answered saw it, too. */
+function withAbout(records: readonly AuditRecord[]): readonly AuditRecord[] {
+  const asked = new Map(
+    records.flatMap(({ action, digest, about }) =>
+      action === "asked" && about !== undefined ? [[digest, about] as const] : [],
+    ),
+  );
+  return records.map((record) => {
+    const about =
+      record.about ?? (record.digest === undefined ? undefined : asked.get(record.digest));
+    return about === undefined ? record : { ...record, about };
+  });
+}
+
+/** A task that ran out of time was ended by a sweep, which records nothing. */
+async function hasEndedTask(store: TaskStore, callId: string): Promise<boolean> {
+  const task = await store.readByCall(callId);
+  return task !== undefined && !isLive(task) && !isUndoing(task) && task.rest !== "expired";
+}
