@@ -1,0 +1,57 @@
+// Where a run with a peer does not end as it has to: whose deviation it is, the rule, how to reproduce it, and the words
+// of a report.
+
+import type { Direction } from "./transcript.ts";
+
+export interface Deviation {
+  readonly peer: string;
+  readonly direction: Direction;
+  readonly capabilities: readonly string[];
+  readonly title: string;
+  /** The section of the specification, and what it says. */
+  readonly rule: string;
+  /** What happens instead. */
+  readonly instead: string;
+  /** The message that shows it. */
+  readonly reproduction: string;
+  /** What to write to the project. */
+  readonly report: string;
+}
+
+export const deviations: readonly Deviation[] = [
+  {
+    peer: "go-sdk",
+    direction: "to-parley",
+    capabilities: ["roots"],
+    title: "The Go client does not read `roots/list` without `params`",
+    rule: "Schema 2026-07-28, `ListRootsRequest`: `params` is optional.",
+    instead: "The client ends the call with “unexpected end of JSON input”.",
+    reproduction:
+      '{"resultType":"input_required","inputRequests":{"roots":{"method":"roots/list"}},"requestState":"x"}',
+    report:
+      "`InputRequestMap.UnmarshalJSON` decodes `params` of every input request, also where the member is absent. For `roots/list` it is optional, so `CallTool` fails with “unexpected end of JSON input” when a server asks for the roots in the shortest valid form. Please skip decoding when `raw.Params` is empty.",
+  },
+  {
+    peer: "go-sdk",
+    direction: "to-parley",
+    capabilities: ["state-only"],
+    title: "The Go client takes a round without questions for the result",
+    rule: "Multi Round-Trip Requests, server requirements: an `InputRequiredResult` has `inputRequests`, `requestState` or both. Client requirements: the client retries the request with the `requestState` that it received.",
+    instead: "`CallTool` returns an empty result without an error, and the work stays half done.",
+    reproduction: '{"resultType":"input_required","requestState":"x"}',
+    report:
+      '`clientMultiRoundTripMiddleware` returns the result to the caller if `inputRequests()` is nil, without looking at `resultType`. A server may answer with `resultType: "input_required"` and only a `requestState`, for example to shed load. The call then ends with an empty `CallToolResult` and no error. Please decide by `resultType`, and retry with the state.',
+  },
+  {
+    peer: "go-sdk",
+    direction: "connect",
+    capabilities: ["legacy-rounds"],
+    title: "A Go server asks a 2025-11-25 client only once in a call",
+    rule: "None: how one handler serves both versions is the SDK's own matter. But the result that it sends is not a result of the tool: Tools, `CallToolResult`, has `content`, which the handler did not return.",
+    instead: "When a handler asks a second time, the client gets an empty result without an error.",
+    reproduction:
+      "A tool that returns `InputRequests` until it has two answers, called by a client that speaks 2025-11-25 in a session.",
+    report:
+      "`serverMultiRoundTripMiddleware` calls the handler again once. If the handler then asks for more input, its result, which has no content, goes to the 2025-11-25 client as if the tool had finished. Please repeat until there are no more input requests, with a limit, or answer with an error.",
+  },
+];

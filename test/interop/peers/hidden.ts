@@ -1,0 +1,79 @@
+// Gives names to the values that are different in every run, such as tokens and the ids of tasks, and puts the values of
+// this run back in their place.
+
+/** Members whose values nobody can foresee. The name under which one is kept has its kind and a number. */
+const kinds: Readonly<Record<string, string>> = {
+  requestState: "state",
+  taskId: "task",
+  elicitationId: "elicitation",
+  "mcp-session-id": "session",
+  progressToken: "progress",
+  "io.github.mcp-parley/idempotencyKey": "key",
+  createdAt: "time",
+  lastUpdatedAt: "time",
+};
+
+const ticket = /(?<=[?&]state=)[^&"]+/;
+const here = /\b127\.0\.0\.1:\d+/g;
+
+export class Hidden {
+  readonly #names = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  /** The message with names in the place of values. It learns the values on its way. */
+  hide<T>(message: T): T {
+    this.#learn(message);
+    return this.#replaced(message, (text) => {
+      let hidden = text.replace(here, "127.0.0.1");
+      for (const [value, name] of this.#names) hidden = hidden.replaceAll(value, name);
+      return hidden;
+    });
+  }
+
+  /** The message with the values of this run in the place of names. A name that has no value stays. */
+  show<T>(message: T): T {
+    const values = [...this.#names].map(([value, name]) => [name, value] as const);
+    return this.#replaced(message, (text) => {
+      let shown = text;
+      for (const [name, value] of values.toReversed()) shown = shown.replaceAll(name, value);
+      return shown;
+    });
+  }
+
+  #learn(message: unknown): void {
+    if (typeof message !== "object" || message === null) return;
+    for (const [member, value] of Object.entries(message)) {
+      const kind = kinds[member];
+      if (kind !== undefined && typeof value === "string") this.#name(kind, value);
+      else if (member === "url" && typeof value === "string") {
+        const [found] = ticket.exec(value) ?? [];
+        if (found !== undefined) this.#name("ticket", found);
+      } else this.#learn(value);
+    }
+  }
+
+  #name(kind: string, value: string): void {
+    // A short value is not an accident, and would be found within other words.
+    if (value.length < 12 || value.startsWith("~") || this.#names.has(value)) return;
+    const count = kind === "time" ? 1 : (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, count);
+    this.#names.set(value, kind === "time" ? aTime : `~${kind}-${count}~`);
+  }
+
+  #replaced<T>(message: T, replace: (text: string) => string): T {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the texts in it change
+    return this.#replacedIn(message, replace) as T;
+  }
+
+  #replacedIn(message: unknown, replace: (text: string) => string): unknown {
+    if (typeof message === "string") return replace(message);
+    if (typeof message !== "object" || message === null) return message;
+    if (Array.isArray(message)) return message.map((one) => this.#replacedIn(one, replace));
+    return Object.fromEntries(
+      Object.entries(message).map(([name, value]) => [name, this.#replacedIn(value, replace)]),
+    );
+  }
+}
+
+/** Every time is kept as this one, because a client may want to read it. */
+const aTime = "2026-01-01T00:00:00.000Z";

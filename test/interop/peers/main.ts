@@ -1,0 +1,116 @@
+// npm run interop -- go-sdk
+//
+// Installs peers, runs every errand with them in both directions, keeps the transcripts and writes the table of
+// docs/interop.md.
+
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import process from "node:process";
+import { ourServer, withConnect, withOfficial } from "./our-side.ts";
+import { isInstalled, peers, printed, started } from "./peers.ts";
+import type { Peer } from "./peers.ts";
+import { ofWithTasks, toParley, toPeer } from "./peer-errands.ts";
+import type { Errand, Job, Outcome } from "./peer-errands.ts";
+import { record } from "./recorder.ts";
+import { writeTable } from "./table.ts";
+import { tidy } from "./tidy.ts";
+import { fileOf, written } from "./transcript.ts";
+import type { Direction, Passed, Transcript, Verdict } from "./transcript.ts";
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+type Run = (url: string, errand: Errand) => Promise<Outcome>;
+
+/** Does one errand through a recorder, and keeps what passed. */
+async function kept(
+  peer: Peer,
+  direction: Direction,
+  capability: string,
+  server: string,
+  run: Run,
+): Promise<void> {
+  const job = (direction === "to-parley" ? toParley : toPeer)[capability];
+  if (job === undefined) throw new Error(`There is no errand "${capability}".`);
+  const recorder = await record(server);
+  const outcome = await run(recorder.url, job.errand);
+  await recorder.close();
+  const verdict = verdictOf(peer, direction, job, outcome, recorder.passed);
+  say(`${verdict}: ${direction} ${capability}`);
+  if (verdict === "fails") say(`  ${JSON.stringify(outcome)}`);
+  const transcript: Transcript = {
+    notice: `Made by "npm run interop -- ${peer.name}" with ${peer.name} ${peer.version}. Do not edit it.`,
+    peer: peer.name,
+    version: peer.version,
+    direction,
+    capability,
+    errand: job.errand,
+    outcome,
+    verdict,
+    passed: tidy(recorder.passed),
+  };
+  writeFileSync(fileOf(transcript), written(transcript));
+}
+
+function verdictOf(
+  { hasTasks }: Peer,
+  direction: Direction,
+  { errand, ends }: Job,
+  outcome: Outcome,
+  passed: readonly Passed[],
+): Verdict {
+  const isPassed = (text: string) => passed.some((one) => JSON.stringify(one).includes(text));
+  if (isDeepStrictEqual(outcome, ends)) {
+    if (errand.task === undefined) return "works";
+    if (!isPassed('"resultType":"task"')) return "in the request";
+    const isMissed = errand.task === "listen" && !isPassed('"method":"notifications/tasks"');
+    return isMissed ? "fails" : "works";
+  }
+  const can = direction === "to-parley" ? hasTasks.client : hasTasks.server;
+  return errand.task !== undefined && !can ? "absent" : "fails";
+}
+
+async function interop(peer: Peer): Promise<void> {
+  peer.install();
+  const folder = new URL(".", fileOf({ peer: peer.name, direction: "connect", capability: "" }));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const capability of Object.keys(toParley)) {
+    const app = ourServer();
+    const { url } = await app.listen(0);
+    await kept(peer, "to-parley", capability, url, async (place, errand) =>
+      JSON.parse(await printed(peer.client, place, JSON.stringify(errand))),
+    );
+    await app.close();
+  }
+  const clients = [
+    ["connect", withConnect, Object.keys(toPeer)],
+    ["with-tasks", withOfficial, ofWithTasks],
+  ] as const;
+  for (const [direction, run, capabilities] of clients) {
+    for (const capability of capabilities) {
+      const server = await started(peer.server);
+      await kept(peer, direction, capability, server.url, run);
+      server.stop();
+    }
+  }
+}
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => peers.every((peer) => peer.name !== name));
+if (unknown.length > 0) {
+  const known = peers.map(({ name }) => name).join(", ");
+  process.stderr.write(`There is no peer "${unknown[0]}". The peers are: ${known}.\n`);
+  process.exit(2);
+}
+for (const peer of peers) {
+  if (names.length > 0 && !names.includes(peer.name)) continue;
+  if (!isInstalled(peer.toolchain)) {
+    say(`${peer.name} is skipped, because "${peer.toolchain[0]}" is not installed.`);
+    continue;
+  }
+  say(`${peer.name} ${peer.version}`);
+  await interop(peer);
+}
+writeTable();

@@ -1,0 +1,102 @@
+// The peers: what each needs, how it is installed at its version into a folder of its own, and how its programs start.
+
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+export interface Peer {
+  readonly name: string;
+  readonly version: string;
+  /** Whether it has the tasks extension. */
+  readonly hasTasks: { readonly client: boolean; readonly server: boolean };
+  /** The program without which it cannot be installed, and how to ask for its version. */
+  readonly toolchain: readonly [string, ...string[]];
+  /** Installs it and builds its programs. Does nothing if that has been done. */
+  readonly install: () => void;
+  readonly client: readonly [string, ...string[]];
+  readonly server: readonly [string, ...string[]];
+}
+
+/** Outside the repository, so that nothing of a peer becomes a dependency. */
+const cache = process.env["PARLEY_INTEROP_CACHE"] ?? join(tmpdir(), "parley-interop");
+const sources = fileURLToPath(new URL(".", import.meta.url));
+
+function run(cwd: string, command: string, ...args: readonly string[]): void {
+  execFileSync(command, args, { cwd, stdio: ["ignore", "ignore", "inherit"] });
+}
+
+/** A fresh copy of our programs for this peer, beside what is installed. */
+function copied(name: string, prefix: string): string {
+  const source = join(prefix, "src");
+  rmSync(source, { recursive: true, force: true });
+  mkdirSync(prefix, { recursive: true });
+  cpSync(join(sources, name), source, { recursive: true });
+  return source;
+}
+
+function goPeer(name: string, version: string): Peer {
+  const prefix = join(cache, `${name}-${version}`);
+  return {
+    name,
+    version,
+    hasTasks: { client: false, server: false },
+    toolchain: ["go", "version"],
+    install: () => {
+      const source = copied(name, prefix);
+      for (const program of ["client", "server"]) {
+        run(source, "go", "build", "-mod=readonly", "-o", join(prefix, program), `./${program}`);
+      }
+    },
+    client: [join(prefix, "client")],
+    server: [join(prefix, "server")],
+  };
+}
+
+export const peers: readonly Peer[] = [goPeer("go-sdk", "1.8.0")];
+
+export function isInstalled([command, ...args]: Peer["toolchain"]): boolean {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a program prints until it ends. */
+export function printed([command, ...args]: Peer["client"], ...more: string[]): Promise<string> {
+  const child = spawn(command, [...args, ...more], { stdio: ["ignore", "pipe", "inherit"] });
+  const limit = setTimeout(() => child.kill("SIGKILL"), 120_000);
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      clearTimeout(limit);
+      if (code === 0) resolve(text);
+      else reject(new Error(`${command} ended with ${code}.`));
+    });
+  });
+}
+
+/** Starts a server and waits for the line that has its URL. */
+export async function started([command, ...args]: Peer["server"]): Promise<{
+  readonly url: string;
+  readonly stop: () => void;
+}> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = "";
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`${command} ended with ${code}.`)));
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+      const [line] = /^http:\S+$/m.exec(text) ?? [];
+      if (line !== undefined && text.includes(`${line}\n`)) resolve(line);
+    });
+  });
+  return { url, stop: () => void child.kill("SIGKILL") };
+}

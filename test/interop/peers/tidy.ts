@@ -1,0 +1,109 @@
+// Makes two runs comparable: removes what depends on time, numbers requests anew, and hides what no run repeats.
+
+import { Hidden } from "./hidden.ts";
+import type { Passed } from "./transcript.ts";
+
+type Members = Record<string, unknown>;
+
+export const isMembers = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null;
+
+export const messageOf = (one: Passed): Members =>
+  "message" in one && isMembers(one.message) ? one.message : {};
+
+export function tidy(passed: readonly Passed[]): Passed[] {
+  return hidden(numbered(withoutWaiting(passed)));
+}
+
+/** How often a client sees a task at work depends on the machine. */
+function withoutWaiting(passed: readonly Passed[]): Passed[] {
+  const polls = new Set(
+    passed.flatMap((one) =>
+      "request" in one && messageOf(one)["method"] === "tasks/get" ? [one.request] : [],
+    ),
+  );
+  const idle = new Set(
+    passed.flatMap((one) => {
+      const number = numberOf(one);
+      const { result } = messageOf(one);
+      const isIdle = isMembers(result) && result["status"] === "working";
+      return polls.has(number) && isIdle ? [number] : [];
+    }),
+  );
+  return passed.filter((one) => !idle.has(numberOf(one)) && !isAtWork(messageOf(one)));
+}
+
+/** Whether a message reports only that a task works. */
+function isAtWork({ method, params }: Members): boolean {
+  return method === "notifications/tasks" && isMembers(params) && params["status"] === "working";
+}
+
+export function numberOf(one: Passed): number {
+  if ("request" in one) return one.request;
+  if ("response" in one) return one.response;
+  return "event" in one ? one.event : one.end;
+}
+
+/** Gives exchanges, and the requests of the client, numbers in the order in which they began. */
+function numbered(passed: readonly Passed[]): Passed[] {
+  const numbers = new Map<number, number>();
+  const ids = new Map<unknown, number>();
+  for (const one of passed) {
+    if (!("request" in one)) continue;
+    numbers.set(one.request, numbers.size + 1);
+    const { id, method } = messageOf(one);
+    if (method !== undefined && id !== undefined) ids.set(id, ids.size + 1);
+  }
+  return passed.map((one) => {
+    const number = numbers.get(numberOf(one)) ?? 0;
+    const message =
+      "message" in one ? { message: renamed(one.message, ids, "request" in one) } : {};
+    if ("request" in one) return { ...one, request: number, ...message };
+    if ("response" in one) return { ...one, response: number, ...message };
+    if ("event" in one) return { event: number, message: message.message };
+    return { ...one, end: number };
+  });
+}
+
+const subscription = "io.modelcontextprotocol/subscriptionId";
+
+/** The message with other ids for the requests of the client. */
+export function renamed(
+  message: unknown,
+  ids: ReadonlyMap<unknown, unknown>,
+  isOfClient: boolean,
+): unknown {
+  if (!isMembers(message)) return message;
+  const isCall = message["method"] !== undefined;
+  // A server has ids of its own for what it requests.
+  const isOurs = isCall === isOfClient;
+  return {
+    ...message,
+    ...(isOurs && ids.has(message["id"]) && { id: ids.get(message["id"]) }),
+    ...(isMembers(message["params"]) && { params: members(message["params"], ids) }),
+    ...(isMembers(message["result"]) && { result: members(message["result"], ids) }),
+  };
+}
+
+/** The members that name a request: its progress token, the subscription, and what is cancelled. */
+function members(params: Members, ids: ReadonlyMap<unknown, unknown>): Members {
+  const { requestId, _meta: meta, progressToken } = params;
+  const at = (value: unknown) => ids.get(value) ?? ids.get(Number(value)) ?? value;
+  return {
+    ...params,
+    ...(requestId !== undefined && { requestId: at(requestId) }),
+    ...(progressToken !== undefined && { progressToken: at(progressToken) }),
+    ...(isMembers(meta) && {
+      _meta: {
+        ...meta,
+        ...(meta[subscription] !== undefined && { [subscription]: at(meta[subscription]) }),
+        ...(meta["progressToken"] !== undefined && { progressToken: at(meta["progressToken"]) }),
+      },
+    }),
+  };
+}
+
+function hidden(passed: readonly Passed[]): Passed[] {
+  const names = new Hidden();
+  return passed.map((one) => names.hide(one));
+}
