@@ -37,7 +37,7 @@ declare interface Account {
 declare type AnswerOf<S> = S extends FormJson ? FormValue<S> : OutputOf<S>;
 
 /** An MCP server whose tools, prompts and resources may ask questions in the middle of a call. Made by `parley()`. */
-export declare interface App {
+declare interface App {
     /**
      * Registers a tool. The handler is one async function that may ask the caller and run steps along the way.
      *
@@ -150,6 +150,17 @@ export declare interface App {
     /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
     readonly readTicket: (ticket: string) => TicketFacts;
     /**
+     * Adds an operator's rule over many tools: before such a tool runs, the caller is asked, or a group with `by`. A call must
+     * pass every gate that matches it, in the order in which the gates were added, and then the tool's own `approve`. A gate
+     * does not apply to calls that are under way when it is deployed.
+     *
+     * @example
+     * ```ts
+     * app.gate("deletions", { tools: ["delete_*"], message: ({ tool, args }) => `Run ${tool} on ${String(args["name"])}?` });
+     * ```
+     */
+    readonly gate: (name: string, gate: Gate) => void;
+    /**
      * Records what one person decided about a `ctx.approve` by a group, or about a gate. Check who the person is before you
      * call it. The first decision of a person counts, and one refusal ends it.
      *
@@ -196,6 +207,22 @@ export declare interface App {
 declare interface Approval {
     /** Who agreed, in the order in which they did. */
     readonly decisions: readonly Decision[];
+}
+
+/** When to ask, whom, and what. `message` and `about` must depend on what they get alone: they are computed in every round. */
+declare interface ApprovalRule<Args extends readonly unknown[], By> {
+    /** What is asked. A function may return undefined: this call needs no approval. */
+    readonly message: string | ((...args: Args) => string | undefined);
+    /** What is shown beside the question. Default: nothing. */
+    readonly about?: About | ((...args: Args) => About) | undefined;
+    /** Passes the address of the page, or the ticket, on to the group. */
+    readonly notify?: ((notice: Notice, ...args: Args) => unknown) | undefined;
+    /** How long to wait, in milliseconds. The call then ends. Default: no limit. */
+    readonly timeoutMs?: number | undefined;
+    /** How many members of the group must agree. Default: 1. */
+    readonly of?: number | undefined;
+    /** The group whose members decide. Default: the caller decides. */
+    readonly by?: By | undefined;
 }
 
 /** `ctx.approve` of a tool without `task`. */
@@ -255,6 +282,16 @@ declare type BlockStream = ReadableStream<ContentBlock> | AsyncIterable<ContentB
 
 /** What the body of a `ctx.stream` returns: content blocks with `blocks: true`, and otherwise text. */
 declare type BodyOf<B extends boolean> = [B] extends [true] ? BlockStream : TextStream;
+
+/** Who calls what. */
+declare interface Caller {
+    /** The name of the tool. */
+    readonly tool: string;
+    /** The user who is calling. Undefined without credentials. */
+    readonly principal: string | undefined;
+    /** The verified credentials of the caller. Undefined without authentication, and in a task. */
+    readonly authInfo: AuthInfo | undefined;
+}
 
 /** The options of `ctx.checkpoint`. */
 declare interface CheckpointOptions {
@@ -669,6 +706,18 @@ declare interface FullResult {
     isError?: boolean | undefined;
     /** Metadata that is sent with the result. */
     _meta?: Record<string, unknown> | undefined;
+}
+
+/** An operator's rule over many tools. */
+declare type Gate = {
+    /** The names of the tools. `*` stands for any text. */
+    readonly tools: readonly string[];
+} & ApprovalRule<[call: GatedCall], string>;
+
+/** A call as a gate sees it. */
+declare interface GatedCall extends Caller {
+    /** The arguments, as the tool's schema returned them. */
+    readonly args: Readonly<Record<string, unknown>>;
 }
 
 /** The options of `ctx.approve`, if a group approves. */
@@ -1230,6 +1279,11 @@ declare interface Tool<In = unknown, Out = unknown> {
     readonly "~types"?: HandleTypes<In, Out>;
 }
 
+/** `approve` in a tool's config. The short form is a function that returns the message, or undefined if this call needs no approval. */
+declare type ToolApproval<In, T> = ((...args: HandlerArgs<In, Caller>) => string | undefined) | ApprovalRule<HandlerArgs<In, Caller>, [
+T
+] extends [string] ? string : Missing<"task: 'optional' in this tool's config">>;
+
 /** The configuration of a tool: that of the SDK's `registerTool`, with `task` and `once`. */
 declare interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode | undefined, O extends boolean | undefined = boolean | undefined> {
     /** A name to show to people. Default: the tool's name. */
@@ -1274,6 +1328,18 @@ declare interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode 
      * ```
      */
     readonly ui?: "form" | undefined;
+    /**
+     * Asked before the handler runs. A refusal ends the call. The short form is a function that returns the message, or undefined
+     * if this call needs no approval: then the caller decides. With `by`, members of a group decide. Default: nothing is asked.
+     *
+     * @example
+     * ```ts
+     * app.tool("delete_repo", { inputSchema: Repo, approve: ({ name }) => `Delete ${name}?` }, ({ name }, ctx) =>
+     *   ctx.step("delete", () => git.delete(name)),
+     * );
+     * ```
+     */
+    readonly approve?: ToolApproval<In, T> | undefined;
     /**
      * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
      * declare. Default: nothing.
@@ -1385,7 +1451,7 @@ declare interface WaitOptions {
 }
 
 /** A web handler, and its form for `node:http`, which leaves what is not its own to `next`. */
-export declare interface WebHandler {
+declare interface WebHandler {
     /** Serves one web-standard request. Responds with 404 to an address that is not its own. */
     (request: Request): Promise<Response>;
     /** Serves one request of Express or `node:http`. Calls `next`, if there is one, for an address that is not its own. */

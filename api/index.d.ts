@@ -151,6 +151,17 @@ export declare interface App {
     /** Opens a ticket, in the route of the page that got it. Throws `ParleyError` with the code "bad_ticket" if it is forged or expired. */
     readonly readTicket: (ticket: string) => TicketFacts;
     /**
+     * Adds an operator's rule over many tools: before such a tool runs, the caller is asked, or a group with `by`. A call must
+     * pass every gate that matches it, in the order in which the gates were added, and then the tool's own `approve`. A gate
+     * does not apply to calls that are under way when it is deployed.
+     *
+     * @example
+     * ```ts
+     * app.gate("deletions", { tools: ["delete_*"], message: ({ tool, args }) => `Run ${tool} on ${String(args["name"])}?` });
+     * ```
+     */
+    readonly gate: (name: string, gate: Gate) => void;
+    /**
      * Records what one person decided about a `ctx.approve` by a group, or about a gate. Check who the person is before you
      * call it. The first decision of a person counts, and one refusal ends it.
      *
@@ -197,6 +208,22 @@ export declare interface App {
 export declare interface Approval {
     /** Who agreed, in the order in which they did. */
     readonly decisions: readonly Decision[];
+}
+
+/** When to ask, whom, and what. `message` and `about` must depend on what they get alone: they are computed in every round. */
+export declare interface ApprovalRule<Args extends readonly unknown[], By> {
+    /** What is asked. A function may return undefined: this call needs no approval. */
+    readonly message: string | ((...args: Args) => string | undefined);
+    /** What is shown beside the question. Default: nothing. */
+    readonly about?: About | ((...args: Args) => About) | undefined;
+    /** Passes the address of the page, or the ticket, on to the group. */
+    readonly notify?: ((notice: Notice, ...args: Args) => unknown) | undefined;
+    /** How long to wait, in milliseconds. The call then ends. Default: no limit. */
+    readonly timeoutMs?: number | undefined;
+    /** How many members of the group must agree. Default: 1. */
+    readonly of?: number | undefined;
+    /** The group whose members decide. Default: the caller decides. */
+    readonly by?: By | undefined;
 }
 
 /** `ctx.approve` of a tool without `task`. */
@@ -331,6 +358,16 @@ export declare type BlockStream = ReadableStream<ContentBlock> | AsyncIterable<C
 
 /** What the body of a `ctx.stream` returns: content blocks with `blocks: true`, and otherwise text. */
 export declare type BodyOf<B extends boolean> = [B] extends [true] ? BlockStream : TextStream;
+
+/** Who calls what. */
+export declare interface Caller {
+    /** The name of the tool. */
+    readonly tool: string;
+    /** The user who is calling. Undefined without credentials. */
+    readonly principal: string | undefined;
+    /** The verified credentials of the caller. Undefined without authentication, and in a task. */
+    readonly authInfo: AuthInfo | undefined;
+}
 
 /** The options of `ctx.checkpoint`. */
 export declare interface CheckpointOptions {
@@ -800,6 +837,18 @@ export declare interface FullResult {
     _meta?: Record<string, unknown> | undefined;
 }
 
+/** An operator's rule over many tools. */
+export declare type Gate = {
+    /** The names of the tools. `*` stands for any text. */
+    readonly tools: readonly string[];
+} & ApprovalRule<[call: GatedCall], string>;
+
+/** A call as a gate sees it. */
+export declare interface GatedCall extends Caller {
+    /** The arguments, as the tool's schema returned them. */
+    readonly args: Readonly<Record<string, unknown>>;
+}
+
 /** The options of `ctx.approve`, if a group approves. */
 export declare interface GroupApproveOptions extends Omit<ApproveOptions, "relay"> {
     /** The group whose members decide, as `pages.authorize` or `app.decide` names it. The caller never decides. */
@@ -1198,14 +1247,12 @@ export declare type ParleyErrorCode =
 | "history_changed"
 /** The wording of a question keeps changing within a call. */
 | "unstable_question"
-/** Anyone could see or use what only some may. */
+/** Callers are not verified, so anyone could see or use what only some may. */
 | "no_auth"
 /** The app has no key to seal state with. */
 | "no_keys"
 /** A page needs the app's public address, which is not configured. */
 | "no_url"
-/** Callers are not verified, so that all of them would count as one. */
-| "no_auth"
 /** The caller's account at another service can no longer be used. */
 | "not_connected"
 /** The app needs a store but does not have one. */
@@ -1610,6 +1657,11 @@ export declare interface Tool<In = unknown, Out = unknown> {
     readonly "~types"?: HandleTypes<In, Out>;
 }
 
+/** `approve` in a tool's config. The short form is a function that returns the message, or undefined if this call needs no approval. */
+export declare type ToolApproval<In, T> = ((...args: HandlerArgs<In, Caller>) => string | undefined) | ApprovalRule<HandlerArgs<In, Caller>, [
+T
+] extends [string] ? string : Missing<"task: 'optional' in this tool's config">>;
+
 /** The configuration of a tool: that of the SDK's `registerTool`, with `task` and `once`. */
 export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = TaskMode | undefined, O extends boolean | undefined = boolean | undefined> {
     /** A name to show to people. Default: the tool's name. */
@@ -1654,6 +1706,18 @@ export declare interface ToolConfig<In, Out, T extends TaskMode | undefined = Ta
      * ```
      */
     readonly ui?: "form" | undefined;
+    /**
+     * Asked before the handler runs. A refusal ends the call. The short form is a function that returns the message, or undefined
+     * if this call needs no approval: then the caller decides. With `by`, members of a group decide. Default: nothing is asked.
+     *
+     * @example
+     * ```ts
+     * app.tool("delete_repo", { inputSchema: Repo, approve: ({ name }) => `Delete ${name}?` }, ({ name }, ctx) =>
+     *   ctx.step("delete", () => git.delete(name)),
+     * );
+     * ```
+     */
+    readonly approve?: ToolApproval<In, T> | undefined;
     /**
      * What the client must support. A call of any other client gets error -32021 before anything runs, with the capabilities to
      * declare. Default: nothing.

@@ -1,6 +1,6 @@
 // The public surface, entry by entry: `api/<entry>.d.ts` holds what a user of that entry sees, so that a change of it
 // shows in review. `npm run api` writes the files. `npm run api:check` fails when one of them is out of date, when a
-// name or a member has no documentation, or when a signature uses a type that its entry does not export.
+// name or a member has no documentation, or when a signature uses a type that neither its entry nor the main one exports.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -71,11 +71,14 @@ function extract(
   name: string,
   config: ExtractorConfig,
   compilerState: CompilerState,
+  elsewhere: ReadonlySet<string>,
 ): { text: string; problems: string[] } {
   const problems: string[] = [];
   const messageCallback = (message: ExtractorMessage) => {
-    if (message.logLevel === ExtractorLogLevel.Error) problems.push(`${name}: ${message.text}`);
     message.handled = true;
+    const [, missing = ""] = /^The symbol "(\w+)" needs to be exported/.exec(message.text) ?? [];
+    if (message.logLevel !== ExtractorLogLevel.Error || elsewhere.has(missing)) return;
+    problems.push(`${name}: ${message.text}`);
   };
   Extractor.invoke(config, { localBuild: true, messageCallback, compilerState });
   const text = readFileSync(config.untrimmedFilePath, "utf8");
@@ -110,6 +113,8 @@ mkdirSync(join(root, "api"), { recursive: true });
 
 const problems: string[] = [];
 const names = new Set<string>();
+/** What users can import from the main entry, which comes first. */
+const ofMain = new Set<string>();
 const entries = libraryEntries().map((entry) => ({ entry, config: configOf(entry) }));
 const [main] = entries;
 if (main === undefined) throw new Error("package.json has no entries.");
@@ -120,7 +125,14 @@ const compilerState = CompilerState.create(main.config, {
 for (const { entry, config } of entries) {
   const name = fileName(entry.subpath);
   names.add(`${name}.d.ts`);
-  const extracted = extract(name, config, compilerState);
+  const extracted = extract(name, config, compilerState, ofMain);
+  if (entry.subpath === ".") {
+    for (const [, found = ""] of extracted.text.matchAll(
+      /^export (?:declare )?(?:abstract )?\w+ (\w+)/gm,
+    )) {
+      ofMain.add(found);
+    }
+  }
   problems.push(...extracted.problems);
   const file = join(root, "api", `${name}.d.ts`);
   if (!isCheck) writeFileSync(file, extracted.text);

@@ -32,11 +32,11 @@ export type {
   TemplateNames,
   VariableNames,
 } from "./server/define/resource.ts";
+export type { Missing } from "./server/define/missing.ts";
 export type {
   ApproveByCaller,
   ContextFor,
   FullResult,
-  Missing,
   NeedsOnce,
   NeedsTask,
   OnceContext,

@@ -10,5 +10,3 @@ if (session !== undefined && mode !== "production") consoleByDefault((app) => op
 export { operatorConsole };
 export type { ConsoleOptions } from "./operator-console.ts";
 export type { Operator } from "./operator.ts";
-export type { App } from "../server/app.ts";
-export type { WebHandler } from "../server/http/web-handler.ts";

@@ -32,7 +32,7 @@ export interface NewSession {
   readonly session: string;
 }
 
-export type May = "look" | "act" | "act_for_client";
+type May = "look" | "act" | "act_for_client";
 
 /** GET api/session: who looks, and at what. */
 export interface Session {
@@ -305,7 +305,7 @@ export interface HealthFacts {
   readonly audit: readonly AuditFacts[];
 }
 
-export interface WorkerFacts {
+interface WorkerFacts {
   readonly name: string;
   readonly seenAt: number;
   readonly isSilent: boolean;

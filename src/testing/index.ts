@@ -10,8 +10,6 @@ export type { PlayClient, PlayClientName } from "./played-client.ts";
 export { approvedBy, cancelled, declined, rejectedBy, timedOut } from "./script.ts";
 export type { AskedQuestion, Decided, Script, ScriptedAnswer } from "./script.ts";
 
-export type { About } from "../server/pages/page-question.ts";
-
 // Types of `mcp-parley` that appear in the signatures above
 export type { FormField, FormFormat, FormJson, TitledChoice } from "../protocol/form.ts";
 export type { RequiredAbility } from "../server/define/abilities.ts";

@@ -53,7 +53,7 @@ export interface NamedRule {
 }
 
 /** What a rule asks about one call. */
-export interface AskedRule {
+interface AskedRule {
   readonly message: string;
   readonly about?: About | undefined;
   readonly notify?: ((notice: Notice) => unknown) | undefined;

@@ -2,6 +2,7 @@
 
 import { ParleyError } from "../../errors.ts";
 import type { HandlerArgs } from "../define/arguments.ts";
+import type { Missing } from "../define/missing.ts";
 import { namedRule } from "./rules.ts";
 import type { ApprovalRule, Caller, NamedRule } from "./rules.ts";
 
@@ -10,7 +11,7 @@ export type ToolApproval<In, T> =
   | ((...args: HandlerArgs<In, Caller>) => string | undefined)
   | ApprovalRule<
       HandlerArgs<In, Caller>,
-      [T] extends [string] ? string : { readonly "~add": "task: 'optional' in this tool's config" }
+      [T] extends [string] ? string : Missing<"task: 'optional' in this tool's config">
     >;
 
 /** The rule of a tool. Throws ParleyError "bad_option" if it asks a group and the tool cannot wait. */

@@ -9,6 +9,7 @@ import type {
 import { isObject } from "../../util/objects.ts";
 import { callWith, checkSchema, parseArguments } from "./arguments.ts";
 import { checkHandler } from "./check-handler.ts";
+import type { Missing } from "./missing.ts";
 import type { HandlerArgs } from "./arguments.ts";
 import { badResult, checkedResult, resultJson } from "./checked-result.ts";
 import type { Context, TaskContext, UndoableStep } from "../context/context.ts";
@@ -140,12 +141,6 @@ export interface OnceContext extends Context, WithoutTask {
   readonly approve: ApproveByCaller;
   /** As in every `ctx`, and with an `undo`. */
   readonly step: UndoableStep;
-}
-
-/** The type of a member that this handler cannot use. It cannot be called, and the error names what to add. */
-export interface Missing<What extends string> {
-  /** What to add. */
-  readonly "~add": What;
 }
 
 /** The `ctx` of a tool with this `task` and this `once` in its config. */
