@@ -40,6 +40,7 @@ export async function auditDecision(
     taskId: found?.task.id,
     principal: found?.task.principal,
     digest: found?.digest,
-    occasion: at,
+    // Someone may come too late several times.
+    occasion: action === "too_late" ? core.environment.newId() : at,
   });
 }

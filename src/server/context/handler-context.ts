@@ -1,3 +1,4 @@
+// Long on purpose: one member for each operation of `ctx`.
 // `ctx` as a class: each operation builds a question or a step and hands it to the engine.
 
 import type { InputResponses } from "@modelcontextprotocol/server";

@@ -1,0 +1,236 @@
+// Races of decisions: with each other, with a cancellation, with the time limit and with a takeover. Two replicas of an app
+// share a store. Whatever comes first, there is one outcome, one entry, and a record of every decision.
+
+import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
+import { parley, ParleyError, UnansweredError } from "mcp-parley";
+import type { App, AuditRecord, DecideResult, Store } from "mcp-parley";
+import { z } from "zod";
+import { keys, quiet } from "../interop/errands.ts";
+import { callTool, envelope, exchange } from "../wire/post.ts";
+
+export const kinds = [
+  "two last approvals",
+  "approve against decline",
+  "decide against cancel",
+  "decide against expiry",
+  "decide against takeover",
+  "the same person twice",
+] as const;
+type Kind = (typeof kinds)[number];
+
+const auth: BearerAuthOptions = {
+  verifier: {
+    verifyAccessToken: async (token) => {
+      const expiresAt = Date.now() / 1000 + 3_600;
+      return { token, clientId: "app", scopes: [], expiresAt, extra: { sub: token } };
+    },
+  },
+};
+const principal = ({ extra }: AuthInfo) => extra?.["sub"] as string;
+const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+const sending = { headers: { authorization: "Bearer ada" } };
+const Args = z.object({ of: z.int(), timeoutMs: z.int().optional(), nonce: z.string() });
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function chanceOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** What one call has shown. */
+interface Seen {
+  ticket?: string;
+  readonly outcomes: string[];
+}
+
+/** Two replicas on one store. */
+export class Races {
+  #apps: App[] = [];
+  readonly #seen = new Map<string, Seen>();
+  readonly #records: AuditRecord[] = [];
+
+  /** Opens two replicas. Each has its own connection to the same store. */
+  static async open(stores: readonly Store[]): Promise<Races> {
+    const races = new Races();
+    races.#apps = stores.map((store) => races.#app(store));
+    for (const app of races.#apps) await app.work();
+    return races;
+  }
+
+  #app(store: Store): App {
+    const audit = (record: AuditRecord) => this.#records.push(record);
+    const settings = { name: "races", version: "1.0.0", keys, logger: quiet };
+    const app = parley({ ...settings, store, auth, principal, audit });
+    app.tool(
+      "pay",
+      { task: "optional", inputSchema: Args },
+      async ({ of, timeoutMs, nonce }, ctx) => {
+        const outcome = await ctx
+          .approve("pay", "Pay?", {
+            by: "managers",
+            of,
+            timeoutMs,
+            notify: ({ ticket }) => void (this.#of(nonce).ticket = ticket),
+          })
+          .then(
+            ({ decisions }) => `approved ${decisions.map(({ who }) => who).join()}`,
+            (error: unknown) => {
+              if (!(error instanceof UnansweredError)) throw error;
+              return `${error.reason} ${error.decisions.map(({ who }) => who).join()}`;
+            },
+          );
+        await ctx.step("end", () => void this.#of(nonce).outcomes.push(outcome));
+        return outcome;
+      },
+    );
+    return app;
+  }
+
+  #of(nonce: string): Seen {
+    const seen = this.#seen.get(nonce) ?? { outcomes: [] };
+    this.#seen.set(nonce, seen);
+    return seen;
+  }
+
+  async close(): Promise<void> {
+    for (const app of this.#apps) await app.close();
+  }
+
+  /** One race. Resolves to what is wrong, or to undefined. */
+  async round(kind: Kind, seed: number): Promise<string | undefined> {
+    const chance = chanceOf(seed);
+    const [one, other] = chance() < 0.5 ? this.#apps : this.#apps.toReversed();
+    if (one === undefined || other === undefined) throw new Error("Two replicas are needed.");
+    const nonce = `${kind} ${seed}`;
+    const timeoutMs = kind === "decide against expiry" ? 40 + Math.floor(chance() * 40) : undefined;
+    const args = { of: 2, nonce, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const { result } = await callTool(one, "pay", args, { capabilities, ...sending });
+    const taskId = String(result?.["taskId"]);
+    const seen = this.#of(nonce);
+    await until(() => seen.ticket !== undefined || seen.outcomes.length > 0);
+    const { ticket } = seen;
+    if (ticket === undefined) return undefined;
+    const callId = callOf(one, ticket);
+    if (callId === undefined) return undefined;
+    const results: [string, DecideResult][] = [];
+    const decide = async (app: App, who: string, approve = true) => {
+      try {
+        const decided = await app.decide(ticket, { who, groups: ["managers"], approve });
+        results.push([who, decided]);
+      } catch (error) {
+        // The ticket is good for about as long as the approval.
+        if (!(error instanceof ParleyError) || error.code !== "bad_ticket") throw error;
+      }
+    };
+    const cancel = () =>
+      exchange(other, envelope("tasks/cancel", { taskId }, { capabilities }), sending);
+    const pause = () => wait(chance() * 4);
+    switch (kind) {
+      case "two last approvals":
+        await decide(one, "bo");
+        await Promise.all([decide(one, "cy"), decide(other, "di"), decide(one, "ed")]);
+        break;
+      case "approve against decline":
+        await decide(one, "bo");
+        await Promise.all([decide(one, "cy"), pause().then(() => decide(other, "di", false))]);
+        break;
+      case "decide against cancel":
+        await decide(one, "bo");
+        await Promise.all([decide(one, "cy"), pause().then(cancel)]);
+        break;
+      case "decide against expiry":
+        await decide(one, "bo");
+        await wait(Math.max(0, (timeoutMs ?? 0) - 25 + chance() * 25));
+        await decide(other, "cy");
+        break;
+      case "decide against takeover": {
+        // The worker that holds the task drains while the last decisions come in.
+        const moved = one
+          .work()
+          .then((worker) => worker.stop())
+          .then(() => one.work());
+        await Promise.all([decide(one, "bo"), pause().then(() => decide(other, "cy")), moved]);
+        break;
+      }
+      case "the same person twice":
+        await Promise.all([decide(one, "bo"), decide(other, "bo"), decide(one, "bo", false)]);
+        await Promise.all([decide(one, "cy"), decide(other, "cy")]);
+        break;
+    }
+    let status: unknown;
+    await until(async () => {
+      const read = await exchange(
+        one,
+        envelope("tasks/get", { taskId }, { capabilities }),
+        sending,
+      );
+      status = read.result?.["status"];
+      return status !== "working" && status !== "input_required";
+    });
+    return this.#verdict(kind, callId, results, seen.outcomes, String(status));
+  }
+
+  #verdict(
+    kind: Kind,
+    callId: string,
+    results: readonly (readonly [string, DecideResult])[],
+    outcomes: readonly string[],
+    status: string,
+  ): string | undefined {
+    const told = JSON.stringify({
+      kind,
+      results: results.map(([who, { status: is }]) => [who, is]),
+      outcomes,
+      status,
+    });
+    const of = (...statuses: readonly string[]) =>
+      results.filter(([, { status: is }]) => statuses.includes(is));
+    const final = of("approved", "declined");
+    if (final.length > 1) return `Two decisions completed it: ${told}`;
+    if (outcomes.length > 1) return `It ended twice: ${told}`;
+    const [outcome] = outcomes;
+    const counted = of("counted", "approved", "declined").map(([who]) => who);
+    if (new Set(counted).size !== counted.length) return `Someone counted twice: ${told}`;
+    // A completed outcome is the one entry, unless the call was cancelled before its handler got it.
+    const word = final[0]?.[1].status;
+    if (word !== undefined && outcome !== undefined && !outcome.startsWith(word))
+      return `Another outcome: ${told}`;
+    if (word !== undefined && status === "completed") {
+      const people = (outcome?.split(" ")[1] ?? "").split(",").toSorted().join();
+      if (people !== counted.toSorted().join()) return `Other people: ${told}`;
+    }
+    if (word === undefined && outcome?.startsWith("approved") === true)
+      return `Nobody completed it: ${told}`;
+    const records = this.#records.filter((record) => record.callId === callId);
+    const ids = (...actions: readonly string[]) =>
+      new Set(records.filter(({ action }) => actions.includes(action)).map(({ id }) => id)).size;
+    if (ids("approved", "rejected") !== counted.length)
+      return `The audit lacks a decision: ${told}`;
+    const late = of("already_decided", "gone").length;
+    if (ids("too_late") !== late) return `The audit lacks a late decision: ${told}`;
+    return ids("asked") === 1 ? undefined : `It was not recorded that it was asked: ${told}`;
+  }
+}
+
+/** Undefined if the ticket has expired already. */
+function callOf(app: App, ticket: string): string | undefined {
+  try {
+    return app.readTicket(ticket).callId;
+  } catch {
+    return undefined;
+  }
+}
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Waits for a state, for up to a minute. */
+async function until(isIt: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 6_000; tries += 1) {
+    if (await isIt()) return;
+    await wait(10);
+  }
+  throw new Error("It did not happen within a minute.");
+}
