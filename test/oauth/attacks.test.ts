@@ -299,7 +299,6 @@ describe("a token endpoint that misbehaves is left after a bounded time and size
       (res) => json(res, { access_token: "x".repeat(1_000_000), token_type: "bearer" }),
       "more than 65536 bytes",
     ],
-    ["redirects", (res) => void res.writeHead(307, { location: "http://127.0.0.1:1/" }).end(), ""],
     [
       "answers with a page",
       (res) => void res.writeHead(200, { "content-type": "text/html" }).end("<p>"),
@@ -317,6 +316,20 @@ describe("a token endpoint that misbehaves is left after a bounded time and size
       text: expect.stringContaining("You can try again."),
     });
     expect(made.log()).toContain(reason);
+    await expectNothing(made);
+  });
+
+  test("redirects, so that another server would get the code", async () => {
+    const asked: string[] = [];
+    const thief = await pretender((path, res) => {
+      asked.push(path);
+      json(res, { access_token: "of the thief", token_type: "bearer" });
+    });
+    const made = await beforeCallback();
+    made.server.instead = (_req, res) =>
+      void res.writeHead(307, { location: `${thief}/token` }).end();
+    expect((await made.ada.open(made.url)).status).toBe(502);
+    expect(asked).toEqual([]);
     await expectNothing(made);
   });
 

@@ -166,6 +166,18 @@ test("an account is asked for again if the app needs more than it was granted", 
   expect(linkIn(await second.call("who", "ada"))).toContain("/start/");
 });
 
+test("that the person has signed in counts only while there is a token", async () => {
+  const { app, call, person, github } = await served(whoAmI);
+  const asked = await call("who", "ada");
+  const ada = person("ada");
+  expect((await ada.signIn(linkIn(asked))).text).toContain("Connected");
+  await app.disconnect("ada", github);
+  const again = await call("who", "ada", done(asked));
+  expect(linkIn(again)).not.toBe(linkIn(asked));
+  expect((await ada.signIn(linkIn(again))).text).toContain("Connected");
+  expect(textIn(await call("who", "ada", done(again)))).toBe("ada");
+});
+
 describe("an access token", () => {
   test("that has expired is renewed, once for all who wait", async () => {
     const many: Tools = (app, github, api) => {
