@@ -1,8 +1,10 @@
 // The console's API: which address does what, and what an operator needs for it.
 
 import type { Inside } from "../server/inside.ts";
+import type { RoundWatcher } from "../server/round/round-watch.ts";
 import type { ApiCall } from "./api-call.ts";
 import { listAudit } from "./audit-facts.ts";
+import { CallRecorder } from "./call-recorder.ts";
 import { cancelTask } from "./cancel-task.ts";
 import { giveAnswer } from "./give-answer.ts";
 import { giveDecision } from "./give-decision.ts";
@@ -20,6 +22,7 @@ import { storeView } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
 import { showLog, showTask } from "./task-details.ts";
 import { listTasks } from "./task-rows.ts";
+import { Tries } from "./try-tool.ts";
 
 interface Route {
   readonly method: "GET" | "POST";
@@ -37,8 +40,22 @@ export class ConsoleApi {
   constructor(inside: Inside) {
     const counts = new RoundCounts();
     this.#live = new LiveStreams(inside);
-    const { watching } = inside.core;
-    if (watching !== undefined) watching.watcher = counts;
+    const { watching, environment } = inside.core;
+    const recorder = new CallRecorder((id) => this.#live.call(id));
+    const served: RoundWatcher["served"] = (round) => {
+      counts.served(round);
+      if (environment.isDevelopment) recorder.served(round);
+    };
+    if (watching !== undefined) watching.watcher = { served, refused: counts.refused };
+    const tries = new Tries(inside);
+    const developing = environment.isDevelopment
+      ? [
+          get("calls", ({ operator }) => (checkValues(operator), recorder.list())),
+          get("calls/:id", ({ operator, id }) => (checkValues(operator), recorder.details(id))),
+          { ...act("try", tries.begin), may: "act_for_client" as const },
+          { ...act("try/:id", tries.goOn), may: "act_for_client" as const },
+        ]
+      : [];
     const stored =
       <T>(serve: (view: StoreView, call: ApiCall) => Promise<T>) =>
       async (call: ApiCall): Promise<T> =>
@@ -58,6 +75,7 @@ export class ConsoleApi {
       act("decisions", stored(giveDecision)),
       act("tasks/:id/cancel", stored(cancelTask)),
       act("tasks/:id/rerun", stored(rerunTask)),
+      ...developing,
       get("live", ({ signal }) => this.#live.open(signal)),
     ];
   }
@@ -109,6 +127,11 @@ function idIn(text: string): string {
   } catch {
     throw notFound("There is no such task.");
   }
+}
+
+/** What calls are made of are values. */
+function checkValues({ values }: Admitted): void {
+  if (!values) throw new Refusal(403, "not_allowed", "You may not see what calls contain.");
 }
 
 const mayOnlyLook = () =>
