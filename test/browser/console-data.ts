@@ -36,7 +36,7 @@ export const session: Session = {
   isDevelopment: true,
   who: "ada",
   groups: ["finance", "release"],
-  may: "act_for_client",
+  may: "act",
   values: true,
   hasKeys: true,
   hasStore: true,

@@ -92,7 +92,7 @@ async function take(
 if (process.argv.includes("--readme")) {
   mkdirSync("docs/pictures", { recursive: true });
   await take("inbox", "docs/pictures", 1200, 640, "light", false);
-  await take("task", "docs/pictures", 1200, 640, "dark", false);
+  await take("task", "docs/pictures", 1200, 760, "dark", false);
 } else {
   for (const [width, height] of Object.entries(heights)) {
     for (const colorScheme of ["light", "dark"] as const) {

@@ -1,6 +1,7 @@
 // The few shapes that the console draws. A status has its own shape, so that it can be told apart without colour.
 
 import type { ComponentChild } from "preact";
+import type { TaskRow } from "../wire.ts";
 
 const shapes = {
   inbox: "M2 9l2-6h8l2 6v4H2zm0 0h3.5l1 2h3l1-2H14",
@@ -61,6 +62,13 @@ const words: Readonly<Record<Mark, string>> = {
 
 /** The name of a status, for people. */
 export const wordFor = (mark: Mark): string => words[mark];
+
+/** The mark of a task. The protocol calls a task that waits for others than its client "working", too. */
+export function markOf(task: TaskRow): Mark {
+  if (task.isStuck === true) return "stuck";
+  const isWaiting = task.status === "working" && task.worker === undefined && task.waits.length > 0;
+  return isWaiting ? "waiting" : task.status;
+}
 
 /** A status as shape and word. */
 export function StatusMark({ mark }: { readonly mark: Mark }): ComponentChild {

@@ -1,7 +1,7 @@
 // One thing that waits for a person: what it is about, who has decided, and the way to answer.
 
 import type { ComponentChild } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type {
   AnswerOutcome,
   AnswerRequest,
@@ -37,6 +37,13 @@ export function InboxCard(props: InboxCardProps): ComponentChild {
   const { item, outcome } = props;
   const title = useRef<HTMLHeadingElement>(null);
   const wasOpen = useRef(false);
+  const answer = useRef<HTMLDivElement>(null);
+  const height = useRef(0);
+  useLayoutEffect(() => {
+    // What is below stays where it is when the form gives way to its outcome.
+    if (outcome === undefined) height.current = answer.current?.offsetHeight ?? 0;
+    else answer.current?.style.setProperty("min-height", `${height.current}px`);
+  });
   useEffect(() => {
     // The button that had the focus is gone once the answer is in.
     if (outcome !== undefined && wasOpen.current) title.current?.focus();
@@ -64,7 +71,7 @@ export function InboxCard(props: InboxCardProps): ComponentChild {
         />
       )}
       <Decisions decisions={item.decisions} standing={standing(item, now.value)} />
-      <div class="answer" aria-live="polite">
+      <div class="answer" ref={answer} aria-live="polite">
         {outcome !== undefined ? (
           <p class="outcome">
             <Icon name="check" /> {outcome}
@@ -218,6 +225,8 @@ function Answering({ item, isOpen, setOpen, settle }: InboxCardProps): Component
     );
   }
   const { task, key } = item;
+  // What a client is asked is answered with the fields of its form, as the client would.
+  const isQuestion = item.kind === "question";
   const sendAnswer = (body: AnswerRequest, done: string) =>
     send(async () => {
       const { status, reason } = await post<AnswerOutcome>("api/answers", body);
@@ -240,9 +249,15 @@ function Answering({ item, isOpen, setOpen, settle }: InboxCardProps): Component
       error={problem}
       isBusy={isBusy || isOffline()}
       send={(content) =>
-        sendAnswer({ task, key, value: answerOf(item, content) }, "Answered. The task goes on.")
+        sendAnswer(
+          { task, key, value: isQuestion ? content : answerOf(item, content) },
+          "Answered. The task goes on.",
+        )
       }
-      decline={() => sendAnswer({ task, key, decline: true }, "Declined. The task is told so.")}
+      // A task that waits for a value cannot go on without one.
+      {...(isQuestion && {
+        decline: () => sendAnswer({ task, key, decline: true }, "Declined. The task is told so."),
+      })}
       close={() => setOpen(false)}
     />
   );

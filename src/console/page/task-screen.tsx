@@ -14,7 +14,7 @@ import { AuditTable } from "./audit-table.tsx";
 import { confirmed } from "./confirm.tsx";
 import { EntryDetails } from "./entry-details.tsx";
 import { count, duration, size } from "./format.ts";
-import { Icon, StatusMark } from "./icons.tsx";
+import { Icon, markOf, StatusMark } from "./icons.tsx";
 import { isOffline, now, useReading } from "./live-reading.ts";
 import { Copyable, Facts, Heading, JsonText, Problem, Skeleton, When } from "./parts.tsx";
 import { go, href } from "./route.ts";
@@ -49,9 +49,7 @@ export function TaskScreen({ id }: { readonly id: string }): ComponentChild {
         <Icon name="back" /> Tasks
       </a>
       <Heading title={data?.task.tool ?? "Task"}>
-        {data !== undefined && (
-          <StatusMark mark={data.task.isStuck === true ? "stuck" : data.task.status} />
-        )}
+        {data !== undefined && <StatusMark mark={markOf(data.task)} />}
         {data?.mayCancel === true && isLive(data.task) && (
           <button
             type="button"

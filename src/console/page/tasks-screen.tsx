@@ -5,7 +5,7 @@ import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { LiveLine, TaskCounts, TaskList, TaskRow } from "../wire.ts";
 import { grouped, shortId } from "./format.ts";
-import { StatusMark, wordFor } from "./icons.tsx";
+import { markOf, StatusMark, wordFor } from "./icons.tsx";
 import type { Mark } from "./icons.tsx";
 import { useChanges } from "./live-reading.ts";
 import { isNarrow } from "./narrow.ts";
@@ -178,7 +178,7 @@ class TaskCells extends Component<CellsProps> {
   }
 
   override render({ task, index, tabIndex }: CellsProps): ComponentChild {
-    const mark: Mark = task.isStuck === true ? "stuck" : task.status;
+    const mark = markOf(task);
     return (
       <>
         <span role="cell" class="c-status">

@@ -114,6 +114,8 @@ const kinds: Readonly<Record<string, readonly [Lane, string]>> = {
   checkpoint: ["mark", "checkpoint"],
   changed: ["mark", "code changed"],
   patched: ["mark", "patched"],
+  version: ["mark", "code version"],
+  cut: ["mark", "undoing begins"],
 };
 
 function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row {
