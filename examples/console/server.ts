@@ -1,0 +1,26 @@
+// A console for the people who operate an app: who may look, who may act, and for whom.
+
+import type { App } from "mcp-parley";
+import { operatorConsole } from "mcp-parley/console";
+
+/** Your own session: whoever is signed in here. */
+export type SignedIn = (
+  request: Request,
+) => { readonly user: string; readonly teams: readonly string[] } | undefined;
+
+// #region console
+export async function serveConsole(app: App, signedIn: SignedIn, port: number): Promise<string> {
+  const console = operatorConsole(app, {
+    // Undefined refuses, and a Response sends the visitor elsewhere.
+    authorize: (request) => {
+      const session = signedIn(request);
+      if (session === undefined) return Response.redirect("https://ops.example.com/sign-in");
+      const { user, teams } = session;
+      const isOnCall = teams.includes("on-call");
+      return { who: user, groups: teams, may: isOnCall ? "act" : "look", values: isOnCall };
+    },
+  });
+  const { url } = await app.listen(port, { console });
+  return new URL("/console/", url).href;
+}
+// #endregion
