@@ -298,7 +298,8 @@ test("a tool is tried: it asks, refuses a token that was tampered with, and is a
     await page.getByRole("button", { name: "Call", exact: true }).click();
     await page.getByRole("button", { name: "Tamper with the token" }).click();
     await page.getByText("The state of this call was changed.").waitFor();
-    await page.getByRole("button", { name: "Replay this round" }).first().click();
+    await page.getByRole("button", { name: "Replay this round" }).click();
+    await page.getByText("Sent round 1 again").waitFor();
     await page.getByLabel("As a voucher").check();
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText("Refunded order 88213.").waitFor();

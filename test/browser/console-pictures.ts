@@ -54,8 +54,8 @@ const pictures: Readonly<Record<string, Picture>> = {
       await page.getByRole("button", { name: "Call", exact: true }).click();
       await page.getByRole("button", { name: "Tamper with the token" }).click();
       await page.getByText("The state of this call was changed.").waitFor();
-      await page.getByRole("button", { name: "Replay this round" }).first().click();
-      await page.getByLabel("As a voucher").waitFor();
+      await page.getByRole("button", { name: "Replay this round" }).click();
+      await page.getByText("Sent round 1 again").waitFor();
     },
   },
 };

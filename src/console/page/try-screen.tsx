@@ -5,7 +5,7 @@ import type { ComponentChild } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Json } from "../../util/json.ts";
 import type { ToolFacts, TriedQuestion, TryMore, TryOutcome, TryRequest } from "../wire.ts";
-import { AnswerForm, answerOf } from "./answer-form.tsx";
+import { AnswerForm } from "./answer-form.tsx";
 import { size } from "./format.ts";
 import { session } from "./frame.tsx";
 import { StatusMark } from "./icons.tsx";
@@ -20,6 +20,8 @@ interface Turn {
   /** What the person did. */
   readonly deed: string;
   readonly outcome: TryOutcome;
+  /** The number of its round. An attack is no round: the call goes on from where it was. */
+  readonly round: number | undefined;
 }
 
 export function TryScreen(): ComponentChild {
@@ -50,14 +52,14 @@ function Conversation(props: {
   const [turns, setTurns] = useState<readonly Turn[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const last = turns.at(-1)?.outcome;
-  const send = async (deed: string, address: string, body: object, isFirst: boolean) => {
+  const latest = turns.findLast(({ round }) => round !== undefined);
+  const send = async (deed: string, address: string, body: object, round: number | undefined) => {
     if (isBusy) return;
     setBusy(true);
     setProblem(undefined);
     try {
       const outcome = await post<TryOutcome>(address, body);
-      setTurns((before) => [...(isFirst ? [] : before), { deed, outcome }]);
+      setTurns((before) => [...(round === 1 ? [] : before), { deed, outcome, round }]);
     } catch (error) {
       setProblem(error instanceof Refusal ? error.message : String(error));
     } finally {
@@ -65,9 +67,12 @@ function Conversation(props: {
     }
   };
   const call = (args: Json) =>
-    void send("Called", "api/try", { tool: tool.name, args } satisfies TryRequest, true);
-  const goOn = (deed: string, more: TryMore) =>
-    void send(deed, `api/try/${encodeURIComponent(last?.call ?? "")}`, more, false);
+    void send("Called", "api/try", { tool: tool.name, args } satisfies TryRequest, 1);
+  const goOn = (deed: string, more: TryMore) => {
+    const round = "answers" in more ? (latest?.round ?? 0) + 1 : undefined;
+    const address = `api/try/${encodeURIComponent(latest?.outcome.call ?? "")}`;
+    void send(deed, address, more, round);
+  };
   return (
     <div class="trial">
       <section class="panel">
@@ -111,8 +116,7 @@ function Conversation(props: {
               <TurnCard
                 key={index}
                 turn={turn}
-                round={index}
-                isLast={index === turns.length - 1}
+                isLatest={turn === latest}
                 isBusy={isBusy}
                 goOn={goOn}
               />
@@ -134,13 +138,14 @@ const marks: Readonly<Record<TryOutcome["status"], Mark>> = {
 
 function TurnCard(props: {
   readonly turn: Turn;
-  readonly round: number;
-  readonly isLast: boolean;
+  /** Whether the call goes on from here. */
+  readonly isLatest: boolean;
   readonly isBusy: boolean;
   readonly goOn: (deed: string, more: TryMore) => void;
 }): ComponentChild {
-  const { turn, round, isLast, isBusy, goOn } = props;
-  const { outcome } = turn;
+  const { turn, isLatest, isBusy, goOn } = props;
+  const { outcome, round } = turn;
+  const isAsking = isLatest && outcome.status === "input_required";
   const card = useRef<HTMLLIElement>(null);
   useEffect(() => card.current?.scrollIntoView({ block: "nearest" }), []);
   return (
@@ -164,7 +169,7 @@ function TurnCard(props: {
           The call goes on as a task: <a href={href(["tasks", outcome.task])}>{outcome.task}</a>
         </p>
       )}
-      {isLast &&
+      {isAsking &&
         outcome.questions.map((question) => (
           <Question
             key={question.key}
@@ -178,7 +183,7 @@ function TurnCard(props: {
           />
         ))}
       <div class="actions">
-        {isLast && outcome.tokenBytes !== undefined && (
+        {isAsking && (
           <button
             type="button"
             disabled={isBusy}
@@ -187,13 +192,15 @@ function TurnCard(props: {
             Tamper with the token
           </button>
         )}
-        <button
-          type="button"
-          disabled={isBusy}
-          onClick={() => goOn(`Sent round ${round + 1} again`, { replay: round + 1 })}
-        >
-          Replay this round
-        </button>
+        {round !== undefined && (
+          <button
+            type="button"
+            disabled={isBusy}
+            onClick={() => goOn(`Sent round ${round} again`, { replay: round })}
+          >
+            Replay this round
+          </button>
+        )}
       </div>
       <details>
         <summary>Request and response</summary>
@@ -226,7 +233,8 @@ function Question(props: {
           schema={question.request}
           error={undefined}
           isBusy={isBusy}
-          send={(content) => answer(answerOf(question, content))}
+          send={answer}
+          decline={() => answer({ action: "decline" })}
         />
       )}
     </div>
