@@ -7,6 +7,7 @@ import type { Played } from "../../testing/play.ts";
 import { cancelled, declined, timedOut } from "../../testing/script.ts";
 import type { ScriptedAnswer } from "../../testing/script.ts";
 import { memoryStore } from "../../tasks/stores/memory.ts";
+import { inputRequired } from "../context/low-level.ts";
 import { parley } from "../parley.ts";
 
 const app = parley({ name: "audited", version: "1.0.0" });
@@ -187,4 +188,18 @@ test("an approval by the caller is recorded as a decision, with what was shown",
   expect(yes.audit[0]).toMatchObject({ message: "Pay?", about: { Amount: 10 } });
   expect(lines(await play(tool, {}, { pay: declined })).at(-1)).toBe("rejected pay form");
   expect(lines(await play(tool, {}, { pay: cancelled })).at(-1)).toBe("cancelled pay form");
+});
+
+test("a handler that drives the rounds itself is recorded, too", async () => {
+  const requestedSchema = { type: "object", properties: { size: { type: "string" } } } as const;
+  const tool = app.tool("by_hand", {}, async (ctx) =>
+    ctx.answers["size"] === undefined
+      ? inputRequired({
+          inputRequests: { size: inputRequired.elicit({ message: "Size?", requestedSchema }) },
+        })
+      : "done",
+  );
+  const call = await play(tool, {}, { size: { size: "L" } });
+  expect(lines(call)).toEqual(["asked size form", "answered size"]);
+  expect(call.audit[0]).toMatchObject({ message: "Size?", digest: call.audit[1]?.digest });
 });

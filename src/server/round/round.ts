@@ -19,6 +19,7 @@ import { noRecording } from "./call-carrier.ts";
 import type { Recording } from "./call-carrier.ts";
 import { HandlerContext } from "../context/handler-context.ts";
 import { invoke } from "../approvals/before-handler.ts";
+import { answeredByHand } from "../audit/by-hand.ts";
 import type { Core } from "../core.ts";
 import type { Definition, WireResult } from "../define/definition.ts";
 import type { TaskRuntime } from "../../tasks/runtime.ts";
@@ -194,8 +195,13 @@ function runCall(
       ? recording
       : { ...recording, mayForget, mayAskAgain: () => mayForget };
   const carrier = new RoundCarrier(core, definition, call, stoppable, kept, canDetach, inline);
-  const handler: Handler<unknown, unknown> = (input, operations) =>
-    invoke(core, definition, input, new HandlerContext(operations, carrier), operations);
+  const handler: Handler<unknown, unknown> = (input, operations) => {
+    const play = () =>
+      invoke(core, definition, input, new HandlerContext(operations, carrier), operations);
+    if (call.round === 1) return play();
+    const answered = answeredByHand(call, carrier.audit);
+    return answered === undefined ? play() : answered.then(play);
+  };
   const running =
     inline === undefined
       ? run(handler, parsed, call, carrier)
@@ -231,12 +237,12 @@ function responseTo(
   switch (outcome.kind) {
     case "done":
       return isInputRequired(outcome.value)
-        ? suspendByHand(core, definition, call, outcome.value, outcome.entries)
+        ? suspendByHand(core, definition, call, outcome.value, outcome.entries, audit)
         : completed(core, definition, call, request, outcome);
     case "failed":
       // A helper deep inside a handler throws `inputRequired(…)`, because it cannot return for the handler.
       if (isInputRequired(outcome.error)) {
-        return suspendByHand(core, definition, call, outcome.error, outcome.entries);
+        return suspendByHand(core, definition, call, outcome.error, outcome.entries, audit);
       }
       return (
         leftToOthers(core, definition, call, outcome) ??

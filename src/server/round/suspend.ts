@@ -10,6 +10,7 @@ import { TokenTooLarge } from "../../token/errors.ts";
 import { seal } from "../../token/seal.ts";
 import { isRuleKey } from "../approvals/approve.ts";
 import type { Call } from "./call.ts";
+import { askedByHand } from "../audit/by-hand.ts";
 import type { CallAudit } from "../audit/call-audit.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
@@ -63,12 +64,13 @@ function isFirstShown(
 const noTickets: ReadonlyMap<string, string> = new Map();
 
 /** The response of a handler that drives the rounds itself. */
-export function suspendByHand(
+export async function suspendByHand(
   core: Core,
   definition: Definition,
   call: Call,
   returned: InputRequiredResult,
   entries: readonly Entry[],
+  audit?: CallAudit,
 ): Promise<RoundResponse> {
   // What was asked before the handler ran is not its own.
   if (!entries.every(({ key }) => isRuleKey(key))) throw mixedStyles(definition.name);
@@ -85,6 +87,7 @@ export function suspendByHand(
     state: keptState(definition.name, returned),
     asked: inputRequests.map(([key]) => key),
   };
+  await askedByHand(call, inputRequests, audit);
   const state = { entries, out: [], unused: [], lowLevel };
   return inputRequiredResponse(core, definition, call, state, inputRequests);
 }
