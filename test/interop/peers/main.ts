@@ -65,10 +65,11 @@ function verdictOf(
     if (errand.task === undefined) return "works";
     if (!isPassed('"resultType":"task"')) return "in the request";
     const isMissed = errand.task === "listen" && !isPassed('"method":"notifications/tasks"');
-    return isMissed ? "fails" : "works";
+    return isMissed ? "polled" : "works";
   }
+  if (outcome.absent === "push") return "no push";
   const can = direction === "to-parley" ? hasTasks.client : hasTasks.server;
-  return errand.task !== undefined && !can ? "absent" : "fails";
+  return errand.task !== undefined && !can ? "no tasks" : "fails";
 }
 
 async function interop(peer: Peer): Promise<void> {
@@ -89,11 +90,11 @@ async function interop(peer: Peer): Promise<void> {
     ["with-tasks", withOfficial, ofWithTasks],
   ] as const;
   for (const [direction, run, capabilities] of clients) {
+    const server = await started(peer.server);
     for (const capability of capabilities) {
-      const server = await started(peer.server);
       await kept(peer, direction, capability, server.url, run);
-      server.stop();
     }
+    server.stop();
   }
 }
 

@@ -37,12 +37,12 @@ function copied(name: string, prefix: string): string {
   return source;
 }
 
-function goPeer(name: string, version: string): Peer {
+function goPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): Peer {
   const prefix = join(cache, `${name}-${version}`);
   return {
     name,
     version,
-    hasTasks: { client: false, server: false },
+    hasTasks,
     toolchain: ["go", "version"],
     install: () => {
       const source = copied(name, prefix);
@@ -55,7 +55,34 @@ function goPeer(name: string, version: string): Peer {
   };
 }
 
-export const peers: readonly Peer[] = [goPeer("go-sdk", "1.8.0")];
+/** The version of Python that makes the environment. Set PARLEY_PYTHON if "python3" is older than 3.11. */
+const python = process.env["PARLEY_PYTHON"] ?? "python3";
+
+function pythonPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): Peer {
+  const prefix = join(cache, `${name}-${version}`);
+  const source = join(prefix, "src");
+  const installed = join(prefix, "bin", "python");
+  return {
+    name,
+    version,
+    hasTasks,
+    toolchain: [python, "-c", "import sys, venv; assert sys.version_info >= (3, 11)"],
+    install: () => {
+      copied(name, prefix);
+      run(prefix, python, "-m", "venv", ".");
+      run(source, installed, "-m", "pip", "install", "--quiet", "-r", "requirements.txt");
+    },
+    client: [installed, join(source, "client.py")],
+    server: [installed, join(source, "server.py")],
+  };
+}
+
+const none = { client: false, server: false };
+
+export const peers: readonly Peer[] = [
+  goPeer("go-sdk", "1.8.0", none),
+  pythonPeer("python-sdk", "2.3.0", none),
+];
 
 export function isInstalled([command, ...args]: Peer["toolchain"]): boolean {
   try {

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { vi } from "vitest";
 import { patience } from "../../patience.ts";
+import { Changes } from "./changes.ts";
 import { Hidden } from "./hidden.ts";
 import { isMembers, messageOf, numberOf, renamed, tidy } from "./tidy.ts";
 import type { Passed } from "./transcript.ts";
@@ -19,7 +20,7 @@ import {
   messagesOf,
 } from "./wire.ts";
 
-/** Looks often, because each replay waits many times, and never long. */
+/** Polls often, because a task of a test is soon done. */
 const soon = { ...patience, interval: 2 };
 
 type Request = Extract<Passed, { request: number }>;
@@ -62,10 +63,7 @@ async function allArrived(
   exchanges: ReadonlyMap<number, Exchange>,
 ): Promise<void> {
   for (const [number, exchange] of exchanges) {
-    const expected = partsOf(passed, number).length;
-    await vi.waitFor(() => {
-      if (!exchange.isOver && exchange.count < expected) throw new Error("not yet");
-    }, soon);
+    await exchange.arrived(partsOf(passed, number).length);
   }
 }
 
@@ -73,7 +71,9 @@ const isWorking = (one: Passed) => tidy([one]).length === 0;
 
 class Exchange {
   readonly ended: Promise<void>;
-  isOver = false;
+  #isOver = false;
+  #count = 1;
+  readonly #changes = new Changes();
   readonly #leaving = new AbortController();
   readonly #number: number;
   readonly #hidden: Hidden;
@@ -91,12 +91,14 @@ class Exchange {
     this.#seen = seen;
     seen.push(request);
     this.ended = this.#run(url, request, expected).finally(() => {
-      this.isOver = true;
+      this.#isOver = true;
+      this.#changes.happened();
     });
   }
 
-  get count(): number {
-    return partsOf(this.#seen, this.#number).filter((one) => !isWorking(one)).length;
+  /** Waits until this much has passed, or nothing more will. */
+  arrived(count: number): Promise<void> {
+    return this.#changes.until(() => this.#isOver || this.#count >= count);
   }
 
   leave(): void {
@@ -147,6 +149,8 @@ class Exchange {
 
   #pass(one: Passed): void {
     this.#seen.push(this.#hidden.hide(one));
+    if (!isWorking(one)) this.#count += 1;
+    this.#changes.happened();
   }
 }
 
@@ -175,6 +179,7 @@ export async function replayResponses(passed: readonly Passed[]): Promise<{
   const arrived = new Map<number, Request>();
   const unexpected: Passed[] = [];
   const ids = new Map<unknown, unknown>();
+  const changes = new Changes();
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await bodyOf(request);
@@ -192,6 +197,7 @@ export async function replayResponses(passed: readonly Passed[]): Promise<{
       return;
     }
     arrived.set(match.request, sent);
+    changes.happened();
     if (messageOf(match)["method"] !== undefined) {
       ids.set(messageOf(match)["id"], messageOf(sent)["id"]);
     }
@@ -202,10 +208,8 @@ export async function replayResponses(passed: readonly Passed[]): Promise<{
     for (const [at, one] of passed.entries()) {
       if (numberOf(one) !== number || "request" in one) continue;
       if ("end" in one && one.by === "client") return;
-      await vi.waitFor(() => {
-        const before = passed.slice(0, at).filter((other) => "request" in other);
-        if (!before.every((other) => arrived.has(numberOf(other)))) throw new Error("not yet");
-      }, soon);
+      const before = passed.slice(0, at).filter((other) => "request" in other);
+      await changes.until(() => before.every((other) => arrived.has(numberOf(other))));
       const message = "message" in one ? JSON.stringify(renamed(one.message, ids, false)) : "";
       if ("response" in one) {
         response.writeHead(one.status, one.headers).flushHeaders();

@@ -41,7 +41,9 @@ const columns: readonly (readonly [Direction, string])[] = [
 const words: Readonly<Record<Exclude<Transcript["verdict"], "fails">, string>> = {
   works: "✓",
   "in the request": "✓ in the request",
-  absent: "no tasks",
+  polled: "✓ by polling",
+  "no tasks": "no tasks",
+  "no push": "no push",
 };
 
 function cell(all: readonly Transcript[], direction: Direction, capability: string): string {

@@ -24,10 +24,10 @@ export type Passed =
 export type Direction = "to-parley" | "connect" | "with-tasks";
 
 /**
- * "works": it ended as it has to. "in the request": likewise, but without a task, because this client has none. "absent":
- * the peer has no tasks. "fails": it ended otherwise.
+ * "works": it ended as it has to. "in the request": likewise, but without a task, because this client has none. "polled":
+ * likewise, but the peer pushes nothing. "no tasks", "no push": the peer does not have them. "fails": it ended otherwise.
  */
-export type Verdict = "works" | "in the request" | "absent" | "fails";
+export type Verdict = "works" | "in the request" | "polled" | "no tasks" | "no push" | "fails";
 
 export interface Transcript {
   readonly notice: string;
