@@ -153,7 +153,7 @@ function entryFacts(
 }
 
 /** What an entry says. */
-function entryParts(entry: Entry, callId: string, values: boolean): Partial<EntryFacts> {
+export function entryParts(entry: Entry, callId: string, values: boolean): Partial<EntryFacts> {
   const { kind, key } = entry;
   const isStep = kind === "step" || kind === "threw" || kind === "begun";
   return {
