@@ -22,11 +22,11 @@ const auth: BearerAuthOptions = {
   verifier: {
     verifyAccessToken: async (token) => {
       const expiresAt = Date.now() / 1000 + 3_600;
-      return { token, clientId: "app", scopes: [], expiresAt, extra: { sub: token } };
+      return { token, clientId: "app", scopes: [], expiresAt };
     },
   },
 };
-const principal = ({ extra }: AuthInfo) => extra?.["sub"] as string;
+const principal = ({ token }: AuthInfo) => token;
 const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 const sending = { headers: { authorization: "Bearer ada" } };
 const Args = z.object({ of: z.int(), timeoutMs: z.int().optional(), nonce: z.string() });
