@@ -74,7 +74,7 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
                     </td>
                     <td class={isSilent ? "bad" : ""}>
                       {isSilent ? (
-                        "✕ silent, its tasks are taken over"
+                        "✕ silent"
                       ) : (
                         <>
                           <span class="good" aria-hidden="true">
@@ -92,7 +92,8 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
         )}
         {silent > 0 && (
           <p class="soft">
-            A worker that crashed stays in this list for a day. A worker that shut down leaves it.
+            Others take over the tasks of a worker that is silent. It stays in this list for a day
+            if it crashed, and leaves the list if it shut down.
           </p>
         )}
       </section>

@@ -69,7 +69,7 @@ function endOf(run: KnownRun, runs: readonly KnownRun[]): string {
 }
 
 const ends: Readonly<Record<string, string>> = {
-  parked: "It waits.",
+  parked: "It let go of the task to wait.",
   released: "The worker gave it back.",
   failed: "It failed and is tried again.",
   finished: "It finished.",
