@@ -145,7 +145,7 @@ test.each([{ expiresAt: Infinity }, { kind: "form" }, { callId: 1 }, { principal
     // @ts-expect-error -- a caller without types
     expect(() => sealTicket({ ...ticket, ...change }, keyring)).toThrow(
       new TypeError(
-        'sealTicket: this ticket could not be opened again. kind must be "url" or "external", expiresAt and asked finite numbers, and everything else a string.',
+        'sealTicket: this ticket could not be opened again. kind must be "url", "external" or "approval", expiresAt and asked finite numbers, and everything else a string.',
       ),
     );
   },

@@ -56,8 +56,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R3",
     what: "an entry is delivered before it is durable",
     file: playback,
-    find: "this.#loop.whenReady(() => append(entry), recorded)",
-    put: "this.#loop.whenReady(() => void append(entry), recorded)",
+    find: "whenReady(() => append(entry, shownBy",
+    put: "whenReady(() => void append(entry, shownBy",
   },
   {
     rule: "R3",
@@ -245,7 +245,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "outcomes are recorded after the abort",
     file: bodies,
-    find: "          if (!this.#isRecorded(operation, entry)) return;",
+    find: "          if (!this.#isRecorded(operation, entry)) return undefined;",
     put: "          if (!this.#isRecorded(operation, entry)) return void this.#carrier.append?.(entry);",
   },
   {
@@ -273,7 +273,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R11",
     what: "a step that belongs to a task's question starts before the task exists",
     file: bodies,
-    find: "      if (operation.isAside && this.#carrier.canDetach) continue;\n",
+    find: "      if (isForTask && this.#carrier.canDetach) continue;\n",
     put: "",
   },
   {
@@ -553,8 +553,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "the value that a body returns at once is recorded although the run has ended",
     file: bodies,
-    find: "return this.#isRecorded(operation, outcome) ? outcome : undefined;",
-    put: "return outcome;",
+    find: "return this.#isRecorded(operation, entry) ? entry : undefined;",
+    put: "return entry;",
   },
   {
     rule: "R5",
@@ -623,8 +623,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R7",
     what: "answers that were not used are not kept",
     file: "src/server/round/call.ts",
-    find: "[...state.unused, ...events(",
-    put: "[...events(",
+    find: "[...state.unused, ...came]",
+    put: "[...came]",
   },
   {
     rule: "R7",

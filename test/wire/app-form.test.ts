@@ -329,7 +329,9 @@ test("a client that can show forms costs the store nothing", async () => {
       return Reflect.get(of, name, of) as unknown;
     },
   });
-  const { app } = tracker({ store: watched, relay: true, url: "https://desk.example" });
+  // The audit is kept for every client.
+  const audit = { store: false };
+  const { app } = tracker({ store: watched, relay: true, url: "https://desk.example", audit });
   const able = { capabilities: { extensions, elicitation: { form: {}, url: {} } } };
   const first = await callTool(app, "resolve_bug", { id: 7 }, able);
   used.length = 0;
