@@ -54,4 +54,17 @@ export const deviations: readonly Deviation[] = [
     report:
       "`serverMultiRoundTripMiddleware` calls the handler again once. If the handler then asks for more input, its result, which has no content, goes to the 2025-11-25 client as if the tool had finished. Please repeat until there are no more input requests, with a limit, or answer with an error.",
   },
+  {
+    peer: "fastmcp",
+    direction: "to-parley",
+    capabilities: ["task", "task-asks", "task-after-round", "task-cancel"],
+    title: "The FastMCP client names no task in its headers",
+    rule: "Tasks extension, routing headers: over Streamable HTTP, a client sets `Mcp-Name` to the `taskId` in `tasks/get`, `tasks/update` and `tasks/cancel`. Streamable HTTP, server validation: a server refuses a request whose required headers are absent with error −32020.",
+    instead:
+      "`tasks/get` has no `Mcp-Name`, so Parley refuses it with −32020, as servers on the official TypeScript SDK do. The task continues on the server, and the client never sees its result.",
+    reproduction:
+      "call a tool that becomes a task with `fastmcp-tasks` installed, and look at the headers of `tasks/get`: there is `Mcp-Method: tasks/get`, and no `Mcp-Name`.",
+    report:
+      "`fastmcp_tasks.client` sends `tasks/get`, `tasks/update` and `tasks/cancel` without the header `Mcp-Name`, which the tasks extension requires over Streamable HTTP and whose value is the `taskId`. Servers that check the routing headers, among them those on the official TypeScript SDK, answer with −32020 (HeaderMismatch), so no task can be followed on them. Please send `Mcp-Name: <taskId>` with these three requests.",
+  },
 ];

@@ -13,7 +13,7 @@ import { ofWithTasks, toParley, toPeer } from "./peer-errands.ts";
 import type { Errand, Job, Outcome } from "./peer-errands.ts";
 import { record } from "./recorder.ts";
 import { writeTable } from "./table.ts";
-import { tidy } from "./tidy.ts";
+import { tidyWith } from "./tidy.ts";
 import { fileOf, written } from "./transcript.ts";
 import type { Direction, Passed, Transcript, Verdict } from "./transcript.ts";
 
@@ -39,6 +39,7 @@ async function kept(
   const verdict = verdictOf(peer, direction, job, outcome, recorder.passed);
   say(`${verdict}: ${direction} ${capability}`);
   if (verdict === "fails") say(`  ${JSON.stringify(outcome)}`);
+  const { passed, told } = tidyWith(recorder.passed, outcome);
   const transcript: Transcript = {
     notice: `Made by "npm run interop -- ${peer.name}" with ${peer.name} ${peer.version}. Do not edit it.`,
     peer: peer.name,
@@ -46,9 +47,9 @@ async function kept(
     direction,
     capability,
     errand: job.errand,
-    outcome,
+    outcome: told,
     verdict,
-    passed: tidy(recorder.passed),
+    passed,
   };
   writeFileSync(fileOf(transcript), written(transcript));
 }

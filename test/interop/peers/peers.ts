@@ -82,6 +82,7 @@ const none = { client: false, server: false };
 export const peers: readonly Peer[] = [
   goPeer("go-sdk", "1.8.0", none),
   pythonPeer("python-sdk", "2.3.0", none),
+  pythonPeer("fastmcp", "4.1.2", { client: true, server: true }),
 ];
 
 export function isInstalled([command, ...args]: Peer["toolchain"]): boolean {

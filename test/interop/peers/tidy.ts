@@ -12,26 +12,42 @@ export const messageOf = (one: Passed): Members =>
   "message" in one && isMembers(one.message) ? one.message : {};
 
 export function tidy(passed: readonly Passed[]): Passed[] {
-  return hidden(numbered(withoutWaiting(passed)));
+  return tidyWith(passed, undefined).passed;
 }
 
-/** How often a client sees a task at work depends on the machine. */
+/** The same, and what a client told about it in its own words, which may contain the same values. */
+export function tidyWith<T>(
+  passed: readonly Passed[],
+  told: T,
+): { readonly passed: Passed[]; readonly told: T } {
+  const hidden = new Hidden();
+  return {
+    passed: numbered(withoutWaiting(passed)).map((one) => hidden.hide(one)),
+    told: hidden.hide(told),
+  };
+}
+
+/** How often a client polls before something has happened depends on the machine. */
 function withoutWaiting(passed: readonly Passed[]): Passed[] {
   const polls = new Set(
-    passed.flatMap((one) =>
-      "request" in one && messageOf(one)["method"] === "tasks/get" ? [one.request] : [],
-    ),
+    passed.flatMap((one) => ("request" in one && isPoll(one) ? [one.request] : [])),
   );
+  let last = "";
   const idle = new Set(
     passed.flatMap((one) => {
-      const number = numberOf(one);
       const { result } = messageOf(one);
-      const isIdle = isMembers(result) && result["status"] === "working";
-      return polls.has(number) && isIdle ? [number] : [];
+      if (!polls.has(numberOf(one)) || !isMembers(result)) return [];
+      const { lastUpdatedAt: _, ...rest } = result;
+      const state = JSON.stringify(rest);
+      const isIdle = result["status"] === "working" || state === last;
+      last = state;
+      return isIdle ? [numberOf(one)] : [];
     }),
   );
   return passed.filter((one) => !idle.has(numberOf(one)) && !isAtWork(messageOf(one)));
 }
+
+export const isPoll = (one: Passed) => messageOf(one)["method"] === "tasks/get";
 
 /** Whether a message reports only that a task works. */
 function isAtWork({ method, params }: Members): boolean {
@@ -101,9 +117,4 @@ function members(params: Members, ids: ReadonlyMap<unknown, unknown>): Members {
       },
     }),
   };
-}
-
-function hidden(passed: readonly Passed[]): Passed[] {
-  const names = new Hidden();
-  return passed.map((one) => names.hide(one));
 }
