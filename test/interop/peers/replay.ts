@@ -7,7 +7,7 @@ import { vi } from "vitest";
 import { patience } from "../../patience.ts";
 import { Changes } from "./changes.ts";
 import { Hidden } from "./hidden.ts";
-import { isMembers, isPoll, messageOf, numberOf, renamed, tidy } from "./tidy.ts";
+import { isAnswered, isMembers, isPoll, messageOf, numberOf, renamed, tidy } from "./tidy.ts";
 import type { Passed } from "./transcript.ts";
 import {
   arrivedHeaders,
@@ -29,8 +29,12 @@ type Request = Extract<Passed, { request: number }>;
 const partsOf = (passed: readonly Passed[], number: number) =>
   passed.filter((one) => numberOf(one) === number);
 
-/** What passed, by exchange, because the order of what happens at once is not the same in every run. */
-export function byExchange(passed: readonly Passed[]): Passed[][] {
+/**
+ * What passed, by exchange, because the order of what happens at once is not the same in every run. Neither is the moment
+ * when a stream ends.
+ */
+export function byExchange(all: readonly Passed[]): Passed[][] {
+  const passed = all.filter((one) => !("end" in one));
   const numbers = new Set(passed.map(numberOf));
   return [...numbers].toSorted((one, other) => one - other).map((n) => partsOf(passed, n));
 }
@@ -54,6 +58,10 @@ export async function replayRequests(url: string, passed: readonly Passed[]): Pr
       exchanges.get(one.end)?.leave();
     }
   }
+  await allArrived(passed, exchanges);
+  for (const [number, exchange] of exchanges) {
+    if (!isAnswered(passed, number)) exchange.leaveStream();
+  }
   await Promise.all([...exchanges.values()].map(({ ended }) => ended));
   return seen.filter((one) => !isWorking(one));
 }
@@ -72,6 +80,7 @@ const isWorking = (one: Passed) => tidy([one]).length === 0;
 class Exchange {
   readonly ended: Promise<void>;
   #isOver = false;
+  #isStream = false;
   #count = 1;
   readonly #changes = new Changes();
   readonly #leaving = new AbortController();
@@ -103,6 +112,11 @@ class Exchange {
 
   leave(): void {
     this.#leaving.abort();
+  }
+
+  /** Leaves a stream that stays open. */
+  leaveStream(): void {
+    if (this.#isStream) this.leave();
   }
 
   async #run(url: string, request: Request, expected: readonly Passed[]): Promise<void> {
@@ -140,6 +154,7 @@ class Exchange {
       this.#pass({ ...told, ...(text !== "" && { message: JSON.parse(text) }) });
       return;
     }
+    this.#isStream = true;
     this.#pass(told);
     for await (const message of messagesOf(response.body)) {
       this.#pass({ event: this.#number, message });
@@ -226,8 +241,8 @@ export async function replayResponses(passed: readonly Passed[]): Promise<{
         response.writeHead(one.status, one.headers).flushHeaders();
         if (one.headers["content-type"] !== "text/event-stream") response.end(message);
       } else if ("event" in one) response.write(`event: message\ndata: ${message}\n\n`);
-      else response.end();
     }
+    if (isAnswered(passed, number)) response.end();
   };
 
   const server = createServer((request, response) => {

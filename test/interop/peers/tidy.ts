@@ -22,7 +22,7 @@ export function tidyWith<T>(
 ): { readonly passed: Passed[]; readonly told: T } {
   const hidden = new Hidden();
   return {
-    passed: numbered(withoutWaiting(passed)).map((one) => hidden.hide(one)),
+    passed: numbered(withoutEnds(withoutWaiting(passed))).map((one) => hidden.hide(one)),
     told: hidden.hide(told),
   };
 }
@@ -45,6 +45,21 @@ function withoutWaiting(passed: readonly Passed[]): Passed[] {
     }),
   );
   return passed.filter((one) => !idle.has(numberOf(one)) && !isAtWork(messageOf(one)));
+}
+
+/** After its response, a stream ends by itself, sooner or later. Only that a client leaves an open one matters. */
+function withoutEnds(passed: readonly Passed[]): Passed[] {
+  return passed.filter(
+    (one) => !("end" in one) || (one.by === "client" && !isAnswered(passed, one.end)),
+  );
+}
+
+/** Whether the exchange has the response to its request. */
+export function isAnswered(passed: readonly Passed[], number: number): boolean {
+  return passed.some((one) => {
+    const { result, error } = messageOf(one);
+    return !("request" in one) && numberOf(one) === number && (result ?? error) !== undefined;
+  });
 }
 
 export const isPoll = (one: Passed) => messageOf(one)["method"] === "tasks/get";
