@@ -7,6 +7,8 @@ import { dialectOf, type DraftDialect, type DraftTasks } from "../protocol/draft
 import type { Store } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
 import { errorText } from "../util/error-text.ts";
+import { onFirstUse } from "../util/on-first-use.ts";
+import { RenewedSignal } from "../util/renewed-signal.ts";
 import type { App, ParleyOptions } from "./app.ts";
 import { auditOf } from "./audit/audit.ts";
 import { checkedLimits } from "./limits.ts";
@@ -87,7 +89,7 @@ class ParleyApp implements App {
   #removeSignalHandlers: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   /** Aborts when the app closes, to end requests that wait for a task. */
-  #waits = new AbortController();
+  readonly #waits = new RenewedSignal();
   #keyring: Keyring | undefined;
   readonly #warnOfStrangers = strangerWarning(
     (message) => this.#core.logger.warn(message),
@@ -101,6 +103,7 @@ class ParleyApp implements App {
     this.#options = options;
     this.#dialect = dialectOf(options.drafts);
     const work = () => this.#work;
+    const measured = onFirstUse(telemetry);
     this.#core = {
       name: options.name,
       version: options.version,
@@ -108,7 +111,9 @@ class ParleyApp implements App {
       limits: checkedLimits(options.limits ?? {}),
       logger: loggerFor(options.logger),
       environment: nodeEnvironment,
-      telemetry: telemetry(),
+      get telemetry() {
+        return measured();
+      },
       isClosing: () => this.#closing !== undefined,
       watching: { watcher: undefined },
       undos: new UndoRegistry(),
@@ -269,6 +274,7 @@ class ParleyApp implements App {
 
   readonly attach: App["attach"] = (server, options = {}) => {
     this.#attachments.attach(server, options);
+    this.#measure();
     this.#startCheck.mounted();
     return server;
   };
@@ -284,6 +290,7 @@ class ParleyApp implements App {
     if (work === undefined) throw noStore("app.work()");
     this.#startCheck.must("gates");
     this.#keys("app.work", false);
+    this.#measure();
     await work.start(options);
     this.#closeBeforeExit();
     return { stop: () => work.runtime.drain(), close: this.close };
@@ -313,7 +320,6 @@ class ParleyApp implements App {
     this.#entry = undefined;
     // Otherwise closing would wait for requests that wait for a task.
     this.#waits.abort();
-    this.#waits = new AbortController();
     // Both at the same time, so that the worker claims nothing more while requests in progress finish.
     await Promise.all([
       this.#work?.runtime.drain(),
@@ -333,21 +339,28 @@ class ParleyApp implements App {
     await this.#ownStore.close();
     this.#ownStore = undefined;
     this.#endGauges?.();
+    this.#endGauges = undefined;
     this.#work = undefined;
   }
 
   #use(store: Store): void {
     this.#work = new Work(store, this.#core, this.#registry);
-    this.#endGauges = this.#core.telemetry.gauges(async () => (await this.health()).tasks);
   }
 
   /** In development on this machine, a tool that needs a store gets one. */
   async #storeByDefault(isLocal: boolean): Promise<void> {
     this.#startCheck.must("gates");
-    if (this.#work !== undefined) return;
+    if (this.#work !== undefined) return this.#measure();
     this.#ownStore = await storeByDefault(this.#registry, isLocal, this.#pages.isWanted);
     if (this.#ownStore === undefined) this.#pages.checkStore([]);
     else this.#use(this.#ownStore);
+    this.#measure();
+  }
+
+  /** Collects figures of the tasks from now on. This is not done when the app is made, because it loads OpenTelemetry. */
+  #measure(): void {
+    if (this.#work === undefined) return;
+    this.#endGauges ??= this.#core.telemetry.gauges(async () => (await this.health()).tasks);
   }
 
   async #workIfNeeded(): Promise<void> {
@@ -375,6 +388,7 @@ class ParleyApp implements App {
     if (this.#serving !== undefined) return this.#serving;
     // A tool that asks nothing needs neither keys nor a store, so the app serves without them.
     this.#startCheck.now();
+    this.#measure();
     const { auth, principal } = this.#options;
     const dialect = this.#dialect;
     this.#serving = new Serving({

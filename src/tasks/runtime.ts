@@ -4,6 +4,7 @@
 import type { Entry, Sender } from "../replay/journal.ts";
 import type { InboxEvent } from "../replay/inbox.ts";
 import type { Json } from "../util/json.ts";
+import { RenewedSignal } from "../util/renewed-signal.ts";
 import { Approvals } from "./approvals.ts";
 import { StoreClock } from "./clock.ts";
 import { bytesOf } from "./moves.ts";
@@ -83,7 +84,7 @@ export class TaskRuntime {
   readonly #clock = new StoreClock();
   readonly #streams: RunningStreams;
   /** Aborts when this process stops, so that its readers go on elsewhere. */
-  #readings = new AbortController();
+  readonly #readings = new RenewedSignal();
   #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
 
@@ -377,7 +378,6 @@ export class TaskRuntime {
   /** Stops the worker. Its tasks continue in other processes. */
   drain(): Promise<void> {
     this.#readings.abort();
-    this.#readings = new AbortController();
     return this.process.drain();
   }
 

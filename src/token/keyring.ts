@@ -43,7 +43,16 @@ export function parseKeys(keys: string | readonly string[]): Keyring {
     );
   }
   const [id, secret] = first;
-  return { sealing: { id, secret }, opening, decoy: createSecretKey(randomBytes(keyBytes)) };
+  let decoy: KeyObject | undefined;
+  return {
+    sealing: { id, secret },
+    opening,
+    // Made on first use, because Workers give no random bytes while a module loads.
+    get decoy() {
+      decoy ??= createSecretKey(randomBytes(keyBytes));
+      return decoy;
+    },
+  };
 }
 
 /** A new key for PARLEY_KEYS. A date such as "2026-11-15" is a good id. */

@@ -1,7 +1,6 @@
 // Random bytes from the system, fetched in bulk, because a dozen bytes cost as much as thousands.
 
 import { randomFillSync } from "node:crypto";
-import { startupSnapshot } from "node:v8";
 
 /** A source of random bytes. Tests replace it. */
 export type RandomBytes = (size: number) => Uint8Array;
@@ -11,7 +10,8 @@ let pool = Buffer.alloc(0);
 let used = 0;
 
 // Processes that start from one snapshot must not share the rest of the pool, or they would seal with the same nonces.
-if (startupSnapshot.isBuildingSnapshot()) {
+const { startupSnapshot } = process.getBuiltinModule?.("node:v8") ?? {};
+if (startupSnapshot?.isBuildingSnapshot?.()) {
   startupSnapshot.addSerializeCallback(() => {
     pool = Buffer.alloc(0);
     used = 0;

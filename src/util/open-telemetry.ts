@@ -1,8 +1,6 @@
 // The API of OpenTelemetry, if it is installed. It is an optional peer, and a project without it must compile, so its
 // types are declared here as far as they are used.
 
-import { createRequire } from "node:module";
-
 /** The name that spans and metrics are recorded under. */
 export const scope = "mcp-parley";
 
@@ -95,6 +93,7 @@ export function openTelemetry(): OpenTelemetry | undefined {
 
 function installed(): OpenTelemetry | undefined {
   try {
+    const { createRequire } = process.getBuiltinModule("node:module");
     const api: unknown = createRequire(import.meta.url)("@opentelemetry/api");
     return isApi(api) ? api : undefined;
   } catch {

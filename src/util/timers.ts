@@ -11,6 +11,14 @@ export function timerMs(ms: number): number {
   return Math.min(longestTimerMs, Math.max(0, Math.ceil(ms)));
 }
 
+/** Lets the process end before this timer fires. On Workers a timer may be a number, and keeps nothing alive. */
+export function unref<T extends object | number>(timer: T): T {
+  if (typeof timer === "object" && "unref" in timer && typeof timer.unref === "function") {
+    timer.unref();
+  }
+  return timer;
+}
+
 /**
  * How long to wait before the next attempt. The wait doubles after each failure, up to a limit. Half of it is random, so
  * that processes that failed together do not all retry together.

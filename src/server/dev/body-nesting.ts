@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Nesting } from "../../replay/carrier.ts";
 
 /** From Node 24 on, following an asynchronous context costs almost nothing. */
-export const isNestingFree: boolean = Number(process.versions.node.split(".")[0]) >= 24;
+export const isNestingFree: boolean = Number.parseInt(process.versions?.node ?? "", 10) >= 24;
 
 const storage = new AsyncLocalStorage<{ readonly owner: object; readonly step: string }>();
 

@@ -3,9 +3,16 @@
 
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { onFirstUse } from "../../util/on-first-use.ts";
 
-/** The folder of this library's code. The build merges files, so it is not a fixed number of steps up from here. */
-const [ourFolder = ""] = /^.*[\\/](?:src|dist)[\\/]/.exec(fileURLToPath(import.meta.url)) ?? [];
+/**
+ * The folder of this library's code. The build merges files, so it is not a fixed number of steps up from here. It is found
+ * on first use, because code that was bundled has no folder, and then no place either.
+ */
+const ourFolder = onFirstUse(() => {
+  const [folder] = /^.*[\\/](?:src|dist)[\\/]/.exec(fileURLToPath(import.meta.url)) ?? [];
+  return folder ?? "";
+});
 
 /** The nearest line of the author's own code, such as `deploy.ts:12`. */
 export function callerPlace(): string | undefined {
@@ -26,7 +33,7 @@ function placeOnStack(): string | undefined {
     const [, file, lineNumber] = /\(?((?:file:\/\/)?[^()\s]+):(\d+):\d+\)?$/.exec(line) ?? [];
     if (file === undefined || file.startsWith("node:")) continue;
     const path = file.startsWith("file:") ? fileURLToPath(file) : file;
-    if (!path.startsWith(ourFolder) || isTest(path)) return `${basename(path)}:${lineNumber}`;
+    if (!path.startsWith(ourFolder()) || isTest(path)) return `${basename(path)}:${lineNumber}`;
   }
   return undefined;
 }

@@ -4,6 +4,8 @@
 // Names are limited because V8 describes objects by the names that they have. It takes up to five microseconds for each name
 // that it has not seen in this place before, which is a hundred times what a number in a list takes.
 
+import { onFirstUse } from "../../util/on-first-use.ts";
+
 /** Deeper than any real request, and far from where a recursive check overflows the stack. */
 const deepest = 256;
 
@@ -66,7 +68,7 @@ export function tooMuchJson(bytes: Uint8Array, most: JsonBudget): string | undef
 }
 
 /** Differs in every process, so that a client cannot choose names that look the same. */
-const seed = Math.floor(Math.random() * 2 ** 32);
+const seed = onFirstUse(() => Math.floor(Math.random() * 2 ** 32));
 
 /** Whether there are more different names than this. Two names may count as one, which does no harm. */
 function hasMoreNames(bytes: Uint8Array, most: number): boolean {
@@ -100,7 +102,7 @@ function isName(bytes: Uint8Array, end: number): boolean {
 
 /** FNV-1a, with its high bits mixed in. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
-  let hash = seed;
+  let hash = seed();
   for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
   return hash ^ (hash >>> 15);
 }

@@ -1,6 +1,5 @@
 // The HTTP server of this process, on `node:http`: it checks Host and Origin, reports health, and closes gracefully.
 
-import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { hostHeaderValidation, originValidation } from "./node-adapter.ts";
@@ -103,6 +102,7 @@ export async function listen(
   const pending = new PendingResponses(closeIdle);
   const readiness = readinessOf(health);
   const publishes = metadata?.(() => url);
+  const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer(
     { requestTimeout: requestMs, keepAliveTimeout: idleMs },
     (req, res) => {

@@ -1,7 +1,6 @@
 // A web-standard handler and its form for `node:http`, for what an app serves besides MCP.
 
 import type { ServerResponse } from "node:http";
-import { Readable } from "node:stream";
 import type { NodeRequest } from "./node.ts";
 import { forgetBody } from "./turn-away.ts";
 
@@ -74,6 +73,7 @@ function bodyOf(req: NodeRequest): BodyInit {
     );
     return new URLSearchParams(fields).toString();
   }
+  const { Readable } = process.getBuiltinModule("node:stream");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Node's type for the web's stream
   return Readable.toWeb(req) as unknown as BodyInit;
 }

@@ -4,7 +4,7 @@
 import { nodeTurns } from "../../replay/turns.ts";
 import type { Turns } from "../../replay/turns.ts";
 import { randomBytes } from "../../token/random.ts";
-import { longestTimerMs } from "../../util/timers.ts";
+import { longestTimerMs, unref } from "../../util/timers.ts";
 
 /** What the server needs from its process. */
 export interface Environment {
@@ -33,7 +33,7 @@ export const nodeEnvironment: Environment = {
   },
   eventually: (ms, callback) => {
     const timer = setTimeout(callback, Math.min(ms, longestTimerMs));
-    timer.unref();
+    unref(timer);
     return () => clearTimeout(timer);
   },
   newId: () => randomBytes(16).toString("hex"),

@@ -1,11 +1,13 @@
 // Where the keys come from: the `keys` option, the PARLEY_KEYS variable, or a key for development.
 
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ParleyError } from "../../errors.ts";
 import { newKey, parseKeys } from "../../token/keyring.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import { errorText } from "../../util/error-text.ts";
+
+/** Only development needs files. */
+const fs = () => process.getBuiltinModule("node:fs");
 
 /** What decides which keys an app uses. */
 export interface KeySource {
@@ -39,13 +41,13 @@ export function resolveKeys({
 function developmentKey(): string {
   const file = join(process.cwd(), ".parley/keys");
   try {
-    if (existsSync(file)) {
+    if (fs().existsSync(file)) {
       warnIfShared(file);
-      return readFileSync(file, "utf8");
+      return fs().readFileSync(file, "utf8");
     }
     const key = newKey("dev");
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(join(dirname(file), ".gitignore"), "*\n");
+    fs().mkdirSync(dirname(file), { recursive: true });
+    fs().writeFileSync(join(dirname(file), ".gitignore"), "*\n");
     return savedKey(file, key);
   } catch (cause) {
     // Desktop clients start a server in a folder that it may not write to. The key then lives as long as this process.
@@ -61,7 +63,7 @@ function developmentKey(): string {
  * a repository.
  */
 function warnIfShared(file: string): void {
-  if (process.platform === "win32" || (statSync(file).mode & 0o077) === 0) return;
+  if (process.platform === "win32" || (fs().statSync(file).mode & 0o077) === 0) return;
   process.stderr.write(
     `parley warn: ${file} can be read by other users, so others may know the development key. Delete it, and a new key is made at the next start.\n`,
   );
@@ -69,11 +71,11 @@ function warnIfShared(file: string): void {
 
 function savedKey(file: string, key: string): string {
   try {
-    writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
+    fs().writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
     return key;
   } catch (error) {
     // Another process has just written its key, so that key is used.
-    if (existsSync(file)) return readFileSync(file, "utf8");
+    if (fs().existsSync(file)) return fs().readFileSync(file, "utf8");
     throw error;
   }
 }

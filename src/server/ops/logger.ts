@@ -27,7 +27,15 @@ export const stderrLogger: Logger = {
 
 function write(level: string, message: string, fields?: Record<string, unknown>): void {
   const rest = fields === undefined ? "" : ` ${escapeControls(jsonOf(fields))}`;
-  process.stderr.write(`parley ${level}: ${escapeLines(message)}${rest}\n`);
+  writeLine(`parley ${level}: ${escapeLines(message)}${rest}`);
+}
+
+/** Workers have no standard error. What they log goes through the console. */
+function writeLine(line: string): void {
+  const { stderr }: { readonly stderr?: NodeJS.WriteStream } = process;
+  // oxlint-disable-next-line no-console -- a Worker has nothing else
+  if (stderr === undefined) console.error(line);
+  else stderr.write(`${line}\n`);
 }
 
 /**
@@ -51,7 +59,7 @@ function writeObject(level: string, message: string, fields: Record<string, unkn
     line = JSON.stringify({ ...own, call: text(call), task: text(task), fields: notJson });
   }
   // JSON escapes line feeds already. In a string, the rest may be written as escapes too.
-  process.stderr.write(`${escapeControls(line)}\n`);
+  writeLine(escapeControls(line));
 }
 
 const notJson = "The fields are not JSON.";

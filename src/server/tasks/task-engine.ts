@@ -1,6 +1,5 @@
 // The app's durable side: its store, the task engine on that store, and the worker in this process, if there is one.
 
-import { hostname } from "node:os";
 import { ParleyError } from "../../errors.ts";
 import type { TaskLimits } from "../../tasks/limits.ts";
 import { defaultTaskLimits } from "../../tasks/limits.ts";
@@ -98,6 +97,7 @@ export class Work {
     }
     // The random part distinguishes two processes that have the same process id, one after the other.
     const random = this.#core.environment.newId().slice(0, 6);
+    const { hostname } = process.getBuiltinModule("node:os");
     const name = workerName(`${hostname()}-${process.pid}-${random}`, this.#core.version);
     if (await this.runtime.start({ name, concurrency, pollMs, sweepMs })) return;
     this.#core.logger.warn(
@@ -132,25 +132,26 @@ export class Work {
   // ---------------------------------------------------------------- logs and metrics
 
   #observer(): TaskObserver {
-    const { logger, telemetry } = this.#core;
+    const core = this.#core;
+    const { logger } = core;
     const audited = taskAudit(this.#core);
     return {
       created: (task) => {
-        telemetry.task("created", task.tool);
+        core.telemetry.task("created", task.tool);
         const { worker, hasDrained } = this.runtime.process;
         if (worker === undefined && !hasDrained) void this.#lookForWorker(task);
       },
-      finished: ({ tool }, status, ms) => telemetry.task(status, tool, ms),
+      finished: ({ tool }, status, ms) => core.telemetry.task(status, tool, ms),
       undoEnds: audited.undoEnds,
       cancelled: (task) => {
-        telemetry.task("cancelled", task.tool, task.updatedAt - task.createdAt);
+        core.telemetry.task("cancelled", task.tool, task.updatedAt - task.createdAt);
         return audited.cancelled(task);
       },
-      answered: ({ tool }, waitedMs) => telemetry.waited(tool, waitedMs),
-      expired: (count) => telemetry.expired(count),
+      answered: ({ tool }, waitedMs) => core.telemetry.waited(tool, waitedMs),
+      expired: (count) => core.telemetry.expired(count),
       leaseLost: (task) => {
         this.#leaseLosses += 1;
-        telemetry.task("lease_lost", task.tool);
+        core.telemetry.task("lease_lost", task.tool);
         logger.warn(
           this.outages.isDown
             ? "A task's lease was lost because the task store cannot be reached. A worker continues the task when it can."
@@ -184,7 +185,7 @@ export class Work {
           fieldsOf(task),
         ),
       undone: (task, step) => {
-        telemetry.task("undone", task.tool);
+        core.telemetry.task("undone", task.tool);
         logger.info(`Step "${step}" was undone.`, { ...fieldsOf(task), step });
       },
       undoDelayed: (task, step, error, until) =>
@@ -193,7 +194,7 @@ export class Work {
           { ...fieldsOf(task), step },
         ),
       undoFailed: (task, step, error) => {
-        telemetry.task("undo_failed", task.tool);
+        core.telemetry.task("undo_failed", task.tool);
         logger.error(
           `Step "${step}" of call ${task.callId} was not undone, and is not tried again: ${errorText(error)}. Undo it by hand.`,
           { ...fieldsOf(task), step },
@@ -202,7 +203,7 @@ export class Work {
       limitReached: (principal, limit, value) => this.#limitReached(principal, limit, value),
       storeFailed: (error) => {
         this.#storeErrors += 1;
-        telemetry.storeFailed(this.store["~store"]);
+        core.telemetry.storeFailed(this.store["~store"]);
         this.outages.failed(error);
       },
       // Another operation may still fail, so the log finds out by itself when an outage is over.

@@ -4,7 +4,8 @@
 // One hint covers many changes. It is sent outside of every transaction, because a transaction that notifies takes a
 // lock on the whole database when it commits.
 
-import { backOff } from "../../../util/timers.ts";
+import { onFirstUse } from "../../../util/on-first-use.ts";
+import { backOff, unref } from "../../../util/timers.ts";
 import { partsHint } from "../parts-hint.ts";
 import type { ChangeHint } from "../../store.ts";
 import type { PostgresClient } from "./pool.ts";
@@ -27,7 +28,7 @@ export class NotifyHints {
   readonly #wire: NotifyChannel;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
   /** Marks the hints of this store, which its own listeners have received already. */
-  readonly #sender = Math.random().toString(36).slice(2);
+  readonly #sender = onFirstUse(() => Math.random().toString(36).slice(2));
   /** The ids of changed tasks, and whether a worker should claim them. */
   #changed = new Map<string, boolean>();
   /** The ids of tasks whose parts have changed. */
@@ -94,14 +95,14 @@ export class NotifyHints {
     const parts = [...this.#parts];
     this.#parts = new Set();
     const payload = JSON.stringify({
-      from: this.#sender,
+      from: this.#sender(),
       ids,
       due,
       // Earlier versions do not read it.
       ...(parts.length === 0 ? {} : { parts }),
     });
     const isShort = Buffer.byteLength(payload) <= mostBytes;
-    const any = JSON.stringify({ from: this.#sender });
+    const any = JSON.stringify({ from: this.#sender() });
     await this.#wire.notify(isShort ? payload : any).catch(() => {});
   }
 
@@ -142,7 +143,7 @@ export class NotifyHints {
     // Hints from before this moment are lost, so anything may have changed.
     this.#announce({ id: undefined });
     this.#isHearing = false;
-    const nothing = JSON.stringify({ from: this.#sender, ids: [], due: [] });
+    const nothing = JSON.stringify({ from: this.#sender(), ids: [], due: [] });
     void this.#wire.notify(nothing).catch(() => {});
   }
 
@@ -154,10 +155,11 @@ export class NotifyHints {
     if (!this.#isWanted() || this.#again !== undefined) return;
     this.#failures += 1;
     const waitMs = backOff(this.#failures, { firstMs: 100, mostMs: 10_000 });
-    this.#again = setTimeout(() => {
+    const again = () => {
       this.#again = undefined;
       void this.#listen();
-    }, waitMs).unref();
+    };
+    this.#again = unref(setTimeout(again, waitMs));
   }
 
   #hangUp(): void {
@@ -170,7 +172,7 @@ export class NotifyHints {
 
   #hear(payload: string): void {
     const { from, ids, due, parts = [] } = read(payload);
-    if (from === this.#sender) {
+    if (from === this.#sender()) {
       this.#isHearing = true;
       return;
     }

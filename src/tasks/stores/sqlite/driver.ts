@@ -33,8 +33,11 @@ export interface Drivers {
 const ours: Drivers = {
   // This is not an `import`, because bundlers and older Nodes fail on a built-in module that they do not know.
   builtIn: () => withoutWarning(() => process.getBuiltinModule("node:sqlite")),
-  libsql: () => import("libsql"),
+  libsql: () => installed("libsql"),
 };
+
+/** Imports a package by a name that bundlers do not follow, because most programs do not have this one. */
+const installed = (name: string): Promise<unknown> => import(name);
 
 /** Node 22 warns in every process that SQLite is experimental. The store uses only what Node 24 has unchanged. */
 function withoutWarning<T>(load: () => T): T {

@@ -1,6 +1,5 @@
 // Opens the database file at a path, and brings its tables up to date.
 
-import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { SqliteDatabase } from "./driver.ts";
 import { loadDriver } from "./driver.ts";
@@ -10,6 +9,7 @@ import { busyTimeoutMs, patiently } from "./retry-when-busy.ts";
 /** Opens a database. The file and its folder are created if they are missing, for this user alone. */
 export async function openDatabase(path: string): Promise<SqliteDatabase> {
   const open = await loadDriver();
+  const { closeSync, mkdirSync, openSync } = process.getBuiltinModule("node:fs");
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite would make the file readable for every user. The files that it makes beside it get the mode of this one.
   closeSync(openSync(path, "a", 0o600));

@@ -1,0 +1,182 @@
+// Tries the built package on other runtimes: `npm run test:runtime -- node24 bun deno workerd`, without names on all of
+// them. Each runtime comes from npm into a folder of its own outside the repository, serves an app there, and is called
+// over HTTP.
+
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { newKey } from "../src/token/keyring.ts";
+import { smoke } from "../test/runtime/smoke.ts";
+import { root } from "./package.ts";
+import { ownKiB, writeProgram } from "./runtime-program.ts";
+import { type Runtime, runtimes } from "./runtimes.ts";
+
+/** The oldest date that docs/serve.md names. From then on, `process.env` holds the variables of a Worker. */
+const compatibilityDate = "2025-04-01";
+/** What this package may add to a Worker. */
+const mostKiB = 145;
+/** How long a runtime may take to start on a busy machine. */
+const patienceMs = 60_000;
+
+const asked = process.argv.slice(2);
+const unknown = asked.find((name) => runtimes[name] === undefined);
+if (unknown !== undefined) {
+  console.error(`There is no runtime "${unknown}". Use ${Object.keys(runtimes).join(", ")}.`);
+  process.exit(2);
+}
+
+function npmInstall(folder: string, packages: readonly string[]): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+  const npm = ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"];
+  const { status } = spawnSync("npm", [...npm, ...packages], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (status === 0) return;
+  rmSync(folder, { recursive: true, force: true });
+  throw new Error(`npm could not install ${packages.join(" ")}.`);
+}
+
+/** The runtime stays for the next time. What it runs is copied there anew. */
+function installed(runtime: Runtime): string {
+  const folder = join(tmpdir(), "parley-runtimes", runtime.package.replaceAll(/[^\w.-]/g, "-"));
+  const done = join(folder, "installed");
+  if (existsSync(done)) return folder;
+  const { devDependencies }: { devDependencies: Readonly<Record<string, string>> } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+  const others = ["@modelcontextprotocol/server", "libsql"];
+  console.log(`Installing ${runtime.package}…`);
+  npmInstall(folder, [
+    runtime.package,
+    ...others.map((name) => `${name}@${devDependencies[name]}`),
+  ]);
+  writeFileSync(done, "");
+  return folder;
+}
+
+/** The package as it is published, without packing it. */
+function put(dist: string, folder: string): void {
+  const place = join(folder, "node_modules/mcp-parley");
+  rmSync(place, { recursive: true, force: true });
+  mkdirSync(place, { recursive: true });
+  copyFileSync(join(root, "package.json"), join(place, "package.json"));
+  cpSync(dist, join(place, "dist"), { recursive: true });
+}
+
+/** Starts the program. Resolves to its process and its address. */
+async function started(runtime: Runtime, folder: string, program: string) {
+  const executable = runtime.executable(join(folder, "node_modules"));
+  const key = newKey("smoke");
+  const args = [...runtime.args, runtime.isWorker === true ? config(folder, key) : program];
+  const child = spawn(executable, args, {
+    cwd: mkdtempSync(join(tmpdir(), "parley-smoke-")),
+    env: { ...process.env, PARLEY_KEYS: key },
+    stdio: ["ignore", "pipe", "inherit", "pipe"],
+  });
+  try {
+    return { child, url: await address(child, runtime.isWorker === true ? 3 : 1) };
+  } catch (error) {
+    child.kill();
+    throw error;
+  }
+}
+
+/** A Worker reports its port on a channel of its own, as JSON. The others print their address. */
+async function address(child: ChildProcess, channel: 1 | 3): Promise<string> {
+  const output = child.stdio[channel];
+  if (!(output instanceof Readable)) throw new Error("The process has no output.");
+  const late = setTimeout(() => child.kill(), patienceMs);
+  try {
+    for await (const line of createInterface(output)) {
+      const [, url] = /^ready at (.*)$/.exec(line) ?? [];
+      const [, port] = /"port":(\d+)/.exec(line) ?? [];
+      if (url !== undefined) return url;
+      if (port !== undefined) return `http://127.0.0.1:${port}/`;
+    }
+  } finally {
+    clearTimeout(late);
+  }
+  throw new Error("It ended before it served anything.");
+}
+
+/** The configuration of workerd, beside the Worker. */
+function config(folder: string, key: string): string {
+  const file = join(folder, "worker.capnp");
+  writeFileSync(
+    file,
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = (
+    modules = [(name = "worker", esModule = embed "worker.js")],
+    compatibilityDate = "${compatibilityDate}",
+    compatibilityFlags = ["nodejs_compat"],
+    bindings = [(name = "PARLEY_KEYS", text = "${key}")],
+  ))],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+`,
+  );
+  return file;
+}
+
+async function tryOut(name: string, runtime: Runtime, dist: string): Promise<void> {
+  const folder = installed(runtime);
+  put(dist, folder);
+  const isWorker = runtime.isWorker === true;
+  const program = await writeProgram(folder, isWorker);
+  console.log(name);
+  if (isWorker) {
+    const size = await ownKiB(folder);
+    console.log(`  ${size.toFixed(1)} KiB of the Worker, gzipped, are mcp-parley`);
+    if (size > mostKiB) throw new Error(`mcp-parley may take at most ${mostKiB} KiB of a Worker.`);
+  }
+  const { child, url } = await started(runtime, folder, program);
+  try {
+    await smoke(url, !isWorker, (line) => console.log(line));
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+const dist = mkdtempSync(join(tmpdir(), "parley-dist-"));
+const build = spawnSync(
+  process.execPath,
+  ["--import", "tsx", join(root, "scripts/build.ts"), dist],
+  {
+    cwd: root,
+    stdio: "inherit",
+  },
+);
+if (build.status !== 0) throw new Error("The package could not be built.");
+const failed: string[] = [];
+for (const [name, runtime] of Object.entries(runtimes)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  try {
+    await tryOut(name, runtime, dist);
+  } catch (error) {
+    console.error(error);
+    failed.push(name);
+  }
+}
+rmSync(dist, { recursive: true, force: true });
+if (failed.length > 0) {
+  console.error(`The smoke suite failed on ${failed.join(", ")}.`);
+  process.exitCode = 1;
+} else console.log("The smoke suite passed.");
