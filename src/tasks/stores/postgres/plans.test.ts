@@ -83,7 +83,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["park", "'task-1', 1, '[]', '{}', array[]::text[]", ["tasks_pkey"]],
     [
       "append",
-      "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]', null, 'draft', 5, 1",
+      "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]', null, 'draft', 5, 1, null",
       ["task_parts_pkey", "tasks_pkey"],
     ],
     [
