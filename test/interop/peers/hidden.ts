@@ -16,6 +16,9 @@ const kinds: Readonly<Record<string, string>> = {
 const ticket = /(?<=[?&]state=)[^&"]+/;
 const here = /\b127\.0\.0\.1:\d+/g;
 
+/** The length of the shortest value that is hidden. */
+const shortest = 12;
+
 export class Hidden {
   readonly #names = new Map<string, string>();
   readonly #counts = new Map<string, number>();
@@ -48,13 +51,19 @@ export class Hidden {
       else if (member === "url" && typeof value === "string") {
         const [found] = ticket.exec(value) ?? [];
         if (found !== undefined) this.#name("ticket", found);
-      } else this.#learn(value);
+      } else {
+        // Some servers make up the keys of their questions.
+        if (member === "inputRequests") {
+          for (const key of Object.keys(Object(value))) this.#name("question", key, 40);
+        }
+        this.#learn(value);
+      }
     }
   }
 
-  #name(kind: string, value: string): void {
+  #name(kind: string, value: string, atLeast = shortest): void {
     // A short value is not an accident, and would be found within other words.
-    if (value.length < 12 || value.startsWith("~") || this.#names.has(value)) return;
+    if (value.length < atLeast || value.startsWith("~") || this.#names.has(value)) return;
     const count = kind === "time" ? 1 : (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);
     this.#names.set(value, kind === "time" ? aTime : `~${kind}-${count}~`);
@@ -70,7 +79,10 @@ export class Hidden {
     if (typeof message !== "object" || message === null) return message;
     if (Array.isArray(message)) return message.map((one) => this.#replacedIn(one, replace));
     return Object.fromEntries(
-      Object.entries(message).map(([name, value]) => [name, this.#replacedIn(value, replace)]),
+      Object.entries(message).map(([name, value]) => [
+        name.length < shortest ? name : replace(name),
+        this.#replacedIn(value, replace),
+      ]),
     );
   }
 }
