@@ -15,7 +15,7 @@ const title = ({ peer, version, capability, direction }: Transcript) =>
 const isToParley = ({ direction }: Transcript) => direction === "to-parley";
 
 describe("our server answers as it did", () => {
-  test.each(recorded.filter(isToParley).map((one) => [...title(one), one] as const))(
+  test.concurrent.each(recorded.filter(isToParley).map((one) => [...title(one), one] as const))(
     "%s",
     async (_, { passed }) => {
       const app = ourServer();
@@ -28,16 +28,15 @@ describe("our server answers as it did", () => {
 });
 
 describe("our client asks and ends as it did", () => {
-  test.each(recorded.filter((one) => !isToParley(one)).map((one) => [...title(one), one] as const))(
-    "%s",
-    async (_, { passed, direction, errand, outcome }) => {
-      const peer = await replayResponses(passed);
-      const run = direction === "connect" ? withConnect : withOfficial;
-      expect(await run(peer.url, errand)).toEqual(outcome);
-      expect(peer.requests()).toEqual(passed.filter((one) => "request" in one));
-      await peer.close();
-    },
-  );
+  test.concurrent.each(
+    recorded.filter((one) => !isToParley(one)).map((one) => [...title(one), one] as const),
+  )("%s", async (_, { passed, direction, errand, outcome }) => {
+    const peer = await replayResponses(passed);
+    const run = direction === "connect" ? withConnect : withOfficial;
+    expect(await run(peer.url, errand)).toEqual(outcome);
+    expect(peer.requests()).toEqual(passed.filter((one) => "request" in one));
+    await peer.close();
+  });
 });
 
 test("docs/interop.md shows these runs, and explains each that fails", () => {
