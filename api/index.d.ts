@@ -117,6 +117,16 @@ export declare interface App {
      */
     readonly notify: ServerNotifier;
     /**
+     * Runs what is due, then returns: for cron jobs, queues and functions, where no process stays to run tasks. A step that
+     * is still running when the time is up is cut off and runs again next time. After five times in a row the task fails.
+     *
+     * @example
+     * ```ts
+     * const { ran, nextDueAt } = await app.runDue({ budgetMs: 25_000 });
+     * ```
+     */
+    readonly runDue: (options: RunDueOptions) => Promise<RunDueResult>;
+    /**
      * Runs tasks in this process. `listen` and `stdio` do so by themselves; `fetch`, `node` and `attach` do not. If the process
      * runs tasks already, this returns the same worker, so that you can stop it.
      *
@@ -1413,6 +1423,22 @@ export declare interface RootsInputRequest {
 export declare type Routes = {
     readonly [path: `/${string}`]: (request: Request) => Response | Promise<Response>;
 };
+
+/** The options of `app.runDue`. */
+export declare interface RunDueOptions {
+    /** How long it may take, in milliseconds. The last 5 seconds are kept for running steps to end. */
+    readonly budgetMs: number;
+    /** How many tasks run at once. Default: 16. */
+    readonly concurrency?: number | undefined;
+}
+
+/** What one run has done. */
+export declare interface RunDueResult {
+    /** How many tasks it has worked on. A task that was due twice counts twice. */
+    readonly ran: number;
+    /** When something is due again. Undefined: nothing is due until something arrives. */
+    readonly nextDueAt: Date | undefined;
+}
 
 /** What the client's model wrote. */
 export declare interface Sample {

@@ -13,7 +13,8 @@ export type { AttachOptions } from "./server/sdk/adopt.ts";
 export type { Verified } from "./server/http/web.ts";
 export type { Logger, LogLine } from "./server/ops/logger.ts";
 export type { Health, TaskHealth } from "./server/ops/health.ts";
-export type { WorkOptions } from "./server/tasks/task-engine.ts";
+export type { RunDueOptions, WorkOptions } from "./server/tasks/task-engine.ts";
+export type { RunDueResult } from "./tasks/due-run.ts";
 
 // Tools, prompts and resources
 export type { HandlerArgs } from "./server/define/arguments.ts";

@@ -27,7 +27,8 @@ import type { Health } from "./ops/health.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { PrincipalOf } from "./round/principal.ts";
 import type { AttachOptions } from "./sdk/adopt.ts";
-import type { WorkOptions } from "./tasks/task-engine.ts";
+import type { RunDueResult } from "../tasks/due-run.ts";
+import type { RunDueOptions, WorkOptions } from "./tasks/task-engine.ts";
 
 /** The options of `parley()`: the server's name and version as in the SDK, and more. */
 export type ParleyOptions = Implementation & CommonOptions & AuthOptions;
@@ -199,6 +200,16 @@ export interface App {
    * `fetch`, `node` and `handle`. Over stdio and `attach`, use the SDK server's own methods.
    */
   readonly notify: ServerNotifier;
+  /**
+   * Runs what is due, then returns: for cron jobs, queues and functions, where no process stays to run tasks. A step that
+   * is still running when the time is up is cut off and runs again next time. After five times in a row the task fails.
+   *
+   * @example
+   * ```ts
+   * const { ran, nextDueAt } = await app.runDue({ budgetMs: 25_000 });
+   * ```
+   */
+  readonly runDue: (options: RunDueOptions) => Promise<RunDueResult>;
   /**
    * Runs tasks in this process. `listen` and `stdio` do so by themselves; `fetch`, `node` and `attach` do not. If the process
    * runs tasks already, this returns the same worker, so that you can stop it.

@@ -296,6 +296,15 @@ class ParleyApp implements App {
     return { stop: () => work.runtime.drain(), close: this.close };
   };
 
+  readonly runDue: App["runDue"] = async (options) => {
+    const work = this.#work;
+    if (work === undefined) throw noStore("app.runDue()");
+    this.#startCheck.must("gates");
+    this.#keys("app.runDue", false);
+    this.#measure();
+    return work.runDue(options);
+  };
+
   readonly health: App["health"] = () => healthOf(this.#core, this.#work);
   readonly readTicket: App["readTicket"] = (ticket) => ticketFacts(this.#core, ticket);
   readonly deliver: App["deliver"] = (ticket, value) => deliver(this.#core, ticket, value);

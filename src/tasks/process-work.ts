@@ -4,6 +4,8 @@
 import type { Stop } from "../replay/stop.ts";
 import type { StoreClock } from "./clock.ts";
 import type { ExecutionDeps } from "./execution/dependencies.ts";
+import { DueRun } from "./due-run.ts";
+import type { DueRunOptions, RunDueResult } from "./due-run.ts";
 import { isOutage, Outage } from "./outage.ts";
 import { Worker } from "./worker.ts";
 import type { Programs, WorkerOptions } from "./worker.ts";
@@ -15,6 +17,7 @@ export class ProcessWork {
   readonly #deps: Deps;
   readonly #ready: () => Promise<void>;
   readonly #rounds = new Map<Stop, Promise<unknown>>();
+  readonly #dueRuns = new Map<DueRun, Promise<RunDueResult>>();
   #worker: Worker | undefined;
   #draining: Promise<void> | undefined;
   /** The wait for a store that could not be reached at the start. */
@@ -64,13 +67,31 @@ export class ProcessWork {
     return true;
   }
 
+  /** Runs what is due, for a limited time. */
+  async runDue(options: DueRunOptions): Promise<RunDueResult> {
+    const { programs } = this.#deps;
+    await this.#ready();
+    if (programs.names().length === 0) return { ran: 0, nextDueAt: undefined };
+    const dueRun = new DueRun(programs, options, this.#deps);
+    const running = dueRun.run();
+    this.#dueRuns.set(dueRun, running);
+    try {
+      return await running;
+    } finally {
+      this.#dueRuns.delete(dueRun);
+    }
+  }
+
   /** Stops the worker. Its tasks continue in other processes. */
   drain(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
     this.#outage?.giveUp();
     if (worker !== undefined) this.#draining = worker.drain();
-    return this.#draining ?? Promise.resolve();
+    const drained = this.#draining ?? Promise.resolve();
+    if (this.#dueRuns.size === 0) return drained;
+    for (const dueRun of this.#dueRuns.keys()) dueRun.stop();
+    return Promise.allSettled([drained, ...this.#dueRuns.values()]).then(() => drained);
   }
 
   /** Registers a running round whose entries go to the store. It may go on after its client has hung up. */

@@ -4,6 +4,7 @@ import { ParleyError } from "../../errors.ts";
 import type { TaskLimits } from "../../tasks/limits.ts";
 import { defaultTaskLimits } from "../../tasks/limits.ts";
 import type { Program } from "../../tasks/program.ts";
+import type { RunDueResult } from "../../tasks/due-run.ts";
 import { TaskRuntime } from "../../tasks/runtime.ts";
 import type { Store, TaskStore } from "../../tasks/store.ts";
 import type { CallerLimit, TaskObserver } from "../../tasks/observer.ts";
@@ -26,6 +27,19 @@ export interface WorkOptions {
   readonly concurrency?: number | undefined;
 }
 
+/** The options of `app.runDue`. */
+export interface RunDueOptions {
+  /** How long it may take, in milliseconds. The last 5 seconds are kept for running steps to end. */
+  readonly budgetMs: number;
+  /** How many tasks run at once. Default: 16. */
+  readonly concurrency?: number | undefined;
+}
+
+function checkConcurrency(concurrency: number): void {
+  if (Number.isInteger(concurrency) && concurrency >= 1) return;
+  throw new RangeError(`concurrency is ${concurrency}. Pass a whole number of at least 1.`);
+}
+
 const pollMs = 1_000;
 const sweepMs = 30_000;
 const leastSilenceMs = 30_000;
@@ -42,6 +56,8 @@ export class Work {
   #leaseLosses = 0;
   #storeErrors = 0;
   readonly #refusedAt = new Map<CallerLimit, number>();
+  /** This process runs what is due now and then, so nobody has to be told that there is no worker. */
+  #hasRunner = false;
   #lookedForWorkerAt = Number.NEGATIVE_INFINITY;
 
   constructor(store: Store, core: Core, registrations: Iterable<Registration>) {
@@ -92,17 +108,33 @@ export class Work {
   }
 
   async start({ concurrency = 16 }: WorkOptions = {}): Promise<void> {
-    if (!Number.isInteger(concurrency) || concurrency < 1) {
-      throw new RangeError(`concurrency is ${concurrency}. Pass a whole number of at least 1.`);
-    }
-    // The random part distinguishes two processes that have the same process id, one after the other.
-    const random = this.#core.environment.newId().slice(0, 6);
-    const { hostname } = process.getBuiltinModule("node:os");
-    const name = workerName(`${hostname()}-${process.pid}-${random}`, this.#core.version);
+    checkConcurrency(concurrency);
+    const name = this.#workerName();
     if (await this.runtime.start({ name, concurrency, pollMs, sweepMs })) return;
     this.#core.logger.warn(
       "The task store cannot be reached yet. Until it can, this process reports that it is not ready, and keeps trying.",
     );
+  }
+
+  /** Runs what is due, then resolves. */
+  runDue({ budgetMs, concurrency = 16 }: RunDueOptions): Promise<RunDueResult> {
+    checkConcurrency(concurrency);
+    const { drainMs } = limitsOf(this.#core);
+    if (!(budgetMs > drainMs)) {
+      throw new RangeError(
+        `app.runDue({ budgetMs: ${budgetMs} }): ${drainMs} ms are kept for running steps to end, so nothing could start. Pass more than ${drainMs}.`,
+      );
+    }
+    this.#hasRunner = true;
+    return this.runtime.process.runDue({ name: this.#workerName(), concurrency, budgetMs });
+  }
+
+  /** The random part distinguishes two processes that have the same process id, one after the other. */
+  #workerName(): string {
+    const random = this.#core.environment.newId().slice(0, 6);
+    // Workers may have no node:os, and no process id.
+    const host = process.getBuiltinModule("node:os")?.hostname() ?? "worker";
+    return workerName(`${host}-${process.pid ?? 0}-${random}`, this.#core.version);
   }
 
   #names(): string[] {
@@ -139,7 +171,7 @@ export class Work {
       created: (task) => {
         core.telemetry.task("created", task.tool);
         const { worker, hasDrained } = this.runtime.process;
-        if (worker === undefined && !hasDrained) void this.#lookForWorker(task);
+        if (worker === undefined && !hasDrained && !this.#hasRunner) void this.#lookForWorker(task);
       },
       finished: ({ tool }, status, ms) => core.telemetry.task(status, tool, ms),
       undoEnds: audited.undoEnds,

@@ -32,6 +32,8 @@ export interface ExecutionDeps {
   readonly streams?: RunningStreams | undefined;
   /** The version of the app. If undefined, runs do not note it, and no task is left to another version. */
   readonly version?: string | undefined;
+  /** How long this process runs tasks, if it does so for a limited time: `budgetMs` of `app.runDue`. */
+  readonly budgetMs?: number | undefined;
   /** In development, clients see the whole cause of an engine failure. */
   readonly isDevelopment?: boolean | undefined;
 }

@@ -29,7 +29,7 @@ import { AbandonedError, HeldClaim, UnwrittenError } from "./held-claim.ts";
 import type { Lease } from "./lease-time.ts";
 import { sealedEnd } from "./sealed-end.ts";
 import { Reports } from "./status-reports.ts";
-import { lastCause, stuckTask } from "./stuck-task.ts";
+import { cutOff, lastCause, stuckTask } from "./stuck-task.ts";
 import { PartWriter } from "../streams/part-writer.ts";
 import { TaskJournal } from "./task-journal.ts";
 import { Undoing } from "./undoing.ts";
@@ -399,8 +399,14 @@ export class Execution {
   async #stopped(reason: StopReason): Promise<void> {
     if (reason !== "Draining") return;
     // The next worker must not start before the bodies here have ended or have been given up.
+    const isCut = this.#claim.stop.reason === "Draining";
+    const cut = isCut ? cutOff(this.#claimed.task, this.#bodies.values(), this.#deps) : undefined;
     await this.#bodiesEnd(abortedMs(this.#deps.limits));
-    await this.#deps.store.release(this.ref, { afterMs: 0, isFruitless: false, cause: undefined });
+    await this.#deps.store.release(this.ref, {
+      afterMs: 0,
+      isFruitless: cut !== undefined,
+      cause: cut,
+    });
   }
 
   async #bodiesEnd(mostMs: number): Promise<void> {
