@@ -80,27 +80,49 @@ test("the README's transcript is what the command prints, apart from times and s
   expect(plain(stderr + stdout)).toBe(plain(shown));
 });
 
-test("deploy-approval: one person's agent asks, another person follows the link", async () => {
+test("deploy-approval: an agent asks, two managers follow the link, and one command says who they are", async () => {
   const folder = mkdtempSync(join(tmpdir(), "deploy-approval-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const tasks = join(folder, "tasks.db");
+  const keys = { PARLEY_KEYS: `test:${"A".repeat(43)}` };
   const server = start(join(here, "deploy-approval/server.ts"), {
     PORT: "0",
-    PARLEY_KEYS: `test:${"A".repeat(43)}`,
-    TASKS_FILE: join(folder, "tasks.db"),
-    TRAIL_FILE: join(folder, "trail.jsonl"),
+    NODE_ENV: "development",
+    TASKS_FILE: tasks,
+    ...keys,
   });
   onTestFinished(() => server.kill("SIGKILL"));
   const printed = server.lines[Symbol.asyncIterator]();
   const [, url = ""] = String((await printed.next()).value).split(" ");
 
-  const client = new TaskClient({ url: `${url}/mcp`, headers: { authorization: "Bearer ada" } });
+  const client = new TaskClient({ url, headers: { authorization: "Bearer ada" } });
   const { taskId = "" } = await client.start("deploy", { service: "shop", version: "1.4.2" });
   const [, link = "", ...subject] = String((await printed.next()).value).split(" ");
   expect(subject.join(" ")).toBe("ada wants to deploy shop 1.4.2");
-  const ticket = new URL(link).searchParams.get("ticket") ?? "";
-  const body = new URLSearchParams({ ticket, decision: "approve" });
-  const headers = { cookie: "person=bob" };
-  expect((await fetch(`${url}/approve`, { method: "POST", headers, body })).status).toBe(200);
-  expect(await client.follow(taskId)).toBe("shop 1.4.2 is deployed. bob approved it.");
+  for (const name of ["bob", "carol"]) {
+    const headers = { cookie: `person=${name}`, origin: new URL(link).origin };
+    const page = await (await fetch(link, { headers })).text();
+    const digest = /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? "";
+    const body = new URLSearchParams({ digest, action: "accept", note: `${name} agrees` });
+    expect((await fetch(link, { method: "POST", headers, body })).status).toBe(200);
+  }
+  expect(await client.follow(taskId)).toBe("shop 1.4.2 is deployed. Approved by bob and carol.");
   expect((await printed.next()).value).toBe("deploy shop 1.4.2");
+
+  const main = join(here, "../src/cli/main.ts");
+  const question = ["audit", tasks, "--text", "shop 1.4.2", "--action", "approved", "--json"];
+  const { stdout } = await run(process.execPath, ["--import", "tsx", main, ...question], {
+    timeout: 100_000,
+    env: { ...process.env, ...keys },
+  });
+  const approved = { action: "approved", tool: "deploy", via: "link", principal: "ada" };
+  const shown = { message: "Deploy shop 1.4.2?", about: { Service: "shop", Version: "1.4.2" } };
+  expect(JSON.parse(stdout)).toMatchObject({
+    records: ["bob", "carol"].map((who) => ({
+      ...approved,
+      ...shown,
+      who,
+      note: `${who} agrees`,
+    })),
+  });
 });

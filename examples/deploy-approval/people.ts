@@ -1,22 +1,22 @@
-// Stands in for a directory and a sign-in: the people, which of them may approve, and who each token or cookie belongs to.
+// Stands in for a directory and a sign-in: the people, their groups, and who each token or cookie belongs to.
 
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
 import type { BearerAuthOptions } from "@modelcontextprotocol/server";
+import type { Visitor } from "mcp-parley";
 
-export interface Person {
-  readonly name: string;
-  readonly mayApprove: boolean;
-}
-
-const people: readonly Person[] = [
-  { name: "ada", mayApprove: false },
-  { name: "bob", mayApprove: true },
-  { name: "carol", mayApprove: true },
+const people: readonly Visitor[] = [
+  { principal: "ada", groups: ["developers"] },
+  { principal: "bob", groups: ["managers"] },
+  { principal: "carol", groups: ["managers"] },
+  { principal: "dan", groups: ["managers"] },
 ];
 
-/** The person with this name. A real site would look up a session instead. */
-export const personNamed = (name: string | undefined): Person | undefined =>
-  people.find((person) => person.name === name);
+const personNamed = (name: string | undefined) =>
+  people.find(({ principal }) => principal === name);
+
+/** Who is at the page. A real site would look up a session. In this example, the cookie has the person's name. */
+export const visitor = (request: Request): Visitor | undefined =>
+  personNamed(/person=(\w+)/.exec(request.headers.get("cookie") ?? "")?.[1]);
 
 /** Verifies the tokens of agents. In this example, a person's token is the person's name. */
 export const auth: BearerAuthOptions = {
@@ -25,7 +25,7 @@ export const auth: BearerAuthOptions = {
       const person = personNamed(token);
       if (person === undefined) throw new OAuthError(OAuthErrorCode.InvalidToken, "Unknown token");
       const expiresAt = Date.now() / 1000 + 3_600;
-      return { token, clientId: "an-agent", scopes: [], expiresAt, extra: { sub: person.name } };
+      return { token, clientId: "an-agent", scopes: [], expiresAt, extra: { sub: token } };
     },
   },
 };

@@ -2,16 +2,15 @@
 
 import process from "node:process";
 import { sqliteStore } from "mcp-parley/sqlite";
-import { startSite } from "./site.ts";
-import { Trail } from "./trail.ts";
+import { makeSite } from "./site.ts";
 
-const { PORT = "3000", TASKS_FILE, TRAIL_FILE = ".parley/trail.jsonl" } = process.env;
+const { PORT = "3000", TASKS_FILE, SITE_URL } = process.env;
 
-const { url } = await startSite({
-  port: Number(PORT),
+const { app } = makeSite({
   store: sqliteStore(TASKS_FILE),
-  trail: new Trail(TRAIL_FILE),
+  url: SITE_URL,
   mail: (subject, link) => console.log("mail", link, subject),
   deploy: (what) => console.log("deploy", what),
 });
+const { url } = await app.listen(Number(PORT));
 console.log("url", url);
