@@ -530,7 +530,10 @@ declare type ContextFor<T, O> = [T] extends [TaskMode] ? TaskContext : [O] exten
 
 /** One person's decision, for `app.decide`. */
 declare interface DecideInput {
-    /** The person. The same text that `parley({ principal })` gives for this person's calls. */
+    /**
+     * The person: the same text that `parley({ principal })` gives for their calls. It keeps people from deciding on their own
+     * requests, or twice.
+     */
     readonly who: string;
     /** The groups that the person belongs to now. */
     readonly groups: readonly string[];
@@ -907,7 +910,10 @@ declare interface OpenUrl {
 
 /** A person at the console, as `authorize` names them. */
 export declare interface Operator {
-    /** The name of the person, for the audit record. Another operator may see it. */
+    /**
+     * The person: the same text that `parley({ principal })` gives for their calls. It keeps people from deciding on their own
+     * requests, or twice. It is in the audit record, and other operators may see it.
+     */
     readonly who: string;
     /** The groups whose approvals and waits this person may answer. */
     readonly groups: readonly string[];
@@ -929,7 +935,7 @@ export declare interface Operator {
  * const console = operatorConsole(app, {
  *   authorize: async (request) => {
  *     const user = await signedIn(request);
- *     return user && { who: user.email, groups: user.groups, may: "act" };
+ *     return user && { who: user.id, groups: user.groups, may: "act" };
  *   },
  * });
  * await app.listen(3000, { console });

@@ -645,7 +645,10 @@ export declare type ContextFor<T, O> = [T] extends [TaskMode] ? TaskContext : [O
 
 /** One person's decision, for `app.decide`. */
 export declare interface DecideInput {
-    /** The person. The same text that `parley({ principal })` gives for this person's calls. */
+    /**
+     * The person: the same text that `parley({ principal })` gives for their calls. It keeps people from deciding on their own
+     * requests, or twice.
+     */
     readonly who: string;
     /** The groups that the person belongs to now. */
     readonly groups: readonly string[];

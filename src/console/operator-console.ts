@@ -31,7 +31,7 @@ export interface ConsoleOptions {
  * const console = operatorConsole(app, {
  *   authorize: async (request) => {
  *     const user = await signedIn(request);
- *     return user && { who: user.email, groups: user.groups, may: "act" };
+ *     return user && { who: user.id, groups: user.groups, may: "act" };
  *   },
  * });
  * await app.listen(3000, { console });

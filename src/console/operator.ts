@@ -2,7 +2,10 @@
 
 /** A person at the console, as `authorize` names them. */
 export interface Operator {
-  /** The name of the person, for the audit record. Another operator may see it. */
+  /**
+   * The person: the same text that `parley({ principal })` gives for their calls. It keeps people from deciding on their own
+   * requests, or twice. It is in the audit record, and other operators may see it.
+   */
   readonly who: string;
   /** The groups whose approvals and waits this person may answer. */
   readonly groups: readonly string[];

@@ -13,7 +13,10 @@ import { auditDecision } from "./decision-audit.ts";
 
 /** One person's decision, for `app.decide`. */
 export interface DecideInput {
-  /** The person. The same text that `parley({ principal })` gives for this person's calls. */
+  /**
+   * The person: the same text that `parley({ principal })` gives for their calls. It keeps people from deciding on their own
+   * requests, or twice.
+   */
   readonly who: string;
   /** The groups that the person belongs to now. */
   readonly groups: readonly string[];
