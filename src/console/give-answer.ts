@@ -11,7 +11,6 @@ import type { Json } from "../util/json.ts";
 import type { ApiCall } from "./api-call.ts";
 import { questionIn, whyNot } from "./open-question.ts";
 import type { OpenQuestion } from "./open-question.ts";
-import type { Admitted } from "./operator.ts";
 import { Refusal } from "./refusal.ts";
 import { taskIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
@@ -47,9 +46,10 @@ export async function giveAnswer(
       "The task waits for a value here, so this cannot be declined. Answer it, or cancel the task.",
     );
   }
-  const given = { value: value ?? null, isDecline };
+  const given = { value: value ?? null, isDecline, who: operator.who };
   const outcome = await fromStore(deliver(view, task, wait, question, given));
-  if (outcome.status === "delivered") await audited(view, operator, task, wait, given, note);
+  const isNoted = outcome.status === "delivered" && typeof note === "string" && note !== "";
+  if (isNoted) await noted(view, task, wait, given, note);
   return outcome;
 }
 
@@ -59,6 +59,7 @@ const malformed = () =>
 interface Given {
   readonly value: Json;
   readonly isDecline: boolean;
+  readonly who: string;
 }
 
 async function deliver(
@@ -66,8 +67,10 @@ async function deliver(
   task: TaskRecord,
   wait: Wait,
   question: OpenQuestion | undefined,
-  { value, isDecline }: Given,
+  { value, isDecline, who }: Given,
 ): Promise<AnswerOutcome> {
+  // The task records that it was the operator, and not the client, with the answer.
+  const from = { via: "console", who };
   const { callId } = task;
   const { key, wire, digest = externalDigest(key) } = wait;
   const isQuestion = wait.kind === "question";
@@ -89,36 +92,33 @@ async function deliver(
         ));
   if (reason !== undefined) return { status: "invalid", reason };
   if (!isQuestion || wait.page !== undefined) {
-    return { status: await tasks.deliver(callId, key, digest, raw) };
+    return { status: await tasks.deliver(callId, key, digest, raw, from) };
   }
   const read = await tasks.get(task.id);
-  const answered = read && (await tasks.answer(read, new Map([[wire, raw]])));
+  const answered = read && (await tasks.answer(read, new Map([[wire, raw]]), from));
   if (answered === undefined) return { status: "gone" };
   return { status: answered.accepted.includes(wire) ? "delivered" : "already_answered" };
 }
 
-/** That it was the operator, and not the client, stands in the audit. */
-async function audited(
+/** What the operator says about it goes to the audit alone, because the task keeps no notes. */
+async function noted(
   { inside }: StoreView,
-  { who }: Admitted,
-  task: TaskRecord,
+  { tool, callId, id, principal }: TaskRecord,
   { key, digest }: Wait,
-  { isDecline, value }: Given,
-  note: Json | undefined,
+  { isDecline, who }: Given,
+  note: string,
 ): Promise<void> {
-  const { core } = inside;
-  await core.audit({
+  await inside.core.audit({
     action: isDecline ? "declined" : "answered",
-    tool: task.tool,
-    callId: task.callId,
-    taskId: task.id,
-    principal: task.principal === "" ? undefined : task.principal,
+    tool,
+    callId,
+    taskId: id,
+    principal: principal === "" ? undefined : principal,
     who,
     key,
     digest,
     via: "console",
-    note: typeof note === "string" && note !== "" ? note : undefined,
-    value: core.auditing.values === true && !isDecline ? value : undefined,
-    occasion: `console ${who}`,
+    note,
+    occasion: inside.core.environment.newId(),
   });
 }

@@ -1,5 +1,6 @@
 // What the task engine reports to logs and metrics.
 
+import type { Sender } from "../replay/journal.ts";
 import type { TaskRecord } from "./task.ts";
 
 /** A limit that each caller has for itself, by its name in `parley({ limits })`. */
@@ -19,8 +20,8 @@ export interface TaskObserver {
   readonly created: (task: TaskRecord) => void;
   /** `ms` is how long the task has lived. */
   readonly finished: (task: TaskRecord, status: "completed" | "failed", ms: number) => void;
-  /** The response to the client waits for it. */
-  readonly cancelled: (task: TaskRecord) => void | Promise<void>;
+  /** The response to whoever cancelled it waits for it. Nobody is named if that was the caller. */
+  readonly cancelled: (task: TaskRecord, by?: Sender) => void | Promise<void>;
   /** An answer or a delivery was accepted, this many milliseconds after the task asked for it. */
   readonly answered?: (task: Pick<TaskRecord, "tool">, waitedMs: number) => void;
   /** A sweep ended this many live tasks, because their time was up. */

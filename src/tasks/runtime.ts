@@ -221,6 +221,7 @@ export class TaskRuntime {
   async answer(
     task: Pick<TaskSnapshot, "id" | "callId" | "tool" | "principal" | "questionKeys" | "updatedAt">,
     answers: ReadonlyMap<string, Json>,
+    from: Sender = {},
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
     const { store, sealer, observer } = this.#options;
     const { id, callId, tool, principal = "", questionKeys: keys } = task;
@@ -228,7 +229,7 @@ export class TaskRuntime {
     const given = [...keys].flatMap(([wire, asked]) => {
       const value = answers.get(wire);
       if (value === undefined) return [];
-      return [{ wire, value: sealAnswer(sealer, callId, value, asked) }];
+      return [{ wire, value: sealAnswer(sealer, callId, value, asked, from) }];
     });
     if (given.length === 0) return { accepted: [] };
     const bytes = bytesOf(given.map(({ value }) => value));
@@ -241,14 +242,14 @@ export class TaskRuntime {
   }
 
   /** Cancels a task that is live. Resolves to undefined if there is no such task. */
-  async cancel(id: string): Promise<TaskSnapshot | undefined> {
+  async cancel(id: string, by?: Sender): Promise<TaskSnapshot | undefined> {
     await this.ready();
     const { store, sealer, limits, observer } = this.#options;
     const before = await store.read(id);
     const task = await store.cancel(id, limits.keepMs);
     // If several requests cancel the task, one of them ends it.
     const isNews = before !== undefined && isLive(before) && task?.revision !== before.revision;
-    if (task?.status === "cancelled" && isNews) await observer.cancelled(task);
+    if (task?.status === "cancelled" && isNews) await observer.cancelled(task, by);
     return task && snapshotOf(sealer, task);
   }
 

@@ -92,8 +92,8 @@ export class CallAudit {
     const common = { ...caller, key, digest, message };
     const usual = partOf(entry, question);
     const parts = records?.(entry) ?? [usual];
-    return parts.map(({ value, via = usual.via, ...part }) => {
-      const who = part.who === caller.principal ? undefined : part.who;
+    return parts.map(({ value, via = usual.via, who: by = usual.who, ...part }) => {
+      const who = by === caller.principal ? undefined : by;
       return { ...common, ...part, via, who, ...(isSecret === true ? {} : { value }) };
     });
   }

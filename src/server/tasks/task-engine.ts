@@ -175,9 +175,9 @@ export class Work {
       },
       finished: ({ tool }, status, ms) => core.telemetry.task(status, tool, ms),
       undoEnds: audited.undoEnds,
-      cancelled: (task) => {
+      cancelled: (task, by) => {
         core.telemetry.task("cancelled", task.tool, task.updatedAt - task.createdAt);
-        return audited.cancelled(task);
+        return audited.cancelled(task, by);
       },
       answered: ({ tool }, waitedMs) => core.telemetry.waited(tool, waitedMs),
       expired: (count) => core.telemetry.expired(count),
