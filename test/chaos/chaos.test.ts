@@ -61,6 +61,16 @@ test.each(["sqlite", "postgres"] as const)(
   },
 );
 
+test.each(["sqlite", "postgres"] as const)(
+  "on %s, the same holds where short calls of runDue replace every worker",
+  async (store) => {
+    const chosen = options({ store, mostDeeds: 6, runDue: true, tasks: 30, atOnce: 30 });
+    const { violations, deeds } = await chaos(chosen);
+    expect(violations, `seed ${chosen.seed}`).toEqual([]);
+    expect(deeds.kills + deeds.pauses).toBeGreaterThan(0);
+  },
+);
+
 test.each(sabotages)(
   "a broken engine is detected: %s",
   async (sabotage) => {

@@ -24,6 +24,7 @@ const usage = `Usage: npm run chaos -- [options]
   --cancels <share>      cancels this share of the tasks, from 0 to 1, gives most steps an
                          undo, and lets some handlers throw (0)
   --streams              tasks that stream, and readers that disconnect and go on elsewhere
+  --run-due              every worker is replaced by short calls of runDue
   --outages              kills Postgres itself now and then, and starts it again
   --sabotage <name>      ${sabotages.join(", ")}:
                          breaks the engine, in a run that is apt to show it
@@ -53,6 +54,7 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
       cancels: text,
       outages: { type: "boolean" },
       streams: { type: "boolean" },
+      "run-due": { type: "boolean" },
     },
   });
   const { store = "sqlite", sabotage } = values;
@@ -81,6 +83,7 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
     mostDeeds: trial?.mostDeeds,
     outages: values.outages,
     streams: values.streams,
+    runDue: values["run-due"],
     cancels: number("cancels"),
     evidence: values.evidence,
     log: (line) => void process.stderr.write(`${line}\n`),

@@ -60,6 +60,8 @@ export interface ChaosOptions {
   readonly cancels?: number | undefined;
   /** Whether the tasks stream, and readers follow them. Undefined: no, unless `tools` names one that streams. */
   readonly streams?: boolean | undefined;
+  /** Whether short calls of `runDue` take the place of every worker. Undefined: no. */
+  readonly runDue?: boolean | undefined;
   readonly log: Log;
   /** Where to keep the evidence. Undefined: it is removed after the run. */
   readonly evidence: string | undefined;
@@ -90,6 +92,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
         evidence: options.evidence ?? join(folder, "evidence.jsonl"),
         concurrency: 16,
         undoes: (options.cancels ?? 0) > 0,
+        runDue: options.runDue === true,
       };
       const outage =
         postgres === undefined || options.outages !== true

@@ -22,6 +22,8 @@ export interface Setting {
   readonly concurrency: number;
   /** Whether steps have undos, and some handlers throw at their end. */
   readonly undoes: boolean;
+  /** Whether each replica runs what is due in short runs, one after the other, instead of having a worker. */
+  readonly runDue: boolean;
 }
 
 export function openStore({ store, place, leaseMs }: Setting): TaskStore {
