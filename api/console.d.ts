@@ -551,7 +551,7 @@ declare interface DecideResult {
      * the call has ended, or the time limit of the approval has passed.
      */
     readonly status: "counted" | "approved" | "declined" | "already_decided" | "not_allowed" | "gone";
-    /** What has been decided so far. It is empty for people who may not decide. */
+    /** What has been decided so far. It is empty for people who may not decide, and who come too late and have not decided. */
     readonly decisions: readonly Decision[];
 }
 

@@ -94,14 +94,23 @@ function openedIn({ inside }: StoreView, entries: readonly AuditEntry[]): readon
 }
 
 function factsOf(record: AuditRecord, { values }: Admitted): AuditFacts {
-  const { at, value, about: _about, digest: _digest, message, ...rest } = record;
+  const { at, value, about: _about, digest: _digest, message, note, ...rest } = record;
+  // The note of a person may say as much as a value. Of other records it is a name or a code.
+  const isOpen = values || !hasPersonsNote.has(record.action);
   return {
     ...withoutUndefined(rest),
     at: at.getTime(),
+    ...(isOpen && note !== undefined && { note }),
     ...(values && message !== undefined && { message }),
     ...(values && value !== undefined && { value }),
   };
 }
+
+/** What people say themselves, or an error says that an author's code threw. */
+const hasPersonsNote: ReadonlySet<AuditRecord["action"]> = new Set([
+  ...(["answered", "declined", "approved", "rejected", "too_late"] as const),
+  "undo_failed",
+]);
 
 type Defined<T> = { [Member in keyof T]: Exclude<T[Member], undefined> };
 

@@ -36,14 +36,17 @@ export async function listInbox(
   };
 }
 
-/** What has been decided so far. The names are in plain text in the store, and the notes are not. */
+/** What has been decided so far. Why is sealed, and is for those who decide and those who may see values. */
 function decisionsIn(
   { sealer }: StoreView,
+  { who, values }: Admitted,
   { callId }: TaskRecord,
   { wire, decisions = [] }: Wait,
+  mayAnswer: boolean,
 ): readonly DecisionFacts[] {
-  const all = opened(sealer, (open) => openDecisions(open, callId, wire, decisions));
-  return (all ?? []).map(decisionFacts);
+  const all = opened(sealer, (open) => openDecisions(open, callId, wire, decisions)) ?? [];
+  const isShown = values || mayAnswer || all.some((one) => one.who === who);
+  return all.map((one) => decisionFacts(isShown ? one : { ...one, note: undefined }));
 }
 
 const nextOf = ({ since, taskId, wire }: OpenWait): string =>
@@ -92,7 +95,7 @@ async function itemOf(
       since,
       ...(dueAt !== undefined && { dueAt }),
       ...questionFacts(question, mayAnswer || operator.values),
-      decisions: kind === "approval" ? decisionsIn(view, task, wait) : [],
+      decisions: kind === "approval" ? decisionsIn(view, operator, task, wait, mayAnswer) : [],
       ...(wait.needs !== undefined && { needed: wait.needs }),
       mayAnswer,
       ...(reason !== undefined && { whyNot: reason }),

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { patience } from "../patience.ts";
 import { begun } from "../wire/task-calls.ts";
-import { admin, opened } from "./opened.ts";
+import { admin, clerk, opened, viewer } from "./opened.ts";
 import { shop, waiting } from "./shop.ts";
 
 interface Shown {
@@ -91,4 +91,34 @@ test("a task that an operator cancels is recorded once, with the operator's name
   expect(await evidence(at, id, "call_cancelled")).toEqual([
     { action: "call_cancelled", who: "ada", via: "console" },
   ]);
+});
+
+test("why someone decided is for those who decide, and for those who may see values", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "refund");
+  const bo = { ...clerk, who: "bo", values: false };
+  const outsider = { ...clerk, who: "olga", groups: ["sales"], values: false };
+  const decide = (operator: typeof clerk) =>
+    at.post(
+      "api/decisions",
+      { task: id, key: "refund", approve: true, note: "he is ill" },
+      operator,
+    );
+  expect((await decide(admin)).body).toMatchObject({ status: "counted" });
+  const seen = async (operator: typeof clerk) => {
+    const paths = [`api/tasks/${id}`, "api/inbox", "api/tasks", "api/health", "api/audit"];
+    const got = await Promise.all(paths.map(async (path) => (await at.get(path, operator)).body));
+    return paths.filter((_, n) => JSON.stringify(got[n]).includes("he is ill"));
+  };
+  expect(await seen(viewer)).toEqual([]);
+  expect(await seen(outsider)).toEqual([]);
+  // Whoever has to decide next may know why the others agreed.
+  expect(await seen(bo)).toEqual(["api/inbox"]);
+  expect(await seen({ ...viewer, values: true })).toContain("api/audit");
+  // Nor does it help to decide when it is too late.
+  expect((await decide(bo)).body).toMatchObject({ status: "approved" });
+  const late = (await decide(outsider)).body;
+  expect(late).toEqual({ status: "already_decided", decisions: [] });
+  expect((await decide(bo)).body).toMatchObject({ decisions: [{ note: "he is ill" }, {}] });
 });

@@ -34,7 +34,7 @@ export interface DecideResult {
    * the call has ended, or the time limit of the approval has passed.
    */
   readonly status: "counted" | "approved" | "declined" | "already_decided" | "not_allowed" | "gone";
-  /** What has been decided so far. It is empty for people who may not decide. */
+  /** What has been decided so far. It is empty for people who may not decide, and who come too late and have not decided. */
   readonly decisions: readonly Decision[];
 }
 
@@ -120,7 +120,12 @@ async function attempts(
     const of = { callId, key, deciding };
     if (found.status === "decided") {
       await auditDecision(core, of, "too_late");
-      return { status: "already_decided", decisions: found.decisions.map(asDecision) };
+      // A closed approval no longer says who could have decided, so only those who took part are told by whom and why.
+      const isOwn = found.decisions.some((one) => one.who === who);
+      return {
+        status: "already_decided",
+        decisions: isOwn ? found.decisions.map(asDecision) : [],
+      };
     }
     if (found.status !== "open") break;
     if (!mayDecide(found, deciding)) return { status: "not_allowed", decisions: [] };
