@@ -278,7 +278,7 @@ export declare interface AttachOptions {
 }
 
 /** What an audit record says has happened. */
-export declare type AuditAction = ("asked" | "answered" | "declined" | "cancelled" | "timed_out") | ("approved" | "rejected" | "too_late") | ("call_cancelled" | "undone" | "undo_failed") | ("connected" | "disconnected" | "token_refused");
+export declare type AuditAction = ("asked" | "answered" | "declined" | "cancelled" | "timed_out") | ("approved" | "rejected" | "too_late") | ("call_cancelled" | "rerun" | "undone" | "undo_failed") | ("connected" | "disconnected" | "token_refused");
 
 /** The options of the audit, for `parley({ audit })`. */
 export declare interface AuditOptions {
@@ -318,7 +318,7 @@ export declare interface AuditRecord {
     readonly about?: About | undefined;
     /** How the question went to the person, or how the answer came. */
     readonly via?: Via | undefined;
-    /** The name of the undo or the provider, the note of a decision, or why a token was refused. */
+    /** The name of the undo or the provider, the note of a decision, the task that a rerun made, or why a token was refused. */
     readonly note?: string | undefined;
     /** The answer. Only with `audit: { values: true }`, and never that of a sensitive question. */
     readonly value?: Json | undefined;

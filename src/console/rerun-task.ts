@@ -21,7 +21,7 @@ export async function rerunTask(
   { operator, id, body }: Pick<ApiCall, "operator" | "id" | "body">,
 ): Promise<TaskOutcome> {
   const { inside, store, tasks, sealer } = view;
-  const { logger, environment } = inside.core;
+  const { logger, environment, audit } = inside.core;
   const task = await taskIn(view, id);
   if (sealer === undefined || !mayRerun(view, operator, task)) {
     throw new Refusal(
@@ -51,6 +51,17 @@ export async function rerunTask(
         ttlMs: undefined,
       }),
     );
+    await audit({
+      action: "rerun",
+      tool: task.tool,
+      callId: task.callId,
+      taskId: id,
+      principal: task.principal === "" ? undefined : task.principal,
+      who: operator.who,
+      via: "console",
+      note: made.id,
+      occasion: made.id,
+    });
     await noteRerun(view, task, { ...origin, task: made.id });
     logger.info(`A task was run again from entry ${from}, by ${operator.who}.`, {
       task: made.id,

@@ -93,6 +93,18 @@ test("a task that an operator cancels is recorded once, with the operator's name
   ]);
 });
 
+test("a task that is run again says so, with the new task and who did it", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "order");
+  await at.post("api/answers", { task: id, key: "how", value: { way: "post" } }, admin);
+  await evidence(at, id);
+  const { body } = await at.post(`api/tasks/${id}/rerun`, { from: 4 }, admin);
+  expect(await evidence(at, id, "rerun")).toEqual([
+    { action: "rerun", who: "ada", via: "console", note: (body as { task: string }).task },
+  ]);
+});
+
 test("why someone decided is for those who decide, and for those who may see values", async () => {
   const made = shop();
   const at = await opened(made.app);

@@ -20,7 +20,7 @@ export interface AuditFilters {
 const actions = [
   ...(["asked", "answered", "declined", "cancelled", "timed_out"] as const),
   ...(["approved", "rejected", "too_late"] as const),
-  ...(["call_cancelled", "undone", "undo_failed"] as const),
+  ...(["call_cancelled", "rerun", "undone", "undo_failed"] as const),
   ...(["connected", "disconnected", "token_refused"] as const),
 ] satisfies readonly AuditAction[];
 

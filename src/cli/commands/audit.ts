@@ -46,8 +46,8 @@ records that were sealed with keys you have replaced since, add those keys.
 Filters (all that you pass must fit)
   --text TEXT       in the question, in what was shown beside it, or in a note
   --action A,B      asked, answered, declined, cancelled, timed_out, approved,
-                    rejected, too_late, call_cancelled, undone, undo_failed,
-                    connected, disconnected, token_refused
+                    rejected, too_late, call_cancelled, rerun, undone,
+                    undo_failed, connected, disconnected, token_refused
   --who NAME        who did it: the caller, unless someone else is named
   --principal NAME  whose call it is
   --tool NAME

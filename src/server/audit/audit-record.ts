@@ -8,7 +8,7 @@ import type { Via } from "../round/ways.ts";
 export type AuditAction =
   | ("asked" | "answered" | "declined" | "cancelled" | "timed_out")
   | ("approved" | "rejected" | "too_late")
-  | ("call_cancelled" | "undone" | "undo_failed")
+  | ("call_cancelled" | "rerun" | "undone" | "undo_failed")
   | ("connected" | "disconnected" | "token_refused");
 
 /** One thing that happened. It is flat, because a sink writes rows. */
@@ -39,7 +39,7 @@ export interface AuditRecord {
   readonly about?: About | undefined;
   /** How the question went to the person, or how the answer came. */
   readonly via?: Via | undefined;
-  /** The name of the undo or the provider, the note of a decision, or why a token was refused. */
+  /** The name of the undo or the provider, the note of a decision, the task that a rerun made, or why a token was refused. */
   readonly note?: string | undefined;
   /** The answer. Only with `audit: { values: true }`, and never that of a sensitive question. */
   readonly value?: Json | undefined;
