@@ -286,6 +286,24 @@ describe("the page", () => {
     expect(await (await at(app, url, "cy")).text()).toContain("Approved");
   });
 
+  test.each([
+    ["a text for the list of groups", { principal: "zoe", groups: "ex-managers" }],
+    ["no name", { principal: undefined, groups: ["managers"] }],
+    ["an empty name", { principal: "", groups: ["managers"] }],
+  ])("does not take a decision if authorize returns %s", async (_what, visitor) => {
+    const authorize = () => visitor as unknown as Visitor;
+    const made = await make({ of: 1 }, { pages: { authorize } });
+    const { url, id } = await start(made);
+    expect((await at(made.app, url, "bo")).status).toBe(503);
+    expect((await send(made.app, url, "bo", { action: "accept" })).status).toBe(503);
+    const { result } = await exchange(
+      made.app,
+      envelope("tasks/get", { taskId: id }, { capabilities }),
+      asAda,
+    );
+    expect(result).toMatchObject({ status: "working" });
+  });
+
   test("a refusal on the page ends it", async () => {
     const made = await make();
     const { id, url } = await start(made);

@@ -47,7 +47,18 @@ export async function visitorAt(
   { authorize }: Doorkeeping,
   request: Request,
 ): Promise<Visitor | Response | undefined> {
-  return authorize?.(request);
+  const visitor = await authorize?.(request);
+  if (visitor === undefined || visitor instanceof Response) return visitor;
+  return checkedVisitor(visitor);
+}
+
+/** For JavaScript authors: a slip must not open anything. A text would have every part of it as a group. */
+function checkedVisitor(visitor: Visitor): Visitor {
+  const { principal, groups = [] }: Visitor = Object(visitor);
+  if (typeof principal === "string" && principal !== "" && Array.isArray(groups)) return visitor;
+  throw new TypeError(
+    "parley({ pages }): authorize must return { principal, groups: […] }, a Response, or undefined.",
+  );
 }
 
 /** Lets the visitor in, refuses, or sends the visitor elsewhere. */
@@ -58,7 +69,7 @@ export async function admit(
 ): Promise<Admitted | "refused" | "other" | Response> {
   const { authorize, hasAuth, isDevelopment } = door;
   if (authorize === undefined) return hasAuth && !isDevelopment ? "refused" : anyone;
-  const visitor = await authorize(request);
+  const visitor = await visitorAt(door, request);
   if (visitor === undefined || visitor instanceof Response) return visitor ?? "refused";
   // A question of `ctx.waitFor` is for anyone whom the app lets in. Every other is for the caller.
   const isForCaller = ticket.kind === "url";
