@@ -24,6 +24,12 @@ export class HandlerPromise<T> implements Promise<T> {
     promise.catch(ignore);
   }
 
+  /** Resolves when this promise has settled either way. To wait for it does not count as awaiting (R10). */
+  static async settled(promise: Promise<unknown>): Promise<void> {
+    if (!(#promise in promise)) throw new TypeError("Not a promise of ctx.");
+    await promise.#promise.catch(ignore);
+  }
+
   get [Symbol.toStringTag](): string {
     return "Promise";
   }

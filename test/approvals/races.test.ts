@@ -16,12 +16,12 @@ const stores = {
   sqlite: async () => {
     const folder = await mkdtemp(join(tmpdir(), "races-"));
     onTestFinished(() => rm(folder, { recursive: true }));
-    return () => sqliteStore(join(folder, "tasks.db"));
+    return (leaseMs?: number) => sqliteStore(join(folder, "tasks.db"), { leaseMs });
   },
   postgres: async () => {
     const database = await freshDatabase();
     onTestFinished(() => database.stop());
-    return () => postgresStore(database.url);
+    return (leaseMs?: number) => postgresStore(database.url, { leaseMs });
   },
 };
 
@@ -30,10 +30,12 @@ test.each(["sqlite", "postgres"] as const)(
   async (name) => {
     const open = await stores[name]();
     const both = [open(), open()];
-    const races = await Races.open(both);
+    // Of processes that will be lost.
+    const third = open(300);
+    const races = await Races.open(both, third);
     onTestFinished(async () => {
       await races.close();
-      for (const store of both) await store.close();
+      for (const store of [...both, third]) await store.close();
     });
     for (let round = 0; round < rounds; round += 1) {
       for (const kind of kinds) {

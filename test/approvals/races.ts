@@ -1,4 +1,4 @@
-// Races of decisions: with each other, with a cancellation, with the time limit and with a takeover. Two replicas of an app
+// Races of decisions: with each other, with a cancellation, with the time limit and with a takeover. The replicas of an app
 // share a store. Whatever comes first, there is one outcome, one entry, and a record of every decision.
 
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
@@ -7,6 +7,8 @@ import type { App, AuditRecord, DecideResult, Store } from "mcp-parley";
 import { z } from "zod";
 import { keys, quiet } from "../interop/errands.ts";
 import { callTool, envelope, exchange } from "../wire/post.ts";
+import { losable } from "./losable.ts";
+import type { Losable } from "./losable.ts";
 
 export const kinds = [
   "two last approvals",
@@ -43,18 +45,25 @@ function chanceOf(seed: number): () => number {
 /** What one call has shown. */
 interface Seen {
   ticket?: string;
+  /** What `notify` waits for, while the task is held. */
+  readonly holding?: Promise<void>;
   readonly outcomes: string[];
 }
 
-/** Two replicas on one store. */
+/** Two replicas on one store, and a third for each race in which a worker is lost. */
 export class Races {
   #apps: App[] = [];
+  readonly #third: Store;
   readonly #seen = new Map<string, Seen>();
   readonly #records: AuditRecord[] = [];
 
-  /** Opens two replicas. Each has its own connection to the same store. */
-  static async open(stores: readonly Store[]): Promise<Races> {
-    const races = new Races();
+  private constructor(third: Store) {
+    this.#third = third;
+  }
+
+  /** Opens two replicas. They and those that will be lost have their own connections to the same store. */
+  static async open(stores: readonly Store[], third: Store): Promise<Races> {
+    const races = new Races(third);
     races.#apps = stores.map((store) => races.#app(store));
     for (const app of races.#apps) await app.work();
     return races;
@@ -73,7 +82,11 @@ export class Races {
             by: "managers",
             of,
             timeoutMs,
-            notify: ({ ticket }) => void (this.#of(nonce).ticket = ticket),
+            notify: async ({ ticket }) => {
+              const seen = this.#of(nonce);
+              seen.ticket = ticket;
+              await seen.holding;
+            },
           })
           .then(
             ({ decisions }) => `approved ${decisions.map(({ who }) => who).join()}`,
@@ -107,7 +120,9 @@ export class Races {
     const nonce = `${kind} ${seed}`;
     const timeoutMs = kind === "decide against expiry" ? 40 + Math.floor(chance() * 40) : undefined;
     const args = { of: 2, nonce, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-    const { result } = await callTool(one, "pay", args, { capabilities, ...sending });
+    const doomed = kind === "decide against takeover" ? await this.#doomed(nonce) : undefined;
+    const first = doomed?.app ?? one;
+    const { result } = await callTool(first, "pay", args, { capabilities, ...sending });
     const taskId = String(result?.["taskId"]);
     const seen = this.#of(nonce);
     await until(() => seen.ticket !== undefined || seen.outcomes.length > 0);
@@ -147,12 +162,10 @@ export class Races {
         await decide(other, "cy");
         break;
       case "decide against takeover": {
-        // The worker that holds the task drains while the last decisions come in.
-        const moved = one
-          .work()
-          .then((worker) => worker.stop())
-          .then(() => one.work());
-        await Promise.all([decide(one, "bo"), pause().then(() => decide(other, "cy")), moved]);
+        // The process that holds the task is lost while the decisions come in, and its lease runs out.
+        doomed?.lose(Math.floor(chance() * 4));
+        await Promise.all([decide(one, "bo"), pause().then(() => decide(other, "cy"))]);
+        await until(() => doomed?.isLost() === true);
         break;
       }
       case "the same person twice":
@@ -173,6 +186,23 @@ export class Races {
     return this.#verdict(kind, callId, results, seen.outcomes, String(status));
   }
 
+  /** A replica that will be lost. Its worker holds the task that it begins, until then. */
+  async #doomed(nonce: string) {
+    const { store, loseAfter, isLost }: Losable = losable(this.#third);
+    const app = this.#app(store);
+    await app.work();
+    let letGo: (() => void) | undefined;
+    const holding = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    this.#seen.set(nonce, { holding, outcomes: [] });
+    const lose = (operations: number) => {
+      loseAfter(operations);
+      letGo?.();
+    };
+    return { app, lose, isLost };
+  }
+
   #verdict(
     kind: Kind,
     callId: string,
@@ -190,7 +220,9 @@ export class Races {
       results.filter(([, { status: is }]) => statuses.includes(is));
     const final = of("approved", "declined");
     if (final.length > 1) return `Two decisions completed it: ${told}`;
-    if (outcomes.length > 1) return `It ended twice: ${told}`;
+    // A step whose worker was lost before it was recorded runs again.
+    const ends = kind === "decide against takeover" ? new Set(outcomes).size : outcomes.length;
+    if (ends > 1) return `It ended twice: ${told}`;
     const [outcome] = outcomes;
     const counted = of("counted", "approved", "declined").map(([who]) => who);
     if (new Set(counted).size !== counted.length) return `Someone counted twice: ${told}`;

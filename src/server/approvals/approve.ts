@@ -2,6 +2,7 @@
 
 import { ParleyError } from "../../errors.ts";
 import type { Operations, QuestionSpec, StepInfo } from "../../replay/operations.ts";
+import { HandlerPromise } from "../../replay/promises.ts";
 import type { Question } from "../../replay/promises.ts";
 import type { QuestionParams } from "../context/questions.ts";
 import { joined, notified, notifyRetries, WaitNotice } from "../context/notice.ts";
@@ -61,8 +62,15 @@ export function approve(
   const body = async (step: StepInfo) => {
     // Not for a question that fails at once, because this client cannot follow the task that would wait.
     if (!facts.can("task")) return;
+    // If the worker that told the group was lost before this was recorded, the group may have decided already. Then the store
+    // never shows the approval again, and there is nobody to tell.
+    let isOver = false;
+    const over = HandlerPromise.settled(question).then(() => {
+      isOver = true;
+    });
     // The ticket leaves only when the store has the approval, so that whoever gets it can decide.
-    await facts.published(key, step.signal);
+    await Promise.race([facts.published(key, step.signal), over]);
+    if (isOver) return;
     const ticket = facts.ticket("approval", key, timeoutMs);
     await notified(notify, new WaitNotice(key, ticket, facts.pageAddress(ticket), step));
   };
