@@ -13,12 +13,13 @@ export async function giveDecision(
   view: StoreView,
   { operator, body }: Pick<ApiCall, "operator" | "body">,
 ): Promise<DecisionOutcome> {
-  const { task: id, key, approve, note = "" } = body;
+  const { task: id, key, approve, note = "", digest } = body;
   const isText = typeof note === "string" && note.length <= mostNote;
   if (
     typeof id !== "string" ||
     typeof key !== "string" ||
     typeof approve !== "boolean" ||
+    (digest !== undefined && typeof digest !== "string") ||
     !isText
   ) {
     throw new Refusal(
@@ -34,7 +35,14 @@ export async function giveDecision(
   const { status, decisions } = await decideOn(
     view.inside.core,
     { callId: task.callId, key },
-    { who: operator.who, groups: [...operator.groups, ...own], approve, note, via: "console" },
+    {
+      who: operator.who,
+      groups: [...operator.groups, ...own],
+      approve,
+      note,
+      via: "console",
+      digest,
+    },
   );
   if (status === "not_allowed") {
     throw new Refusal(

@@ -96,7 +96,7 @@ async function itemOf(
       ...(dueAt !== undefined && { dueAt }),
       ...questionFacts(question, mayAnswer || operator.values),
       decisions: kind === "approval" ? decisionsIn(view, operator, task, wait, mayAnswer) : [],
-      ...(wait.needs !== undefined && { needed: wait.needs }),
+      ...(wait.needs !== undefined && { needed: wait.needs, digest: wait.digest ?? "" }),
       mayAnswer,
       ...(reason !== undefined && { whyNot: reason }),
     },

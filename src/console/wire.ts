@@ -96,6 +96,8 @@ export interface InboxItem {
   readonly decisions: readonly DecisionFacts[];
   /** How many people must agree, for an approval. */
   readonly needed?: number;
+  /** Changes with what an approval asks. A decision names it, so that nobody decides on what they have not seen. */
+  readonly digest?: string;
   readonly mayAnswer: boolean;
   /** Why this operator may not answer, in one sentence. */
   readonly whyNot?: string;
@@ -131,6 +133,8 @@ export interface DecisionRequest {
   readonly key: string;
   readonly approve: boolean;
   readonly note?: string;
+  /** That of the approval as the person saw it. If it is another one now, nothing is decided. */
+  readonly digest?: string;
 }
 
 export interface DecisionOutcome {

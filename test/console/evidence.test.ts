@@ -134,3 +134,15 @@ test("why someone decided is for those who decide, and for those who may see val
   expect(late).toEqual({ status: "already_decided", decisions: [] });
   expect((await decide(bo)).body).toMatchObject({ decisions: [{ note: "he is ill" }, {}] });
 });
+
+test("nobody decides on what they have not seen", async () => {
+  const made = shop();
+  const at = await opened(made.app);
+  const id = await waiting(made, at, "refund");
+  const { items } = (await at.get("api/inbox", admin)).body as { items: { digest: string }[] };
+  const decide = (digest: unknown) =>
+    at.post("api/decisions", { task: id, key: "refund", approve: true, digest }, admin);
+  expect((await decide("of another wording")).body).toEqual({ status: "gone", decisions: [] });
+  expect((await decide(7)).status).toBe(400);
+  expect((await decide(items[0]?.digest)).body).toMatchObject({ status: "counted" });
+});

@@ -147,6 +147,7 @@ function Approving({ item, isOpen, setOpen, settle }: InboxCardProps): Component
         task: item.task,
         key: item.key,
         approve: isApproved,
+        ...(item.digest === undefined ? undefined : { digest: item.digest }),
         ...(text === "" ? undefined : { note: text }),
       } satisfies DecisionRequest);
       if (status === "not_allowed") return "You may not decide this. Ask someone of the group.";
