@@ -1,5 +1,6 @@
 // A console for the people who operate an app: who may look, who may act, and for whom.
 
+// #region console
 import type { App } from "mcp-parley";
 import { operatorConsole } from "mcp-parley/console";
 
@@ -8,9 +9,8 @@ export type SignedIn = (
   request: Request,
 ) => { readonly user: string; readonly teams: readonly string[] } | undefined;
 
-// #region console
 export async function serveConsole(app: App, signedIn: SignedIn, port: number): Promise<string> {
-  const console = operatorConsole(app, {
+  const operators = operatorConsole(app, {
     // Undefined refuses, and a Response sends the visitor elsewhere.
     authorize: (request) => {
       const session = signedIn(request);
@@ -20,7 +20,7 @@ export async function serveConsole(app: App, signedIn: SignedIn, port: number): 
       return { who: user, groups: teams, may: isOnCall ? "act" : "look", values: isOnCall };
     },
   });
-  const { url } = await app.listen(port, { console });
+  const { url } = await app.listen(port, { console: operators });
   return new URL("/console/", url).href;
 }
 // #endregion
