@@ -67,7 +67,7 @@ test("the package contains these files and no others", () => {
     "package.json",
   ]);
   const built = files.filter((file) => file.startsWith("dist/"));
-  expect(built.filter((file) => !/\.(js|d\.ts)$/.test(file))).toEqual([
+  expect(built.filter((file) => !/\.(js|d\.ts)$/.test(file)).toSorted()).toEqual([
     "dist/THIRD-PARTY-LICENSES.txt",
     "dist/console/page.css.br",
     "dist/console/page.js.br",
@@ -217,10 +217,12 @@ test("each entry exports exactly these names", async () => {
     "parley",
   ]);
   expect(Object.keys(await import("mcp-parley/testing")).toSorted()).toEqual([
+    "approvedBy",
     "cancelled",
     "crashTest",
     "declined",
     "play",
+    "rejectedBy",
     "timedOut",
   ]);
   expect(Object.keys(await import("mcp-parley/client")).toSorted()).toEqual([
@@ -232,6 +234,7 @@ test("each entry exports exactly these names", async () => {
   ]);
   expect(Object.keys(await import("mcp-parley/drafts"))).toEqual(["drafts"]);
   expect(Object.keys(await import("mcp-parley/oauth"))).toEqual(["oauth"]);
+  expect(Object.keys(await import("mcp-parley/console"))).toEqual(["operatorConsole"]);
   expect(Object.keys(await import("mcp-parley/sqlite")).toSorted()).toEqual([
     "migrationSql",
     "sqliteStore",

@@ -15,8 +15,9 @@ Usage
 Two server processes share a key and a SQLite file. You order a virtual machine
 from them and answer two questions. In between, the process that is creating the
 machine is killed with kill -9, and the other one finishes its work. Then a
-client that cannot be asked calls the same tool, and a page of the server asks in
-its place. At the end, seven lines say what happened and whether it is correct.
+client that cannot be asked calls the same tool, and a page of the server asks
+in its place. At the end, seven lines say what happened and whether it is
+correct.
 
 The demo needs no account, no browser and no network, and leaves nothing behind,
 even after Ctrl-C.
