@@ -2,7 +2,14 @@
 
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { memoryStore, parley, ParleyError, UnansweredError } from "mcp-parley";
-import type { App, GroupApproveOptions, Notice, ParleyOptions, Visitor } from "mcp-parley";
+import type {
+  App,
+  AuditRecord,
+  GroupApproveOptions,
+  Notice,
+  ParleyOptions,
+  Visitor,
+} from "mcp-parley";
 import { afterEach, describe, expect, test } from "vitest";
 import { keys, quiet } from "../interop/errands.ts";
 import { patience } from "../patience.ts";
@@ -179,6 +186,24 @@ describe("app.decide", () => {
     const short = await make({ timeoutMs: 1 }, { store: memoryStore() });
     const { result } = await callTool(short.app, "pay", {}, { capabilities, ...asAda });
     expect(await outcome(short.app, String(result?.["taskId"]))).toMatch(/^timed_out/);
+  });
+
+  test("a decision that comes too late is recorded with its own time, and with what it was", async () => {
+    const records: AuditRecord[] = [];
+    const made = await make({ of: 2 }, { audit: (record) => records.push(record) });
+    const { ticket } = await start(made);
+    const { decisions } = await made.app.decide(ticket, by("bo"));
+    const first = decisions[0]!.at.getTime();
+    await expect.poll(() => Date.now() > first, patience).toBe(true);
+    await made.app.decide(ticket, by("bo", false, "on second thoughts"));
+    await made.app.decide(ticket, by("cy"));
+    await made.app.decide(ticket, by("cy"));
+    const late = records.filter(({ action }) => action === "too_late");
+    expect(late.map(({ who, note }) => [who, note])).toEqual([
+      ["bo", "would have declined: on second thoughts"],
+      ["cy", "would have approved"],
+    ]);
+    expect(late[0]!.at.getTime()).toBeGreaterThan(first);
   });
 
   test("tickets of the two kinds are not mixed up", async () => {

@@ -134,9 +134,11 @@ async function attempts(
     const { kind, decisions: all } = await tasks.approvals.decide(found, decision);
     if (kind === "closed") continue;
     const decisions = all.map(asDecision);
-    const action = kind === "repeated" ? "too_late" : isApproved ? "approved" : "rejected";
-    await auditDecision(core, of, action, found, all.at(-1)?.at);
-    if (kind === "repeated") return { status: "already_decided", decisions };
+    if (kind === "repeated") {
+      await auditDecision(core, of, "too_late", found);
+      return { status: "already_decided", decisions };
+    }
+    await auditDecision(core, of, isApproved ? "approved" : "rejected", found, all.at(-1)?.at);
     const outcome = isApproved ? "approved" : "declined";
     return { status: kind === "counted" ? "counted" : outcome, decisions };
   }

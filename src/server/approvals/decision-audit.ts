@@ -10,6 +10,7 @@ interface Decided {
   readonly key: string;
   readonly deciding: {
     readonly who: string;
+    readonly approve: boolean;
     readonly note?: string | undefined;
     readonly via: "form" | "url" | "app" | "relay" | "link" | "delivery" | "console";
   };
@@ -24,6 +25,7 @@ export async function auditDecision(
   at: number = core.environment.now(),
 ): Promise<void> {
   const { who, note, via } = deciding;
+  const isLate = action === "too_late";
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by the task, which made it
   const { message, about } = (found?.page ?? {}) as unknown as Partial<PageQuestion>;
   await core.audit({
@@ -33,7 +35,7 @@ export async function auditDecision(
     key,
     who,
     via,
-    note,
+    note: isLate ? lateNote(deciding) : note,
     message,
     about,
     tool: found?.task.tool,
@@ -41,6 +43,12 @@ export async function auditDecision(
     principal: found?.task.principal,
     digest: found?.digest,
     // Someone may come too late several times.
-    occasion: action === "too_late" ? core.environment.newId() : at,
+    occasion: isLate ? core.environment.newId() : at,
   });
+}
+
+/** The action does not say what someone who came too late had decided. */
+function lateNote({ approve, note }: Decided["deciding"]): string {
+  const what = `would have ${approve ? "approved" : "declined"}`;
+  return note ? `${what}: ${note}` : what;
 }

@@ -39,7 +39,7 @@ export interface AuditRecord {
   readonly about?: About | undefined;
   /** How the question went to the person, or how the answer came. */
   readonly via?: Via | undefined;
-  /** The name of the undo or the provider, the note of a decision, the task that a rerun made, or why a token was refused. */
+  /** The name of the undo or the provider, the note of a decision (and what it was, if it came too late), the task that a rerun made, or why a token was refused. */
   readonly note?: string | undefined;
   /** The answer. Only with `audit: { values: true }`, and never that of a sensitive question. */
   readonly value?: Json | undefined;
