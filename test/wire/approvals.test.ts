@@ -329,6 +329,16 @@ describe("the page", () => {
     expect(result).toMatchObject({ status: "working" });
   });
 
+  test("a decision without a note is recorded without one", async () => {
+    const records: AuditRecord[] = [];
+    const made = await make({ of: 1 }, { audit: (record) => records.push(record) });
+    const { url } = await start(made);
+    await send(made.app, url, "bo", { action: "accept", note: "  " });
+    const approved = records.find(({ action }) => action === "approved");
+    expect(approved).toMatchObject({ who: "bo", via: "link" });
+    expect(approved?.note).toBeUndefined();
+  });
+
   test("a refusal on the page ends it", async () => {
     const made = await make();
     const { id, url } = await start(made);

@@ -127,7 +127,7 @@ const header = ["TIME", "ACTION", "WHO", "VIA", "TOOL", "CALL", "SHOWN"];
 function row(record: AuditRecord): readonly string[] {
   const { at, action, who, principal, via, tool, callId, key, message, about, note } = record;
   const beside = Object.entries(about ?? {}).map(([name, value]) => `${name}: ${String(value)}`);
-  const shown = [message ?? key ?? "", ...beside, ...(note === undefined ? [] : [`“${note}”`])];
+  const shown = [message ?? key ?? "", ...beside, ...(note ? [`“${note}”`] : [])];
   return [
     at.toISOString(),
     action,

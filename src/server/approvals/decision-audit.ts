@@ -35,7 +35,7 @@ export async function auditDecision(
     key,
     who,
     via,
-    note: isLate ? lateNote(deciding) : note,
+    note: isLate ? lateNote(deciding) : note || undefined,
     message,
     about,
     tool: found?.task.tool,
