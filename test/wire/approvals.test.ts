@@ -339,6 +339,26 @@ describe("the page", () => {
     expect(approved?.note).toBeUndefined();
   });
 
+  test("someone who decides twice learns that the second decision was not counted", async () => {
+    const made = await make();
+    const { app } = made;
+    const { url } = await start(made);
+    // Two tabs, opened before anything was decided.
+    const digest = digestOn(await (await at(app, url, "bo")).text());
+    expect((await send(app, url, "bo", { action: "accept", digest })).status).toBe(303);
+    const again = async () => {
+      const second = await send(app, url, "bo", { action: "decline", digest });
+      expect(second.status).toBe(409);
+      const text = await second.text();
+      expect(text).toContain("You had already approved this");
+      expect(text).toContain("Your second decision was not counted.");
+    };
+    await again();
+    // And after someone else has completed it.
+    await send(app, url, "cy", { action: "accept" });
+    await again();
+  });
+
   test("a refusal on the page ends it", async () => {
     const made = await make();
     const { id, url } = await start(made);

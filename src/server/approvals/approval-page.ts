@@ -1,5 +1,6 @@
 // The page of an approval: what it is about, who has decided, and two buttons for those who may decide.
 
+import type { Decision } from "../../errors.ts";
 import type { FoundApproval, OpenApproval } from "../../tasks/approvals.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import { approvalPage } from "../../ui/approval-form.ts";
@@ -52,7 +53,13 @@ export async function serveApproval(
         );
   }
   // What was decided is for those who could have decided, and a closed approval no longer says who they are.
-  if (found.status !== "open") return closed(core, found, member);
+  if (found.status !== "open") {
+    const twice =
+      found.status === "decided" && request.method === "POST"
+        ? decidedTwice(core, found.decisions, member)
+        : undefined;
+    return twice ?? closed(core, found, member);
+  }
   if (request.method !== "POST") return show(core, found, member);
   const sent = await sentIn(request);
   const action = sent?.get("action");
@@ -66,13 +73,29 @@ export async function serveApproval(
     return show(core, found, member, "The request has changed. Nothing was sent yet.");
   }
   const approve = action === actions.accept;
-  await decideOn(core, ticket, { ...member, approve, note, via: "link", digest });
+  const decided = await decideOn(core, ticket, { ...member, approve, note, via: "link", digest });
+  if (decided.status === "already_decided") {
+    const twice = decidedTwice(core, decided.decisions, member);
+    if (twice !== undefined) return twice;
+  }
   // To the public address, never to where the Host header points. The page then shows how the approval stands.
   const base = core.publicUrl()?.href.replace(/\/$/, "") ?? "";
   return new Response(undefined, {
     status: 303,
     headers: { ...safe, location: `${base}/ask/${ticketText}` },
   });
+}
+
+/** For someone whose decision does not count, because it is the second. Undefined for anyone else. */
+function decidedTwice(
+  core: Core,
+  decisions: readonly Pick<Decision, "who" | "isApproved">[],
+  { who }: Member,
+): Response | undefined {
+  const first = decisions.find((one) => one.who === who);
+  if (first === undefined) return undefined;
+  const title = `You had already ${first.isApproved ? "approved" : "declined"} this`;
+  return html(409, messagePage(core.name, title, "Your second decision was not counted."));
 }
 
 async function approvalOf(core: Core, { callId, key }: Ticket): Promise<FoundApproval> {
