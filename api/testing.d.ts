@@ -109,6 +109,8 @@ export declare interface CrashTestOptions extends PlayOptions {
      * Default: none.
      */
     readonly mayRepeat?: readonly string[] | undefined;
+    /** The call is meant to end with an error. Default: only if steps are undone. */
+    readonly endsInError?: boolean | undefined;
 }
 
 /** What `crashTest` found in a handler that survives everything. */

@@ -45,6 +45,21 @@ test("crashTest kills its worker around an approval, and nothing is paid twice",
   expect(repeats.every(({ step }) => step === "transfer" || step.startsWith("pay"))).toBe(true);
 });
 
+test("crashTest rejects a call that ends with an error anyway, unless the test expects it", async () => {
+  const fail = app.tool("fail", {}, async (ctx) => {
+    if (await ctx.confirm("go", "Go?")) throw new Error("The bank is closed.");
+    return "stayed";
+  });
+  await expect(crashTest(fail, {}, { go: true })).rejects.toThrow(
+    /^"fail" ends with an error even without a mishap: .*The bank is closed\./,
+  );
+  const { plays } = await crashTest(fail, {}, { go: true }, { endsInError: true });
+  expect(plays).toBeGreaterThan(1);
+  await expect(crashTest(fail, {}, { go: false }, { endsInError: true })).rejects.toThrow(
+    '"fail" does not end with an error, although endsInError says so.',
+  );
+});
+
 test("a script that cannot be right is refused", async () => {
   const wrong = (answer: never) => play(pay, { amount: 5 }, { pay: answer }, asAda);
   await expect(wrong(true as never)).rejects.toThrow(

@@ -7,6 +7,7 @@ import type { WireResult } from "../server/define/definition.ts";
 import { requiredOf, resultOf, ScriptedAnswers } from "./play.ts";
 import type { PlayArguments, Playable } from "./play.ts";
 import { playTask } from "./play-task.ts";
+import { checkEnd } from "./undisturbed-end.ts";
 import type { Script } from "./script.ts";
 import { InProcessServer } from "./in-process-server.ts";
 import type { PlayOptions, RoundInput, ServedRound } from "./in-process-server.ts";
@@ -22,6 +23,8 @@ export interface CrashTestOptions extends PlayOptions {
    * Default: none.
    */
   readonly mayRepeat?: readonly string[] | undefined;
+  /** The call is meant to end with an error. Default: only if steps are undone. */
+  readonly endsInError?: boolean | undefined;
 }
 
 /** What `crashTest` found in a handler that survives everything. */
@@ -79,6 +82,7 @@ export async function crashTest<H extends Playable>(
   };
   const model = await start();
   const expected = await model.finish();
+  checkEnd(definition.name, expected, options.endsInError, model.server.undone.length > 0);
   const repeats: Repeat[] = [];
   const problems: Problem[] = [];
   let advice = "";

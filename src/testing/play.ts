@@ -292,7 +292,8 @@ export function requiredOf({ response }: ServedRound): InputRequired {
   return response.result;
 }
 
-function summaryOf(
+/** What a result says. */
+export function summaryOf(
   result: WireResult,
 ): Pick<Played<WireResult, unknown>, "result" | "text" | "data" | "isError"> {
   return {
