@@ -1,6 +1,7 @@
 // Approvals in the test kit: what a script writes for them, and what it may not.
 
 import { parley, UnansweredError } from "mcp-parley";
+import type { Notice } from "mcp-parley";
 import { approvedBy, crashTest, declined, play, rejectedBy, timedOut } from "mcp-parley/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -58,6 +59,22 @@ test("crashTest rejects a call that ends with an error anyway, unless the test e
   await expect(crashTest(fail, {}, { go: false }, { endsInError: true })).rejects.toThrow(
     '"fail" does not end with an error, although endsInError says so.',
   );
+});
+
+test("a notice has a made-up address if the app has none", async () => {
+  const told: string[] = [];
+  const sign = app.tool("sign", { task: "optional" }, async (ctx) => {
+    const notify = ({ url }: Notice) => told.push(url);
+    await ctx.approve("sign", "Sign?", { by: "managers", notify });
+    await ctx.waitFor("stamp", z.boolean(), { notify });
+    return "signed";
+  });
+  const { text } = await play(sign, {}, { sign: approvedBy("bo"), stamp: true }, asAda);
+  expect(text).toBe("signed");
+  expect(told).toEqual([
+    expect.stringMatching(/^https:\/\/play\.example\/ask\/t1\./),
+    expect.stringMatching(/^https:\/\/play\.example\/ask\/t1\./),
+  ]);
 });
 
 test("a script that cannot be right is refused", async () => {

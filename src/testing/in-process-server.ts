@@ -254,7 +254,7 @@ export class InProcessServer {
     const hasStore =
       this.#core.store !== undefined || this.#core.reach.relay || needsStore(this.#definition);
     if (this.#options.fresh !== false || this.#instance === undefined) {
-      const instance = anotherInstance(this.#core, {
+      const made = anotherInstance(this.#core, {
         environment: this.#clock.environment,
         keyring: this.#keyring,
         logger,
@@ -263,6 +263,8 @@ export class InProcessServer {
         // needs one.
         store: hasStore ? this.#store : undefined,
       });
+      // Nobody opens the links of a played call, so an app needs no address of its own for them.
+      const instance: Core = { ...made, publicUrl: () => this.#core.publicUrl() ?? playedUrl };
       const accounts = this.#core.accounts()?.withTokens(playedTokens(this.#options.accounts));
       this.#instance = {
         ...instance,
@@ -273,6 +275,8 @@ export class InProcessServer {
     return this.#instance;
   }
 }
+
+const playedUrl = new URL("https://play.example");
 
 const playedTokens = (accounts: Readonly<Record<string, string>> = {}): TokenSource => ({
   isConnected: async (_principal, { name }) => Object.hasOwn(accounts, name),
