@@ -411,4 +411,5 @@ test("without a principal, a group cannot approve", async () => {
   expect(lines.join("\n")).toContain(
     'Approval "pay" asks the group "managers", but this call has no principal, so nobody can be kept from approving their own request. Pass parley({ principal }).',
   );
+  expect(lines.join("\n")).not.toContain("ctx was used after");
 });

@@ -48,7 +48,10 @@ export function approve(
   isOwn = false,
 ): Question<Approval> {
   const asked = { timeoutMs, ...(by === undefined ? { relay, isConfirmation: true } : {}) };
+  // Nobody is told of an approval that cannot be asked for.
+  let isRefused = false;
   const question = ctx.askAs<Approval>("approve", key, asked, (params) => {
+    isRefused = true;
     const deciders = decidersOf(key, { by, of });
     const told = checkedAbout(key, about);
     if (deciders === undefined) {
@@ -56,9 +59,10 @@ export function approve(
       return { ...callerQuestion(params, message, told, facts.principal, now), isOwn };
     }
     checkGroup(facts, key, deciders);
+    isRefused = false;
     return { ...groupQuestion(params, message, told, deciders), isOwn };
   });
-  if (by === undefined || notify === undefined) return question;
+  if (by === undefined || notify === undefined || isRefused) return question;
   const body = async (step: StepInfo) => {
     // Not for a question that fails at once, because this client cannot follow the task that would wait.
     if (!facts.can("task")) return;
