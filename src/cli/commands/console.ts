@@ -15,14 +15,14 @@ import { withStore } from "../tasks/store-tasks.ts";
 
 /** `parley console` */
 export const console: Command = {
-  help: `Shows the tasks of a store in your browser: what waits for people, what is
-stuck and why, and every run of a task.
+  help: `Shows the tasks of a store in your browser, and lets you answer them.
 
 Usage
   parley console <postgres://… | file.db> [--name NAME] [--port N]
 
-The command prints a link that works once and opens the console for you alone.
-It listens on this machine only, and runs no tasks.
+The console shows what waits for people, which tasks are stuck and why, and
+every run of a task. The command prints a link that works once and opens it for
+you alone. It listens on this machine only, and runs no tasks.
 
 With the keys of the server in PARLEY_KEYS, the console shows arguments, answers
 and results, and you can answer. Without them it shows status, tool, times and

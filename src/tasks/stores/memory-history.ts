@@ -4,7 +4,7 @@ import type { LoggedRecord, OpenWait, TaskListing, TaskReader } from "../task-re
 import { endedRun, mostRuns, runsOf } from "../task-runs.ts";
 import type { TaskRun } from "../task-runs.ts";
 import { isLive } from "../task.ts";
-import type { LogAppend, Sealed, TaskRecord } from "../task.ts";
+import type { LogAppend, Sealed, TaskRecord, Wait } from "../task.ts";
 import { newestFirst } from "./memory-rows.ts";
 
 type Note = Omit<LoggedRecord, "seq" | "record">;
@@ -23,9 +23,13 @@ export class MemoryHistory {
       this.#runs.set(next.id, runs.slice(-mostRuns));
     }
     if (before?.waits === next.waits) return;
-    const kept = this.#since.get(next.id);
+    const known = this.#since.get(next.id);
     const waits = next.waits.filter(({ kind }) => kind !== "timer");
-    const since = waits.map(({ wire }) => [wire, kept?.get(wire) ?? next.updatedAt] as const);
+    const since = waits.map((wait) => {
+      const isKept = before?.waits.some((earlier) => isSameWait(earlier, wait)) === true;
+      const kept = isKept ? known?.get(wait.wire) : undefined;
+      return [wait.wire, kept ?? next.updatedAt] as const;
+    });
     this.#since.set(next.id, new Map(since));
   }
 
@@ -109,6 +113,10 @@ const isStuck = (task: TaskRecord, by: number): boolean => {
   if (dueAt === undefined) return false;
   return fruitless > 1 || (dueAt <= by && (isLive(task) || undos > 0));
 };
+
+/** Whether two waits under one wire key ask for the same; otherwise the second began to wait when it came. */
+const isSameWait = (a: Wait, b: Wait): boolean =>
+  a.wire === b.wire && a.key === b.key && a.kind === b.kind && (a.group ?? "") === (b.group ?? "");
 
 type WaitPlace = Pick<OpenWait, "since" | "taskId" | "wire">;
 

@@ -80,7 +80,9 @@ create or replace function ${schema}.parley_keep_waits() returns trigger languag
 begin
   delete from ${schema}.task_waits as kept where kept.task_id = new.id and not exists (
     select from jsonb_array_elements(new.waits) as wait (value)
-    where wait.value ->> 'wire' = kept.wire and wait.value ->> 'kind' <> 'timer');
+    where wait.value ->> 'wire' = kept.wire and wait.value ->> 'key' = kept.key
+      and wait.value ->> 'kind' = kept.kind
+      and coalesce(wait.value ->> 'group', '') = kept.group_name);
   insert into ${schema}.task_waits (task_id, wire, key, kind, group_name, tool, since)
   select new.id, wait.value ->> 'wire', wait.value ->> 'key', wait.value ->> 'kind',
     coalesce(wait.value ->> 'group', ''), new.tool, new.updated_at

@@ -55,8 +55,11 @@ export const sqliteHistory: Migration<string> = {
         where status in ('working', 'input_required') and ${isForPeople};
       create trigger task_waits_change after update of waits on tasks when new.waits <> old.waits
         begin
-        delete from task_waits where task_id = new.id and wire not in (
-          select json_extract(value, '$.wire') from json_each(new.waits) where ${isForPeople});
+        delete from task_waits where task_id = new.id and not exists (
+          select 1 from json_each(new.waits) where json_extract(value, '$.wire') = task_waits.wire
+            and json_extract(value, '$.key') = task_waits.key
+            and json_extract(value, '$.kind') = task_waits.kind
+            and coalesce(json_extract(value, '$.group'), '') = task_waits.group_name);
         ${insertWaits("new")}
         end;
     `,
