@@ -332,6 +332,8 @@ export interface AuditFacts {
   readonly who?: string;
   readonly key?: string;
   readonly message?: string;
+  readonly group?: string;
+  readonly needed?: number;
   readonly via?: string;
   readonly note?: string;
   readonly value?: Json;

@@ -110,6 +110,14 @@ describe.each(Object.entries(stores))("in %s", (_name, open) => {
     );
   });
 
+  test("the record of the question says who decides, and how many are needed", async () => {
+    const { run } = await recorded(open);
+    const { stdout } = await run("--text", "deployment 17", "--action", "asked");
+    expect(stdout).toContain(
+      "  Release deployment 17? · group managers, 1 needed · Version: 2.17\n",
+    );
+  });
+
   test("filters, JSON and the check agree", async () => {
     const { run, tamper } = await recorded(open);
     const all = read((await run("--json")).stdout)["records"] as Record<string, string>[];

@@ -77,8 +77,8 @@ Examples
 
 JSON (--json)
   {"parley": 1, "records": [{"at", "action", "callId", "taskId", "tool",
-  "principal", "who", "via", "key", "message", "about", "note", …}],
-  "problems": [{"call", "problem"}]}
+  "principal", "who", "via", "key", "message", "group", "needed", "about",
+  "note", …}], "problems": [{"call", "problem"}]}
   --check: {"parley": 1, "records": 12, "calls": 4, "open": ["…"],
   "problems": [{"call", "problem"}]}
 
@@ -126,8 +126,10 @@ const header = ["TIME", "ACTION", "WHO", "VIA", "TOOL", "CALL", "SHOWN"];
 
 function row(record: AuditRecord): readonly string[] {
   const { at, action, who, principal, via, tool, callId, key, message, about, note } = record;
+  const { group, needed = 1 } = record;
+  const deciders = group === undefined ? [] : [`group ${group}, ${needed} needed`];
   const beside = Object.entries(about ?? {}).map(([name, value]) => `${name}: ${String(value)}`);
-  const shown = [message ?? key ?? "", ...beside, ...(note ? [`“${note}”`] : [])];
+  const shown = [message ?? key ?? "", ...deciders, ...beside, ...(note ? [`“${note}”`] : [])];
   return [
     at.toISOString(),
     action,

@@ -51,11 +51,17 @@ export function AuditTable(props: {
               </td>
               <td>{record.who ?? record.principal}</td>
               <td>{record.via}</td>
-              <td>{record.note ?? record.message}</td>
+              <td>{noteOf(record)}</td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+/** What someone said or was asked, and who decides about it. */
+function noteOf({ note, message, group, needed = 1 }: AuditFacts): string {
+  const deciders = group === undefined ? undefined : `group ${group}, ${needed} needed`;
+  return [note ?? message, deciders].filter(Boolean).join(" · ");
 }

@@ -56,7 +56,12 @@ export function groupQuestion(
       external: true,
       page: () => ({ message, about, approval: { by, of } }),
       needs: of,
-      audited: { message, about: () => about, records: auditedDecisions },
+      audited: {
+        message,
+        about: () => about,
+        deciders: { group: by, needed: of },
+        records: auditedDecisions,
+      },
     } satisfies ExternalQuestion,
   };
 }

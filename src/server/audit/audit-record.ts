@@ -37,6 +37,10 @@ export interface AuditRecord {
   readonly message?: string | undefined;
   /** What was shown beside the question. */
   readonly about?: About | undefined;
+  /** Of an approval that is asked for: the group whose members decide. Undefined if the caller decides. */
+  readonly group?: string | undefined;
+  /** How many members of the group must agree. */
+  readonly needed?: number | undefined;
   /** How the question went to the person, or how the answer came. */
   readonly via?: Via | undefined;
   /** The name of the undo or the provider, the note of a decision (and what it was, if it came too late), the task that a rerun made, or why a token was refused. */

@@ -10,6 +10,8 @@ export interface AuditedQuestion {
   readonly message?: string | undefined;
   readonly about?: (() => About | undefined) | undefined;
   readonly via?: Via | undefined;
+  /** Who decides, if it is a group. */
+  readonly deciders?: Required<Pick<NewAuditRecord, "group" | "needed">> | undefined;
   /** The answer is never recorded. */
   readonly isSecret?: boolean | undefined;
   /** The answer is a value that someone delivers, and not what a client says about an elicitation. */

@@ -59,7 +59,7 @@ export class CallAudit {
     if (open.length === 0) return this.#replayed;
     return this.#write(
       open.map(({ key, digest, shown, wire = key }) => {
-        const { message, about, via } = auditedIn(shown);
+        const { message, about, via, deciders } = auditedIn(shown);
         const occasion = wire === key ? undefined : wire;
         const shownBeside = about?.();
         return {
@@ -70,6 +70,7 @@ export class CallAudit {
           message,
           via,
           occasion,
+          ...deciders,
           ...(shownBeside === undefined ? {} : { about: shownBeside }),
         };
       }),

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { play } from "../../testing/play.ts";
 import type { Played } from "../../testing/play.ts";
-import { cancelled, declined, timedOut } from "../../testing/script.ts";
+import { approvedBy, cancelled, declined, timedOut } from "../../testing/script.ts";
 import type { ScriptedAnswer } from "../../testing/script.ts";
 import { memoryStore } from "../../tasks/stores/memory.ts";
 import { inputRequired } from "../context/low-level.ts";
@@ -188,6 +188,20 @@ test("an approval by the caller is recorded as a decision, with what was shown",
   expect(yes.audit[0]).toMatchObject({ message: "Pay?", about: { Amount: 10 } });
   expect(lines(await play(tool, {}, { pay: declined })).at(-1)).toBe("rejected pay form");
   expect(lines(await play(tool, {}, { pay: cancelled })).at(-1)).toBe("cancelled pay form");
+});
+
+test("an approval that is asked of a group is recorded with the group and how many are needed", async () => {
+  const tool = app.tool("release", { task: "optional" }, async (ctx) => {
+    await ctx.approve("release", "Release?", { by: "managers", of: 2 });
+    return "released";
+  });
+  const script = { release: approvedBy("bo", "cy") };
+  const { audit } = await play(tool, {}, script, { principal: "ada" });
+  expect(audit.map(({ action, group, needed }) => ({ action, group, needed }))).toEqual([
+    { action: "asked", group: "managers", needed: 2 },
+    { action: "approved" },
+    { action: "approved" },
+  ]);
 });
 
 test("a handler that drives the rounds itself is recorded, too", async () => {
