@@ -29,6 +29,7 @@ export const exit = {
   done: 0,
   failed: 1,
   usage: 2,
+  keysNeeded: 3,
   inputNeeded: 6,
   timeout: 7,
   interrupted: 130,

@@ -113,8 +113,8 @@ Examples
 Run parley <command> --help for its options and examples.
 
 Exit codes
-  0 done, 1 failed or cancelled, 2 usage error, 6 an answer is needed,
-  7 timed out, 130 interrupted
+  0 done, 1 failed or cancelled, 2 usage error, 3 other keys are needed,
+  6 an answer is needed, 7 timed out, 130 interrupted
 `;
 
 /** How a command line ended. */

@@ -41,10 +41,18 @@ export function openLink(
   place: LinkPlace,
   keyring: Keyring,
 ): { readonly text: string; readonly before: string } {
-  const end = sealed.indexOf(" ");
-  const before = sealed.slice(0, Math.max(0, end));
-  return { text: openRecord(sealed.slice(end + 1), placeOf(place, before), keyring), before };
+  const before = linkBefore(sealed);
+  const record = sealed.slice(sealed.indexOf(" ") + 1);
+  return { text: openRecord(record, placeOf(place, before), keyring), before };
 }
+
+/** The digest that a sealed record says it comes after. Without the key, nothing proves it. */
+export const linkBefore = (sealed: string): string =>
+  sealed.slice(0, Math.max(0, sealed.indexOf(" ")));
+
+/** The id of the key that a sealed record names. */
+export const linkKeyId = (sealed: string): string =>
+  sealed.slice(sealed.indexOf(" ") + 1).split(".")[1] ?? "";
 
 const placeOf = ({ app, chain, n }: LinkPlace, before: string): string =>
   `${app}/audit/${JSON.stringify([chain, n, before])}`;

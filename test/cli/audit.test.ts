@@ -18,7 +18,6 @@ import { begun, until } from "../wire/task-calls.ts";
 import { emptyFolder, parley, read } from "./run.ts";
 
 const keys = newKey("audit");
-const env = { PARLEY_KEYS: keys };
 
 interface Opened {
   readonly store: Store;
@@ -96,8 +95,10 @@ async function recorded(open: () => Promise<Opened>) {
   const inputResponses = { name: { action: "accept", content: { name: "Ada" } } };
   await callTool(server, "hello", {}, { requestState: tokenIn(asked), inputResponses });
   const cwd = emptyFolder();
-  const run = (...args: string[]) => parley(["audit", opened.target, ...args], { cwd, env });
-  return { ...opened, run, cwd };
+  const runWith = (PARLEY_KEYS: string, ...args: string[]) =>
+    parley(["audit", opened.target, ...args], { cwd, env: { PARLEY_KEYS } });
+  const run = (...args: string[]) => runWith(keys, ...args);
+  return { ...opened, run, runWith, cwd };
 }
 
 describe.each(Object.entries(stores))("in %s", (_name, open) => {
@@ -133,6 +134,7 @@ describe.each(Object.entries(stores))("in %s", (_name, open) => {
     const count = async (...args: string[]) =>
       (read((await run("--json", ...args)).stdout)["records"] as unknown[]).length;
     expect(await count("--call", first?.["callId"] ?? "")).toBe(2);
+    expect(await count("--call", (first?.["callId"] ?? "").slice(0, 12))).toBe(2);
     expect(await count("--task", first?.["taskId"] ?? "")).toBe(2);
     expect(await count("--tool", "hello", "--action", "asked,answered")).toBe(2);
     expect(await count("--who", "bo")).toBe(2);
@@ -175,6 +177,78 @@ test.each([
   if (sql.endsWith("n > 1")) expect(stdout).toContain("1 call without an end: ");
   expect(shown.code).toBe(1);
   expect(shown.stderr).toContain("Something is missing or was changed.");
+});
+
+test("the beginning of a call's id is enough, if it is the only one", async () => {
+  const { run, tamper } = await recorded(stores["a SQLite file"]!);
+  // What belongs to no call is in chains of another kind.
+  await tamper(
+    "insert into audit (chain, n, id, app, record, at) select '~' || chain, n, id, app, record, at from audit",
+  );
+  await tamper("update audit set chain = 'ab' || chain where chain not like '~%'");
+  const none = await run("--call", "abx");
+  expect(none).toMatchObject({ code: 2, stdout: "" });
+  expect(none.stderr).toContain('audit: no call in this store has an id that begins with "abx".\n');
+  const many = await run("--check", "--call", "ab");
+  expect(many).toMatchObject({ code: 2, stdout: "" });
+  expect(many.stderr).toMatch(
+    /^audit: 3 calls have an id that begins with "ab": ab\w{32}, ab\w{32}, ab\w{32}\. Pass more of the id\.\n/,
+  );
+  expect((await run("--call", "~")).code).toBe(2);
+  expect((await run("--call", "")).code).toBe(2);
+});
+
+describe("records that were sealed with a key that is not here", () => {
+  const told = (ids: string) =>
+    `They were sealed with the key "${ids}". This command does not have that key, or has another one with the same id. Run it with the keys of that time, in PARLEY_KEYS or with --keys-file.\n`;
+
+  test.each([
+    ["has another id", "new"],
+    ["is another one with the same id", "audit"],
+  ])("are shown as far as possible, and are no sign of tampering, if the key %s", async (_, id) => {
+    const { runWith, tamper } = await recorded(stores["a SQLite file"]!);
+    const other = newKey(id);
+    const shown = await runWith(other);
+    expect(shown).toMatchObject({
+      code: 3,
+      stderr: `6 records cannot be read. ${told("audit")}`,
+    });
+    expect(shown.stdout.split("\n")[1]).toMatch(
+      /^20\S+Z  \(sealed\)  –    –    –     \w{32}  record 1 of server "deployer", sealed with the key "audit"$/,
+    );
+    const { sealed } = read((await runWith(other, "--json", "--until", "1h")).stdout);
+    expect(sealed).toEqual([]);
+    expect(await runWith(other, "--who", "bo")).toMatchObject({
+      code: 3,
+      stdout: "There are no such records.\n",
+      stderr: expect.stringContaining("6 records could not be searched. "),
+    });
+    expect(await runWith(other, "--check")).toMatchObject({
+      code: 3,
+      stdout: `Checked 0 records of 3 calls. Nothing is missing, and nothing that these keys open was changed.\n6 records could not be checked. ${told("audit")}`,
+    });
+    await tamper("delete from audit where n = 2");
+    expect(await runWith(other, "--check")).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^Call \w+: Record 2 is missing\.$/m),
+    });
+  });
+
+  test("are told from records that were changed, in one call as in all", async () => {
+    const { run, runWith, tamper } = await recorded(stores["a SQLite file"]!);
+    const calls = read((await run("--json", "--action", "asked")).stdout)["records"];
+    const [{ callId } = { callId: "" }] = calls as { callId: string }[];
+    // Every record of this call is one of another call, so the key opens none of them.
+    await tamper(`delete from audit where chain = '${callId}'`);
+    await tamper(
+      `insert into audit (chain, n, id, app, record, at) select '${callId}', n, id, app, record, at from audit where chain = (select min(chain) from audit)`,
+    );
+    const { code, stdout } = await run("--check", "--call", callId);
+    expect(code).toBe(1);
+    expect(stdout).toContain("Record 1 was changed, or it belongs to another place.");
+    // With the right key and others, everything else opens.
+    expect((await runWith(`${newKey("new")},${keys}`, "--check")).code).toBe(1);
+  });
 });
 
 test("a command that cannot work says what it needs", async () => {

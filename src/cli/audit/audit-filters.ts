@@ -24,22 +24,32 @@ const actions = [
   ...(["connected", "disconnected", "token_refused"] as const),
 ] satisfies readonly AuditAction[];
 
-/** Whether a record passes all filters. Throws a `UsageError` for a filter that means nothing. */
-export function auditFilter(filters: AuditFilters, now: number): (record: AuditRecord) => boolean {
+/** Tells which records pass all filters. */
+export interface AuditFilter {
+  readonly fits: (record: AuditRecord) => boolean;
+  /** For a record that cannot be opened. Undefined if a filter asks for something that is sealed. */
+  readonly fitsSealed: ((record: { readonly at: number }) => boolean) | undefined;
+}
+
+/** Reads the filters. Throws a `UsageError` for one that means nothing. */
+export function auditFilter(filters: AuditFilters, now: number): AuditFilter {
   const { task, tool, principal, who, action, text } = filters;
   const wanted = action?.split(",").map((word) => actionOf(word.trim()));
   const since = timeOf("--since", filters.since, now);
   const until = timeOf("--until", filters.until, now);
-  return (record) =>
+  const isInTime = (at: number) =>
+    (since === undefined || at >= since) && (until === undefined || at <= until);
+  const fits = (record: AuditRecord) =>
     (task === undefined || record.taskId === task) &&
     (tool === undefined || record.tool === tool) &&
     (principal === undefined || record.principal === principal) &&
     // The caller did what nobody else is named for.
     (who === undefined || (record.who ?? record.principal) === who) &&
     (wanted === undefined || wanted.includes(record.action)) &&
-    (since === undefined || record.at.getTime() >= since) &&
-    (until === undefined || record.at.getTime() <= until) &&
+    isInTime(record.at.getTime()) &&
     (text === undefined || textsOf(record).includes(text.toLowerCase()));
+  const needsOpened = [task, tool, principal, who, action, text].some((one) => one !== undefined);
+  return { fits, fitsSealed: needsOpened ? undefined : ({ at }) => isInTime(at) };
 }
 
 function actionOf(word: string): AuditAction {

@@ -1,16 +1,21 @@
 // Reads the audit of a store, opens it, and finds out whether something is missing or was changed.
 
-import { openChain } from "../../server/audit/open-chain.ts";
+import { isReadable, openChain } from "../../server/audit/open-chain.ts";
+import type { SealedEntry } from "../../server/audit/open-chain.ts";
 import type { AuditRecord } from "../../server/audit/audit-record.ts";
 import type { AuditEntry, AuditStore } from "../../tasks/audit-store.ts";
 import type { TaskStore } from "../../tasks/store.ts";
 import { isLive, isUndoing } from "../../tasks/task.ts";
+import { linkKeyId } from "../../token/chain.ts";
 import type { Keyring } from "../../token/keyring.ts";
+import { chainOf } from "./find-call.ts";
 
 /** The audit of a store, as far as it was asked for. */
 export interface ReadAudit {
   /** In the order of time. */
   readonly records: readonly AuditRecord[];
+  /** The records that were sealed with other keys, in the order of time. */
+  readonly sealed: readonly SealedEntry[];
   /** How many calls they belong to. */
   readonly calls: number;
   /** The calls whose record has no end. */
@@ -26,7 +31,7 @@ interface AuditProblem {
 
 const pageSize = 1_000;
 
-/** Reads all records, or those of one call. */
+/** Reads all records, or those of one call. The beginning of its id is enough. */
 export async function readAudit(
   store: TaskStore,
   keyring: Keyring,
@@ -35,14 +40,18 @@ export async function readAudit(
   const { audit } = store;
   if (audit === undefined) throw new Error("This store keeps no audit.");
   const chains = await chainsIn(audit, call);
+  const isOther = await otherKeys(audit, chains, keyring);
   const records: AuditRecord[] = [];
+  const sealed: SealedEntry[] = [];
   const open: string[] = [];
   const problems: AuditProblem[] = [];
   for (const [chain, entries] of chains) {
     const opened = openChain(
       entries.toSorted((one, other) => one.n - other.n),
       keyring,
+      isOther,
     );
+    sealed.push(...opened.sealed);
     records.push(...withAbout(opened.records));
     problems.push(...opened.problems.map((problem) => ({ call: chain, problem })));
     if (opened.isEnded || isOfProcess(chain)) continue;
@@ -51,7 +60,36 @@ export async function readAudit(
   }
   const calls = [...chains.keys()].filter((chain) => !isOfProcess(chain)).length;
   const byTime = records.toSorted((one, other) => one.at.getTime() - other.at.getTime());
-  return { records: byTime, calls, open, problems };
+  return {
+    records: byTime,
+    sealed: sealed.toSorted((one, other) => one.at - other.at),
+    calls,
+    open,
+    problems,
+  };
+}
+
+/**
+ * Tells which keys have the id of the key that sealed records, and are others. Every development server calls its key "dev",
+ * so a record that does not open need not have been changed. A key that opens any record of its id is the right one.
+ */
+async function otherKeys(
+  audit: AuditStore,
+  chains: ReadonlyMap<string, readonly AuditEntry[]>,
+  keyring: Keyring,
+): Promise<(keyId: string) => boolean> {
+  const right = new Set<string>();
+  const look = (entries: Iterable<AuditEntry>) => {
+    for (const entry of entries) {
+      const keyId = linkKeyId(entry.record);
+      if (!right.has(keyId) && isReadable(entry, keyring)) right.add(keyId);
+    }
+  };
+  for (const entries of chains.values()) look(entries);
+  // The records of one call may all have been changed, so others are looked at, too.
+  const isEveryKeyRight = () => [...keyring.opening.keys()].every((keyId) => right.has(keyId));
+  if (!isEveryKeyRight()) look(await audit.readAfter(undefined, pageSize));
+  return (keyId) => !right.has(keyId);
 }
 
 const cutOff =
@@ -65,8 +103,8 @@ async function chainsIn(
   call: string | undefined,
 ): Promise<ReadonlyMap<string, readonly AuditEntry[]>> {
   if (call !== undefined) {
-    const entries = await audit.readChain(call);
-    return new Map(entries.length === 0 ? [] : [[call, entries]]);
+    const chain = await chainOf(audit, call);
+    return new Map([[chain, await audit.readChain(chain)]]);
   }
   const chains = new Map<string, AuditEntry[]>();
   let last: AuditEntry | undefined;

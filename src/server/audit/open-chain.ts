@@ -1,7 +1,7 @@
 // Reads the audit of a call back from the store, and finds out whether something is missing or was changed.
 
 import type { AuditEntry } from "../../tasks/audit-store.ts";
-import { linkDigest, noLink, openLink } from "../../token/chain.ts";
+import { linkBefore, linkDigest, linkKeyId, noLink, openLink } from "../../token/chain.ts";
 import { TokenError } from "../../token/errors.ts";
 import type { Keyring } from "../../token/keyring.ts";
 import type { AuditRecord } from "./audit-record.ts";
@@ -11,15 +11,33 @@ import type { KeptRecord } from "./kept-audit.ts";
 export interface OpenedChain {
   /** The records that can be opened, in their order. */
   readonly records: readonly AuditRecord[];
+  /** The records that were sealed with other keys. Nobody can tell from them alone whether they were changed. */
+  readonly sealed: readonly SealedEntry[];
   /** Whether the call is recorded to its end. Otherwise it is not over, was left by its client, or its end was cut off. */
   readonly isEnded: boolean;
   /** What is wrong with the chain, in words. */
   readonly problems: readonly string[];
 }
 
+/** What the store says in plain text about a record that these keys do not open. */
+export interface SealedEntry extends Pick<AuditEntry, "app" | "chain" | "n" | "at"> {
+  /** The id of the key that it was sealed with. */
+  readonly keyId: string;
+}
+
+/** Whether a key here is not the one that sealed these records, although it has the same id. */
+type IsOtherKey = (keyId: string) => boolean;
+
+const endId = "~end";
+
 /** Opens all records of a chain and checks that they belong together. */
-export function openChain(entries: readonly AuditEntry[], keyring: Keyring): OpenedChain {
+export function openChain(
+  entries: readonly AuditEntry[],
+  keyring: Keyring,
+  isOther: IsOtherKey = () => false,
+): OpenedChain {
   const records: AuditRecord[] = [];
+  const sealed: SealedEntry[] = [];
   const problems: string[] = [];
   let isEnded = false;
   let next = 1;
@@ -32,32 +50,45 @@ export function openChain(entries: readonly AuditEntry[], keyring: Keyring): Ope
       digest = undefined;
     }
     next = n + 1;
-    const opened = openEntry(entry, keyring);
-    if (typeof opened === "string") problems.push(opened);
+    const opened = openEntry(entry, keyring, isOther);
+    if (opened === "changed") problems.push(changed(n));
     else {
       if (digest !== undefined && opened.before !== digest) problems.push(replaced(n));
-      if (opened.record.action === "~end") isEnded = true;
+      if ("keyId" in opened) {
+        const { app, chain, at } = entry;
+        if (entry.id === endId) isEnded = true;
+        else sealed.push({ app, chain, n, at, keyId: opened.keyId });
+      } else if (opened.record.action === endId) isEnded = true;
       else records.push(opened.record);
     }
     digest = linkDigest(entry.record);
   }
-  return { records, isEnded, problems };
+  return { records, sealed, isEnded, problems };
 }
 
-function openEntry(
-  entry: AuditEntry,
-  keyring: Keyring,
-): string | { readonly record: KeptRecord; readonly before: string } {
-  const { n, id } = entry;
+/** Whether a record opens with one of these keys. */
+export const isReadable = (entry: AuditEntry, keyring: Keyring): boolean => {
+  const opened = openEntry(entry, keyring, () => false);
+  return opened !== "changed" && "record" in opened;
+};
+
+type OpenedEntry =
+  | { readonly record: KeptRecord; readonly before: string }
+  | { readonly keyId: string; readonly before: string }
+  | "changed";
+
+function openEntry(entry: AuditEntry, keyring: Keyring, isOther: IsOtherKey): OpenedEntry {
   try {
     const { text, before } = openLink(entry.record, entry, keyring);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this library sealed it
     const record = JSON.parse(text) as KeptRecord & { readonly at: string };
-    if (record.id !== id) return changed(n);
+    if (record.id !== entry.id) return "changed";
     return { record: { ...record, at: new Date(record.at) }, before };
   } catch (error) {
-    if (error instanceof TokenError && error.reason === "unknown_key") return unknownKey(n);
-    return changed(n);
+    const reason = error instanceof TokenError ? error.reason : undefined;
+    const keyId = linkKeyId(entry.record);
+    const isSealed = reason === "unknown_key" || (reason === "forged" && isOther(keyId));
+    return isSealed ? { keyId, before: linkBefore(entry.record) } : "changed";
   }
 }
 
@@ -68,5 +99,3 @@ const replaced = (n: number): string =>
     ? "Record 1 was not the first one: what came before it is missing."
     : `Record ${n - 1} is not the one that record ${n} was written after. One of them was changed or replaced.`;
 const changed = (n: number): string => `Record ${n} was changed, or it belongs to another place.`;
-const unknownKey = (n: number): string =>
-  `Record ${n} cannot be opened, because the key that sealed it is not here. Pass the keys of that time, too.`;
