@@ -116,6 +116,12 @@ export function describeTasks(opened: () => OpenedStore): void {
       const { store } = opened();
       expect(await store.create(newTask("a"), 0)).toEqual({ kind: "too many" });
     });
+
+    test("makes any number if there is no limit", async () => {
+      const { store } = opened();
+      await create(store, "a");
+      expect(await store.create(newTask("b"), Infinity)).toMatchObject({ kind: "created" });
+    });
   });
 
   describe("read", () => {

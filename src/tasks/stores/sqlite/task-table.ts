@@ -133,7 +133,8 @@ export class TaskTable {
   };
 
   readonly hasAsManyLive = (principal: string, most: number): boolean =>
-    numberOf(this.#do.countLive.all(principal, most)[0], "live") >= most;
+    // SQLite takes no infinite limit.
+    most !== Infinity && numberOf(this.#do.countLive.all(principal, most)[0], "live") >= most;
 
   readonly list = (
     { principal, after, limit }: TaskPageRequest,
