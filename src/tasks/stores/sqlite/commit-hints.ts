@@ -7,13 +7,14 @@ const everyMs = 50;
 
 /** The hints of one SQLite store. */
 export class CommitHints {
-  /** A number that SQLite changes when another process commits. Undefined while the database is not open. */
-  readonly #version: () => number | undefined;
+  /** A number that SQLite changes when another process commits. It is undefined while the database is not open. */
+  readonly #version: (() => number | undefined) | undefined;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
   #timer: NodeJS.Timeout | undefined;
   #seen: number | undefined;
 
-  constructor(version: () => number | undefined) {
+  /** Without a version, no other process uses the database. */
+  constructor(version: (() => number | undefined) | undefined) {
     this.#version = version;
   }
 
@@ -41,7 +42,7 @@ export class CommitHints {
   };
 
   #start(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined || this.#version === undefined) return;
     this.#seen = this.#look();
     this.#timer = setInterval(() => {
       const version = this.#look();
@@ -54,7 +55,7 @@ export class CommitHints {
 
   #look(): number | undefined {
     try {
-      return this.#version();
+      return this.#version?.();
     } catch {
       // The database is locked at this moment. The next look tries again.
       return undefined;

@@ -19,6 +19,8 @@ export interface SqliteDatabase {
   readonly exec: (sql: string) => void;
   readonly prepare: (sql: string) => SqliteStatement;
   readonly close: () => void;
+  /** For a database that takes no SQL for transactions. Default: `begin immediate` and `commit`. */
+  readonly transaction?: (<T>(operation: () => T) => T) | undefined;
 }
 
 /** Opens a database file. */

@@ -4,6 +4,7 @@
 import type { SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./driver.ts";
 import { patiently } from "./retry-when-busy.ts";
+import { inTransaction } from "./transaction.ts";
 
 interface Job {
   /** Does the work, and returns what to do after the commit. It may be called again, because a rollback undoes it. */
@@ -49,7 +50,10 @@ export class GroupCommit {
   async #commit(jobs: readonly Job[]): Promise<void> {
     try {
       const operations = jobs.map(({ operation }) => operation);
-      const resolves = await patiently(() => this.#transaction(operations), this.#patienceMs);
+      const resolves = await patiently(
+        () => inTransaction(this.#database, () => operations.map((operation) => operation())),
+        this.#patienceMs,
+      );
       for (const resolve of resolves) resolve();
     } catch (error) {
       const [alone] = jobs;
@@ -57,26 +61,6 @@ export class GroupCommit {
       // If one operation fails, the others must not fail with it, so each runs alone. A lock fails all of them.
       if (isLocked(error)) for (const { reject } of jobs) reject(error);
       else for (const job of jobs) await this.#commit([job]);
-    }
-  }
-
-  #transaction(operations: readonly Job["operation"][]): readonly (() => void)[] {
-    this.#database.exec("begin immediate");
-    try {
-      const resolves = operations.map((operation) => operation());
-      this.#database.exec("commit");
-      return resolves;
-    } catch (error) {
-      this.#rollBack();
-      throw error;
-    }
-  }
-
-  #rollBack(): void {
-    try {
-      this.#database.exec("rollback");
-    } catch {
-      // SQLite has already rolled back by itself, as it does when the disk is full.
     }
   }
 }

@@ -4,6 +4,7 @@ import { ParleyError } from "../../../errors.ts";
 import { pendingMigrations, refusalText, requiredBy } from "../migration-policy.ts";
 import type { AppliedMigration, Migration } from "../migration-policy.ts";
 import type { SqliteDatabase } from "./driver.ts";
+import { inTransaction } from "./transaction.ts";
 import { sqliteTables } from "./migrations/001-sqlite-tables.ts";
 import { sqliteShares } from "./migrations/002-sqlite-shares.ts";
 import { sqliteUndo } from "./migrations/003-sqlite-undo.ts";
@@ -59,18 +60,13 @@ export function migrate(
 ): void {
   // A look needs no lock, and most of the time there is nothing to do.
   if (missing(database, known).length === 0) return;
-  database.exec("begin immediate");
-  try {
+  inTransaction(database, () => {
     database.exec(noteTable);
     for (const migration of missing(database, known)) {
       database.exec(migration.sql);
       database.exec(noteOf(migration.number, requiredBy(migration)));
     }
-    database.exec("commit");
-  } catch (error) {
-    database.exec("rollback");
-    throw error;
-  }
+  });
 }
 
 /** Every version reads this table, so its form never changes. */

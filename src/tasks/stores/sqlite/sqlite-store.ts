@@ -31,7 +31,8 @@ import { WorkerTable } from "./worker-table.ts";
 
 /** How a store is set up. */
 export interface SqliteStoreSettings {
-  readonly path: string;
+  /** The file, or how to open a database that no other process uses. */
+  readonly path: string | (() => Promise<SqliteDatabase>);
   readonly leaseMs?: number | undefined;
   /** The clock. All processes that share the file are on one machine, so they have the same one. */
   readonly now?: (() => number) | undefined;
@@ -51,7 +52,8 @@ interface Tables {
 interface OpenFile extends Tables {
   readonly database: SqliteDatabase;
   readonly commits: GroupCommit;
-  readonly version: () => number;
+  /** Undefined if no other process uses the database. */
+  readonly version: (() => number) | undefined;
 }
 
 /** Notes a change that others may be following, for a hint after the commit. */
@@ -61,9 +63,9 @@ type Changed = (task: TaskRecord, isNews?: boolean) => TaskRecord;
 export class SqliteStore implements TaskStore {
   readonly "~store" = "sqlite";
   readonly leaseMs: number;
-  readonly #path: string;
+  readonly #path: SqliteStoreSettings["path"];
   readonly #now: () => number;
-  readonly #hints = new CommitHints(() => this.#connection?.version());
+  readonly #hints: CommitHints;
   #connecting: Promise<OpenFile> | undefined;
   #connection: OpenFile | undefined;
   /** Operations that have been called and have not ended. */
@@ -72,6 +74,9 @@ export class SqliteStore implements TaskStore {
 
   constructor({ path, leaseMs, now }: SqliteStoreSettings) {
     this.#path = path;
+    this.#hints = new CommitHints(
+      typeof path === "string" ? () => this.#connection?.version?.() : undefined,
+    );
     this.leaseMs = Math.ceil(leaseMs ?? 10_000);
     this.#now = now ?? Date.now;
   }
@@ -430,12 +435,12 @@ export class SqliteStore implements TaskStore {
 
   async #connect(): Promise<OpenFile> {
     try {
-      const database = await openDatabase(this.#path);
-      const version = database.prepare("pragma data_version");
+      const path = this.#path;
+      const database = await (typeof path === "string" ? openDatabase(path) : path());
       this.#connection = {
         database,
         commits: new GroupCommit(database),
-        version: () => Number(version.all()[0]?.["data_version"]),
+        version: typeof path === "string" ? versionOf(database) : undefined,
         accounts: new AccountTable(database),
         tasks: new TaskTable(database),
         history: new HistoryTable(database),
@@ -452,4 +457,9 @@ export class SqliteStore implements TaskStore {
       throw error;
     }
   }
+}
+
+function versionOf({ prepare }: SqliteDatabase): () => number {
+  const version = prepare("pragma data_version");
+  return () => Number(version.all()[0]?.["data_version"]);
 }
