@@ -14,7 +14,7 @@ import { Figures } from "./figures.ts";
 import type { Server } from "./http/compare.ts";
 
 export interface Pace {
-  /** Everything in under five minutes: fewer rounds, smaller numbers. */
+  /** Everything in under six minutes: fewer rounds, smaller numbers. */
   readonly isQuick: boolean;
   readonly sliceMs: number;
   readonly rounds: number;

@@ -33,7 +33,7 @@ import { postgresBed } from "./tasks/postgres-bed.ts";
 import { sqliteBed } from "./tasks/sqlite-bed.ts";
 
 const usage = `Usage: npm run bench -- [options]
-  --quick            everything in under five minutes: fewer rounds, smaller numbers
+  --quick            everything in under six minutes: fewer rounds, smaller numbers
   --only <pattern>   only parts whose name matches this regular expression
   --json <file>      writes { "figures": [{ "name", "value", "spread", "n" }] }
   --markdown         also prints the tables of bench/README.md
@@ -42,6 +42,7 @@ const usage = `Usage: npm run bench -- [options]
   --slice <ms>       how long a turn is (default 800, with --quick 400)
   --profile <folder> each process writes a .cpuprofile there; the figures mean little then
   --seed <text>      decides the order of turns; by default random, and printed
+  --help             prints this text and the names of the parts
 `;
 
 type Part = readonly [name: string, measure: (bench: Bench) => Promise<void>];
@@ -49,11 +50,19 @@ type Part = readonly [name: string, measure: (bench: Bench) => Promise<void>];
 const all = [1, 16, 64];
 const usual = [16];
 const parts: readonly Part[] = [
-  ["plain", (bench) => measureCalls(bench, plain, ["oversdk", "sdk", "tmcp", "sdkv1"], all)],
+  [
+    "plain",
+    (bench) => measureCalls(bench, plain, ["batched", "oversdk", "sdk", "tmcp", "sdkv1"], all),
+  ],
   [
     "tworound",
     (bench) =>
-      measureCalls(bench, twoRounds, ["oversdk", "sdk", "tmcp"], bench.pace.isQuick ? usual : all),
+      measureCalls(
+        bench,
+        twoRounds,
+        ["batched", "oversdk", "sdk", "tmcp"],
+        bench.pace.isQuick ? usual : all,
+      ),
   ],
   ["tworound-inline", (bench) => measureCalls(bench, inlineSchema, [], usual)],
   ["fiverounds", (bench) => measureCalls(bench, fiveRounds, ["oversdk", "tmcp"], usual)],
@@ -84,6 +93,7 @@ async function main(): Promise<void> {
   const flag = { type: "boolean", default: false } as const;
   const { values } = parseArgs({
     options: {
+      help: flag,
       quick: flag,
       strict: flag,
       markdown: flag,
@@ -95,12 +105,14 @@ async function main(): Promise<void> {
       seed: text,
     },
   });
+  if (values.help) {
+    console.log(`${usage}\nThe parts: ${partNames()}`);
+    return;
+  }
   const { quick: isQuick, only = "", seed = randomBytes(4).toString("hex") } = values;
   const chosen = parts.filter(([name]) => new RegExp(only).test(name));
   if (chosen.length === 0) {
-    throw new Error(
-      `No part matches --only. The parts are: ${parts.map(([name]) => name).join(", ")}`,
-    );
+    throw new Error(`No part matches --only. The parts are: ${partNames()}`);
   }
   if (values.profile !== undefined) profileInto(values.profile);
   const sliceMs = positive("slice", values.slice, isQuick ? 400 : 800);
@@ -131,6 +143,8 @@ async function main(): Promise<void> {
   if (values.json !== undefined) figures.write(values.json);
   if (values.strict && figures.bars.some(({ isMet }) => !isMet)) process.exitCode = 1;
 }
+
+const partNames = () => parts.map(([name]) => name).join(", ");
 
 function positive(name: string, given: string | undefined, otherwise: number): number {
   const value = given === undefined ? otherwise : Number(given);

@@ -7,7 +7,8 @@ import type { Start } from "./opponents/opponent.ts";
 
 /** Each opponent is imported when it starts, so that the others add nothing to its start or its memory. */
 const opponents: Readonly<Record<string, () => Promise<Start>>> = {
-  bare: async () => (await import("./opponents/bare.ts")).start,
+  bare: async () => (await import("./opponents/bare.ts")).startBare,
+  batched: async () => (await import("./opponents/bare.ts")).startBatched,
   fast: async () => (await import("./opponents/parley.ts")).startFast,
   oversdk: async () => (await import("./opponents/parley.ts")).startOverSdk,
   shipped: async () => (await import("./opponents/shipped.ts")).start,

@@ -29,25 +29,28 @@ async function contendersFor(
   others: readonly string[],
 ): Promise<readonly Contender[]> {
   const contenders: Contender[] = [];
-  for (const name of ["fast", ...others]) {
+  const fast = await sharedServer(bench, "fast");
+  const conversation = await converse(bench, fast, workload);
+  const yardsticks = ["bare", ...others.filter((name) => name === "batched")];
+  for (const name of yardsticks) {
+    contenders.push(await bareContender(await sharedServer(bench, name), conversation));
+  }
+  contenders.push({ name: "fast", server: fast, legs: conversation.legs });
+  for (const name of others.filter((one) => !yardsticks.includes(one))) {
     const server = await sharedServer(bench, name);
-    const conversation = await converse(bench, server, workload);
-    if (name === "fast") {
-      contenders.push(await bareContender(await sharedServer(bench, "bare"), conversation));
-    }
-    contenders.push({ name, server, legs: conversation.legs });
+    contenders.push({ name, server, legs: (await converse(bench, server, workload)).legs });
   }
   return contenders;
 }
 
-/** The bare server gets the requests of this conversation and sends its responses. */
+/** A bare server gets the requests of this conversation and sends its responses. */
 export async function bareContender(
   server: Server,
   conversation: Conversation,
 ): Promise<Contender> {
   const answers = conversation.said.map(({ response }): unknown => JSON.parse(response));
   await server.process.ask("tell", answers);
-  return { name: "bare", server, legs: fixed(conversation) };
+  return { name: server.name, server, legs: fixed(conversation) };
 }
 
 function report(

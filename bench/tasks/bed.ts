@@ -2,7 +2,7 @@
 
 import type { TaskStore } from "../../src/tasks/store.ts";
 import type { Count } from "./count.ts";
-import type { OpenWorkflowEngine } from "./openworkflow.ts";
+import type { Missing, Rival } from "./rival.ts";
 
 export interface Bed {
   readonly name: string;
@@ -12,8 +12,8 @@ export interface Bed {
   /** A store with tables of its own. */
   readonly store: () => Promise<TaskStore>;
   readonly bare: () => Promise<readonly Bare[]>;
-  /** If it is not available here, a text that says why. */
-  readonly openWorkflow: () => Promise<OpenWorkflowEngine | string>;
+  /** Other engines on the same database. */
+  readonly rivals: () => Promise<readonly (Rival | Missing)[]>;
   /** The number of transactions that have written to the database so far. */
   readonly commits: () => Promise<number>;
   /** The size of the tables of the store that was opened last. */

@@ -1,4 +1,4 @@
-// Create, park, answer, complete: how many cycles a second, against bare transactions and against openworkflow.
+// Create, park, answer, complete: how many cycles a second, against bare transactions and against other engines.
 //
 // All contenders take turns in one process, and every ratio is taken within one round of turns, so that other load on the
 // machine affects all of them alike.
@@ -10,11 +10,15 @@ import { short, shown, table } from "../figures.ts";
 import type { Figures } from "../figures.ts";
 import { loop } from "./loop.ts";
 import type { Limits, Rate } from "./loop.ts";
-import type { OpenWorkflowEngine } from "./openworkflow.ts";
+import { isMissing } from "./rival.ts";
+import type { Rival } from "./rival.ts";
 import type { Scale } from "./scale.ts";
 
 /** How many tasks a worker runs at once, in both engines. It is enough for the largest number of lanes. */
 const workerConcurrency = 64;
+
+/** How often a cycle changes its task: created, claimed, parked, answered, claimed again, completed. */
+const transitions = 6;
 
 interface Contender {
   readonly name: string;
@@ -30,7 +34,11 @@ export async function measureCycles(bed: Bed, figures: Figures, scale: Scale): P
   const store = await bed.store();
   const engine = new Engine(store);
   const bares = await bed.bare();
-  const other = await bed.openWorkflow();
+  const rivals: Rival[] = [];
+  for (const one of await bed.rivals()) {
+    if (isMissing(one)) console.log(`  ${one.name} is not compared here: ${one.why}`);
+    else rivals.push(one);
+  }
   const ledgers = new Map(bares.map((bare) => [bare, { inserts: 0, updates: 0 }]));
   const turns = { count: tasks, ms: turnMs };
 
@@ -38,7 +46,6 @@ export async function measureCycles(bed: Bed, figures: Figures, scale: Scale): P
   await loop(8, { count: 200, ms: turnMs }, engine.cycle);
   const perCycle = await anatomy(bed, engine, figures);
   await engine.stop();
-  if (typeof other === "string") console.log(`  openworkflow is not compared here: ${other}`);
 
   for (const lanes of scale.lanes) {
     const turnOf = (work: () => Promise<void>) => async () => {
@@ -54,10 +61,9 @@ export async function measureCycles(bed: Bed, figures: Figures, scale: Scale): P
         bareTurn(one, lanes, { count: tasks * perCycle, ms: turnMs }, perCycle, ledgers.get(one)),
       ),
     );
-    const theirs =
-      typeof other === "string"
-        ? []
-        : [contender("openworkflow", () => otherTurn(other, lanes, turns))];
+    const theirs = rivals.map((rival) =>
+      contender(rival.name, () => rivalTurn(rival, lanes, turns)),
+    );
     const all = [ours, straight, ...bare, ...theirs];
     let commits = 0;
     let cycles = 0;
@@ -81,14 +87,14 @@ export async function measureCycles(bed: Bed, figures: Figures, scale: Scale): P
       ours,
       straight,
       bare,
-      theirs: theirs[0],
+      theirs,
       perCycle,
       commits: commits / cycles,
     });
   }
 
   await checkLedgers(bares, ledgers);
-  if (typeof other !== "string") await other.close();
+  for (const rival of rivals) await rival.close();
 }
 
 const contender = (name: string, turn: Contender["turn"]): Contender => ({
@@ -147,10 +153,10 @@ async function bareTurn(
   });
 }
 
-async function otherTurn(other: OpenWorkflowEngine, lanes: number, limits: Limits): Promise<Rate> {
-  await other.start(workerConcurrency);
-  const rate = await loop(lanes, limits, other.cycle);
-  await other.stop();
+async function rivalTurn(rival: Rival, lanes: number, limits: Limits): Promise<Rate> {
+  await rival.start(workerConcurrency);
+  const rate = await loop(lanes, limits, rival.cycle);
+  await rival.stop();
   return rate;
 }
 
@@ -174,7 +180,7 @@ interface Measured {
   /** Create and complete, without a question. */
   readonly straight: Contender;
   readonly bare: readonly Contender[];
-  readonly theirs: Contender | undefined;
+  readonly theirs: readonly Contender[];
   readonly perCycle: number;
   readonly commits: number;
 }
@@ -208,14 +214,16 @@ function report(
   const [sole] = bare;
   if (sole !== undefined) {
     figures.ratio(`${at}: straight cycles ÷ bare transactions`, straight.rates, sole.rates);
+    figures.add(`tasks/${bed.name}×${transitions}÷bare@${lanes}`, ...ratios(sole, transitions));
   }
   for (const one of bare) {
     const label = `${one.name} transactions`;
     rows.push([label, ...speed(label, one), against(label, one, 1), against(label, one, perCycle)]);
   }
-  if (theirs !== undefined) {
-    const label = "openworkflow cycles";
-    rows.push([label, ...speed(label, theirs), against(label, theirs, 1), ""]);
+  for (const one of theirs) {
+    const label = `${one.name} cycles`;
+    rows.push([label, ...speed(label, one), against(label, one, 1), ""]);
+    figures.add(`tasks/${bed.name}÷${one.name}@${lanes}`, ...ratios(one, 1));
   }
   console.log(`\n  ${lanes} at once, medians of ${rounds} turns`);
   table(rows);

@@ -5,6 +5,8 @@
 // store. Only openworkflow's worker still polls, with its own settings: 100 ms to 1 s after it found nothing.
 
 import { OpenWorkflow } from "openworkflow";
+import { Gates, reason } from "./rival.ts";
+import type { Missing, Rival } from "./rival.ts";
 
 type Backend = ConstructorParameters<typeof OpenWorkflow>[0]["backend"];
 
@@ -13,7 +15,8 @@ interface Input {
   readonly text: string;
 }
 
-export class OpenWorkflowEngine {
+class OpenWorkflowEngine implements Rival {
+  readonly name = "openworkflow";
   readonly #backend: Backend;
   readonly #flow;
   readonly #client: OpenWorkflow;
@@ -75,10 +78,9 @@ export class OpenWorkflowEngine {
   }
 }
 
-/** Returns a text if the backend cannot be used here. The text says why. */
 export async function openOpenWorkflow(
   what: { readonly sqlite: string } | { readonly postgres: string; readonly schema: string },
-): Promise<OpenWorkflowEngine | string> {
+): Promise<Rival | Missing> {
   // The name is a variable, so that the compiler does not follow it: the types need the package `postgres`, the code Node 22.
   const from: string = "sqlite" in what ? "openworkflow/sqlite" : "openworkflow/postgres";
   try {
@@ -88,30 +90,11 @@ export async function openOpenWorkflow(
       "sqlite" in what
         ? await module["BackendSqlite"]?.connect(what.sqlite)
         : await module["BackendPostgres"]?.connect(what.postgres, { schema: what.schema });
-    if (backend === undefined) return `${from} has no backend`;
+    if (backend === undefined) throw new Error(`${from} has no backend.`);
     return new OpenWorkflowEngine(backend);
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
+    return { name: "openworkflow", why: reason(error) };
   }
-}
-
-/** What happened to a run, whether or not it is awaited already. */
-class Gates {
-  readonly #open = new Set<string>();
-  readonly #waiting = new Map<string, () => void>();
-
-  readonly open = (id: string): void => {
-    const go = this.#waiting.get(id);
-    if (go === undefined) this.#open.add(id);
-    else go();
-    this.#waiting.delete(id);
-  };
-
-  readonly passed = (id: string): Promise<void> =>
-    this.#open.delete(id)
-      ? Promise.resolve()
-      : new Promise((resolve) => void this.#waiting.set(id, resolve));
 }
 
 function check(run: unknown, number: number): void {

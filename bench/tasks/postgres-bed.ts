@@ -4,9 +4,10 @@ import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts
 import { startPostgres } from "../../test/postgres/start.ts";
 import type { Bare, Bed } from "./bed.ts";
 import { Count, countPool } from "./count.ts";
+import { openDbos } from "./dbos.ts";
 import { openOpenWorkflow } from "./openworkflow.ts";
 
-/** The size of Parley's pool. postgres.js creates a pool of the same size for openworkflow. */
+/** The size of Parley's pool. Those of openworkflow and DBOS have the same size by default. */
 const connections = 10;
 
 export async function postgresBed(): Promise<Bed> {
@@ -72,8 +73,10 @@ export async function postgresBed(): Promise<Bed> {
     count,
     store,
     bare,
-    openWorkflow: () =>
-      openOpenWorkflow({ postgres: postgres.url, schema: `other_${(schemas += 1)}` }),
+    rivals: async () => [
+      await openOpenWorkflow({ postgres: postgres.url, schema: `other_${(schemas += 1)}` }),
+      await openDbos(postgres.url),
+    ],
     // Every transaction that writes gets an id, including this one. NOTIFY gets one, too, but it writes nothing
     // that is waited for, so it is not counted.
     commits: async () => {

@@ -34,5 +34,5 @@ export const quick: Scale = {
   cycles: 300,
   turnMs: 500,
   rounds: 3,
-  lanes: [16],
+  lanes: [16, 64],
 };

@@ -71,7 +71,9 @@ export async function sqliteBed(): Promise<Bed> {
     count,
     store,
     bare,
-    openWorkflow: () => openOpenWorkflow({ sqlite: join(folder, `other-${(files += 1)}.db`) }),
+    rivals: async () => [
+      await openOpenWorkflow({ sqlite: join(folder, `other-${(files += 1)}.db`) }),
+    ],
     commits: async () => count.ever("commit"),
     diskBytes: async () =>
       [path, `${path}-wal`].reduce(

@@ -26,6 +26,8 @@ test("the report has the names that readers look for", async () => {
   onTestFinished(() => void running.child.kill("SIGKILL"));
   const { stdout } = await running;
   expect(stdout).toContain("seed test");
+  // A limit whose part did not run is named as well.
+  expect(stdout).toContain("tasks/postgres÷dbos@16 (limit 5): not measured");
   const written: { readonly figures: readonly object[] } = JSON.parse(await readFile(file, "utf8"));
   expect(Object.keys(written)).toEqual(["figures"]);
   for (const figure of written.figures) {
@@ -44,14 +46,29 @@ test("the report has the names that readers look for", async () => {
       "plain/fast÷bare cpu",
       "plain/fast÷bare@1",
       "plain/fast÷bare@64",
+      "plain/fast÷batched",
+      "plain/fast÷batched@64",
       "plain/fast÷sdk",
       "plain/fast÷sdkv1",
       "plain/fast÷tmcp",
       "tworound/fast÷bare",
+      "tworound/fast÷batched",
       "token/share",
       "wrapped÷unwrapped",
     ]),
   );
+});
+
+test("--help names the options and the parts", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    "--import",
+    "tsx",
+    main,
+    "--help",
+  ]);
+  for (const word of ["--quick", "--json <file>", "--profile <folder>", "tworound", "coldstart"]) {
+    expect(stdout).toContain(word);
+  }
 });
 
 test("a wrong or missing response ends the run", async () => {
