@@ -7,6 +7,8 @@ export interface Deviation {
   readonly peer: string;
   readonly direction: Direction;
   readonly capabilities: readonly string[];
+  /** What shows it in a run that ends as it has to in spite of it. */
+  readonly sign?: string;
   readonly title: string;
   /** The section of the specification, and what it says. */
   readonly rule: string;
@@ -66,5 +68,19 @@ export const deviations: readonly Deviation[] = [
       "call a tool that becomes a task with `fastmcp-tasks` installed, and look at the headers of `tasks/get`: there is `Mcp-Method: tasks/get`, and no `Mcp-Name`.",
     report:
       "`fastmcp_tasks.client` sends `tasks/get`, `tasks/update` and `tasks/cancel` without the header `Mcp-Name`, which the tasks extension requires over Streamable HTTP and whose value is the `taskId`. Servers that check the routing headers, among them those on the official TypeScript SDK, answer with −32020 (HeaderMismatch), so no task can be followed on them. Please send `Mcp-Name: <taskId>` with these three requests.",
+  },
+  {
+    peer: "java-sdk",
+    direction: "connect",
+    capabilities: ["plain"],
+    sign: '"stackTrace":[]',
+    title: "A Java server answers some requests with an exception instead of a JSON-RPC error",
+    rule: "Streamable HTTP 2025-11-25, sending messages to the server: a response with a 4xx status may have a JSON-RPC error response without an `id` as its body. JSON-RPC 2.0, section 5: an error response has `jsonrpc` and `error`.",
+    instead:
+      "A request without a session gets status 400, and its body is a serialised Java exception with its stack trace. Clients that speak 2026-07-28 send such a request first, to find out which version the server speaks. Parley goes by the status, so the call ends as it has to.",
+    reproduction:
+      'send `{"jsonrpc":"2.0","id":1,"method":"server/discover"}` without `Mcp-Session-Id` to `HttpServletStreamableServerTransportProvider`. The body has the members `jsonRpcError`, `cause`, `stackTrace`, `suppressed`, `message` and `localizedMessage`.',
+    report:
+      "`HttpServletStreamableServerTransportProvider.responseError` writes the `McpError` itself with the JSON mapper, so the body of a 400 has the exception's stack trace with names of classes, files and lines, and is not a JSON-RPC message. Please write a `JSONRPCResponse` with `getJsonRpcError()` instead. Clients could then read the error, and servers would not show their internals.",
   },
 ];

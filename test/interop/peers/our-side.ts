@@ -89,7 +89,7 @@ export async function withOfficial(url: string, errand: Errand): Promise<Outcome
       { name: "interop", version: "1.0.0" },
       {
         capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
-        versionNegotiation: { mode: { pin: errand.era } },
+        versionNegotiation: { mode: errand.era === undefined ? "auto" : { pin: errand.era } },
       },
     );
     client.setRequestHandler("elicitation/create", async ({ params }) => {

@@ -7,7 +7,8 @@ export interface Answer {
 
 /** One call, as the client's program gets it. */
 export interface Errand {
-  readonly era: "2026-07-28" | "2025-11-25";
+  /** The version of the protocol, or that on which both sides agree. */
+  readonly era?: "2026-07-28" | "2025-11-25";
   readonly tool?: string;
   readonly prompt?: string;
   readonly resource?: string;

@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -12,6 +12,8 @@ export interface Peer {
   readonly version: string;
   /** Whether it has the tasks extension. */
   readonly hasTasks: { readonly client: boolean; readonly server: boolean };
+  /** The only version of the protocol that it speaks, if it does not speak all that Parley speaks. */
+  readonly speaks?: "2025-11-25";
   /** The program without which it cannot be installed, and how to ask for its version. */
   readonly toolchain: readonly [string, ...string[]];
   /** Installs it and builds its programs. Does nothing if that has been done. */
@@ -77,12 +79,36 @@ function pythonPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): 
   };
 }
 
+const copyJars = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
+
+function javaPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): Peer {
+  const prefix = join(cache, `${name}-${version}`);
+  const [jars, classes] = [join(prefix, "jars"), join(prefix, "classes")];
+  const java = ["java", "-cp", [classes, join(jars, "*")].join(delimiter)] as const;
+  return {
+    name,
+    version,
+    hasTasks,
+    speaks: "2025-11-25",
+    toolchain: ["mvn", "--version"],
+    install: () => {
+      const source = copied(name, prefix);
+      run(source, "mvn", "-q", "-B", copyJars, `-DoutputDirectory=${jars}`);
+      const programs = ["Client.java", "Server.java"];
+      run(source, "javac", "-nowarn", "-cp", join(jars, "*"), "-d", classes, ...programs);
+    },
+    client: [...java, "Client"],
+    server: [...java, "Server"],
+  };
+}
+
 const none = { client: false, server: false };
 
 export const peers: readonly Peer[] = [
   goPeer("go-sdk", "1.8.0", none),
   pythonPeer("python-sdk", "2.3.0", none),
   pythonPeer("fastmcp", "4.1.2", { client: true, server: true }),
+  javaPeer("java-sdk", "2.1.0", none),
 ];
 
 export function isInstalled([command, ...args]: Peer["toolchain"]): boolean {

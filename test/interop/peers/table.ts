@@ -40,6 +40,7 @@ const columns: readonly (readonly [Direction, string])[] = [
 
 const words: Readonly<Record<Exclude<Transcript["verdict"], "fails">, string>> = {
   works: "✓",
+  earlier: "✓ on 2025-11-25",
   "in the request": "✓ in the request",
   polled: "✓ by polling",
   "no tasks": "no tasks",

@@ -22,7 +22,9 @@ export function tidyWith<T>(
 ): { readonly passed: Passed[]; readonly told: T } {
   const hidden = new Hidden();
   return {
-    passed: numbered(withoutEnds(withoutWaiting(passed))).map((one) => hidden.hide(one)),
+    passed: numbered(withoutEnds(withoutWaiting(passed))).map((one) =>
+      hidden.hide(withoutTrace(one)),
+    ),
     told: hidden.hide(told),
   };
 }
@@ -45,6 +47,13 @@ function withoutWaiting(passed: readonly Passed[]): Passed[] {
     }),
   );
   return passed.filter((one) => !idle.has(numberOf(one)) && !isAtWork(messageOf(one)));
+}
+
+/** The lines of a stack say nothing about the protocol. That there is a stack stays visible. */
+function withoutTrace(one: Passed): Passed {
+  if (!("response" in one) || !isMembers(one.message)) return one;
+  const { message } = one;
+  return "stackTrace" in message ? { ...one, message: { ...message, stackTrace: [] } } : one;
 }
 
 /** After its response, a stream ends by itself, sooner or later. Only that a client leaves an open one matters. */

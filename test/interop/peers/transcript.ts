@@ -24,10 +24,17 @@ export type Passed =
 export type Direction = "to-parley" | "connect" | "with-tasks";
 
 /**
- * "works": it ended as it has to. "in the request": likewise, but without a task, because this client has none. "polled":
+ * "works": it ended as it has to. "earlier": likewise, but on 2025-11-25, which is all the peer speaks. "in the request": likewise, but without a task, because this client has none. "polled":
  * likewise, but the peer pushes nothing. "no tasks", "no push": the peer does not have them. "fails": it ended otherwise.
  */
-export type Verdict = "works" | "in the request" | "polled" | "no tasks" | "no push" | "fails";
+export type Verdict =
+  | "works"
+  | "earlier"
+  | "in the request"
+  | "polled"
+  | "no tasks"
+  | "no push"
+  | "fails";
 
 export interface Transcript {
   readonly notice: string;
