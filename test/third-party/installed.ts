@@ -21,11 +21,11 @@ export const clients: readonly ThirdParty[] = [
   { name: "inspector", from: "npm", packages: ["@modelcontextprotocol/inspector@2.12.0"] },
   { name: "mcporter", from: "npm", packages: ["mcporter@0.12.3"] },
   { name: "ai-sdk", from: "npm", packages: ["@ai-sdk/mcp@2.0.96"] },
-  { name: "mastra", from: "npm", packages: ["@mastra/mcp@2.0.0", "@mastra/core"] },
+  { name: "mastra", from: "npm", packages: ["@mastra/mcp@2.0.0", "@mastra/core@1.71.0"] },
   {
     name: "langchain",
     from: "npm",
-    packages: ["@langchain/mcp-adapters@1.1.4", "@langchain/core"],
+    packages: ["@langchain/mcp-adapters@1.1.4", "@langchain/core@1.2.13"],
   },
   {
     name: "mcpjam",
