@@ -3,6 +3,7 @@
 import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
+import { readStreamsMethod } from "../../src/protocol/streaming.ts";
 import { callTool, envelope, exchange, post, textIn } from "./post.ts";
 import { served } from "./served.ts";
 import { till } from "./till.ts";
@@ -116,9 +117,10 @@ describe("with auth", () => {
     expect(JSON.parse(textIn(told))).toMatchObject({ principal: "ada" });
   });
 
-  test("every request is verified, including lists and discovery [D10]", async () => {
+  test("every request is verified, including lists, discovery and tasks [D10]", async () => {
     const { to } = await served({ auth, principal });
-    for (const method of ["tools/list", "server/discover", "subscriptions/listen"]) {
+    const methods = ["tools/list", "server/discover", "subscriptions/listen", "tasks/get"];
+    for (const method of [...methods, readStreamsMethod]) {
       expect((await post(to, envelope(method))).status).toBe(401);
     }
     expect((await fetch(to)).status).toBe(401);
