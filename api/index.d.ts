@@ -89,8 +89,19 @@ export declare interface App {
     readonly listen: (port?: number, options?: ListenOptions) => Promise<Listening>;
     /** Serves over standard input and output, for a client that starts the server itself. It also runs tasks if the app has a store. */
     readonly stdio: () => Promise<void>;
-    /** Serves one web-standard request. It takes only one argument, because platforms such as Workers pass `env` as the second. */
-    readonly fetch: (request: Request) => Promise<Response>;
+    /**
+     * Serves one web-standard request. Takes whatever a platform passes after the request, and uses `waitUntil` of the last
+     * argument if it has one: after a response that created or answered a task, it runs what is due, for up to 25 seconds.
+     *
+     * @example
+     * ```ts
+     * export default { fetch: app.fetch };
+     * ```
+     */
+    readonly fetch: {
+        (request: Request, host: HostContext): Promise<Response>;
+        (request: Request): Promise<Response>;
+    };
     /** Serves one request for a host that has verified the caller, or parsed the body, itself. */
     readonly handle: (request: Request, verified: Verified) => Promise<Response>;
     /** Serves one request of Express, Fastify or `node:http`. It uses `req.auth` and `req.body` if middleware has set them. */
@@ -898,6 +909,21 @@ export declare interface Health {
     readonly problems: readonly string[];
     /** The state of the tasks. Undefined without a store, or if it cannot be read. */
     readonly tasks: TaskHealth | undefined;
+}
+
+/**
+ * What keeps an instance alive after its response: the `ctx` of Workers, the `context` of Netlify, `{ waitUntil }` on Vercel.
+ *
+ * @example
+ * ```ts
+ * import { waitUntil } from "@vercel/functions";
+ *
+ * export const POST = (request: Request) => app.fetch(request, { waitUntil });
+ * ```
+ */
+export declare interface HostContext {
+    /** Keeps the instance alive until the promise settles. */
+    waitUntil(promise: Promise<unknown>): unknown;
 }
 
 /** What a schema accepts. */
@@ -1868,6 +1894,8 @@ export declare interface Verified {
     readonly authInfo?: AuthInfo | undefined;
     /** The parsed JSON body, if your host has read it. Default: read from the request. */
     readonly parsedBody?: unknown;
+    /** Keeps the instance alive after the response, for what `app.fetch(request, { waitUntil })` does. */
+    readonly waitUntil?: ((promise: Promise<unknown>) => unknown) | undefined;
 }
 
 /** How an answer came. "delivery": through `app.deliver` or `app.decide`. "console": an operator gave it. */
@@ -1904,7 +1932,8 @@ export declare type Way = "form" | "url" | "app" | "relay" | "link";
 
 /** A web handler, and its form for `node:http`, which leaves what is not its own to `next`. */
 export declare interface WebHandler {
-    /** Serves one web-standard request. Responds with 404 to an address that is not its own. */
+    /** Serves one web-standard request, as `app.fetch` does. Responds with 404 to an address that is not its own. */
+    (request: Request, host: HostContext): Promise<Response>;
     (request: Request): Promise<Response>;
     /** Serves one request of Express or `node:http`. Calls `next`, if there is one, for an address that is not its own. */
     readonly node: (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void) => Promise<void>;

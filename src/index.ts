@@ -13,6 +13,7 @@ export type { AttachOptions } from "./server/sdk/adopt.ts";
 export type { Verified } from "./server/http/web.ts";
 export type { Logger, LogLine } from "./server/ops/logger.ts";
 export type { Health, TaskHealth } from "./server/ops/health.ts";
+export type { HostContext } from "./server/tasks/after-response.ts";
 export type { RunDueOptions, WorkOptions } from "./server/tasks/task-engine.ts";
 export type { RunDueResult } from "./tasks/due-run.ts";
 

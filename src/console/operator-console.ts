@@ -63,7 +63,7 @@ export function ownConsole(app: App, who: string): WebHandler {
 }
 
 function consoleOf(inside: Inside, door: Door): WebHandler {
-  const handler = consoleHandler(door, new ConsoleApi(inside), inside.core.logger);
+  const handler = consoleHandler(door, new ConsoleApi(inside), inside.core);
   return mountable(handler, {
     isForThisMachine: door instanceof DevelopmentDoor,
     isAt: (address) => (door instanceof DevelopmentDoor ? door.isAt(address) : undefined),

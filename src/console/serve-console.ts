@@ -1,6 +1,7 @@
 // One request to the console: first what costs nothing, then who it is, and only then what it asks for.
 
 import type { ServerResponse } from "node:http";
+import type { Core } from "../server/core.ts";
 import type { NodeRequest } from "../server/http/node.ts";
 import { requestOf, send } from "../server/http/web-handler.ts";
 import type { WebHandler } from "../server/http/web-handler.ts";
@@ -21,9 +22,11 @@ import type { LinkExchange, NewSession } from "./wire.ts";
 export type Door = DevelopmentDoor | ((request: Request) => unknown);
 
 /** Makes the handler. */
-export function consoleHandler(door: Door, api: ConsoleApi, logger: Logger): WebHandler {
-  const site = new Site(door, api, logger);
-  return Object.assign((request: Request) => site.serve(request), {
+export function consoleHandler(door: Door, api: ConsoleApi, core: Core): WebHandler {
+  const site = new Site(door, api, core.logger);
+  const handler = async (request: Request, ...passed: readonly unknown[]): Promise<Response> =>
+    core.following("console", passed, () => site.serve(request));
+  return Object.assign(handler, {
     node: async (req: NodeRequest, res: ServerResponse): Promise<void> => {
       const redirect = withoutSlash(req);
       if (redirect !== undefined) return send(req, res, redirected(redirect));

@@ -27,6 +27,7 @@ import type { Health } from "./ops/health.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { PrincipalOf } from "./round/principal.ts";
 import type { AttachOptions } from "./sdk/adopt.ts";
+import type { HostContext } from "./tasks/after-response.ts";
 import type { RunDueResult } from "../tasks/due-run.ts";
 import type { RunDueOptions, WorkOptions } from "./tasks/task-engine.ts";
 
@@ -173,8 +174,20 @@ export interface App {
   readonly listen: (port?: number, options?: ListenOptions) => Promise<Listening>;
   /** Serves over standard input and output, for a client that starts the server itself. It also runs tasks if the app has a store. */
   readonly stdio: () => Promise<void>;
-  /** Serves one web-standard request. It takes only one argument, because platforms such as Workers pass `env` as the second. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  /**
+   * Serves one web-standard request. Takes whatever a platform passes after the request, and uses `waitUntil` of the last
+   * argument if it has one: after a response that created or answered a task, it runs what is due, for up to 25 seconds.
+   *
+   * @example
+   * ```ts
+   * export default { fetch: app.fetch };
+   * ```
+   */
+  readonly fetch: {
+    (request: Request, host: HostContext): Promise<Response>;
+    // The last one, because that is what `Parameters` reads, and what handlers of platforms are compared with.
+    (request: Request): Promise<Response>;
+  };
   /** Serves one request for a host that has verified the caller, or parsed the body, itself. */
   readonly handle: (request: Request, verified: Verified) => Promise<Response>;
   /** Serves one request of Express, Fastify or `node:http`. It uses `req.auth` and `req.body` if middleware has set them. */

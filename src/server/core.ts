@@ -15,6 +15,7 @@ import type { Reach } from "./round/ways.ts";
 import type { Environment } from "./ops/environment.ts";
 import type { Logger } from "./ops/logger.ts";
 import type { Telemetry } from "./ops/telemetry.ts";
+import type { Followed } from "./tasks/after-response.ts";
 
 /** The app as its rounds and tasks see it. */
 export interface Core {
@@ -54,6 +55,8 @@ export interface Core {
   readonly trail: AuditTrail;
   /** Logs that the store failed a request. In an outage, it logs once and not for each request. */
   readonly storeFailed: (error: unknown, fields?: Record<string, unknown>) => void;
+  /** Serves a request. Afterwards runs what is due, if the host passed a `waitUntil`. */
+  readonly following: Followed;
 }
 
 /** Seals what the task engine stores. The server's name is part of each place, so another server on the same store cannot open it. */

@@ -41,6 +41,7 @@ import { draftTasksOf } from "./sdk/draft-tasks.ts";
 import { serveOverStdio } from "./sdk/stdio-server.ts";
 import { addContinueCall, addTool, type Continuable, continues } from "./pause/call-tools.ts";
 import type { RoundResponse } from "./round/request.ts";
+import { following } from "./tasks/after-response.ts";
 import { storeByDefault } from "./tasks/default-store.ts";
 import { noStore } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
@@ -129,6 +130,7 @@ class ParleyApp implements App {
       },
       ...auditOf(() => this.#core, options.audit),
       storeFailed: (error, fields) => work()?.outages.failed(error, fields),
+      following: (way, passed, serve) => following(work()?.afterResponse, way, passed, serve),
     };
     this.#attachments = new Attachments({
       core: this.#core,
@@ -263,9 +265,11 @@ class ParleyApp implements App {
     return this.#pages.handler;
   }
 
-  readonly #fetch: App["fetch"] = (request) => this.#serve().fetch(request);
+  readonly #fetch = async (request: Request, ...passed: readonly unknown[]): Promise<Response> =>
+    this.#core.following("app.fetch", passed, () => this.#serve().fetch(request));
 
-  readonly #handle: App["handle"] = (request, verified) => this.#serve().handle(request, verified);
+  readonly #handle: App["handle"] = async (request, verified) =>
+    this.#core.following("app.handle", [verified], () => this.#serve().handle(request, verified));
 
   readonly #node: App["node"] = (req, res) => {
     const serving = this.#serve();

@@ -24,6 +24,8 @@ export interface TaskObserver {
   readonly cancelled: (task: TaskRecord, by?: Sender) => void | Promise<void>;
   /** An answer or a delivery was accepted, this many milliseconds after the task asked for it. */
   readonly answered?: (task: Pick<TaskRecord, "tool">, waitedMs: number) => void;
+  /** A call that ended in its rounds has left steps to undo. */
+  readonly leftUndone?: () => void;
   /** A sweep ended this many live tasks, because their time was up. */
   readonly expired: (count: number) => void;
   /** A worker was too slow or was paused, so another worker has its task or may have it. */

@@ -153,7 +153,7 @@ export class TaskRuntime {
    */
   async undo({ callId, tool, principal = "", entries, error }: EndedCall): Promise<void> {
     await this.ready();
-    const { store, sealer, limits, newId } = this.#options;
+    const { store, sealer, limits, newId, observer } = this.#options;
     const owned = { id: newId(), callId, tool, principal };
     const task: NewTask = {
       ...owned,
@@ -169,6 +169,7 @@ export class TaskRuntime {
       claimedBy: undefined,
     };
     await store.create(task, Infinity);
+    observer.leftUndone?.();
   }
 
   async #created(task: NewTask, place: Reservation | undefined): Promise<CreateResult> {

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { limitsOf } from "../../src/client/limits.ts";
 import { longestUri } from "../../src/server/define/linear-template.ts";
 import { mostUnread } from "../../src/server/round/client-parts.ts";
+import { afterResponseMs } from "../../src/server/tasks/after-response.ts";
 import { checkedLimits } from "../../src/server/limits.ts";
 import { defaultTaskLimits } from "../../src/tasks/limits.ts";
 
@@ -58,6 +59,7 @@ test("the fixed limits that are named there have the values of the code", () => 
     keepMs,
     fruitlessClaims,
     drainMs,
+    afterResponseMs,
     longestUri,
     mostUnread,
   });

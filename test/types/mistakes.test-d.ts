@@ -172,3 +172,17 @@ app.gate("deletions", {
 app.gate("computed", { tools: ["*"], message: "Go on?", by: () => "admins" });
 // @ts-expect-error -- a gate needs a name
 app.gate({ tools: ["*"], message: "Go on?" });
+
+// A host is an object with `waitUntil`. The bindings of a Worker are not one.
+const request = new Request("https://mistakes.example.com/mcp");
+const waitUntil = (_promise: Promise<unknown>): void => {};
+void app.fetch(request, { waitUntil });
+// @ts-expect-error -- pass { waitUntil }
+void app.fetch(request, waitUntil);
+// @ts-expect-error -- there is no such member
+void app.fetch(request, { waitUntill: waitUntil });
+// @ts-expect-error -- env has no waitUntil
+void app.fetch(request, { DB: {} });
+// What platforms take as a handler.
+const worker: { fetch: (request: Request, env: object, ctx: object) => Promise<Response> } = app;
+void worker;

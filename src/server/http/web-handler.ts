@@ -1,12 +1,14 @@
 // A web-standard handler and its form for `node:http`, for what an app serves besides MCP.
 
 import type { ServerResponse } from "node:http";
+import type { HostContext } from "../tasks/after-response.ts";
 import type { NodeRequest } from "./node.ts";
 import { forgetBody } from "./turn-away.ts";
 
 /** A web handler, and its form for `node:http`, which leaves what is not its own to `next`. */
 export interface WebHandler {
-  /** Serves one web-standard request. Responds with 404 to an address that is not its own. */
+  /** Serves one web-standard request, as `app.fetch` does. Responds with 404 to an address that is not its own. */
+  (request: Request, host: HostContext): Promise<Response>;
   (request: Request): Promise<Response>;
   /** Serves one request of Express or `node:http`. Calls `next`, if there is one, for an address that is not its own. */
   readonly node: (
@@ -17,14 +19,18 @@ export interface WebHandler {
 }
 
 /** Makes a handler of a function that returns undefined for an address that is not its own. */
-export function webHandler(serve: (request: Request) => Promise<Response> | undefined): WebHandler {
-  return Object.assign((request: Request) => serve(request) ?? Promise.resolve(notFound()), {
+export function webHandler(
+  serve: (request: Request, passed: readonly unknown[]) => Promise<Response> | undefined,
+): WebHandler {
+  const handler = async (request: Request, ...passed: readonly unknown[]): Promise<Response> =>
+    serve(request, passed) ?? notFound();
+  return Object.assign(handler, {
     node: async (
       req: NodeRequest,
       res: ServerResponse,
       next?: (error?: unknown) => void,
     ): Promise<void> => {
-      const serving = serve(requestOf(req));
+      const serving = serve(requestOf(req), []);
       if (serving === undefined && next !== undefined) return next();
       await send(req, res, (await serving) ?? notFound());
     },

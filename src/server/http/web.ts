@@ -57,6 +57,8 @@ export interface Verified {
   readonly authInfo?: AuthInfo | undefined;
   /** The parsed JSON body, if your host has read it. Default: read from the request. */
   readonly parsedBody?: unknown;
+  /** Keeps the instance alive after the response, for what `app.fetch(request, { waitUntil })` does. */
+  readonly waitUntil?: ((promise: Promise<unknown>) => unknown) | undefined;
 }
 
 /** The sender of a request. */

@@ -24,12 +24,15 @@ export function pagesOf(core: Core, door: Doorkeeping): Pages {
     path.startsWith("/oauth/") && core.accounts() !== undefined;
   return {
     isOwn: (pathname) => ticketIn(below(pathname)) !== undefined || isSignIn(below(pathname)),
-    handler: webHandler((request) => {
+    handler: webHandler((request, passed) => {
       const path = below(new URL(request.url).pathname);
       if (isSignIn(path)) return core.accounts()?.serve(request, path);
       const ticket = ticketIn(path);
       if (ticket === undefined) return undefined;
-      return import("./pages.ts").then(({ servePage }) => servePage(core, door, request, ticket));
+      return core.following("app.pages", passed, async () => {
+        const { servePage } = await import("./pages.ts");
+        return servePage(core, door, request, ticket);
+      });
     }),
   };
 }

@@ -17,6 +17,7 @@ import { sealerOf } from "../core.ts";
 import type { Core } from "../core.ts";
 import { checkKeys } from "../round/failure.ts";
 import type { Registration } from "../define/registry.ts";
+import { AfterResponse, afterResponseMs } from "./after-response.ts";
 import { OutageLog } from "./outage-log.ts";
 import { shortId } from "../../util/short-id.ts";
 import { programOf } from "./tool-program.ts";
@@ -50,6 +51,8 @@ export class Work {
   readonly runtime: TaskRuntime;
   /** Every failure of the store goes here, so that an outage is logged once and not by each operation. */
   readonly outages: OutageLog;
+  /** What runs after the responses of hosts that keep no process. */
+  readonly afterResponse: AfterResponse;
   readonly #core: Core;
   readonly #registrations: Iterable<Registration>;
   readonly #programs = new Map<string, Program>();
@@ -70,6 +73,11 @@ export class Work {
     this.#core = core;
     this.#registrations = registrations;
     const { logger, environment } = core;
+    this.afterResponse = new AfterResponse(
+      async () => this.runDue({ budgetMs: afterResponseMs }),
+      () => this.runtime.worker !== undefined,
+      logger,
+    );
     this.outages = new OutageLog({
       logger,
       environment,
@@ -171,15 +179,22 @@ export class Work {
       created: (task) => {
         core.telemetry.task("created", task.tool);
         const { worker, hasDrained } = this.runtime.process;
+        if (this.afterResponse.due()) return;
         if (worker === undefined && !hasDrained && !this.#hasRunner) void this.#lookForWorker(task);
       },
       finished: ({ tool }, status, ms) => core.telemetry.task(status, tool, ms),
       undoEnds: audited.undoEnds,
       cancelled: (task, by) => {
         core.telemetry.task("cancelled", task.tool, task.updatedAt - task.createdAt);
+        // Its steps may have to be undone.
+        this.afterResponse.due();
         return audited.cancelled(task, by);
       },
-      answered: ({ tool }, waitedMs) => core.telemetry.waited(tool, waitedMs),
+      answered: ({ tool }, waitedMs) => {
+        core.telemetry.waited(tool, waitedMs);
+        this.afterResponse.due();
+      },
+      leftUndone: () => void this.afterResponse.due(),
       expired: (count) => core.telemetry.expired(count),
       leaseLost: (task) => {
         this.#leaseLosses += 1;
