@@ -20,6 +20,7 @@ import { markdown } from "./markdown.ts";
 import { measureAside } from "./parts/aside.ts";
 import { measureCalls } from "./parts/calls.ts";
 import { measureColdStart } from "./parts/cold-start.ts";
+import { measureLatency } from "./parts/latency.ts";
 import { measureMemory } from "./parts/memory.ts";
 import { measureRecovery } from "./parts/recovery.ts";
 import { measureRounds } from "./parts/rounds.ts";
@@ -73,6 +74,7 @@ const parts: readonly Part[] = [
     (bench) => measureCalls(bench, journal("journal16k", 16 * 1024), ["oversdk"], usual),
   ],
   ["resource", (bench) => measureCalls(bench, resource, ["oversdk"], usual)],
+  ["latency", measureLatency],
   ["wrapped", measureWrapped],
   ["token/share", measureTokenShare],
   ["rounds", measureRounds],

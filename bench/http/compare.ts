@@ -5,7 +5,7 @@ import type { Bench } from "../bench.ts";
 import { Child } from "../child.ts";
 import type { Conversation, Revision } from "./conversation.ts";
 import type { Leg } from "./leg.ts";
-import type { Load, Opening, Span } from "./load.ts";
+import type { Arriving, Latency, Load, Opening, Span } from "./load.ts";
 import type { Usage } from "./server.ts";
 import type { Workload } from "./workloads.ts";
 
@@ -96,20 +96,44 @@ interface Slice extends Load {
   readonly serverMicros: number;
 }
 
-/** Opening and closing connections is not timed. */
-export async function slice(
-  { load }: Bench,
-  { name, server, legs }: Contender,
+export function slice(
+  bench: Bench,
+  contender: Contender,
   connections: number,
   span: Span,
 ): Promise<Slice> {
+  const { process } = contender.server;
+  return connected(bench, contender, connections, async () => {
+    const before = await process.ask<Usage>("usage");
+    const taken = await bench.load.ask<Load>("run", span);
+    const after = await process.ask<Usage>("usage");
+    return { ...taken, serverMicros: after.cpuMicros - before.cpuMicros };
+  });
+}
+
+/** Requests that do not wait for each other (arrivals.ts). */
+export function arrivals(
+  bench: Bench,
+  contender: Contender,
+  connections: number,
+  arriving: Arriving,
+): Promise<Latency> {
+  return connected(bench, contender, connections, () =>
+    bench.load.ask<Latency>("arrive", arriving),
+  );
+}
+
+/** Opening and closing connections is not timed. */
+async function connected<T>(
+  { load }: Bench,
+  { name, server, legs }: Contender,
+  connections: number,
+  measure: () => Promise<T>,
+): Promise<T> {
   const opening: Opening = { port: server.port, connections, legs };
   await load.ask("open", opening);
   try {
-    const before = await server.process.ask<Usage>("usage");
-    const taken = await load.ask<Load>("run", span);
-    const after = await server.process.ask<Usage>("usage");
-    return { ...taken, serverMicros: after.cpuMicros - before.cpuMicros };
+    return await measure();
   } catch (cause) {
     throw new Error(`${name} sent a wrong response, so there is nothing to compare`, { cause });
   } finally {

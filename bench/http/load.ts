@@ -2,7 +2,10 @@
 // response. The first wrong response ends it.
 
 import process from "node:process";
+import { Chance } from "../../test/chaos/chance.ts";
 import { answering } from "../child.ts";
+import { quantile } from "../figures.ts";
+import { openLoop, schedule } from "./arrivals.ts";
 import { Connection } from "./connection.ts";
 import { converse } from "./conversation.ts";
 import type { Conversation, Revision } from "./conversation.ts";
@@ -27,6 +30,22 @@ export interface Load {
   readonly ms: number;
   /** Processor time of this process. */
   readonly cpuMicros: number;
+}
+
+/** Requests at times that were fixed beforehand. */
+export interface Arriving {
+  readonly perSecond: number;
+  readonly ms: number;
+  readonly seed: string;
+}
+
+/** Milliseconds from the time at which a request should have been sent until its whole response was there. */
+export interface Latency {
+  readonly requests: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly p999: number;
 }
 
 interface Open {
@@ -59,6 +78,7 @@ answering({
     open = { connections: await Promise.all(all), legs, texts };
   },
   run,
+  arrive,
   close: () => {
     for (const connection of open.connections) connection.close();
   },
@@ -102,4 +122,36 @@ function run({ ms = Infinity, count = Infinity }: Span): Promise<Load> {
       resolve({ requests, ms: performance.now() - start, cpuMicros: user + system });
     }
   });
+}
+
+/** Each arrival sends the next leg as it was recorded. A token can be used more than once, so no leg waits for another. */
+async function arrive({ perSecond, ms, seed }: Arriving): Promise<Latency> {
+  const { connections, legs, texts } = open;
+  const times = schedule(perSecond, ms, new Chance(seed).next);
+  const failed = new Promise<never>((_, reject) => (fail = reject));
+  const arrived = openLoop({
+    times,
+    lanes: connections,
+    now: () => performance.now(),
+    soon: setImmediate,
+    send: (connection, index, done) => {
+      const at = index % legs.length;
+      const leg = legs[at];
+      if (leg === undefined) return;
+      connection.send(texts[at] ?? "", ({ status, body }) => {
+        const isRight = status === "200" && stateIn(leg, body) !== undefined;
+        if (isRight) done();
+        else fail(new Error(`Wrong response: ${status} ${body.slice(0, 400)}`));
+      });
+    },
+  });
+  const sorted = [...(await Promise.race([arrived, failed]))].toSorted((a, b) => a - b);
+  const at = (share: number) => quantile(sorted, share);
+  return {
+    requests: sorted.length,
+    p50: at(0.5),
+    p95: at(0.95),
+    p99: at(0.99),
+    p999: at(0.999),
+  };
 }
