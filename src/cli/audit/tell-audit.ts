@@ -88,7 +88,9 @@ function sealedRow({ at, chain, n, app, keyId }: SealedEntry): readonly string[]
   return [
     new Date(at).toISOString(),
     "(sealed)",
-    ...["–", "–", "–"],
+    "–",
+    "–",
+    "–",
     plainLine(chain, 40),
     plainLine(`record ${n} of server "${app}", sealed with the key "${keyId}"`, 400),
   ];
