@@ -13,11 +13,14 @@ import type { TaskStore } from "./store.ts";
 import { isLive } from "./task.ts";
 import type { TaskRecord } from "./task.ts";
 
+/** The part of a task that those who decide about it, or come too late, need. */
+type ApprovalTask = Pick<TaskRecord, "id" | "callId" | "tool" | "principal" | "updatedAt">;
+
 /** An approval that a task waits for. */
 export interface OpenApproval {
   readonly status: "open";
   readonly key: string;
-  readonly task: Pick<TaskRecord, "id" | "callId" | "tool" | "principal" | "updatedAt">;
+  readonly task: ApprovalTask;
   /** Changes with the wording. */
   readonly wire: string;
   readonly digest: string;
@@ -30,8 +33,13 @@ export interface OpenApproval {
 /** Where an approval stands. */
 export type FoundApproval =
   | OpenApproval
-  | { readonly status: "decided"; readonly decisions: readonly Decided[] }
-  | { readonly status: "not_yet" | "gone" };
+  | {
+      readonly status: "decided";
+      readonly task: ApprovalTask;
+      readonly digest: string;
+      readonly decisions: readonly Decided[];
+    }
+  | { readonly status: "not_yet" | "gone"; readonly task?: ApprovalTask | undefined };
 
 /** The approvals of the tasks in one store. */
 export class Approvals {
@@ -73,9 +81,11 @@ export class Approvals {
     }
     const arrived = task.inbox.find((one) => one.key === key);
     if (arrived?.decisions !== undefined) {
-      const { id, decisions } = arrived;
+      const { id, digest, decisions } = arrived;
       return {
         status: "decided",
+        task,
+        digest,
         decisions: openDecisions(this.#sealer, callId, id, decisions),
       };
     }
@@ -90,9 +100,9 @@ export class Approvals {
     if (entry?.kind === "answer" && isObject(entry.value)) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- recorded by `openArrival`
       const { decisions } = entry.value as unknown as { readonly decisions: readonly Decided[] };
-      return { status: "decided", decisions };
+      return { status: "decided", task, digest: entry.digest, decisions };
     }
-    return { status: entry === undefined && isLive(task) ? "not_yet" : "gone" };
+    return { status: entry === undefined && isLive(task) ? "not_yet" : "gone", task };
   }
 
   /**

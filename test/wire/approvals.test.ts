@@ -206,6 +206,49 @@ describe("app.decide", () => {
     expect(late[0]!.at.getTime()).toBeGreaterThan(first);
   });
 
+  test("a late decision is recorded with the tool, the caller and what was asked", async () => {
+    const records: AuditRecord[] = [];
+    const made = await make({ of: 1 }, { audit: (record) => records.push(record) });
+    const { id, ticket } = await start(made);
+    const late = () => records.filter(({ action }) => action === "too_late");
+    await made.app.decide(ticket, by("bo"));
+    await made.app.decide(ticket, by("cy"));
+    // Once the handler has gone on, the log of the task has the outcome.
+    await outcome(made.app, id);
+    await made.app.decide(ticket, by("cy", false));
+    const { digest } = records.find(({ action }) => action === "asked")!;
+    const asked = {
+      tool: "pay",
+      taskId: id,
+      principal: "ada",
+      who: "cy",
+      key: "pay",
+      digest,
+      message: "Pay $500 to ACME?",
+      about: { Amount: "$500" },
+    };
+    expect(late()).toMatchObject([asked, { ...asked, note: "would have declined" }]);
+    // Nobody who could not have decided leaves a record.
+    for (const who of ["ada", "di"]) await made.app.decide(ticket, by(who));
+    expect(late()).toHaveLength(2);
+  });
+
+  test("a decision about a call that was cancelled is recorded with the tool and the caller", async () => {
+    const records: AuditRecord[] = [];
+    const made = await make({ of: 1 }, { audit: (record) => records.push(record) });
+    const { id, ticket } = await start(made);
+    const cancel = envelope("tasks/cancel", { taskId: id }, { capabilities });
+    await exchange(made.app, cancel, asAda);
+    expect(await made.app.decide(ticket, by("bo"))).toMatchObject({ status: "gone" });
+    expect(records.at(-1)).toMatchObject({
+      action: "too_late",
+      tool: "pay",
+      taskId: id,
+      principal: "ada",
+      message: "Pay $500 to ACME?",
+    });
+  });
+
   test("tickets of the two kinds are not mixed up", async () => {
     const made = await make();
     const { ticket } = await start(made);
@@ -357,6 +400,38 @@ describe("the page", () => {
     // And after someone else has completed it.
     await send(app, url, "cy", { action: "accept" });
     await again();
+  });
+
+  test("someone who comes too late is told so, and it is recorded", async () => {
+    const records: AuditRecord[] = [];
+    const made = await make({ of: 1 }, { audit: (record) => records.push(record) });
+    const { app } = made;
+    const { id, url } = await start(made);
+    // Both have opened the page before anything was decided.
+    const digest = digestOn(await (await at(app, url, "cy")).text());
+    await send(app, url, "bo", { action: "accept" });
+    await outcome(app, id);
+    const second = await send(app, url, "cy", { action: "decline", note: "wait", digest });
+    expect([second.status, await second.text()]).toEqual([
+      200,
+      expect.stringContaining("Nothing more is needed."),
+    ]);
+    expect(records.at(-1)).toMatchObject({
+      action: "too_late",
+      who: "cy",
+      via: "link",
+      note: "would have declined: wait",
+      tool: "pay",
+      principal: "ada",
+      message: "Pay $500 to ACME?",
+      digest,
+    });
+    const { length } = records;
+    // To look is not to decide, and neither does what the form cannot send, nor someone outside the group.
+    await at(app, url, "cy");
+    expect((await send(app, url, "cy", { action: "maybe", digest })).status).toBe(413);
+    await send(app, url, "di", { action: "accept", digest: "made up" });
+    expect(records).toHaveLength(length);
   });
 
   test("a refusal on the page ends it", async () => {

@@ -52,15 +52,10 @@ export async function serveApproval(
           "You are not a member of the group that decides.",
         );
   }
-  // What was decided is for those who could have decided, and a closed approval no longer says who they are.
-  if (found.status !== "open") {
-    const twice =
-      found.status === "decided" && request.method === "POST"
-        ? decidedTwice(core, found.decisions, member)
-        : undefined;
-    return twice ?? closed(core, found, member);
+  if (request.method !== "POST") {
+    return found.status === "open" ? show(core, found, member) : closed(core, found, member);
   }
-  if (request.method !== "POST") return show(core, found, member);
+  if (found.status === "not_yet") return closed(core, found, member);
   const sent = await sentIn(request);
   const action = sent?.get("action");
   const note = sent?.get("note")?.trim() ?? "";
@@ -69,15 +64,17 @@ export async function serveApproval(
     return says(413, "Not sent", "The note is too long, or was not sent by this form.");
   }
   const digest = sent.get("digest") ?? "";
-  if (digest !== found.digest) {
+  if (found.status === "open" && digest !== found.digest) {
     return show(core, found, member, "The request has changed. Nothing was sent yet.");
   }
   const approve = action === actions.accept;
+  // A decision that is too late is recorded as such.
   const decided = await decideOn(core, ticket, { ...member, approve, note, via: "link", digest });
   if (decided.status === "already_decided") {
     const twice = decidedTwice(core, decided.decisions, member);
     if (twice !== undefined) return twice;
   }
+  if (found.status !== "open") return closed(core, found, member);
   // To the public address, never to where the Host header points. The page then shows how the approval stands.
   const base = core.publicUrl()?.href.replace(/\/$/, "") ?? "";
   return new Response(undefined, {

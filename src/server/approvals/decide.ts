@@ -2,14 +2,14 @@
 
 import { ParleyError } from "../../errors.ts";
 import type { Decision } from "../../errors.ts";
-import type { OpenApproval } from "../../tasks/approvals.ts";
+import type { FoundApproval, OpenApproval } from "../../tasks/approvals.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import type { Core } from "../core.ts";
 import type { PageQuestion } from "../pages/page-question.ts";
 import { readTicket } from "../pages/tickets.ts";
 import { fromStore, noStore } from "../tasks/store-needed.ts";
 import { asDecision } from "./approval-question.ts";
-import { auditDecision } from "./decision-audit.ts";
+import { auditDecision, auditLate } from "./decision-audit.ts";
 
 /** One person's decision, for `app.decide`. */
 export interface DecideInput {
@@ -114,12 +114,13 @@ async function attempts(
   if (tasks === undefined) throw noStore("app.decide()");
   await tasks.ready();
   const { who, approve: isApproved, note, via, digest } = deciding;
+  const of = { callId, key, deciding };
+  let found: FoundApproval = { status: "gone" };
   // Tries again if the approval was decided, or asked for anew, between the read and the decision.
   for (let tries = 0; tries < 3; tries += 1) {
-    const found = await tasks.approvals.find(callId, key);
-    const of = { callId, key, deciding };
+    found = await tasks.approvals.find(callId, key);
     if (found.status === "decided") {
-      await auditDecision(core, of, "too_late");
+      await auditLate(core, of, found);
       // A closed approval no longer says who could have decided, so only those who took part are told by whom and why.
       const isOwn = found.decisions.some((one) => one.who === who);
       return {
@@ -135,13 +136,13 @@ async function attempts(
     if (kind === "closed") continue;
     const decisions = all.map(asDecision);
     if (kind === "repeated") {
-      await auditDecision(core, of, "too_late", found);
+      await auditLate(core, of, found);
       return { status: "already_decided", decisions };
     }
-    await auditDecision(core, of, isApproved ? "approved" : "rejected", found, all.at(-1)?.at);
+    await auditDecision(core, of, found, all.at(-1)?.at);
     const outcome = isApproved ? "approved" : "declined";
     return { status: kind === "counted" ? "counted" : outcome, decisions };
   }
-  await auditDecision(core, { callId, key, deciding }, "too_late");
+  await auditLate(core, of, found);
   return { status: "gone", decisions: [] };
 }

@@ -1,6 +1,7 @@
 // What the audit says about decisions.
 
-import type { OpenApproval } from "../../tasks/approvals.ts";
+import type { FoundApproval, OpenApproval } from "../../tasks/approvals.ts";
+import { recordedQuestion } from "../audit/recorded-question.ts";
 import type { Core } from "../core.ts";
 import type { PageQuestion } from "../pages/page-question.ts";
 
@@ -10,40 +11,71 @@ interface Decided {
   readonly key: string;
   readonly deciding: {
     readonly who: string;
+    readonly groups: readonly string[];
     readonly approve: boolean;
     readonly note?: string | undefined;
     readonly via: "form" | "url" | "app" | "relay" | "link" | "delivery" | "console";
+    readonly digest?: string | undefined;
   };
 }
 
-/** Records that someone decided, or came too late. */
+/** Records that someone decided. */
 export async function auditDecision(
   core: Core,
   { callId, key, deciding }: Decided,
-  action: "approved" | "rejected" | "too_late",
-  found?: OpenApproval,
+  { task, digest, page }: OpenApproval,
   at: number = core.environment.now(),
 ): Promise<void> {
-  const { who, note, via } = deciding;
-  const isLate = action === "too_late";
+  const { who, note, via, approve } = deciding;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by the task, which made it
-  const { message, about } = (found?.page ?? {}) as unknown as Partial<PageQuestion>;
+  const { message, about } = page as unknown as PageQuestion;
   await core.audit({
-    action,
+    action: approve ? "approved" : "rejected",
     at: new Date(at),
     callId,
     key,
     who,
     via,
-    note: isLate ? lateNote(deciding) : note || undefined,
+    note: note || undefined,
     message,
     about,
-    tool: found?.task.tool,
-    taskId: found?.task.id,
-    principal: found?.task.principal,
-    digest: found?.digest,
+    tool: task.tool,
+    taskId: task.id,
+    principal: task.principal,
+    digest,
+    occasion: at,
+  });
+}
+
+/** Records that someone came too late, if it is someone who could have decided. */
+export async function auditLate(
+  core: Core,
+  { callId, key, deciding }: Decided,
+  found: FoundApproval,
+): Promise<void> {
+  if (!core.trail.isOn) return;
+  const { who, groups, via } = deciding;
+  const { task } = found;
+  // What this person has seen, or else what was decided.
+  const digest = deciding.digest ?? ("digest" in found ? found.digest : undefined);
+  const asked = await recordedQuestion(core, { callId, key, digest });
+  const { group, principal = task?.principal } = asked ?? {};
+  if (who === principal || (group !== undefined && !groups.includes(group))) return;
+  await core.audit({
+    action: "too_late",
+    callId,
+    key,
+    who,
+    via,
+    note: lateNote(deciding),
+    message: asked?.message,
+    about: asked?.about,
+    tool: asked?.tool ?? task?.tool,
+    taskId: asked?.taskId ?? task?.id,
+    principal,
+    digest: asked?.digest ?? digest,
     // Someone may come too late several times.
-    occasion: isLate ? core.environment.newId() : at,
+    occasion: core.environment.newId(),
   });
 }
 
