@@ -314,6 +314,16 @@ declare interface Caller {
     readonly authInfo: AuthInfo | undefined;
 }
 
+/** An approval that is worded otherwise than the person saw it. Show it, and decide with this ticket. */
+declare interface ChangedApproval {
+    /** What is asked now. */
+    readonly message: string;
+    /** What is shown beside it now. */
+    readonly about?: About | undefined;
+    /** The ticket for this wording. */
+    readonly ticket: string;
+}
+
 /** The options of `ctx.checkpoint`. */
 declare interface CheckpointOptions {
     /** How long a round must have been running before a checkpoint ends it, in milliseconds. Default: 0. */
@@ -558,12 +568,15 @@ declare interface DecideInput {
 declare interface DecideResult {
     /**
      * "counted": more people must agree. "approved" and "declined": this decision completed the outcome. "already_decided": this
-     * person has decided before, or the outcome was complete. "not_allowed": the caller, or someone outside the group. "gone":
+     * person has decided before, or the outcome was complete. "not_allowed": the caller, or someone outside the group. "changed":
+     * something else is asked now than when the ticket was made, because another version of the app runs; see `asked`. "gone":
      * the call has ended, or the time limit of the approval has passed.
      */
-    readonly status: "counted" | "approved" | "declined" | "already_decided" | "not_allowed" | "gone";
+    readonly status: ("counted" | "approved" | "declined") | ("already_decided" | "not_allowed" | "changed" | "gone");
     /** What has been decided so far. It is empty for people who may not decide, and who come too late and have not decided. */
     readonly decisions: readonly Decision[];
+    /** Only with the status "changed". */
+    readonly asked?: ChangedApproval | undefined;
 }
 
 /** What one person decided about an approval. */

@@ -118,7 +118,7 @@ export type {
   AuditSink,
 } from "./server/audit/audit-record.ts";
 export type { About } from "./server/pages/page-question.ts";
-export type { DecideInput, DecideResult } from "./server/approvals/decide.ts";
+export type { ChangedApproval, DecideInput, DecideResult } from "./server/approvals/decide.ts";
 export type { ApprovalRule, Caller, Gate, GatedCall } from "./server/approvals/rules.ts";
 export type { ToolApproval } from "./server/approvals/tool-rule.ts";
 export type { DeliverResult, TicketFacts } from "./server/pages/tickets.ts";

@@ -138,7 +138,9 @@ export interface DecisionRequest {
 }
 
 export interface DecisionOutcome {
-  readonly status: "counted" | "approved" | "declined" | "already_decided" | "not_allowed" | "gone";
+  readonly status:
+    | ("counted" | "approved" | "declined")
+    | ("already_decided" | "not_allowed" | "changed" | "gone");
   readonly decisions?: readonly DecisionFacts[];
 }
 

@@ -142,7 +142,7 @@ test("nobody decides on what they have not seen", async () => {
   const { items } = (await at.get("api/inbox", admin)).body as { items: { digest: string }[] };
   const decide = (digest: unknown) =>
     at.post("api/decisions", { task: id, key: "refund", approve: true, digest }, admin);
-  expect((await decide("of another wording")).body).toEqual({ status: "gone", decisions: [] });
+  expect((await decide("of another wording")).body).toEqual({ status: "changed", decisions: [] });
   expect((await decide(7)).status).toBe(400);
   expect((await decide(items[0]?.digest)).body).toMatchObject({ status: "counted" });
 });

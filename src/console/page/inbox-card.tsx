@@ -211,6 +211,7 @@ const decided: Readonly<Record<Exclude<DecisionOutcome["status"], "not_allowed">
   approved: "Approved. The task goes on.",
   declined: "Declined. The task is told so.",
   already_decided: "Someone else had decided before you.",
+  changed: "The request has changed. Nothing was sent. Look at it again.",
   gone: "The task does not wait for this any more.",
 };
 

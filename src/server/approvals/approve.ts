@@ -17,7 +17,12 @@ interface ApprovalFacts {
   readonly mayBecomeTask: boolean;
   readonly can: (ability: "task") => boolean;
   readonly now: () => number;
-  readonly ticket: (kind: "approval", key: string, timeoutMs: number | undefined) => string;
+  readonly ticket: (
+    kind: "approval",
+    key: string,
+    timeoutMs: number | undefined,
+    digest: string | undefined,
+  ) => string;
   readonly pageAddress: (ticket: string) => string | undefined;
   readonly published: (key: string, signal: AbortSignal) => Promise<void>;
   readonly keepsDecisions: () => boolean;
@@ -50,6 +55,7 @@ export function approve(
   const asked = { timeoutMs, ...(by === undefined ? { relay, isConfirmation: true } : {}) };
   // Nobody is told of an approval that cannot be asked for.
   let isRefused = false;
+  let digest: string | undefined;
   const question = ctx.askAs<Approval>("approve", key, asked, (params) => {
     isRefused = true;
     const deciders = decidersOf(key, { by, of });
@@ -60,7 +66,9 @@ export function approve(
     }
     checkGroup(facts, key, deciders);
     isRefused = false;
-    return { ...groupQuestion(params, message, told, deciders), isOwn };
+    const spec = groupQuestion(params, message, told, deciders);
+    ({ digest } = spec);
+    return { ...spec, isOwn };
   });
   if (by === undefined || notify === undefined || isRefused) return question;
   const body = async (step: StepInfo) => {
@@ -75,7 +83,8 @@ export function approve(
     // The ticket leaves only when the store has the approval, so that whoever gets it can decide.
     await Promise.race([facts.published(key, step.signal), over]);
     if (isOver) return;
-    const ticket = facts.ticket("approval", key, timeoutMs);
+    // Whoever decides with the ticket alone decides about what the group is told now.
+    const ticket = facts.ticket("approval", key, timeoutMs, digest);
     await notified(notify, new WaitNotice(key, ticket, facts.pageAddress(ticket), step));
   };
   return joined(question, operations.aside(key, body, notifyRetries));

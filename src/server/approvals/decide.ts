@@ -3,9 +3,10 @@
 import { ParleyError } from "../../errors.ts";
 import type { Decision } from "../../errors.ts";
 import type { FoundApproval, OpenApproval } from "../../tasks/approvals.ts";
+import { sealTicket } from "../../token/ticket.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import type { Core } from "../core.ts";
-import type { PageQuestion } from "../pages/page-question.ts";
+import type { About, PageQuestion } from "../pages/page-question.ts";
 import { readTicket } from "../pages/tickets.ts";
 import { fromStore, noStore } from "../tasks/store-needed.ts";
 import { asDecision } from "./approval-question.ts";
@@ -30,19 +31,38 @@ export interface DecideInput {
 export interface DecideResult {
   /**
    * "counted": more people must agree. "approved" and "declined": this decision completed the outcome. "already_decided": this
-   * person has decided before, or the outcome was complete. "not_allowed": the caller, or someone outside the group. "gone":
+   * person has decided before, or the outcome was complete. "not_allowed": the caller, or someone outside the group. "changed":
+   * something else is asked now than when the ticket was made, because another version of the app runs; see `asked`. "gone":
    * the call has ended, or the time limit of the approval has passed.
    */
-  readonly status: "counted" | "approved" | "declined" | "already_decided" | "not_allowed" | "gone";
+  readonly status:
+    | ("counted" | "approved" | "declined")
+    | ("already_decided" | "not_allowed" | "changed" | "gone");
   /** What has been decided so far. It is empty for people who may not decide, and who come too late and have not decided. */
   readonly decisions: readonly Decision[];
+  /** Only with the status "changed". */
+  readonly asked?: ChangedApproval | undefined;
+}
+
+/** An approval that is worded otherwise than the person saw it. Show it, and decide with this ticket. */
+export interface ChangedApproval {
+  /** What is asked now. */
+  readonly message: string;
+  /** What is shown beside it now. */
+  readonly about?: About | undefined;
+  /** The ticket for this wording. */
+  readonly ticket: string;
 }
 
 /** The most characters of a note. */
 export const mostNote = 2_000;
 
 /** Records the decision that a ticket allows. */
-export function decide(core: Core, ticket: string, input: DecideInput): Promise<DecideResult> {
+export async function decide(
+  core: Core,
+  ticket: string,
+  input: DecideInput,
+): Promise<DecideResult> {
   const opened = readTicket(core, ticket);
   if (opened.kind !== "approval") {
     throw new ParleyError(
@@ -51,7 +71,19 @@ export function decide(core: Core, ticket: string, input: DecideInput): Promise<
     );
   }
   checkInput(input);
-  return decideOn(core, opened, { ...input, via: "delivery" });
+  const { digest } = opened;
+  const { changed, ...result } = await decideOn(core, opened, {
+    ...input,
+    via: "delivery",
+    digest,
+  });
+  if (changed === undefined) return result;
+  const { message, about } = shownIn(changed);
+  const renewed = sealTicket({ ...opened, digest: changed.digest }, core.keyring());
+  return {
+    ...result,
+    asked: { message, ...(about === undefined ? {} : { about }), ticket: renewed },
+  };
 }
 
 /** For JavaScript authors: anything that is not a refusal must not count as an approval. */
@@ -92,12 +124,15 @@ export function mayDecide(
   return by !== undefined && groups.includes(by) && who !== found.task.principal;
 }
 
+/** What became of a decision, and the approval as it stands, if this person has seen another wording. */
+type Outcome = Omit<DecideResult, "asked"> & { readonly changed?: OpenApproval | undefined };
+
 /** Records a decision on the approval of a ticket. */
 export async function decideOn(
   core: Core,
   { callId, key }: Pick<Ticket, "callId" | "key">,
   deciding: Deciding,
-): Promise<DecideResult> {
+): Promise<Outcome> {
   const result = await fromStore(attempts(core, callId, key, deciding));
   const { status } = result;
   core.logger.info(`A decision on "${key}": ${status}`, { call: callId, key, outcome: status });
@@ -109,7 +144,7 @@ async function attempts(
   callId: string,
   key: string,
   deciding: Deciding,
-): Promise<DecideResult> {
+): Promise<Outcome> {
   const { tasks } = core;
   if (tasks === undefined) throw noStore("app.decide()");
   await tasks.ready();
@@ -130,7 +165,10 @@ async function attempts(
     }
     if (found.status !== "open") break;
     if (!mayDecide(found, deciding)) return { status: "not_allowed", decisions: [] };
-    if (digest !== undefined && digest !== found.digest) break;
+    if (digest !== undefined && digest !== found.digest) {
+      await auditLate(core, of, found);
+      return { status: "changed", decisions: found.decisions.map(asDecision), changed: found };
+    }
     const decision = { who, isApproved, via, ...(note ? { note } : {}) };
     const { kind, decisions: all } = await tasks.approvals.decide(found, decision);
     if (kind === "closed") continue;

@@ -33,8 +33,13 @@ export interface CallFacts {
   readonly handOut: (token: string, provider: string) => void;
   /** The address of the page of a ticket. Undefined without a public address. */
   readonly pageAddress: (ticket: string) => string | undefined;
-  /** Seals a reference to one question of this call. */
-  readonly ticket: (kind: Ticket["kind"], key: string, timeoutMs: number | undefined) => string;
+  /** Seals a reference to one question of this call. With a digest, it is good for this wording alone. */
+  readonly ticket: (
+    kind: Ticket["kind"],
+    key: string,
+    timeoutMs: number | undefined,
+    digest?: string,
+  ) => string;
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
   readonly progress: (done: number, total?: number, message?: string) => void;

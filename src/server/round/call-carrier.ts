@@ -263,7 +263,7 @@ export abstract class CallCarrier implements Carrier, CallFacts {
   /** How long a ticket for a question with this time limit is good. */
   protected abstract ticketTtlMs(timeoutMs: number | undefined): number;
 
-  ticket(...[kind, key, timeoutMs]: Parameters<CallFacts["ticket"]>): string {
+  ticket(...[kind, key, timeoutMs, digest]: Parameters<CallFacts["ticket"]>): string {
     return sealTicket(
       {
         kind,
@@ -272,6 +272,7 @@ export abstract class CallCarrier implements Carrier, CallFacts {
         principal: this.principal,
         audience: this.core.name,
         expiresAt: this.now() + this.ticketTtlMs(timeoutMs),
+        digest,
       },
       this.core.keyring(),
     );
