@@ -9,7 +9,7 @@ import { openChain } from "../../src/server/audit/open-chain.ts";
 import { parseKeys } from "../../src/token/keyring.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { patience } from "../patience.ts";
-import { callTool } from "./post.ts";
+import { accept, callTool, tokenIn } from "./post.ts";
 import { ask, begun, until } from "./task-calls.ts";
 import { testStore } from "./test-store.ts";
 
@@ -73,6 +73,22 @@ const send = (app: App, page: string, fields: Record<string, string>, user: stri
       headers: { origin: url, "x-user": user },
     }),
   );
+
+test("an answer in a round is recorded, even if nothing else has used the store before", async () => {
+  const store = testStore();
+  const migrated = vi.spyOn(store, "migrate");
+  const written = vi.spyOn(store.audit!, "append");
+  const app = parley({ name: "till", version: "1.0.0", keys, logger: quiet, store });
+  onTestFinished(() => app.close());
+  app.tool("pay", {}, (ctx) => ctx.ask("sum", "How much?"));
+  const requestState = tokenIn(await callTool(app, "pay"));
+  const inputResponses = { sum: accept({ sum: "3" }) };
+  await callTool(app, "pay", {}, { requestState, inputResponses });
+  expect(await lines(store)).toEqual(["asked sum form", "answered sum form"]);
+  const [first = 0] = migrated.mock.invocationCallOrder;
+  expect(first).toBeGreaterThan(0);
+  expect(first).toBeLessThan(written.mock.invocationCallOrder[0] ?? 0);
+});
 
 test("a visitor of a page is recorded by name, with what the page showed", async () => {
   const store = testStore();

@@ -42,7 +42,7 @@ export function auditOf(
 type AuditedApp = Pick<
   Core,
   | ("name" | "auditing" | "environment" | "logger" | "telemetry")
-  | ("store" | "keyring" | "storeFailed")
+  | ("store" | "tasks" | "keyring" | "storeFailed")
 >;
 
 const longestText = 4_096;
@@ -119,6 +119,7 @@ export class Audit implements AuditTrail {
     const waiting = this.#unwritten.get(chain) ?? [];
     const all = [...waiting, ...records, ...(isEnd ? [end] : [])];
     try {
+      await this.#app().tasks?.ready();
       const fresh = await kept.add(chain, all, isNew && waiting.length === 0);
       this.#unwritten.delete(chain);
       return fresh.filter((one) => !waiting.includes(one));
@@ -185,6 +186,7 @@ export class Audit implements AuditTrail {
     for (const [chain, records] of this.#unwritten) {
       const kept = this.#store();
       try {
+        await this.#app().tasks?.ready();
         await kept?.add(chain, records, false);
         if (this.#unwritten.get(chain) === records) this.#unwritten.delete(chain);
       } catch {
