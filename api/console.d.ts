@@ -949,11 +949,13 @@ declare interface OpenUrl {
 
 /** A person at the console, as `authorize` names them. */
 export declare interface Operator {
-    /**
-     * The person: the same text that `parley({ principal })` gives for their calls. It keeps people from deciding on their own
-     * requests, or twice. It is in the audit record, and other operators may see it.
-     */
+    /** The person. It is in the audit record, and other operators may see it. */
     readonly who: string;
+    /**
+     * The same text that `parley({ principal })` gives for this person's calls. It keeps people from deciding on their own
+     * requests, or twice, and decisions are recorded under it. Default: none, and the person cannot decide about approvals.
+     */
+    readonly principal?: string | undefined;
     /** The groups whose approvals and waits this person may answer. */
     readonly groups: readonly string[];
     /**
@@ -974,7 +976,7 @@ export declare interface Operator {
  * const console = operatorConsole(app, {
  *   authorize: async (request) => {
  *     const user = await signedIn(request);
- *     return user && { who: user.id, groups: user.groups, may: "act" };
+ *     return user && { who: user.id, principal: user.id, groups: user.groups, may: "act" };
  *   },
  * });
  * await app.listen(3000, { console });

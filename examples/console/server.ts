@@ -17,7 +17,13 @@ export async function serveConsole(app: App, signedIn: SignedIn, port: number): 
       if (session === undefined) return Response.redirect("https://ops.example.com/sign-in");
       const { user, teams } = session;
       const isOnCall = teams.includes("on-call");
-      return { who: user, groups: teams, may: isOnCall ? "act" : "look", values: isOnCall };
+      return {
+        who: user,
+        principal: user, // what parley({ principal }) gives for this person's calls
+        groups: teams,
+        may: isOnCall ? "act" : "look",
+        values: isOnCall,
+      };
     },
   });
   const { url } = await app.listen(port, { console: operators });

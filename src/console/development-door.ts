@@ -22,9 +22,9 @@ export class DevelopmentDoor {
   /** `parley dev` keeps one session while the server restarts. */
   readonly #session = process.env["PARLEY_DEV_CONSOLE"];
 
-  constructor(core: Pick<Core, "environment" | "logger">, who = "developer") {
+  constructor(core: Pick<Core, "environment" | "logger">, person: Person = everyone) {
     this.#core = core;
-    this.#operator = { ...developer, who };
+    this.#operator = { ...developer, ...person };
     if (isSecret(this.#session)) this.#sessions.add(this.#session);
   }
 
@@ -89,7 +89,11 @@ function addressIn(request: Request): string {
 /** Whether it is long enough to be one. */
 const isSecret = (text: string | undefined): text is string => (text ?? "").length >= 32;
 
-const developer: Omit<Admitted, "who"> = {
+type Person = Pick<Admitted, "who" | "principal" | "isAnyone">;
+
+const everyone: Person = { who: "developer", principal: "developer", isAnyone: true };
+
+const developer: Omit<Admitted, "who" | "principal"> = {
   groups: [],
   may: "act_for_client",
   values: true,

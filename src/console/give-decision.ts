@@ -3,6 +3,7 @@
 import { decideOn, mostNote } from "../server/approvals/decide.ts";
 import type { Decided } from "../tasks/decisions.ts";
 import type { ApiCall } from "./api-call.ts";
+import { whyNobody } from "./operator.ts";
 import { Refusal } from "./refusal.ts";
 import { taskIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
@@ -29,6 +30,8 @@ export async function giveDecision(
     );
   }
   const task = await taskIn(view, id);
+  const why = whyNobody(operator, task.principal);
+  if (why !== undefined) throw new Refusal(403, "no_principal", why);
   const group = task.waits.find((wait) => wait.key === key && wait.needs !== undefined)?.group;
   // In development one person is everyone.
   const own = operator.isInEveryGroup === true && group !== undefined ? [group] : [];
@@ -36,7 +39,7 @@ export async function giveDecision(
     view.inside.core,
     { callId: task.callId, key },
     {
-      who: operator.who,
+      who: operator.principal ?? "",
       groups: [...operator.groups, ...own],
       approve,
       note,

@@ -39,13 +39,13 @@ export async function listInbox(
 /** What has been decided so far. Why is sealed, and is for those who decide and those who may see values. */
 function decisionsIn(
   { sealer }: StoreView,
-  { who, values }: Admitted,
+  { principal, values }: Admitted,
   { callId }: TaskRecord,
   { wire, decisions = [] }: Wait,
   mayAnswer: boolean,
 ): readonly DecisionFacts[] {
   const all = opened(sealer, (open) => openDecisions(open, callId, wire, decisions)) ?? [];
-  const isShown = values || mayAnswer || all.some((one) => one.who === who);
+  const isShown = values || mayAnswer || all.some((one) => one.who === principal);
   return all.map((one) => decisionFacts(isShown ? one : { ...one, note: undefined }));
 }
 

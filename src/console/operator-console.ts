@@ -31,7 +31,7 @@ export interface ConsoleOptions {
  * const console = operatorConsole(app, {
  *   authorize: async (request) => {
  *     const user = await signedIn(request);
- *     return user && { who: user.id, groups: user.groups, may: "act" };
+ *     return user && { who: user.id, principal: user.id, groups: user.groups, may: "act" };
  *   },
  * });
  * await app.listen(3000, { console });
@@ -56,10 +56,13 @@ export function operatorConsole(app: App, options?: ConsoleOptions): WebHandler 
 }
 
 /** The console of the person who has started this process. */
-export function ownConsole(app: App, who: string): WebHandler {
+export function ownConsole(
+  app: App,
+  person: { readonly who: string; readonly principal: string | undefined },
+): WebHandler {
   const inside = insideOf(app);
   if (inside === undefined) throw new TypeError("The console takes an app of parley().");
-  return consoleOf(inside, new DevelopmentDoor(inside.core, who));
+  return consoleOf(inside, new DevelopmentDoor(inside.core, person));
 }
 
 function consoleOf(inside: Inside, door: Door): WebHandler {

@@ -66,8 +66,10 @@ beforeAll(async () => {
   const console = operatorConsole(app, {
     authorize: (request) => {
       const operator = request.headers.get("x-operator");
+      if (operator === null) return undefined;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this file sends it
-      return operator === null ? undefined : (JSON.parse(operator) as Operator);
+      const given = JSON.parse(operator) as Operator;
+      return { principal: given.who, ...given };
     },
   });
   const { url } = await app.listen(0, { console, worker: false });

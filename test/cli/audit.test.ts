@@ -1,5 +1,6 @@
 // `parley audit`: an auditor's question, its filters, and what it finds if someone has changed the store.
 
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parley as app } from "mcp-parley";
 import type { Store } from "mcp-parley";
@@ -15,7 +16,7 @@ import { patience } from "../patience.ts";
 import { freshDatabase } from "../postgres/database.ts";
 import { callTool, tokenIn } from "../wire/post.ts";
 import { begun, until } from "../wire/task-calls.ts";
-import { emptyFolder, parley, read } from "./run.ts";
+import { emptyFolder, parley, read, start } from "./run.ts";
 
 const keys = newKey("audit");
 
@@ -249,6 +250,19 @@ describe("records that were sealed with a key that is not here", () => {
     // With the right key and others, everything else opens.
     expect((await runWith(`${newKey("new")},${keys}`, "--check")).code).toBe(1);
   });
+});
+
+test("the keys of the development server are found, by the console, too", async () => {
+  const { target, cwd } = await recorded(stores["a SQLite file"]!);
+  mkdirSync(join(cwd, ".parley"));
+  writeFileSync(join(cwd, ".parley/keys"), keys, { mode: 0o600 });
+  const env = { PARLEY_KEYS: "" };
+  expect(await parley(["audit", target, "--check"], { cwd, env })).toMatchObject({ code: 0 });
+  const child = start(["console", target], { cwd, env });
+  const said: string[] = [];
+  child.stderr.on("data", (chunk: Buffer) => said.push(chunk.toString()));
+  await vi.waitFor(() => expect(said.join("")).toContain("Open this link"), patience);
+  expect(said.join("")).toBe('Open this link, once. Ctrl-C ends the console of "deployer".\n');
 });
 
 test("a command that cannot work says what it needs", async () => {

@@ -8,17 +8,20 @@ import { consoleAt, opened } from "./opened.ts";
 import { shop, waiting } from "./shop.ts";
 
 /** Starts the command on the store of a shop, and follows the link that it prints. */
-async function command(env: Readonly<Record<string, string>>) {
+async function command(
+  options: Pick<Parameters<typeof serve>[0], "keys" | "principal">,
+  tool: "order" | "refund" = "order",
+) {
   const made = shop();
-  const id = await waiting(made, await opened(made.app), "order");
+  const id = await waiting(made, await opened(made.app), tool);
   const printed: string[] = [];
   const said: string[] = [];
   const io = {
     out: (text: string) => void printed.push(text),
     err: (text: string) => void said.push(text),
-    env,
   };
-  const served = await serve(made.store as unknown as TaskStore, "shop", 0, io);
+  const store = made.store as unknown as TaskStore;
+  const served = await serve({ store, name: "shop", port: 0, ...options }, io);
   onTestFinished(() => served.close());
   const link = new URL(printed.join("").trim());
   const at = consoleAt(new URL("/", link).href);
@@ -30,7 +33,7 @@ async function command(env: Readonly<Record<string, string>>) {
 }
 
 test("with the keys it shows what was sealed, and the operator can answer", async () => {
-  const { id, get, post, headers } = await command({ PARLEY_KEYS: String(keys) });
+  const { id, get, post, headers } = await command({ keys: { text: String(keys) } });
   expect(await get("api/session")).toMatchObject({ app: "shop", hasKeys: true, tools: [] });
   expect(await get(`api/tasks/${id}`)).toMatchObject({
     task: { input: { item: "lamp" } },
@@ -44,7 +47,7 @@ test("with the keys it shows what was sealed, and the operator can answer", asyn
 
 test("without the keys it shows status, tool, times and runs only", async () => {
   const { id, get, post, headers, said } = await command({});
-  expect(said).toContain("PARLEY_KEYS is not set");
+  expect(said).toContain("There are no keys");
   expect(await get("api/session")).toMatchObject({ hasKeys: false });
   const task = await get(`api/tasks/${id}`);
   expect(task).toMatchObject({ task: { tool: "order" }, runs: [{ how: "parked" }] });
@@ -52,4 +55,21 @@ test("without the keys it shows status, tool, times and runs only", async () => 
   expect(JSON.stringify(await get("api/inbox"))).not.toContain("lamp");
   const answer = { task: id, key: "how", value: { way: "boat" } };
   expect((await post("api/answers", answer, undefined, headers)).status).toBe(403);
+});
+
+test("whoever runs it decides about approvals if they say under which principal they call", async () => {
+  const all = { text: String(keys) };
+  const decide = async (principal: string | undefined) => {
+    const { id, post, headers } = await command({ keys: all, principal }, "refund");
+    return post("api/decisions", { task: id, key: "refund", approve: true }, undefined, headers);
+  };
+  const unknown = await decide(undefined);
+  expect(unknown.status).toBe(403);
+  expect(JSON.stringify(unknown.body)).toContain("--principal");
+  // The caller is cleo.
+  expect((await decide("cleo")).status).toBe(403);
+  expect((await decide("bo")).body).toMatchObject({
+    status: "counted",
+    decisions: [{ who: "bo", via: "console" }],
+  });
 });

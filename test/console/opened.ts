@@ -16,8 +16,10 @@ export interface Got {
 export const byHeader: ConsoleOptions = {
   authorize: (request) => {
     const operator = request.headers.get("x-operator");
+    if (operator === null) return undefined;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests send it
-    return operator === null ? undefined : (JSON.parse(operator) as Operator);
+    const given = JSON.parse(operator) as Operator;
+    return { principal: given.who, ...given };
   },
 };
 

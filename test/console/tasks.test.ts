@@ -1,5 +1,6 @@
 // What the console reads and does: lists, one task, the inbox, answers and their permissions.
 
+import type { Operator } from "mcp-parley/console";
 import { expect, test, vi } from "vitest";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { patience } from "../patience.ts";
@@ -136,6 +137,25 @@ test("members of the group decide about an approval, each once, and never the ca
   expect(await done(at, id)).toMatchObject({
     task: { result: { content: [{ text: "refunded by ada and bo" }] } },
   });
+});
+
+test("nobody decides who is not known by the name under which they call", async () => {
+  const made = shop();
+  const authorize = (): Operator => ({ ...admin, who: "Cleo from sales" });
+  const at = await opened(made.app, { authorize });
+  const id = await waiting(made, at, "refund");
+  const { items } = (await at.get("api/inbox", admin)).body as { items: { whyNot: string }[] };
+  expect(items).toMatchObject([{ mayAnswer: false }]);
+  expect(items[0]?.whyNot).toMatch(
+    /^The console does not know under which principal you call.* return principal from authorize/,
+  );
+  const body = { task: id, key: "refund", approve: true };
+  expect(await at.post("api/decisions", body, admin)).toMatchObject({
+    status: 403,
+    body: { error: { code: "no_principal" } },
+  });
+  // Everything else is open to them.
+  expect((await at.post(`api/tasks/${id}/cancel`, {}, admin)).status).toBe(200);
 });
 
 test("a client's question is answered in its place only by those who may", async () => {

@@ -476,6 +476,41 @@ describe("the page", () => {
   });
 });
 
+test("someone who is not named as callers are does not decide, because it could be the caller", async () => {
+  const lines: string[] = [];
+  const note = (line: string) => void lines.push(line);
+  const logger = { debug: note, info: note, warn: note, error: note };
+  // Without parley({ principal }), callers are named by issuer and subject.
+  const verifyAccessToken = async (token: string) => ({
+    token,
+    clientId: "one-application",
+    scopes: [],
+    expiresAt: Date.now() / 1000 + 3_600,
+    extra: { iss: "https://login.example.com", sub: token },
+  });
+  let visitor: Visitor = people["ada"]!;
+  const pages = { authorize: () => visitor };
+  const made = await make(
+    { of: 1 },
+    {
+      ...({ auth: { verifier: { verifyAccessToken } }, principal: undefined } as object),
+      pages,
+      logger,
+    },
+  );
+  const { ticket, url } = await start(made);
+  const told =
+    '"ada" cannot be a principal of this app, which names its callers by issuer and subject, such as "https://login.example.com ada". Use that text where the person decides: as principal from authorize, or as who for app.decide. Or name callers otherwise with parley({ principal }).';
+  await expect(made.app.decide(ticket, by("ada"))).rejects.toThrow(told);
+  const page = await made.app.pages(new Request(url));
+  expect([page.status, (await page.text()).includes("$500")]).toEqual([503, false]);
+  expect(lines.join("\n")).toContain(told);
+  visitor = { principal: "https://login.example.com ada", groups: ["managers"] };
+  expect((await made.app.pages(new Request(url))).status).toBe(403);
+  const bo = { ...by("bo"), who: "https://login.example.com bo" };
+  expect(await made.app.decide(ticket, bo)).toMatchObject({ status: "approved" });
+});
+
 test("without a principal, a group cannot approve", async () => {
   const lines: string[] = [];
   const note = (line: string) => void lines.push(line);

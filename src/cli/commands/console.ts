@@ -11,6 +11,8 @@ import type { TaskStore } from "../../tasks/store.ts";
 import { parseOptions } from "../args/command-line.ts";
 import { exit, UsageError } from "../command.ts";
 import type { Command, Io } from "../command.ts";
+import { availableKeys, keyringOf } from "../doctor/available-keys.ts";
+import type { AvailableKeys } from "../doctor/available-keys.ts";
 import { withStore } from "../tasks/store-tasks.ts";
 
 /** `parley console` */
@@ -18,24 +20,29 @@ export const console: Command = {
   help: `Shows the tasks of a store in your browser, and lets you answer them.
 
 Usage
-  parley console <postgres://… | file.db> [--name NAME] [--port N]
+  parley console <postgres://… | file.db> [options]
 
 The console shows what waits for people, which tasks are stuck and why, and
 every run of a task. The command prints a link that works once and opens it for
 you alone. It listens on this machine only, and runs no tasks.
 
-With the keys of the server in PARLEY_KEYS, the console shows arguments, answers
-and results, and you can answer. Without them it shows status, tool, times and
-runs, and you can cancel. What you do is noted in the audit under your name.
+With the keys of the server, the console shows arguments, answers and results,
+and you can answer. The keys come from PARLEY_KEYS, --keys-file, or .parley/keys
+of the development server. Without them it shows status, tool, times and runs,
+and you can cancel. What you do is noted in the audit under your name.
 
 Options
-  --name NAME     the name of the server, as in parley({ name }); what it sealed
-                  opens only under its name (default: as the audit has it)
-  --schema NAME   Postgres: the schema of its tables (default: parley)
-  --port N        the port to listen on (default: any that is free)
+  --name NAME       the name of the server, as in parley({ name }); what it sealed
+                    opens only under its name (default: as the audit has it)
+  --principal TEXT  who you are when you call: what parley({ principal }) gives
+                    for your calls. You need it to decide about approvals, because
+                    nobody decides about their own request
+  --keys-file FILE  a file with the keys
+  --schema NAME     Postgres: the schema of its tables (default: parley)
+  --port N          the port to listen on (default: any that is free)
 
 Examples
-  PARLEY_KEYS=… npx mcp-parley console "$DATABASE_URL" --name shop
+  PARLEY_KEYS=… npx mcp-parley console "$DATABASE_URL" --name shop --principal bo
   npx mcp-parley console .parley/parley.db
 
 Exit codes
@@ -44,6 +51,8 @@ Exit codes
   run: async (args, io) => {
     const { values, positionals } = parseOptions("console", args, {
       name: { type: "string" },
+      principal: { type: "string" },
+      "keys-file": { type: "string" },
       schema: { type: "string" },
       port: { type: "string" },
     });
@@ -53,8 +62,13 @@ Exit codes
     if (!Number.isInteger(port) || port < 0 || port > 65_535) {
       throw new UsageError("console: --port takes a number from 0 to 65535");
     }
+    const { principal } = values;
+    if (principal === "") throw new UsageError("console: --principal takes a text");
+    const keys = availableKeys({ "keys-file": values["keys-file"] }, io.env);
+    if (keys !== undefined) keyringOf(keys);
     return withStore(target, values.schema, async (store) => {
-      const served = await serve(store, values.name ?? (await nameIn(store)), port, io);
+      const name = values.name ?? (await nameIn(store));
+      const served = await serve({ store, name, port, keys, principal }, io);
       const code = await signalled();
       await served.close();
       return code;
@@ -68,19 +82,25 @@ async function nameIn({ audit }: TaskStore): Promise<string> {
   return first?.app ?? "tasks";
 }
 
+/** What is served, and to whom. */
+interface Served {
+  readonly store: TaskStore;
+  readonly name: string;
+  readonly port: number;
+  readonly keys?: Pick<AvailableKeys, "text" | "warning"> | undefined;
+  readonly principal?: string | undefined;
+}
+
 /** Serves the console of a store until it is closed. */
 export async function serve(
-  store: TaskStore,
-  name: string,
-  port: number,
-  { out, err, env }: Pick<Io, "out" | "err" | "env">,
+  { store, name, port, keys, principal }: Served,
+  { out, err }: Pick<Io, "out" | "err">,
 ): Promise<{ readonly close: () => Promise<void> }> {
-  const keys = env["PARLEY_KEYS"];
   const app = parley({
     name,
     version: "console",
     store,
-    ...(keys !== undefined && { keys }),
+    ...(keys !== undefined && { keys: keys.text }),
     logger: {
       debug: nothing,
       info: (message) => {
@@ -91,7 +111,7 @@ export async function serve(
       error: (message) => err(`${message}\n`),
     },
   });
-  const handler = ownConsole(app, userInfo().username);
+  const handler = ownConsole(app, { who: userInfo().username, principal });
   const server = createServer((req, res) => {
     handler.node(req, res).catch(() => res.destroy());
   });
@@ -101,8 +121,9 @@ export async function serve(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
   const { port: used } = server.address() as AddressInfo;
   if (keys === undefined) {
-    err("PARLEY_KEYS is not set, so the console shows status, tool, times and runs only.\n");
-  }
+    err("There are no keys, so the console shows status, tool, times and runs only. ");
+    err("Set PARLEY_KEYS to the keys of the server, or pass --keys-file.\n");
+  } else if (keys.warning !== undefined) err(`${keys.warning}\n`);
   err(`Open this link, once. Ctrl-C ends the console of "${name}".\n`);
   mountOf(handler)?.isAt(`http://127.0.0.1:${used}/`);
   return {

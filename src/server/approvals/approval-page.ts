@@ -13,6 +13,7 @@ import type { Doorkeeping } from "../pages/visitors.ts";
 import { fromStore } from "../tasks/store-needed.ts";
 import { asDecision } from "./approval-question.ts";
 import { decideOn, mayDecide, mostNote, shownIn } from "./decide.ts";
+import { checkPerson } from "./people.ts";
 
 /** A member of the group who may decide. */
 interface Member {
@@ -42,6 +43,7 @@ export async function serveApproval(
     return says(403, "You may not see this page", "Sign in, and open the link again.");
   }
   const member: Member = { who: visitor.principal, groups: visitor.groups ?? [] };
+  checkPerson(ticket.principal, member.who);
   const found = await approvalOf(core, ticket);
   if (found.status === "open" && !mayDecide(found, member)) {
     return found.task.principal === member.who

@@ -10,6 +10,7 @@ import type { About, PageQuestion } from "../pages/page-question.ts";
 import { readTicket } from "../pages/tickets.ts";
 import { fromStore, noStore } from "../tasks/store-needed.ts";
 import { asDecision } from "./approval-question.ts";
+import { checkPerson } from "./people.ts";
 import { auditDecision, auditLate } from "./decision-audit.ts";
 
 /** One person's decision, for `app.decide`. */
@@ -71,6 +72,7 @@ export async function decide(
     );
   }
   checkInput(input);
+  checkPerson(opened.principal, input.who);
   const { digest } = opened;
   const { changed, ...result } = await decideOn(core, opened, {
     ...input,
