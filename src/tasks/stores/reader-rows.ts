@@ -1,9 +1,10 @@
 // What operators read, from the rows of both SQL stores.
 
 import type { LoggedRecord, OpenWait, TaskListing } from "../task-reader.ts";
+import { mostRuns, runsOf } from "../task-runs.ts";
 import type { RunEnd, TaskRun } from "../task-runs.ts";
-import { listingOfRow, wide } from "./columns.ts";
-import type { TaskRow, Wide } from "./columns.ts";
+import { listingOfRow, parsed, wide } from "./columns.ts";
+import type { JsonColumn, TaskRow, Wide } from "./columns.ts";
 
 /** A task in a list, as a driver reads it. */
 export type ListingRow = Omit<TaskRow, "input" | "result" | "inbox" | "asked">;
@@ -48,18 +49,36 @@ export const loggedOf = (row: LoggedRow): LoggedRecord => ({
   tries: wide(row.tries),
 });
 
-export interface RunRow {
-  readonly epoch: Wide;
-  readonly worker: string;
+/** A run that has ended, as a row holds it: epoch, worker, beginning, end, and how it ended. */
+type KeptRun = readonly [number, string, number | null, number, RunEnd];
+
+/** A run for the JSON column of its task. */
+export const keptRun = ({ epoch, worker, beganAt, endedAt, how }: TaskRun): string =>
+  JSON.stringify([epoch, worker, beganAt ?? null, endedAt, how]);
+
+/** Some ended runs of a task. The row of the task itself names the run that lasts. */
+export interface RunsRow {
+  readonly runs: JsonColumn<readonly KeptRun[]>;
+  readonly epoch: Wide | null;
+  readonly worker: string | null;
   readonly began_at: Wide | null;
-  readonly ended_at: Wide | null;
-  readonly how: RunEnd | null;
 }
 
-export const runOf = (row: RunRow): TaskRun => ({
-  epoch: Number(row.epoch),
-  worker: row.worker,
-  beganAt: wide(row.began_at),
-  endedAt: wide(row.ended_at),
-  how: row.how ?? undefined,
-});
+export function runsIn(rows: readonly RunsRow[]): readonly TaskRun[] {
+  const ended = rows
+    .flatMap(({ runs }) => parsed(runs))
+    .map(([epoch, worker, began, endedAt, how]): TaskRun => {
+      return { epoch, worker, beganAt: wide(began), endedAt, how };
+    })
+    .toSorted((a, b) => a.epoch - b.epoch)
+    .slice(-mostRuns);
+  const task = rows.find(({ worker }) => worker !== null);
+  return runsOf(
+    ended,
+    task && {
+      epoch: Number(task.epoch),
+      worker: task.worker ?? undefined,
+      claimedAt: wide(task.began_at),
+    },
+  );
+}

@@ -191,6 +191,32 @@ export function describeHistory(opened: () => OpenedStore): void {
           { wire: "k", since },
           { wire: "l", since: since + 100 },
         ]);
+        await advance(100);
+        await store.answer(ref.id, [answer("k")]);
+        expect(await reader.waiting({ limit: 9 })).toMatchObject([
+          { wire: "l", since: since + 100 },
+        ]);
+        const { claimed } = await claimAll(store);
+        const again = { id: ref.id, epoch: claimed[0]?.task.epoch ?? 0 };
+        await store.park(again, waiting([question("l")], ["k"]));
+        expect(await reader.waiting({ limit: 9 })).toMatchObject([
+          { wire: "l", since: since + 100 },
+        ]);
+      }),
+    );
+
+    test(
+      "a wait that takes the place of another has waited since then",
+      reading(async (reader, { store, advance }) => {
+        const ref = await hold(store, "a");
+        await store.publish(ref, waiting([external("k")]));
+        await advance(50);
+        const since = await nowOf(store);
+        await store.park(ref, waiting([external("k", { group: "finance" })]));
+        expect(await reader.waiting({ limit: 9 })).toMatchObject([
+          { wire: "k", group: "finance", since },
+        ]);
+        expect(await reader.waiting({ limit: 9, groups: [""] })).toEqual([]);
       }),
     );
 

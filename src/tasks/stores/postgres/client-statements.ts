@@ -40,6 +40,9 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
 
   const kept = keptForUndo("task", now);
 
+  /** Whether the trigger of migration 8 has nothing to do. */
+  const wasLastWait = "open.waits = '[]' and jsonb_array_length(task.waits) = 1";
+
   const list = (whose: string): string => `
     select ${record("task")} from ${schema}.tasks as task
     where task.rest is null and ${whose}
@@ -166,6 +169,8 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
         updated_at = ${now},
         status = case when open.asks then 'input_required' else 'working' end,
         waits = open.waits,
+        wait_group = case when ${wasLastWait} then null else task.wait_group end,
+        wait_since = case when ${wasLastWait} then null else task.wait_since end,
         asked = task.asked || coalesce(
           (select jsonb_object_agg(early.arrival ->> 'key', 1) from early), '{}'
         ),

@@ -28,8 +28,8 @@ async function fill(schema: string, tasks: number): Promise<void> {
       'task-' || n, 'call-' || n, 'tool-' || n % 7, 'principal-' || n % 2000, 'input_required', 3, 1, null,
       -- A few are due, a few will be.
       case when n % 1000 = 0 then n when n % 1000 = 1 then 4000000000000 end,
-      '[]', '[]', '{}', 0, 0, 0, null, 'input', null, null, null, n, n, 4000000000000 + n,
-      case when n % 100 = 0 then 1 else 0 end
+      '[{"wire": "k", "key": "k", "kind": "question"}]', '[]', '{}', 0, 0, 0, null, 'input', null, null, null, n, n,
+      4000000000000 + n, case when n % 100 = 0 then 1 else 0 end, 0, null, '[]', n % 5000 = 0, 'group-' || n % 3, n
     from generate_series(1, ${tasks}) as n;
     insert into "${schema}".task_waits
     select 'task-' || n, 'k', 'k', 'question', 'group-' || n % 3, 'tool-' || n % 7, n
@@ -102,10 +102,10 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["findOwn", "5000000000000, '', 50, 'principal-7', null, null", ["tasks_own"]],
     ["findKind", "5000000000000, '', 50, 'failed', null", ["tasks_found"]],
     ["findKind", "5000000000000, '', 50, null, 'tool-3'", ["tasks_found"]],
-    ["findStuck", "30000, 50, null, null, null", ["tasks_due", "tasks_fruitless"]],
-    ["waiting", "null, null, 0, '', '', 50", ["task_waits_found"]],
-    ["waiting", "array['group-1'], 'tool-1', 0, '', '', 50", ["task_waits_found"]],
-    ["waitsOf", "'task-1', 0, '', 50", ["task_waits_pkey"]],
+    ["findStuck", "30000, 50, null, null, null", ["tasks_due", "tasks_retried"]],
+    ["waiting", "null, null, 0, '', '', 50", ["task_waits_found", "tasks_waiting"]],
+    ["waiting", "array['group-1'], 'tool-1', 0, '', '', 50", ["task_waits_found", "tasks_waiting"]],
+    ["waitsOf", "'task-1', 0, '', 50", ["task_waits_pkey", "tasks_pkey"]],
     ["history", "'task-1', 0, 50", ["log_pkey"]],
     ["runs", "'task-1'", ["task_runs_pkey", "tasks_pkey"]],
   ])("%s", async (name, values, indexes) => {

@@ -2,7 +2,7 @@
 
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { create } from "../../../testing/store/opened.ts";
+import { claimAll, create } from "../../../testing/store/opened.ts";
 import { migrationSql, postgresStore } from "./index.ts";
 import { postgresTables } from "./migrations/001-postgres-tables.ts";
 import { TestServer } from "./server.fixture.ts";
@@ -118,6 +118,30 @@ test("tables that version 0.1.0 made become the same as new ones, and 0.1.0 stil
   const before = await store.usage("");
   expect(before.bytes).toBe(0);
   await Promise.all([store.close(), fresh.close()]);
+});
+
+test("the history is complete even if a replica of an earlier version, which does not write it, holds a task", async () => {
+  const { store, schema, close } = await server.open();
+  const set = (text: string) =>
+    server.admin.query(`update "${schema}".tasks set ${text} where id = 'task-a'`);
+  await create(store, "a");
+  await claimAll(store);
+  const wait = { wire: "k", key: "k", kind: "external" };
+  const waits = (...all: object[]) => `waits = '${JSON.stringify(all)}', revision = revision + 1`;
+  await set(`${waits(wait)}, worker = null, due_at = null, updated_at = 7`);
+  const waited = () => store.reader.waiting({ limit: 9 });
+  expect(await waited()).toMatchObject([{ wire: "k", since: 7 }]);
+  expect(await store.reader.runs("task-a")).toMatchObject([{ worker: "w", how: "parked" }]);
+  await set(`${waits({ ...wait, wire: "l", key: "l" })}, updated_at = 8`);
+  expect(await waited()).toMatchObject([{ wire: "l", since: 8 }]);
+  await set(`${waits({ ...wait, wire: "l", key: "l" }, wait)}, updated_at = 9`);
+  expect(await waited()).toMatchObject([
+    { wire: "l", since: 8 },
+    { wire: "k", since: 9 },
+  ]);
+  await set(waits());
+  expect(await waited()).toEqual([]);
+  await close();
 });
 
 test("a migration that fails leaves nothing half done", async () => {

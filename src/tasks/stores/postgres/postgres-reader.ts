@@ -1,9 +1,8 @@
 // What operators read, from Postgres.
 
 import type { TaskReader } from "../../task-reader.ts";
-import { runsOf } from "../../task-runs.ts";
-import { listingOf, loggedOf, openWaitOf, runOf } from "../reader-rows.ts";
-import type { ListingRow, LoggedRow, OpenWaitRow, RunRow } from "../reader-rows.ts";
+import { listingOf, loggedOf, openWaitOf, runsIn } from "../reader-rows.ts";
+import type { ListingRow, LoggedRow, OpenWaitRow, RunsRow } from "../reader-rows.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { isStorable } from "./errors.ts";
 import type { ReaderStatement } from "./reader-statements.ts";
@@ -51,9 +50,6 @@ export function postgresReader(
         ? (await database.run<LoggedRow>("history", [id, from, limit])).map(loggedOf)
         : [],
 
-    runs: async (id) =>
-      isStorable(id)
-        ? runsOf((await database.run<RunRow>("runs", [id])).map(runOf), undefined)
-        : [],
+    runs: async (id) => (isStorable(id) ? runsIn(await database.run<RunsRow>("runs", [id])) : []),
   };
 }

@@ -9,6 +9,10 @@ export type ReaderStatement =
   | ("findAll" | "findOwn" | "findKind" | "findStuck")
   | ("waiting" | "waitsOf" | "history" | "runs");
 
+/** Whether someone asks for waits of this kind. */
+const isKind = (group: string): string =>
+  `($1::text[] is null or ${group} = any ($1::text[])) and ($2::text is null or kind.tool = $2)`;
+
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function readerStatements(schema: string): Readonly<Record<ReaderStatement, string>> {
   const columns = listedColumnNames.map((name) => `task.${name}`).join(", ");
@@ -18,6 +22,10 @@ export function readerStatements(schema: string): Readonly<Record<ReaderStatemen
           and ($5::text is null or task.principal = $5)`;
   const wait =
     "wait.task_id, wait.wire, wait.key, wait.kind, wait.tool, wait.group_name, wait.since";
+  /** The same, of a task that waits for one thing only. */
+  const oneWait = `task.id as task_id, task.waits -> 0 ->> 'wire' collate "C" as wire,
+        task.waits -> 0 ->> 'key' as key, task.waits -> 0 ->> 'kind' as kind, task.tool,
+        task.wait_group as group_name, task.wait_since as since`;
 
   return {
     findAll: `
@@ -69,38 +77,67 @@ export function readerStatements(schema: string): Readonly<Record<ReaderStatemen
       union
       (
         select ${columns} from ${schema}.tasks as task
-        where task.fruitless > 1 and task.due_at is not null and ${isWanted}
+        where task.retried and task.fruitless > 1 and task.due_at is not null and ${isWanted}
         order by task.due_at, task.id limit $2
       )
     ) as task
     order by task.due_at, task.id limit $2`,
 
     waiting: `
-    with recursive kinds as (
+    with recursive one_kinds as (
+      (
+        select task.tool, task.wait_group from ${schema}.tasks as task
+        where task.wait_since is not null order by task.tool, task.wait_group limit 1
+      )
+      union all
+      select next.tool, next.wait_group from one_kinds cross join lateral (
+        select task.tool, task.wait_group from ${schema}.tasks as task
+        where task.wait_since is not null
+          and (task.tool, task.wait_group) > (one_kinds.tool, one_kinds.wait_group)
+        order by task.tool, task.wait_group limit 1
+      ) as next
+    ),
+    many_kinds as (
       (
         select wait.tool, wait.group_name from ${schema}.task_waits as wait
         order by wait.tool, wait.group_name limit 1
       )
       union all
-      select next.tool, next.group_name from kinds cross join lateral (
+      select next.tool, next.group_name from many_kinds cross join lateral (
         select wait.tool, wait.group_name from ${schema}.task_waits as wait
-        where (wait.tool, wait.group_name) > (kinds.tool, kinds.group_name)
+        where (wait.tool, wait.group_name) > (many_kinds.tool, many_kinds.group_name)
         order by wait.tool, wait.group_name limit 1
       ) as next
     )
-    select ${wait} from kinds cross join lateral (
-      select ${wait} from ${schema}.task_waits as wait
-      where wait.tool = kinds.tool and wait.group_name = kinds.group_name
-        and (wait.since, wait.task_id, wait.wire) > ($3::bigint, $4, $5)
-      order by wait.since, wait.task_id, wait.wire limit $6
+    select ${wait} from (
+      select ${wait} from one_kinds as kind cross join lateral (
+        select ${oneWait} from ${schema}.tasks as task
+        where task.wait_since is not null
+          and task.tool = kind.tool and task.wait_group = kind.wait_group
+          and (task.wait_since, task.id) >= ($3::bigint, $4)
+          and (task.wait_since, task.id, task.waits -> 0 ->> 'wire') > ($3::bigint, $4, $5)
+        order by task.wait_since, task.id limit $6
+      ) as wait
+      where ${isKind("kind.wait_group")}
+      union all
+      select ${wait} from many_kinds as kind cross join lateral (
+        select ${wait} from ${schema}.task_waits as wait
+        where wait.tool = kind.tool and wait.group_name = kind.group_name
+          and (wait.since, wait.task_id, wait.wire) > ($3::bigint, $4, $5)
+        order by wait.since, wait.task_id, wait.wire limit $6
+      ) as wait
+      where ${isKind("kind.group_name")}
     ) as wait
-    where ($1::text[] is null or kinds.group_name = any ($1::text[]))
-      and ($2::text is null or kinds.tool = $2)
     order by wait.since, wait.task_id, wait.wire limit $6`,
 
     waitsOf: `
-    select ${wait} from ${schema}.task_waits as wait
-    where wait.task_id = $1 and (wait.since, wait.wire) > ($2::bigint, $3)
+    select ${wait} from (
+      select ${oneWait} from ${schema}.tasks as task
+      where task.id = $1 and task.wait_since is not null
+      union all
+      select ${wait} from ${schema}.task_waits as wait where wait.task_id = $1
+    ) as wait
+    where (wait.since, wait.wire) > ($2::bigint, $3)
     order by wait.since, wait.wire limit $4`,
 
     history: `
@@ -109,11 +146,10 @@ export function readerStatements(schema: string): Readonly<Record<ReaderStatemen
     where entry.task_id = $1 and entry.seq >= $2 order by entry.seq limit $3`,
 
     runs: `
-    select run.epoch, run.worker, run.began_at, run.ended_at, run.how
-    from ${schema}.task_runs as run where run.task_id = $1
+    select batch.runs, null as epoch, null as worker, null as began_at
+    from ${schema}.task_runs as batch where batch.task_id = $1
     union all
-    select task.epoch, task.worker, task.claimed_at, null, null
-    from ${schema}.tasks as task where task.id = $1 and task.worker is not null
-    order by epoch`,
+    select task.runs, task.epoch, task.worker, task.claimed_at
+    from ${schema}.tasks as task where task.id = $1`,
   };
 }

@@ -1,6 +1,7 @@
 // What a worker does with a task in Postgres, under its claim. statements.ts says what makes each statement safe.
 
-import { isHeld, isLive, isLiveAt, isOpenAt, isUndoing, nowIn, record } from "./fragments.ts";
+import { endedRun, isHeld, isLive, isLiveAt, isOpenAt, isUndoing } from "./fragments.ts";
+import { nowIn, record } from "./fragments.ts";
 
 /** The names of these statements. */
 export type WorkerStatement =
@@ -19,6 +20,10 @@ export type WorkerStatement =
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function workerStatements(schema: string): Readonly<Record<WorkerStatement, string>> {
   const now = nowIn(schema);
+
+  /** Whether the trigger of migration 8 has nothing to do: the task waits for one thing, and waited for nothing. */
+  const isFirstWait = `task.waits = '[]' and jsonb_array_length(open.waits) = 1
+        and open.waits -> 0 ->> 'kind' <> 'timer'`;
 
   /** For `park` and `publish`, which differ only in what happens to the worker. */
   const waiting = (more: string): string => `
@@ -59,6 +64,9 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       updated_at = ${now},
       status = case when open.asks then 'input_required' else 'working' end,
       waits = open.waits,
+      wait_group = case when ${isFirstWait} then coalesce(open.waits -> 0 ->> 'group', '')
+        else task.wait_group end,
+      wait_since = case when ${isFirstWait} then ${now} else task.wait_since end,
       asked = task.asked || $4::jsonb,
       inbox = unread.inbox${more}
     from task, unread, open, due
@@ -70,6 +78,8 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
 
   /** Whether the worker keeps the task that it finishes, in order to undo its steps. */
   const undoes = "$7::boolean and task.undos > 0";
+
+  const finishedHow = "case when $3 = 'cancelled' then 'cancelled' else 'finished' end";
 
   return {
     // Safe: locked first. Other claims at the same moment skip the locked rows. The log is as old as the start of the
@@ -89,7 +99,8 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         claimed_at = ${now},
         epoch = target.epoch + 1,
         due_at = ${now} + $4::bigint,
-        fruitless = target.fruitless + 1
+        fruitless = target.fruitless + 1,
+        retried = target.fruitless > 0
       from wanted
       where target.id = wanted.id
       returning target.*, wanted.worker as before, wanted.due_at as was_due_at
@@ -199,6 +210,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
 
     // Safe: locked first. An answer either comes before and is in the inbox, or comes after and makes the task due.
     park: waiting(`,
+      runs = ${endedRun("task", now, "'parked'")},
       worker = null,
       due_at = due.at,
       fruitless = case when ${isFruitless} then task.fruitless else 0 end,
@@ -241,6 +253,7 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         revision = task.revision + 1,
         updated_at = ${now},
         undos = case when ${undoes} then task.undos else 0 end,
+        runs = case when ${undoes} then task.runs else ${endedRun("task", now, finishedHow)} end,
         worker = case when ${undoes} then task.worker end,
         due_at = case when ${undoes} then task.due_at end,
         fruitless = case when ${undoes} then 1 else task.fruitless end,

@@ -8,25 +8,27 @@ import type {
   TaskQuery,
   WaitingQuery,
 } from "../../task-reader.ts";
-import { mostRuns, runsOf } from "../../task-runs.ts";
+import { mostRuns } from "../../task-runs.ts";
 import type { TaskRun } from "../../task-runs.ts";
 import type { Status } from "../../task.ts";
 import { listedColumnNames } from "../columns.ts";
-import { listingOf, loggedOf, openWaitOf, runOf } from "../reader-rows.ts";
-import type { ListingRow, LoggedRow, OpenWaitRow, RunRow } from "../reader-rows.ts";
+import { keptRun, listingOf, loggedOf, openWaitOf, runsIn } from "../reader-rows.ts";
+import type { ListingRow, LoggedRow, OpenWaitRow, RunsRow } from "../reader-rows.ts";
 import { isText } from "./driver.ts";
 import type { SqliteDatabase, SqliteRow } from "./driver.ts";
 
 const columns = listedColumnNames.join(", ");
 const newest = "order by created_at desc, id desc limit ?3";
 const before = "(created_at, id) < (?1, ?2)";
+/** Each run begins with a comma, so that one can be added to any text. */
+const asArray = "'[' || substr(runs, 2) || ']'";
 const waitColumns = "task_id, wire, key, kind, tool, group_name, since";
 
 type HistoryStatement =
   | ("findAll" | "findOwn" | "findKind" | "nextTool")
   | ("overdue" | "nextDueTool" | "fruitless")
   | ("nextWaitKind" | "waiting" | "waitsOf")
-  | ("log" | "runs" | "endRun" | "dropRuns");
+  | ("log" | "runs" | "moveRuns" | "clearRuns" | "dropRuns");
 
 /** The SQL of what operators read. */
 export const historyStatements: Readonly<Record<HistoryStatement, string>> = {
@@ -55,12 +57,13 @@ export const historyStatements: Readonly<Record<HistoryStatement, string>> = {
     where task_id = ?1 and (since, wire) > (?2, ?3) order by since, wire limit ?4`,
   log: `select seq, record, epoch, at, ms, tries from task_log
     where task_id = ? and seq >= ? order by seq limit ?`,
-  runs: `select epoch, worker, began_at, ended_at, how from task_runs where task_id = ?1
+  runs: `select ${asArray} as runs, null as epoch, null as worker, null as began_at
+    from task_runs where task_id = ?1
     union all
-    select epoch, worker, claimed_at, null, null from tasks where id = ?1 and worker is not null
-    order by epoch`,
-  endRun: `insert or ignore into task_runs (task_id, epoch, worker, began_at, ended_at, how)
-    values (?, ?, ?, ?, ?, ?)`,
+    select ${asArray}, epoch, worker, claimed_at from tasks where id = ?1`,
+  moveRuns: `insert or ignore into task_runs (task_id, epoch, runs)
+    select id, ?2, runs from tasks where id = ?1`,
+  clearRuns: "update tasks set runs = '' where id = ?",
   dropRuns: "delete from task_runs where task_id = ? and epoch <= ?",
 };
 
@@ -82,13 +85,20 @@ export class HistoryTable {
     this.#do = Object.fromEntries(all) as Record<HistoryStatement, ReturnType<typeof prepare>>;
   }
 
-  /** Notes a run that has ended. */
-  readonly ended = (id: string, run: TaskRun | undefined): void => {
-    if (run === undefined) return;
-    const { epoch, worker, beganAt = null, endedAt = null, how = null } = run;
-    this.#do.endRun.run(id, epoch, worker, beganAt, endedAt, how);
-    if (epoch > mostRuns) this.#do.dropRuns.run(id, epoch - mostRuns);
-  };
+  /**
+   * What the row of a task gains when a run has ended, which is written with the rest of the row. Every tenth run moves those
+   * before it out of the row, because the whole row is written with every change.
+   */
+  ended(id: string, run: TaskRun | undefined): string {
+    if (run === undefined) return "";
+    const { epoch } = run;
+    if (epoch % 10 === 0) {
+      this.#do.moveRuns.run(id, epoch);
+      this.#do.clearRuns.run(id);
+      this.#do.dropRuns.run(id, epoch - mostRuns);
+    }
+    return `,${keptRun(run)}`;
+  }
 
   readonly find = (query: TaskQuery, now: number): readonly TaskListing[] => {
     const { status, tool, principal = null, stuckMs, after, limit } = query;
@@ -164,8 +174,7 @@ export class HistoryTable {
 
   readonly runs = (id: string): readonly TaskRun[] => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict
-    const rows = (isText(id) ? this.#do.runs.all(id) : []) as unknown as RunRow[];
-    return runsOf(rows.map(runOf), undefined);
+    return runsIn((isText(id) ? this.#do.runs.all(id) : []) as unknown as RunsRow[]);
   };
 }
 

@@ -154,8 +154,7 @@ export class SqliteStore implements TaskStore {
       const task = this.#asOfNow(tasks.byId(id));
       const next = task && moves.cancelled(task, this.#now(), keepMs);
       if (next === undefined) return task;
-      history.ended(id, endedRun(task, next, this.#now()));
-      tasks.update(changed(next));
+      tasks.update(changed(next), history.ended(id, endedRun(task, next, this.#now())));
       return next;
     });
 
@@ -164,8 +163,7 @@ export class SqliteStore implements TaskStore {
       const task = this.#asOfNow(tasks.byId(id));
       const next = task && moves.requeued(task, which, this.#now());
       if (next === undefined) return task && { task, isRequeued: false };
-      history.ended(id, endedRun(task, next, this.#now()));
-      tasks.update(changed(next));
+      tasks.update(changed(next), history.ended(id, endedRun(task, next, this.#now())));
       return { task: next, isRequeued: true };
     });
 
@@ -195,8 +193,7 @@ export class SqliteStore implements TaskStore {
         const task = tasks.byId(id);
         const next = task && moves.claimed(task, worker, leaseMs, now);
         if (next === undefined) return [];
-        history.ended(id, endedRun(task, next, now));
-        tasks.update(next);
+        tasks.update(next, history.ended(id, endedRun(task, next, now)));
         return [{ task: next, log: tasks.log(id), before: task?.worker }];
       });
       return { claimed, nextDueAt: tasks.nextDueAt(tools, now), now };
@@ -267,8 +264,8 @@ export class SqliteStore implements TaskStore {
       const next = task && undone(task, ref, progress, this.#now());
       if (next === undefined) return false;
       tasks.appendLog(ref, progress, this.#now());
-      history.ended(ref.id, endedRun(task, next, this.#now()));
-      tasks.update(changed(next, false));
+      const ended = history.ended(ref.id, endedRun(task, next, this.#now()));
+      tasks.update(changed(next, false), ended);
       return true;
     });
 
@@ -379,8 +376,7 @@ export class SqliteStore implements TaskStore {
       if (wasDone(task)) return true;
       const next = move(task);
       if (next === undefined) return false;
-      history.ended(id, endedRun(task, next, this.#now()));
-      tasks.update(changed(next, false));
+      tasks.update(changed(next, false), history.ended(id, endedRun(task, next, this.#now())));
       return true;
     });
   }

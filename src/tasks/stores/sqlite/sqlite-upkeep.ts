@@ -42,11 +42,12 @@ export function sweep(
   const forgotten = tasks.forget(now, limit, now - undoMs);
   const candidates = tasks.expired(now, limit, now - undoMs);
   const abandoned = tasks.abandoned(now - unreadMs, limit - candidates.length);
-  const resting = layToRest(tasks, budget.take([...candidates, ...abandoned]), (task) => {
-    const next = moves.laidToRest(task, now, keepMs, unreadMs, undoMs);
-    if (next !== undefined) history.ended(task.id, endedRun(task, next, now));
-    return next;
-  });
+  const resting = layToRest(
+    tasks,
+    budget.take([...candidates, ...abandoned]),
+    (task) => moves.laidToRest(task, now, keepMs, unreadMs, undoMs),
+    (task, next) => history.ended(task.id, endedRun(task, next, now)),
+  );
   for (const task of resting) changed(task);
   // Most of these rows are small, and every round of every call may leave one, so more of them go at once.
   const oldSpills = budget.take(spills.expired(now, limit * 20));
@@ -84,13 +85,14 @@ function layToRest(
   tasks: TaskTable,
   ids: readonly string[],
   move: (task: TaskRecord) => TaskRecord | undefined,
+  ended: (task: TaskRecord, next: TaskRecord) => string = () => "",
 ): readonly TaskRecord[] {
   return ids.flatMap((id) => {
     const task = tasks.byId(id);
     const next = task && move(task);
-    if (next === undefined) return [];
+    if (task === undefined || next === undefined) return [];
     if (!isUndoing(next)) tasks.deleteLog(id);
-    tasks.update(next);
+    tasks.update(next, ended(task, next));
     return [next];
   });
 }

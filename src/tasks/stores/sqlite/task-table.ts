@@ -24,6 +24,7 @@ const isSettled = "(undos = 0 or updated_at <= ?3)";
 const isUndoing = `undos > 0 and not ${isLive}`;
 
 const columns = wholeTask.names;
+const changes = changingTask.names.map((column) => `${column} = ?`).join(", ");
 const page = "(created_at, id) < (?, ?) order by created_at desc, id desc limit ?";
 
 /** The size of what is sealed in a task. SQLite reads it from the head of a row, without the texts. */
@@ -34,6 +35,7 @@ type SqliteTaskStatement =
   | (
       | "insert"
       | "update"
+      | "updateEnding"
       | "byId"
       | "byCall"
       | "countLive"
@@ -49,7 +51,8 @@ type SqliteTaskStatement =
 /** The SQL of each statement. */
 export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   insert: `insert into tasks (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
-  update: `update tasks set ${changingTask.names.map((column) => `${column} = ?`).join(", ")} where id = ?`,
+  update: `update tasks set ${changes} where id = ?`,
+  updateEnding: `update tasks set ${changes}, runs = runs || ? where id = ?`,
   byId: "select * from tasks where id = ?",
   byCall: "select * from tasks where call_id = ?",
   /** Counts no further than the limit. */
@@ -124,8 +127,10 @@ export class TaskTable {
     this.#do.insert.run(...wholeTask.valuesOf(task));
   };
 
-  readonly update = (task: TaskRecord): void => {
-    this.#do.update.run(...changingTask.valuesOf(task), task.id);
+  /** Writes what can change, with the run that ends, as `HistoryTable.ended` writes it. */
+  readonly update = (task: TaskRecord, ended = ""): void => {
+    if (ended === "") this.#do.update.run(...changingTask.valuesOf(task), task.id);
+    else this.#do.updateEnding.run(...changingTask.valuesOf(task), ended, task.id);
   };
 
   readonly renew = ({ id, dueAt }: TaskRecord): void => {

@@ -24,16 +24,14 @@ export const sqliteHistory: Migration<string> = {
       alter table task_log add column tries integer;
 
       alter table tasks add column claimed_at integer;
+      alter table tasks add column runs text not null default '';
       create index tasks_found on tasks (tool, status, created_at, id) where rest is null;
       create index tasks_fruitless on tasks (due_at, id) where fruitless > 1 and due_at is not null;
 
       create table task_runs (
         task_id text not null references tasks (id) on delete cascade,
         epoch integer not null,
-        worker text not null,
-        began_at integer,
-        ended_at integer not null,
-        how text not null,
+        runs text not null,
         primary key (task_id, epoch)
       ) strict, without rowid;
 
@@ -53,9 +51,15 @@ export const sqliteHistory: Migration<string> = {
           json_extract(value, '$.kind'), '', tool, updated_at
         from tasks, json_each(waits)
         where status in ('working', 'input_required') and ${isForPeople};
-      create trigger task_waits_change after update of waits on tasks when new.waits <> old.waits
+      create trigger task_waits_end after update of waits on tasks
+        when new.waits = '[]' and old.waits <> '[]'
         begin
-        delete from task_waits where task_id = new.id and not exists (
+        delete from task_waits where task_id = new.id;
+        end;
+      create trigger task_waits_change after update of waits on tasks
+        when new.waits <> '[]' and new.waits <> old.waits
+        begin
+        delete from task_waits where old.waits <> '[]' and task_id = new.id and not exists (
           select 1 from json_each(new.waits) where json_extract(value, '$.wire') = task_waits.wire
             and json_extract(value, '$.key') = task_waits.key
             and json_extract(value, '$.kind') = task_waits.kind
