@@ -224,35 +224,6 @@ export declare interface DecisionResult {
     readonly task: TaskRecord;
 }
 
-/**
- * Registers the tests that a task store has to pass: every operation, two replicas on the same data, unusual texts, and
- * random sequences of operations that are compared with `memoryStore`. Call it at the top of a test file of vitest.
- *
- * Needs the packages `vitest` and `fast-check`. Set the environment variable `PARLEY_PROPERTY_RUNS` to change how many
- * random sequences are tried. Default: 60.
- *
- * @param name - The name of the store, for the titles of the tests.
- * @param open - Opens an empty store. It is called once for each test, and once for each random sequence.
- * @example
- * ```ts
- * import { describeTaskStore } from "mcp-parley/testing/store";
- * import { MyDatabase, MyStore } from "./my-store.ts";
- *
- * describeTaskStore("MyStore", async ({ startsAt }) => {
- *   let now = startsAt;
- *   const database = new MyDatabase();
- *   const open = () => new MyStore(database, { now: () => now });
- *   return {
- *     store: open(),
- *     another: async () => open(),
- *     advance: async (ms) => void (now += ms),
- *     close: () => database.close(),
- *   };
- * });
- * ```
- */
-export declare function describeTaskStore(name: string, open: OpenStore): void;
-
 /** How a task ends. */
 export declare interface Finish {
     /** Whether the task completed or failed. */
@@ -527,6 +498,48 @@ export declare interface Store {
     /** Finishes what is under way and closes the store. */
     readonly close: () => Promise<void>;
 }
+
+/** One case of the contract. */
+export declare interface StoreCase {
+    /** What the store has to do, such as "claim: hands out only tasks of the wanted tools". */
+    readonly name: string;
+    /**
+     * Opens a store, tries it and closes it. Rejects if the store does something else. Test runners pass a context: if it has
+     * `skip`, the case calls it when the store leaves out what the case is about.
+     */
+    readonly run: () => Promise<void>;
+}
+
+/**
+ * The cases that a task store has to pass: every operation, two replicas on the same data, unusual texts, and random
+ * sequences of operations that are compared with `memoryStore`. It is a list, so that any test runner can run it, inside a
+ * Worker too. Each case opens and closes its own store.
+ *
+ * Needs the package `fast-check`. Set the environment variable `PARLEY_PROPERTY_RUNS` to change how many random sequences are
+ * tried. Default: 60.
+ *
+ * @param open - Opens an empty store. It is called once for each case, and once for each random sequence.
+ * @example
+ * ```ts
+ * import { storeContract } from "mcp-parley/testing/store";
+ * import { test } from "vitest";
+ * import { MyDatabase, MyStore } from "./my-store.ts";
+ *
+ * const contract = storeContract(async ({ startsAt }) => {
+ *   let now = startsAt;
+ *   const database = new MyDatabase();
+ *   const open = () => new MyStore(database, { now: () => now });
+ *   return {
+ *     store: open(),
+ *     another: async () => open(),
+ *     advance: async (ms) => void (now += ms),
+ *     close: () => database.close(),
+ *   };
+ * });
+ * for (const { name, run } of contract) test(name, run, 300_000);
+ * ```
+ */
+export declare function storeContract(open: OpenStore): readonly StoreCase[];
 
 /** What one person decided about an approval. */
 export declare interface StoredDecision {

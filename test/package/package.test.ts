@@ -281,7 +281,6 @@ test("it depends on the official SDK and nothing else", () => {
     "fast-check",
     "libsql",
     "pg",
-    "vitest",
   ]);
 });
 

@@ -1,9 +1,10 @@
 // The suite for all stores, on the memory store.
 
-import { describeTaskStore } from "../../testing/store/contract.ts";
+import { test } from "vitest";
+import { storeContract } from "../../testing/store/contract.ts";
 import { MemoryStore } from "./memory.ts";
 
-describeTaskStore("MemoryStore", async ({ startsAt }) => {
+const contract = storeContract(async ({ startsAt }) => {
   let now = startsAt;
   const store = new MemoryStore({ now: () => now });
   return {
@@ -13,3 +14,5 @@ describeTaskStore("MemoryStore", async ({ startsAt }) => {
     close: () => store.close(),
   };
 });
+
+for (const { name, run } of contract) test(name, run, 300_000);

@@ -1,7 +1,8 @@
 // Accounts at other services: whose they are, and who may renew them.
 
-import { describe, expect, test } from "vitest";
-import type { TestContext } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
+import type { CaseContext } from "./cases.ts";
 import type { AccountKey, AccountStore } from "../../tasks/account-store.ts";
 import { leaseMs } from "./opened.ts";
 import type { OpenedStore } from "./opened.ts";
@@ -21,7 +22,7 @@ export function describeAccounts(opened: () => OpenedStore): void {
   describe("accounts", () => {
     const withAccounts =
       (run: (accounts: AccountStore, opened: OpenedStore) => Promise<void>) =>
-      async ({ skip }: TestContext): Promise<void> => {
+      async ({ skip }: CaseContext): Promise<void> => {
         const accounts = accountsOf(opened());
         if (accounts === undefined) return skip("This store keeps no accounts.");
         await run(accounts, opened());

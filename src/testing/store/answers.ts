@@ -1,6 +1,7 @@
 // How answers reach a task.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import {
   answer,
   claimAll,

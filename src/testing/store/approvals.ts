@@ -1,6 +1,7 @@
 // How decisions reach an approval that a task waits for. A store without `approvals` is not tested here.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import type { ApprovalStore, DecisionResult } from "../../tasks/approval-store.ts";
 import type { Wait } from "../../tasks/task.ts";
 import {

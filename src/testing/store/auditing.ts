@@ -1,6 +1,7 @@
 // The audit, for stores that keep it.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import type { AuditEntry, AuditStore, NewAuditEntry } from "../../tasks/audit-store.ts";
 import type { TaskStore } from "../../tasks/store.ts";
 import type { OpenedStore } from "./opened.ts";

@@ -1,6 +1,7 @@
 // What operators read, for stores that have a `reader`.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import type { TaskReader } from "../../tasks/task-reader.ts";
 import { mostRuns } from "../../tasks/task-runs.ts";
 import type { ClaimRef } from "../../tasks/task.ts";

@@ -60,5 +60,6 @@ export type {
   Wait,
   Waiting,
 } from "../../tasks/task.ts";
-export { describeTaskStore } from "./contract.ts";
+export { storeContract } from "./contract.ts";
+export type { StoreCase } from "./contract.ts";
 export type { OpenedStore, OpenStore } from "./opened.ts";

@@ -1,6 +1,7 @@
 // How a worker gets a task and keeps it: claims, the fence, renewals.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import type { ClaimRef } from "../../tasks/task.ts";
 import {
   answer,

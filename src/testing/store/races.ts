@@ -1,6 +1,7 @@
 // Two replicas on the same data, at the same moment.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import type { ChangeHint, TaskStore } from "../../tasks/store.ts";
 import {
   answer,

@@ -1,6 +1,7 @@
 // What rounds keep in the store: states that are too large for a token, and which replica runs which round.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import type { RoundClaimRequest, RoundClaimResult, TaskStore } from "../../tasks/store.ts";
 import type { ClaimRef } from "../../tasks/task.ts";
 import { leaseMs, ttlMs } from "./opened.ts";

@@ -1,6 +1,7 @@
 // What a store keeps for one caller: how much it is, what is deleted early, and tasks that no client has read.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import { recordBytes } from "../../tasks/store.ts";
 import {
   answer,

@@ -1,6 +1,7 @@
 // The parts of running streams.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import { partsAtOnce } from "../../tasks/stored-parts.ts";
 import type { StoredPart } from "../../tasks/stored-parts.ts";
 import type { ChangeHint, TaskStore } from "../../tasks/store.ts";

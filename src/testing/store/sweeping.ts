@@ -1,6 +1,7 @@
 // What happens when the time of a task is up, and the figures for operators.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import {
   answer,
   claimAll,

@@ -1,6 +1,7 @@
 // What anyone may do with a task besides answering it: create, read, list, cancel and requeue it.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import type { TaskRecord } from "../../tasks/task.ts";
 import {
   answer,

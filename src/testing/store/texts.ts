@@ -1,6 +1,7 @@
 // Texts that are hard on quoting, prototypes, encodings and column sizes.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import {
   answer,
   arrived,

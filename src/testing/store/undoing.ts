@@ -1,6 +1,7 @@
 // A task that has ended and whose steps are undone.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import {
   claimAll,
   create,

@@ -1,6 +1,7 @@
 // What a worker writes under its claim: records, waits, status messages, and how it lets go of the task.
 
-import { describe, expect, test } from "vitest";
+import { describe, test } from "./cases.ts";
+import { expect } from "./expect.ts";
 import {
   answer,
   arrived,

@@ -1,7 +1,7 @@
 // The suite for all stores, on Postgres.
 
-import { afterAll, beforeAll, vi } from "vitest";
-import { describeTaskStore } from "../../../testing/store/contract.ts";
+import { afterAll, beforeAll, test, vi } from "vitest";
+import { storeContract } from "../../../testing/store/contract.ts";
 import { TestServer } from "./server.fixture.ts";
 
 // On a busy machine, a server may take long to start.
@@ -13,4 +13,5 @@ const settings = { fsync: "off" };
 beforeAll(async () => void (server = await TestServer.startAlone({ settings })));
 afterAll(() => server.stop());
 
-describeTaskStore("Postgres", ({ startsAt }) => server.openAt(startsAt));
+const contract = storeContract(({ startsAt }) => server.openAt(startsAt));
+for (const { name, run } of contract) test(name, run, 300_000);

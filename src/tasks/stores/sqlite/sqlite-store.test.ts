@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { create, hold, keepMs, leaseMs, ttlMs } from "../../../testing/store/opened.ts";
-import { describeTaskStore } from "../../../testing/store/contract.ts";
+import { storeContract } from "../../../testing/store/contract.ts";
 import { loadDriver } from "./driver.ts";
 import { newPath } from "./folder.fixture.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
-describeTaskStore("SqliteStore", async ({ startsAt }) => {
+// #region contract
+const contract = storeContract(async ({ startsAt }) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-sqlite-"));
   let time = startsAt;
   const stores: SqliteStore[] = [];
@@ -29,6 +30,8 @@ describeTaskStore("SqliteStore", async ({ startsAt }) => {
     },
   };
 });
+for (const { name, run } of contract) test(name, run, 300_000);
+// #endregion contract
 
 test("a sweep deletes rows from all tables of the file, including logs", async () => {
   const path = newPath();
