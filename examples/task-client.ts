@@ -81,14 +81,22 @@ export class TaskClient {
   readonly task = (taskId: string): Promise<Task> =>
     this.#sendAgain("tasks/get", taskId, { taskId });
 
+  /** Answers what a task asks. */
+  readonly answer = async ({ taskId, inputRequests }: Task): Promise<void> => {
+    const inputResponses = await this.#answers(inputRequests);
+    await this.#sendAgain("tasks/update", taskId, { taskId, inputResponses });
+  };
+
+  readonly cancel = (taskId: string): Promise<unknown> =>
+    this.#sendAgain("tasks/cancel", taskId, { taskId });
+
   /** Follows a task to its end and answers its questions. Resolves with the text of the result. */
   readonly follow = async (taskId: string): Promise<string> => {
     for (;;) {
       const task = await this.task(taskId);
       this.#options.onTask?.(task);
       if (task.status === "input_required") {
-        const inputResponses = await this.#answers(task.inputRequests);
-        await this.#sendAgain("tasks/update", taskId, { taskId, inputResponses });
+        await this.answer(task);
       } else if (task.status === "working") {
         await pause(task.pollIntervalMs);
       } else {

@@ -27,6 +27,7 @@ const slowest = [
   "test/cli/tasks.test.ts",
   "test/cli/journal.test.ts",
   "examples/client/client.test.ts",
+  "examples/lambda/lambda.test.ts",
   "test/cli/pipe.test.ts",
   "test/cli/terminal.test.ts",
   "src/client/hostile.test.ts",
