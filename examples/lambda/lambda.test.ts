@@ -33,8 +33,7 @@ beforeAll(async () => {
     platform: "node",
     outdir: folder,
     outExtension: { ".js": ".cjs" },
-    external: ["esbuild", "pg-native"],
-    preserveSymlinks: true,
+    external: ["esbuild"],
     logOverride: { "empty-import-meta": "silent" },
   });
 });

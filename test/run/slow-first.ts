@@ -28,6 +28,7 @@ const slowest = [
   "test/cli/journal.test.ts",
   "examples/client/client.test.ts",
   "examples/lambda/lambda.test.ts",
+  "examples/vercel/vercel.test.ts",
   "test/cli/pipe.test.ts",
   "test/cli/terminal.test.ts",
   "src/client/hostile.test.ts",
