@@ -7,7 +7,10 @@ import { LegacySessions } from "./legacy-sessions.ts";
 const url = "http://127.0.0.1/mcp";
 
 /** Sessions with a tool that waits until the test lets it go on, on a clock that the test moves. */
-function opened(limits: { most: number; mostOfOne: number }) {
+function opened(
+  limits: { most: number; mostOfOne: number },
+  newId = (number: number) => `session-${number}`,
+) {
   const clock = { now: 0 };
   let due: (() => void) | undefined;
   let ids = 0;
@@ -23,7 +26,7 @@ function opened(limits: { most: number; mostOfOne: number }) {
   const sessions = new LegacySessions(newServer, {
     ...limits,
     idleMs: 1_000,
-    newId: () => `session-${++ids}`,
+    newId: () => newId(++ids),
     now: () => clock.now,
     eventually: (_ms, callback) => {
       due = callback;
@@ -78,6 +81,13 @@ function opened(limits: { most: number; mostOfOne: number }) {
   };
   return { initialize, open, call, send, isOpen, sweep };
 }
+
+test("the id of a session has the form of a UUID, as which some clients read it and send it back", async () => {
+  const id = "216d3f1183850caccbe7afedebbe7e05";
+  const { open, isOpen } = opened({ most: 1, mostOfOne: 1 }, () => id);
+  expect(await open()).toBe("216d3f11-8385-0cac-cbe7-afedebbe7e05");
+  expect(await isOpen("216d3f11-8385-0cac-cbe7-afedebbe7e05")).toBe(true);
+});
 
 test("a new session of a caller replaces that caller's own idle session", async () => {
   const { open, isOpen } = opened({ most: 3, mostOfOne: 3 });

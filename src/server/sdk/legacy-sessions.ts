@@ -93,7 +93,7 @@ export class LegacySessions {
     const server = this.#newServer();
     const underWay = new Set<RequestId>();
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: newId,
+      sessionIdGenerator: () => asUuid(newId()),
       onsessioninitialized: (id) => {
         // Only now, because a request that the SDK refuses must not end anything.
         const making = this.#roomFor(principal);
@@ -213,3 +213,6 @@ const refusal = (status: number, message: string): Response =>
 /** The same response as for an id that never existed. */
 const notFound = (): Response =>
   refusedRequest(404, { code: sessionNotFound, message: "Session not found" });
+
+/** Some clients read the id of a session as a UUID, and send it back as one is written. */
+const asUuid = (id: string) => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
