@@ -6,10 +6,14 @@ import {
   UnauthorizedError,
   UnsupportedProtocolVersionError,
 } from "@modelcontextprotocol/client";
-import { unsupportedVersion } from "../protocol/error-codes.ts";
+import { headerMismatch, methodNotFound, unsupportedVersion } from "../protocol/error-codes.ts";
+import { legacyVersion } from "../protocol/versions.ts";
 import { errorText } from "../util/error-text.ts";
 import { CallError } from "./errors.ts";
 import { responseIn, transportFailure } from "./transport-failure.ts";
+
+/** How a server refuses `initialize` if it speaks only versions that do not have it. */
+const withoutInitialize = [headerMismatch, methodNotFound];
 
 export function connectFailure(error: unknown, era: string | undefined): Error {
   if (error instanceof UnauthorizedError || error instanceof CallError) return error;
@@ -18,8 +22,11 @@ export function connectFailure(error: unknown, era: string | undefined): Error {
     return notShared(error.message, era, error);
   }
   const response = responseIn(error);
-  if (response?.kind === "error" && response.error.code === unsupportedVersion) {
-    return notShared(response.error.message, era, error);
+  const method = era === legacyVersion ? "initialize" : "server/discover";
+  if (response?.kind === "error") {
+    const { code, message } = response.error;
+    const isOfNewer = method === "initialize" && withoutInitialize.includes(code);
+    if (isOfNewer || code === unsupportedVersion) return notShared(message, era, error);
   }
   // The SDK has no class for this error.
   if (error instanceof Error && error.message.startsWith("Server's protocol version is not")) {
@@ -43,7 +50,7 @@ export function connectFailure(error: unknown, era: string | undefined): Error {
     const message = `The server's command cannot be started (${errorText(error)}). Check that it is installed.`;
     return new CallError("server_down", message, { cause: error });
   }
-  return transportFailure(error, "server/discover");
+  return transportFailure(error, method);
 }
 
 function notShared(message: string, era: string | undefined, cause: unknown): CallError {

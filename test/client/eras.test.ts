@@ -244,6 +244,31 @@ describe("without a connection", () => {
     });
   });
 
+  test.each([
+    [-32_020, "Missing or malformed MCP-Protocol-Version header"],
+    [-32_601, "Method not found: initialize"],
+    [-32_022, "Unsupported protocol version"],
+  ])(
+    "a server without initialize, which it refuses with %s, does not speak 2025-11-25",
+    async (code, message) => {
+      const modernOnly = {
+        fetch: async () =>
+          Response.json({ jsonrpc: "2.0", id: 0, error: { code, message } }, { status: 400 }),
+      };
+      const error = await failure(connect(modernOnly, { era: "2025-11-25" }));
+      expect(error.code).toBe("era_not_shared");
+      expect(error.message).toBe(
+        `${message}. Omit era: "2025-11-25" to use a version that it speaks.`,
+      );
+    },
+  );
+
+  test("if initialize is refused otherwise, the error names it", async () => {
+    const closed = { fetch: async () => new Response("no", { status: 403 }) };
+    const error = await failure(connect(closed, { era: "2025-11-25" }));
+    expect(error.message).toMatch(/^The server refused initialize with HTTP 403\./);
+  });
+
   test("a server that goes away in the middle of a call ends it with an error", async () => {
     const app = parley({ name: "away", version: "1.0.0", keys, logger: quiet });
     app.tool("ask", { description: "Asks" }, (ctx) => ctx.ask("name", "Name?"));
