@@ -458,6 +458,12 @@ export declare interface CommonOptions {
      * and `auth` unless the app is served over stdio. Default: none.
      */
     readonly connections?: readonly Provider[] | undefined;
+    /**
+     * Serves `tasks/get`, `tasks/update` and `tasks/cancel` over HTTP without the header `Mcp-Name` too, which the tasks extension
+     * requires and some clients leave out. A header that names another task is refused in any case. Proxies cannot route such
+     * requests by task. It does not concern `app.attach`. Default: false.
+     */
+    readonly lenientTaskRouting?: boolean | undefined;
     /** Limits to change. The others keep their defaults. */
     readonly limits?: Partial<Limits> | undefined;
     /** Also serves clients that agree to a draft of the protocol. Pass `drafts()` from `mcp-parley/drafts`. Default: none. */

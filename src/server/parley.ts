@@ -402,7 +402,7 @@ class ParleyApp implements App {
     // A tool that asks nothing needs neither keys nor a store, so the app serves without them.
     this.#startCheck.now();
     this.#measure();
-    const { auth, principal } = this.#options;
+    const { auth, principal, lenientTaskRouting } = this.#options;
     const dialect = this.#dialect;
     this.#serving = new Serving({
       newServer: (served) => this.#newServer(false, served),
@@ -413,6 +413,7 @@ class ParleyApp implements App {
       },
       auth: auth && namingMetadata(auth),
       derivePrincipal: principal,
+      lenientTaskRouting,
       core: this.#core,
     });
     return this.#serving;

@@ -639,6 +639,42 @@ describe("the header Mcp-Name", () => {
   );
 });
 
+describe("lenientTaskRouting", () => {
+  test("serves requests without the header Mcp-Name, and refuses a wrong one as before [G9]", async () => {
+    const { to, app } = await servedOven({ lenientTaskRouting: true });
+    const without = { headers: { "mcp-name": undefined } };
+    for (const place of [to, app]) {
+      const task = await begun(place, "two");
+      await until(place, task, "input_required");
+      const got = await ask(place, "tasks/get", task, without);
+      expect(got.result).toMatchObject({ taskId: task, status: "input_required" });
+      const updated = await ask(place, "tasks/update", task, { ...without, inputResponses: {} });
+      expect(updated.status).toBe(200);
+      for (const name of ["", "another"]) {
+        const { status, error } = await ask(place, "tasks/get", task, {
+          headers: { "mcp-name": name },
+        });
+        expect([status, error?.code]).toEqual([400, -32020]);
+      }
+      expect((await ask(place, "tasks/cancel", task, without)).status).toBe(200);
+      expect((await ask(place, "tasks/get", task, without)).result).toMatchObject({
+        status: "cancelled",
+      });
+    }
+  });
+
+  test("does not concern other methods, or ids that cannot be in a header [G9]", async () => {
+    const { to } = await servedOven({ lenientTaskRouting: true });
+    const without = { headers: { "mcp-name": undefined } };
+    const plain = await call(to, "bake", { loaf: "rye" }, without);
+    expect([plain.status, plain.error?.code]).toEqual([400, -32020]);
+    for (const odd of ["ä", "a b", ""]) {
+      const { status, error } = await ask(to, "tasks/get", odd, without);
+      expect([status, error?.code]).toEqual([400, -32020]);
+    }
+  });
+});
+
 test("a call that fails before it becomes a task fails like any other [S90]", async () => {
   const { to, store } = await servedOven();
   expect(textIn(await call(to, "bake", { loaf: 7 }))).toContain("loaf");

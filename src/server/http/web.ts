@@ -29,6 +29,7 @@ import type { RoundResponse } from "../round/request.ts";
 import { LegacySessions } from "../sdk/legacy-sessions.ts";
 import { UnreadBytes } from "../sdk/unread-bytes.ts";
 import type { AuthConfig } from "./resource-metadata.ts";
+import { withTaskName } from "./task-name.ts";
 import { RequestBodies } from "./request-body.ts";
 import type { Body } from "./request-body.ts";
 import { TaskStreams } from "../sdk/task-subscriptions/over-http.ts";
@@ -42,6 +43,7 @@ export interface ServingOptions {
   readonly drafts?: ServedDraft | undefined;
   readonly auth: AuthConfig | undefined;
   readonly derivePrincipal: PrincipalOf | undefined;
+  readonly lenientTaskRouting: boolean | undefined;
   readonly core: Core;
 }
 
@@ -170,7 +172,9 @@ export class Serving {
    * Serves a request whose body has been parsed. Without a parsed body, the SDK reads the body itself and refuses it. A
    * 2025-11-25 request with a session, or for a new one, goes to the sessions.
    */
-  async serve(request: Request, caller: Caller, parsedBody?: unknown): Promise<Response> {
+  async serve(sent: Request, caller: Caller, parsedBody?: unknown): Promise<Response> {
+    const request =
+      this.#options.lenientTaskRouting === true ? withTaskName(sent, parsedBody) : sent;
     const response =
       (await this.#inDraft(request, caller.authInfo, parsedBody)) ??
       (await this.#counted(request, caller, parsedBody));
