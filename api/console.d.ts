@@ -1121,6 +1121,8 @@ declare type ResourceReturn = string | Uint8Array | ReadResourceResult | InputRe
 declare interface RootsInputRequest {
     /** Always `"roots/list"`. */
     readonly method: "roots/list";
+    /** Optional, but there are clients that cannot read the request without it, so Parley sends an empty one. */
+    readonly params?: object;
 }
 
 /** Routes of the author, by path. `"/files/*"` takes everything below. */

@@ -1469,6 +1469,8 @@ export declare type ResourceReturn = string | Uint8Array | ReadResourceResult | 
 export declare interface RootsInputRequest {
     /** Always `"roots/list"`. */
     readonly method: "roots/list";
+    /** Optional, but there are clients that cannot read the request without it, so Parley sends an empty one. */
+    readonly params?: object;
 }
 
 /** Routes of the author, by path. `"/files/*"` takes everything below. */

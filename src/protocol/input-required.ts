@@ -46,6 +46,8 @@ export interface SamplingInputRequest {
 export interface RootsInputRequest {
   /** Always `"roots/list"`. */
   readonly method: "roots/list";
+  /** Optional, but there are clients that cannot read the request without it, so Parley sends an empty one. */
+  readonly params?: object;
 }
 
 /** Something that a server asks of the client. */

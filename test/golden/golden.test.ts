@@ -49,7 +49,12 @@ describe.each(versions)("written by %s", (version) => {
 
 function withoutState(answer: GoldenFile["calls"][number]["legs"][number]["answer"]): unknown {
   if (answer.kind !== "input_required") return answer;
-  const { requestState, ...rest } = answer.result;
+  const { requestState, inputRequests = {}, ...rest } = answer.result;
   expect(requestState).toMatch(/^v1\./);
-  return rest;
+  // Later releases ask for the roots with empty params, which 0.1.0 left out.
+  const asked = Object.entries(inputRequests).map(([key, request]) => [
+    key,
+    request.method === "roots/list" ? { params: {}, ...request } : request,
+  ]);
+  return { ...rest, inputRequests: Object.fromEntries(asked) };
 }

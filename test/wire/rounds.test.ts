@@ -106,7 +106,7 @@ describe("a result that asks", () => {
           maxTokens: 50,
         },
       },
-      roots: { method: "roots/list" },
+      roots: { method: "roots/list", params: {} },
     });
   });
 

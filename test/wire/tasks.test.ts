@@ -147,7 +147,7 @@ describe.each([
             maxTokens: 50,
           },
         },
-        roots: { method: "roots/list" },
+        roots: { method: "roots/list", params: {} },
       },
       _meta,
     });

@@ -91,7 +91,7 @@ export const inputRequired: InputRequiredMaker = Object.assign(
       method: "sampling/createMessage",
       params,
     }),
-    listRoots: (): InputRequest => ({ method: "roots/list" }),
+    listRoots: (): InputRequest => ({ method: "roots/list", params: {} }),
   },
 );
 

@@ -79,7 +79,7 @@ export function rootsQuestion(question: QuestionParams): QuestionSpec {
         ? (noAnswer(question.key, raw) ?? wrongKind("a list of file:// roots"))
         : { kind: "value", value: roots };
     },
-    shown: shown(() => ({ method: "roots/list" })),
+    shown: shown(() => ({ method: "roots/list", params: {} })),
   };
 }
 

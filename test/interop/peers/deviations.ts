@@ -24,10 +24,11 @@ export const deviations: readonly Deviation[] = [
   {
     peer: "go-sdk",
     direction: "to-parley",
-    capabilities: ["roots"],
+    capabilities: ["roots-bare"],
     title: "The Go client does not read `roots/list` without `params`",
     rule: "Schema 2026-07-28, `ListRootsRequest`: `params` is optional.",
-    instead: "The client ends the call with “unexpected end of JSON input”.",
+    instead:
+      "The client ends the call with “unexpected end of JSON input”. Parley therefore sends empty `params` with its own questions, and only a request that you write yourself can lack them.",
     reproduction:
       '{"resultType":"input_required","inputRequests":{"roots":{"method":"roots/list"}},"requestState":"x"}',
     report:
@@ -63,7 +64,7 @@ export const deviations: readonly Deviation[] = [
     title: "The FastMCP client names no task in its headers",
     rule: "Tasks extension, routing headers: over Streamable HTTP, a client sets `Mcp-Name` to the `taskId` in `tasks/get`, `tasks/update` and `tasks/cancel`. Streamable HTTP, server validation: a server refuses a request whose required headers are absent with error −32020.",
     instead:
-      "`tasks/get` has no `Mcp-Name`, so Parley refuses it with −32020, as servers on the official TypeScript SDK do. The task continues on the server, and the client never sees its result.",
+      "`tasks/get` has no `Mcp-Name`, so Parley refuses it with −32020, as servers on the official TypeScript SDK do. The task continues on the server, and the client never sees its result. A Parley server with `lenientTaskRouting: true` serves it.",
     reproduction:
       "call a tool that becomes a task with `fastmcp-tasks` installed, and look at the headers of `tasks/get`: there is `Mcp-Method: tasks/get`, and no `Mcp-Name`.",
     report:

@@ -78,14 +78,20 @@ export class Hidden {
     if (typeof message === "string") return replace(message);
     if (typeof message !== "object" || message === null) return message;
     if (Array.isArray(message)) return message.map((one) => this.#replacedIn(one, replace));
+    const isOver = "status" in message && ends.has(message.status);
     return Object.fromEntries(
       Object.entries(message).map(([name, value]) => [
         name.length < shortest ? name : replace(name),
-        this.#replacedIn(value, replace),
+        isOver && name === "ttlMs" ? wholeHours(value) : this.#replacedIn(value, replace),
       ]),
     );
   }
 }
+
+/** A task that has ended is kept for some time after its end, so its time to live has the time that it took. */
+const wholeHours = (ttlMs: unknown) =>
+  typeof ttlMs === "number" ? ttlMs - (ttlMs % 3_600_000) : ttlMs;
+const ends = new Set<unknown>(["completed", "cancelled", "failed"]);
 
 /** Every time is kept as this one, because a client may want to read it. */
 const aTime = "2026-01-01T00:00:00.000Z";

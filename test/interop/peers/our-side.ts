@@ -1,7 +1,7 @@
 // Our side of a run with a peer: the server that its client calls, and the two clients that call its server.
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { memoryStore } from "mcp-parley";
+import { inputRequired, memoryStore } from "mcp-parley";
 import type { App } from "mcp-parley";
 import { connect, withTasks } from "mcp-parley/client";
 import type { Connection } from "mcp-parley/client";
@@ -10,8 +10,8 @@ import { addTasks } from "../../conformance/tasks.ts";
 import { errands, keys } from "../errands.ts";
 import type { Answer, Errand, Outcome } from "./peer-errands.ts";
 
-export function ourServer(): App {
-  const { app } = errands({ keys, store: memoryStore() });
+export function ourServer({ lenientTaskRouting = false } = {}): App {
+  const { app } = errands({ keys, store: memoryStore(), lenientTaskRouting });
   addTasks(app);
   app.tool("ask_name", { description: "Asks a form" }, async (ctx) => {
     const { name } = await ctx.ask("name", "Your name?", z.object({ name: z.string() }));
@@ -20,6 +20,11 @@ export function ourServer(): App {
   app.tool("where", { description: "Asks for the roots" }, async (ctx) => {
     const [root] = await ctx.roots();
     return String(root?.uri);
+  });
+  app.tool("where_bare", { description: "Asks for the roots without params" }, (ctx) => {
+    const { roots = [] } = Object(ctx.answers["roots"]);
+    if (roots.length > 0) return String(roots[0].uri);
+    return inputRequired({ inputRequests: { roots: { method: "roots/list" } } });
   });
   app.tool("count", { description: "Reports progress" }, (ctx) => {
     ctx.progress(1, 2);

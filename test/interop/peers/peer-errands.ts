@@ -118,6 +118,7 @@ export const toParley: Readonly<Record<string, Job>> = {
     errand: { ...modern, ...name, answers: { "Your name?": { action: "decline" } } },
     ends: { text: 'Question "name" was declined.', isError: true },
   },
+  "roots-bare": { errand: { ...modern, tool: "where_bare" }, ends: { text: "file:///home/ada" } },
   rounds: {
     errand: { ...modern, ...wizard },
     ends: { text: "Ada is 36; last asked for the age" },

@@ -6,7 +6,7 @@ import { deviations } from "./deviations.ts";
 import { ourServer, withConnect, withOfficial } from "./our-side.ts";
 import { byExchange, replayRequests, replayResponses } from "./replay.ts";
 import { pageAndMade } from "./table.ts";
-import { transcripts } from "./transcript.ts";
+import { isLenient, transcripts } from "./transcript.ts";
 import type { Transcript } from "./transcript.ts";
 
 const recorded = transcripts().filter(({ passed }) => passed.length > 0);
@@ -17,8 +17,8 @@ const isToParley = ({ direction }: Transcript) => direction === "to-parley";
 describe("our server answers as it did", () => {
   test.concurrent.each(recorded.filter(isToParley).map((one) => [...title(one), one] as const))(
     "%s",
-    async (_, { passed }) => {
-      const app = ourServer();
+    async (_, { passed, capability }) => {
+      const app = ourServer({ lenientTaskRouting: isLenient(capability) });
       const { url } = await app.listen(0);
       const seen = await replayRequests(url, passed);
       await app.close();

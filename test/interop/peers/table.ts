@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { deviations } from "./deviations.ts";
-import { transcripts } from "./transcript.ts";
+import { lenientOf, transcripts } from "./transcript.ts";
 import type { Direction, Transcript } from "./transcript.ts";
 
 const page = new URL("../../../docs/interop.md", import.meta.url);
@@ -16,6 +16,7 @@ const rows: readonly (readonly [string, string])[] = [
   ["rounds", "several rounds"],
   ["together", "a form and sampling in one round"],
   ["roots", "roots"],
+  ["roots-bare", "roots, asked without `params`"],
   ["url", "a page (URL mode)"],
   ["prompt", "a prompt that asks"],
   ["resource", "a resource that asks"],
@@ -56,7 +57,10 @@ function cell(all: readonly Transcript[], direction: Direction, capability: stri
       one.peer === run.peer && one.direction === direction && one.capabilities.includes(capability),
   );
   if (number === -1) throw new Error(`${run.peer} ${direction} ${capability} is not explained.`);
-  return `[✗ ${number + 1}](#deviation-${number + 1})`;
+  const isServed = all.some(
+    (one) => one.capability === lenientOf(capability) && one.verdict === "works",
+  );
+  return `[✗ ${number + 1}](#deviation-${number + 1})${isServed ? ", ✓ lenient" : ""}`;
 }
 
 function tableOf(peer: string, all: readonly Transcript[]): string[] {

@@ -48,6 +48,12 @@ export interface Transcript {
   readonly passed: readonly Passed[];
 }
 
+const lenient = "-lenient";
+
+/** The name of a task's run with a server that has `lenientTaskRouting`. */
+export const lenientOf = (capability: string) => `${capability}${lenient}`;
+export const isLenient = (capability: string) => capability.endsWith(lenient);
+
 const folder = new URL("../transcripts/", import.meta.url);
 
 export function fileOf({
