@@ -28,6 +28,10 @@ const atLeast: readonly Bar[] = [
 const atMost: readonly Bar[] = [
   ["token/share", 0.15],
   ["latency/p99@50÷bare", 1.5],
+  ["growth/rounds exponent", 1.1],
+  ["growth/entries exponent", 1.1],
+  ["growth/workers exponent", 1.1],
+  ["growth/parked exponent", 1.1],
   ["memory/fast 100k÷25k", 1.1],
   ["engine/run÷await, 100 rows to JSON", 1.05],
   ["engine/an entry, 200÷50 entries", 1.5],

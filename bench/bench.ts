@@ -11,6 +11,7 @@ import { build } from "./build.ts";
 import type { Built } from "./build.ts";
 import { Child } from "./child.ts";
 import { Figures } from "./figures.ts";
+import type { Curve } from "./growth/curve.ts";
 import type { Server } from "./http/compare.ts";
 
 export interface Pace {
@@ -35,6 +36,7 @@ const programs = [
 
 export class Bench {
   readonly figures = new Figures();
+  readonly curves: Curve[] = [];
   readonly pace: Pace;
   readonly chance: Chance;
   readonly folder: string;

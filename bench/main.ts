@@ -1,12 +1,14 @@
 // `npm run bench`: every figure of this library, as ratios measured side by side. README.md says how to read them.
 
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { checkBars } from "./bars.ts";
 import { Bench } from "./bench.ts";
 import { profileInto } from "./child.ts";
+import { drawn } from "./growth/svg.ts";
 import {
   fiveRounds,
   fourQuestions,
@@ -20,6 +22,7 @@ import { markdown } from "./markdown.ts";
 import { measureAside } from "./parts/aside.ts";
 import { measureCalls } from "./parts/calls.ts";
 import { measureColdStart } from "./parts/cold-start.ts";
+import { measureGrowth } from "./parts/growth.ts";
 import { measureLatency } from "./parts/latency.ts";
 import { measureMemory } from "./parts/memory.ts";
 import { measureRecovery } from "./parts/recovery.ts";
@@ -37,6 +40,7 @@ const usage = `Usage: npm run bench -- [options]
   --quick            everything in under six minutes: fewer rounds, smaller numbers
   --only <pattern>   only parts whose name matches this regular expression
   --json <file>      writes { "figures": [{ "name", "value", "spread", "n" }] }
+  --svg <file>       draws the curves of "rounds" and "growth"
   --markdown         also prints the tables of bench/README.md
   --strict           exits with 1 if a limit is missed
   --rounds <number>  how many turns each server has (default 9, with --quick 4)
@@ -86,6 +90,7 @@ const parts: readonly Part[] = [
   ["recovery", measureRecovery],
   ["streaming", measureStreaming],
   ["task-streaming", measureTaskStreaming],
+  ["growth", measureGrowth],
   ["tasks/sqlite", (bench) => measureTasks(bench, sqliteBed)],
   ["tasks/postgres", (bench) => measureTasks(bench, postgresBed)],
 ];
@@ -101,6 +106,7 @@ async function main(): Promise<void> {
       markdown: flag,
       only: text,
       json: text,
+      svg: text,
       profile: text,
       rounds: text,
       slice: text,
@@ -143,6 +149,7 @@ async function main(): Promise<void> {
   console.log(`\nload ${load()} after`);
   if (values.markdown) console.log(`\n${markdown(figures.all, machine())}`);
   if (values.json !== undefined) figures.write(values.json);
+  if (values.svg !== undefined) writeFileSync(values.svg, drawn(bench.curves, machine()));
   if (values.strict && figures.bars.some(({ isMet }) => !isMet)) process.exitCode = 1;
 }
 

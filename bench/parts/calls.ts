@@ -77,6 +77,10 @@ function report(
             shown(figures.ratio(`${workload}/fast÷${name}${at}`, fast.perSecond, perSecond)),
             shown(figures.ratio(`${workload}/fast÷${name}${at} cpu`, fast.cpuMicros, cpuMicros)),
           ];
+    if (name === "fast" || name === "bare") {
+      figures.add(`${workload}/${name} cpu µs${at}`, ...cpuMicros);
+      figures.add(`${workload}/${name} a second${at}`, ...perSecond);
+    }
     rows.push([name, ...numbers, ...ratios, short(median(clientMicros))]);
   }
   table(rows);

@@ -37,12 +37,14 @@ export const carrierOf =
     canYield: false,
   });
 
-/** Asks one question if its input says so, and returns its input and the answer. */
+/** Takes as many steps as its input says, asks one question if it says so, and returns its input and the answer. */
 const program: Program = {
   prepare: ({ callId, input }) => ({
     handler: async (given, ops) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `inputOf` made it
-      if (!(given as Input).asks) return { given };
+      const { steps, asks } = given as Input;
+      for (let at = 0; at < steps; at += 1) await ops.step(`step ${at}`, () => at);
+      if (!asks) return { given };
       return { given, answer: await ops.ask(key, { digest: key, shown: key, read }) };
     },
     input,
@@ -107,8 +109,8 @@ export class Engine {
   readonly runtime: TaskRuntime;
   #tasks = 0;
 
-  constructor(store: TaskStore) {
-    this.runtime = runtimeOf(store, tool, program);
+  constructor(store: TaskStore, keyring?: Keyring) {
+    this.runtime = runtimeOf(store, tool, program, keyring);
   }
 
   readonly start = (concurrency: number): Promise<boolean> =>
@@ -126,6 +128,11 @@ export class Engine {
     await this.#follow(await this.#create("", false));
   };
 
+  /** A cycle of a task that records steps before its question. */
+  readonly withSteps = async (steps: number): Promise<void> => {
+    await this.#follow(await this.#create("", true, steps));
+  };
+
   /** Creates a task without watching it. Each principal has a hundred of them. */
   readonly park = (): Promise<Parked> =>
     this.#create(`principal ${Math.floor(this.#tasks / 100)}`, true);
@@ -137,8 +144,8 @@ export class Engine {
     return performance.now() - start;
   };
 
-  async #create(principal: string, asks: boolean): Promise<Parked> {
-    const input = inputOf((this.#tasks += 1), asks);
+  async #create(principal: string, asks: boolean, steps = 0): Promise<Parked> {
+    const input = inputOf((this.#tasks += 1), asks, steps);
     const { id } = await this.runtime.create({
       callId: newId(),
       tool,
@@ -174,12 +181,14 @@ interface Input {
   readonly number: number;
   readonly text: string;
   readonly asks: boolean;
+  readonly steps: number;
 }
 
-const inputOf = (number: number, asks: boolean): Input => ({
+const inputOf = (number: number, asks: boolean, steps: number): Input => ({
   number,
   text: "some forty characters of arguments, or so",
   asks,
+  steps,
 });
 
 export interface Parked {

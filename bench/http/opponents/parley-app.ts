@@ -15,7 +15,7 @@ export function makeApp(parley: (options: ParleyOptions) => App): App {
     ...implementation,
     keys: benchKey,
     logger: silent,
-    limits: { rounds: 1_000, tokenBytes: 1024 * 1024 },
+    limits: { rounds: 1_001, tokenBytes: 1024 * 1024 },
   });
   app.tool("echo", { inputSchema: z.object({ text: z.string() }) }, async (args) => args.text);
   // Reports whether it was called through the engine (round-bare.ts).
