@@ -32,6 +32,7 @@ const programs = [
   "bench/http/token-work.ts",
   "bench/recovery/worker.ts",
   "bench/streaming/server.ts",
+  "bench/tasks/apart.ts",
 ];
 
 export class Bench {

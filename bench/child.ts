@@ -43,7 +43,7 @@ export class Child {
   constructor(name: string, file: string, args: readonly string[] = []) {
     this.name = name;
     const child = fork(file, args, {
-      execArgv: profiles === undefined ? [] : profiling(name, profiles),
+      execArgv: [...profiling(name)],
       // As in production: most of the compared servers do extra checks in development.
       env: { ...process.env, NODE_ENV: "production" },
       stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -97,11 +97,15 @@ export class Child {
   }
 }
 
-const profiling = (name: string, folder: string) => [
-  "--cpu-prof",
-  `--cpu-prof-dir=${folder}`,
-  `--cpu-prof-name=${name.replaceAll(/\W+/g, "-")}-${performance.now().toFixed(0)}.cpuprofile`,
-];
+/** The options of Node for a process of this name: none, unless profiles are wanted. */
+export const profiling = (name: string): readonly string[] =>
+  profiles === undefined
+    ? []
+    : [
+        "--cpu-prof",
+        `--cpu-prof-dir=${profiles}`,
+        `--cpu-prof-name=${name.replaceAll(/\W+/g, "-")}-${performance.now().toFixed(0)}.cpuprofile`,
+      ];
 
 /** In the child: the requests that it serves. */
 export function answering(

@@ -33,8 +33,6 @@ import { measureTaskStreaming } from "./parts/task-streaming.ts";
 import { measureTasks } from "./parts/tasks.ts";
 import { measureTokenShare } from "./parts/token-share.ts";
 import { measureWrapped } from "./parts/wrapped.ts";
-import { postgresBed } from "./tasks/postgres-bed.ts";
-import { sqliteBed } from "./tasks/sqlite-bed.ts";
 
 const usage = `Usage: npm run bench -- [options]
   --quick            everything in under six minutes: fewer rounds, smaller numbers
@@ -91,8 +89,8 @@ const parts: readonly Part[] = [
   ["streaming", measureStreaming],
   ["task-streaming", measureTaskStreaming],
   ["growth", measureGrowth],
-  ["tasks/sqlite", (bench) => measureTasks(bench, sqliteBed)],
-  ["tasks/postgres", (bench) => measureTasks(bench, postgresBed)],
+  ["tasks/sqlite", (bench) => measureTasks(bench, "sqlite")],
+  ["tasks/postgres", (bench) => measureTasks(bench, "postgres")],
 ];
 
 async function main(): Promise<void> {

@@ -16,9 +16,16 @@ export interface Bed {
   readonly rivals: () => Promise<readonly (Rival | Missing)[]>;
   /** The number of transactions that have written to the database so far. */
   readonly commits: () => Promise<number>;
+  /** What the database server has used so far: processor time, and bytes of write-ahead log. A file has no server. */
+  readonly server?: () => Promise<ServerUse>;
   /** The size of the tables of the store that was opened last. */
   readonly diskBytes: () => Promise<number>;
   readonly close: () => Promise<void>;
+}
+
+export interface ServerUse {
+  readonly cpuMs: number;
+  readonly walBytes: number;
 }
 
 /** One-row transactions, each committed before it resolves. */

@@ -67,16 +67,21 @@ export async function measureCycles(bed: Bed, figures: Figures, scale: Scale): P
     const all = [ours, straight, ...bare, ...theirs];
     let commits = 0;
     let cycles = 0;
+    const used = { cpuMs: 0, walBytes: 0 };
     for (let round = 0; round < rounds; round += 1) {
       // A different contender begins each time.
       for (let index = 0; index < all.length; index += 1) {
         const one = all[(round + index) % all.length];
         if (one === undefined) continue;
         const before = one === ours ? await bed.commits() : 0;
+        const useBefore = one === ours ? await bed.server?.() : undefined;
         const { perSecond, count, cpuMs } = await one.turn(lanes);
         one.rates.push(perSecond);
         one.cpuMs.push(cpuMs);
         if (one !== ours) continue;
+        const use = await bed.server?.();
+        used.cpuMs += (use?.cpuMs ?? 0) - (useBefore?.cpuMs ?? 0);
+        used.walBytes += (use?.walBytes ?? 0) - (useBefore?.walBytes ?? 0);
         commits += (await bed.commits()) - before;
         cycles += count;
       }
@@ -91,6 +96,14 @@ export async function measureCycles(bed: Bed, figures: Figures, scale: Scale): P
       perCycle,
       commits: commits / cycles,
     });
+    if (bed.server !== undefined) {
+      const at = `tasks/${bed.name}, ${lanes} at once: server`;
+      const cpu = figures.add(`${at} CPU ms a cycle`, used.cpuMs / cycles);
+      const wal = figures.add(`${at} WAL bytes a cycle`, used.walBytes / cycles);
+      console.log(
+        `  the server, a cycle: ${short(cpu.value)} ms CPU, ${short(wal.value)} bytes WAL`,
+      );
+    }
   }
 
   await checkLedgers(bares, ledgers);

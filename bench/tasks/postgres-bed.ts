@@ -1,6 +1,8 @@
+import { existsSync, readFileSync } from "node:fs";
 import pg from "pg";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
+import { childrenOf } from "../../test/postgres/processes.ts";
 import { startPostgres } from "../../test/postgres/start.ts";
 import type { Bare, Bed } from "./bed.ts";
 import { Count, countPool } from "./count.ts";
@@ -84,6 +86,10 @@ export async function postgresBed(): Promise<Bed> {
       looks += 1;
       return Number(row["id"]) - looks - count.ever(notify);
     },
+    server: async () => {
+      const row = await ask("select pg_current_wal_insert_lsn() - '0/0' as bytes");
+      return { cpuMs: cpuOf(postgres.pid), walBytes: Number(row["bytes"]) };
+    },
     diskBytes: async () => {
       const row = await ask(
         `select sum(pg_total_relation_size(oid)) as bytes from pg_class
@@ -97,6 +103,22 @@ export async function postgresBed(): Promise<Bed> {
       await postgres.stop();
     },
   };
+}
+
+/** Processor time of the server's processes, including those that have ended. NaN where there is no /proc. */
+function cpuOf(pid: number): number {
+  const ticks = childrenOf(pid).reduce((sum, child) => sum + ticksOf(child, 2), ticksOf(pid, 4));
+  return ticks * 10;
+}
+
+/** In hundredths of a second: user and system, and with four fields those of ended children, too. */
+function ticksOf(pid: number, fields: 2 | 4): number {
+  try {
+    const all = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    return all.slice(11, 11 + fields).reduce((sum, field) => sum + Number(field), 0);
+  } catch {
+    return existsSync("/proc/self/stat") ? 0 : Number.NaN;
+  }
 }
 
 const notify = "select pg_notify($1, $2)";
