@@ -32,7 +32,8 @@ export async function boundedFetch(url: string, request: ProviderRequest): Promi
 
 /**
  * The same for the token endpoint. Some providers, GitHub among them, send an error with the status of a success. An id token
- * is not used, so it is not checked either.
+ * is not used, so it is not checked either. A lifetime that means nothing is left out: the tokens are good all the same, and the
+ * refresh token that they came for is used up.
  */
 export async function tokenFetch(url: string, request: ProviderRequest): Promise<Response> {
   const response = await boundedFetch(url, request);
@@ -41,8 +42,20 @@ export async function tokenFetch(url: string, request: ProviderRequest): Promise
   const { status, headers } = response;
   if (!isObject(json)) return new Response(text === "" ? null : text, { status, headers });
   const isError = typeof json["error"] === "string" && json["access_token"] === undefined;
-  const { id_token: _, ...rest } = json;
-  return Response.json(rest, { status: isError && response.ok ? 400 : status });
+  const { id_token: _, expires_in: given, ...rest } = json;
+  const seconds = lifetimeOf(given);
+  const answer = seconds === undefined ? rest : { ...rest, expires_in: seconds };
+  return Response.json(answer, { status: isError && response.ok ? 400 : status });
+}
+
+/** Ten years. Beyond that, a time is no longer a date. */
+const mostSeconds = 10 * 365 * 24 * 3_600;
+
+/** How many seconds a token lives. Undefined if that is not known. Some providers write 0 for a token that does not expire. */
+function lifetimeOf(given: unknown): number | undefined {
+  const isDigits = typeof given === "string" && /^\d{1,20}$/.test(given);
+  const seconds = isDigits ? Number(given) : given;
+  return typeof seconds === "number" && seconds > 0 ? Math.min(seconds, mostSeconds) : undefined;
 }
 
 function parsed(text: string): unknown {

@@ -4,6 +4,7 @@
 import { AuthorizationResponseError, ResponseBodyError } from "oauth4webapi";
 import { errorText } from "../util/error-text.ts";
 import { isObject } from "../util/objects.ts";
+import { controls, hidden } from "../util/unsafe-characters.ts";
 
 /** A provider refused, or could not be used. */
 export class ProviderError extends Error {
@@ -37,10 +38,17 @@ const temporary: ReadonlySet<string> = new Set(["server_error", "temporarily_una
 const shownCode = (code: string): string =>
   /^[a-z0-9_]{1,60}$/i.test(code) ? code : "an unknown error";
 
+const mostCharacters = 200;
+
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof Error && thrown.name === "TimeoutError") return "no response in time";
   const cause = isObject(thrown) ? thrown["cause"] : undefined;
   // Causes of the library hold whole responses. Those of `fetch` hold the code of a system error.
   const code = isObject(cause) && typeof cause["code"] === "string" ? ` (${cause["code"]})` : "";
-  return `${errorText(thrown)}${/^ \([A-Z_]{2,40}\)$/.test(code) ? code : ""}`;
+  // A part of what the provider sent may be in the message.
+  const text = errorText(thrown)
+    .replaceAll(controls, "")
+    .replaceAll(hidden, "")
+    .replaceAll(/\s+/g, " ");
+  return `${text.slice(0, mostCharacters)}${/^ \([A-Z_]{2,40}\)$/.test(code) ? code : ""}`;
 }
