@@ -973,13 +973,13 @@ export declare interface Operator {
  *
  * @example
  * ```ts
- * const console = operatorConsole(app, {
+ * const desk = operatorConsole(app, {
  *   authorize: async (request) => {
  *     const user = await signedIn(request);
  *     return user && { who: user.id, principal: user.id, groups: user.groups, may: "act" };
  *   },
  * });
- * await app.listen(3000, { console });
+ * await app.listen(3000, { console: desk });
  * ```
  */
 export declare function operatorConsole(app: App, options?: ConsoleOptions): WebHandler;

@@ -76,7 +76,7 @@ export class ConsoleApi {
       act("tasks/:id/cancel", stored(cancelTask)),
       act("tasks/:id/rerun", stored(rerunTask)),
       ...developing,
-      get("live", ({ signal }) => this.#live.open(signal)),
+      get("live", ({ operator, signal }) => this.#live.open(operator.who, signal)),
     ];
   }
 

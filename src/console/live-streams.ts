@@ -13,6 +13,8 @@ const retryMs = 2_000;
 const gapMs = 100;
 /** The most pages that listen at once. Each costs a connection. */
 const mostStreams = 200;
+/** The most pages of one person, so that nobody can keep the others out. */
+const mostEach = 20;
 /** After so many different tasks, "any" says it all. */
 const mostIds = 50;
 
@@ -23,24 +25,28 @@ export class LiveStreams {
   #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isDown = false;
+  /** Ends all streams. The app has another one after it was closed and is used again. */
+  #closing: AbortSignal | undefined;
 
   constructor(inside: Inside) {
     this.#inside = inside;
   }
 
   /** Opens a stream, which ends with the request or with the app. */
-  open(signal: AbortSignal): Response {
+  open(who: string, signal: AbortSignal): Response {
+    const own = [...this.#open].filter((stream) => stream.who === who).length;
+    if (own >= mostEach) {
+      throw new Refusal(503, "busy", "You have too many pages of this console open. Close some.");
+    }
     if (this.#open.size >= mostStreams) {
-      throw new Refusal(503, "busy", "Too many pages are open. Close some of them.");
+      throw new Refusal(503, "busy", "Too many people have this console open. Try again later.");
     }
     const closing = this.#inside.closing();
-    const stream = new Stream(() => this.#closed(stream));
+    const stream = new Stream(who, () => this.#closed(stream));
     this.#open.add(stream);
-    for (const one of [signal, closing]) {
-      one.addEventListener("abort", stream.close, { once: true, signal: stream.ended });
-      if (one.aborted) stream.close();
-    }
-    this.#begin();
+    signal.addEventListener("abort", stream.close, { once: true, signal: stream.ended });
+    this.#begin(closing);
+    if (signal.aborted || closing.aborted) stream.close();
     stream.line({ type: "beat" });
     if (this.#isDown) stream.line({ type: "store", isDown: true });
     return new Response(stream.body, {
@@ -57,13 +63,23 @@ export class LiveStreams {
     this.#send({ type: "call", id });
   }
 
-  #begin(): void {
+  #begin(closing: AbortSignal): void {
+    if (this.#closing !== closing) {
+      // One listener for all streams: Node warns of a leak when there are more than ten.
+      this.#closing?.removeEventListener("abort", this.#closeAll);
+      this.#closing = closing;
+      closing.addEventListener("abort", this.#closeAll, { once: true });
+    }
     const { store } = this.#inside.core;
     this.#unsubscribe ??= store?.subscribe(({ id, isParts }) => {
       if (isParts !== true) this.#send(id === undefined ? { type: "any" } : { type: "task", id });
     });
     if (this.#timer === undefined) this.#beat();
   }
+
+  readonly #closeAll = (): void => {
+    for (const stream of this.#open) stream.close();
+  };
 
   #beat(): void {
     this.#timer = setTimeout(() => void this.#check(), this.#isDown ? retryMs : beatMs);
@@ -110,6 +126,7 @@ export class LiveStreams {
 
 /** The stream to one page. A page that does not read gets one "any" in place of what it missed. */
 class Stream {
+  readonly who: string;
   readonly body: ReadableStream<Uint8Array>;
   readonly #done = new AbortController();
   readonly #onClose: () => void;
@@ -117,7 +134,8 @@ class Stream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(onClose: () => void) {
+  constructor(who: string, onClose: () => void) {
+    this.who = who;
     this.#onClose = onClose;
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => void (this.#controller = controller),

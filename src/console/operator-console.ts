@@ -28,13 +28,13 @@ export interface ConsoleOptions {
  *
  * @example
  * ```ts
- * const console = operatorConsole(app, {
+ * const desk = operatorConsole(app, {
  *   authorize: async (request) => {
  *     const user = await signedIn(request);
  *     return user && { who: user.id, principal: user.id, groups: user.groups, may: "act" };
  *   },
  * });
- * await app.listen(3000, { console });
+ * await app.listen(3000, { console: desk });
  * ```
  */
 export function operatorConsole(app: App, options?: ConsoleOptions): WebHandler {

@@ -22,8 +22,11 @@ const crossSite = () =>
 
 /** Throws unless the request names this machine. A page that points its own name here (DNS rebinding) does not. */
 export function checkLoopback(request: Request): void {
-  const host = hostOf(request).replace(/:\d+$/, "");
-  if (["localhost", "127.0.0.1", "[::1]"].includes(host)) return;
+  const address = `http://${hostOf(request)}`;
+  if (!URL.canParse(address)) {
+    throw new Refusal(400, "invalid", "The Host header of this request is not the name of a host.");
+  }
+  if (["localhost", "127.0.0.1", "[::1]"].includes(new URL(address).hostname)) return;
   throw new Refusal(
     403,
     "not_loopback",

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Operator } from "mcp-parley/console";
 import { admin, byHeader, clerk, opened, viewer } from "./opened.ts";
 import { shop, waiting } from "./shop.ts";
@@ -192,4 +192,24 @@ test("an operator cannot answer for a client, a group or a task that is not thei
   });
   // Without values, someone who may not answer does not see the question either.
   expect(JSON.stringify((await at.get("api/inbox", outsider)).body)).not.toContain("lamp");
+});
+
+test("one person cannot take all connections for live changes", async () => {
+  const at = await opened(shop().app);
+  const leaving: AbortController[] = [];
+  const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  onTestFinished(() => warned.mockRestore());
+  const listen = async (operator: Operator) => {
+    const headers = { "x-operator": JSON.stringify(operator) };
+    const page = new AbortController();
+    leaving.push(page);
+    const { status } = await fetch(`${at.at}api/live`, { headers, signal: page.signal });
+    return status;
+  };
+  const first = await Promise.all(Array.from({ length: 20 }, () => listen(viewer)));
+  expect(new Set(first)).toEqual(new Set([200]));
+  expect(await listen(viewer)).toBe(503);
+  expect(await listen(admin)).toBe(200);
+  expect(warned).not.toHaveBeenCalled();
+  for (const page of leaving) page.abort();
 });

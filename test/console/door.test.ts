@@ -143,6 +143,17 @@ test("in development a request for another host is refused", async () => {
     hono.request(path, { headers: { host, "sec-fetch-site": "same-origin" } });
   expect((await at("evil.example", "/console/")).status).toBe(403);
   expect((await at("evil.example:3000", "/console/api/session")).status).toBe(403);
+  for (const host of [
+    "localhost:99999",
+    "localhost:x",
+    "localhost@evil.example",
+    "localhost:1@evil.example",
+  ]) {
+    for (const path of ["/console/", "/console/api/session"]) {
+      const { status } = await at(host, path);
+      expect([host, path, status]).toEqual([host, path, host.includes("@") ? 403 : 400]);
+    }
+  }
   expect((await at("127.0.0.1:3000", "/console/")).status).toBe(200);
   expect((await at("localhost:3000", "/console/api/session")).status).toBe(401);
   expect(links).toHaveLength(1);
