@@ -75,10 +75,12 @@ function factsOf(round: WatchedRound, before: RoundFacts | undefined): RoundFact
     const known = before?.entries[seq];
     const parts = entryParts(entry, callId, true);
     const isReplayed = seq < replayed;
+    const line = "key" in entry ? round.lines?.get(entry.key) : undefined;
     return {
       seq,
       bytes: sizeOf(entry),
       ...parts,
+      ...(line !== undefined && { line }),
       epoch: isReplayed ? (known?.epoch ?? round.round - 1) : round.round,
       at: isReplayed ? (known?.at ?? beganAt) : endedAt,
     };

@@ -77,8 +77,8 @@ export interface Carrier {
    * that records during the run; to others it would only mean a later end.
    */
   readonly drain?: Stop | undefined;
-  /** The place of the current call in the author's code. For development only, because it costs a stack trace. */
-  readonly place?: (() => string | undefined) | undefined;
+  /** The place in the author's code that uses this key now. For development only, because it costs a stack trace. */
+  readonly place?: ((key: string) => string | undefined) | undefined;
   /** Returns a function that runs others in the asynchronous context of this moment (AsyncLocalStorage). */
   readonly capture?: (() => <T>(call: () => T) => T) | undefined;
   /** Knows which step's body the current code belongs to, also after an `await` (R10). */

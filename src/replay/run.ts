@@ -100,7 +100,7 @@ class Run<T> implements Operations, Stoppable {
 
   ask(key: string, spec: QuestionSpec): Question<unknown> {
     const { promise, resolve, reject } = pending();
-    const place = this.#carrier.place?.();
+    const place = this.#carrier.place?.(key);
     const operation: QuestionOperation = {
       kind: "question",
       key,
@@ -131,7 +131,7 @@ class Run<T> implements Operations, Stoppable {
     isAside: boolean,
   ): Promise<unknown> {
     const { promise, resolve, reject } = pending();
-    const place = this.#carrier.place?.();
+    const place = this.#carrier.place?.(key);
     const state = "outstanding";
     const mistake = authorErrors.badStep(key, body, options);
     if (mistake !== undefined) {
@@ -157,7 +157,7 @@ class Run<T> implements Operations, Stoppable {
 
   sleep(key: string, ms: number): Promise<unknown> {
     const { promise, resolve, reject } = pending();
-    const place = this.#carrier.place?.();
+    const place = this.#carrier.place?.(key);
     this.#request({ kind: "timer", key, place, resolve, reject, state: "outstanding", ms });
     return new HandlerPromise(promise);
   }
@@ -166,7 +166,7 @@ class Run<T> implements Operations, Stoppable {
     this.#backgrounds += 1;
     const key = `~background-${this.#backgrounds}`;
     const { promise, resolve, reject } = pending();
-    const place = this.#carrier.place?.();
+    const place = this.#carrier.place?.(key);
     const state = "outstanding";
     this.#request({ kind: "background", key, place, resolve, reject, state, options });
     return new HandlerPromise(promise);
@@ -176,14 +176,14 @@ class Run<T> implements Operations, Stoppable {
     this.#checkpoints += 1;
     const key = `~checkpoint-${this.#checkpoints}`;
     const { promise, resolve, reject } = pending();
-    const place = this.#carrier.place?.();
+    const place = this.#carrier.place?.(key);
     const state = "outstanding";
     this.#request({ kind: "checkpoint", key, place, resolve, reject, state, afterMs });
     return new HandlerPromise(promise);
   }
 
   patched(key: string): Promise<boolean> {
-    const place = this.#carrier.place?.();
+    const place = this.#carrier.place?.(key);
     return new HandlerPromise(
       new Promise((resolve) => {
         this.#request({ kind: "patched", key, place, resolve });

@@ -47,16 +47,20 @@ test("a tool is tried, its conversation is kept, and attacks on it are refused",
   const { body } = await at.get("api/calls", admin);
   expect(body).toMatchObject({ calls: [{ target: "greet", status: "completed" }] });
   const [{ id }] = (body as { calls: [{ id: string }] }).calls;
+  const own = expect.stringMatching(/^calls\.test\.ts:\d+$/);
   expect((await at.get(`api/calls/${id}`, admin)).body).toMatchObject({
     rounds: [
-      { round: 1, entries: [{ kind: "step", key: "look up", value: "Hello", epoch: 1 }] },
+      {
+        round: 1,
+        entries: [{ kind: "step", key: "look up", value: "Hello", epoch: 1, line: own }],
+      },
       {
         round: 2,
         tokenBytes: expect.any(Number),
         token: { entries: [{ key: "look up" }] },
         entries: [
           { key: "look up", epoch: 1 },
-          { kind: "answer", key: "mark", epoch: 2 },
+          { kind: "answer", key: "mark", epoch: 2, line: own },
         ],
       },
       { round: 2 },

@@ -68,6 +68,8 @@ export interface Call {
   span: SpanContext | undefined;
   /** The entries at the end of the round, if someone watches. */
   ended?: CallState["entries"] | undefined;
+  /** The line of code of each key, in development and if someone watches. */
+  lines?: Map<string, string> | undefined;
 }
 
 /** Throws TokenError for a `requestState` that was not made for this request, and BadArguments for arguments that cannot be digested. */

@@ -107,6 +107,17 @@ export class RoundCarrier extends CallCarrier {
     return this.definition.once === true;
   }
 
+  override get place(): Carrier["place"] {
+    const place = super.place;
+    if (place === undefined || this.core.watching?.watcher === undefined) return place;
+    const lines = (this.#call.lines ??= new Map());
+    return (key) => {
+      const line = place(key);
+      if (line !== undefined) lines.set(key, line);
+      return line;
+    };
+  }
+
   override get mayBecomeTask(): boolean {
     return this.definition.task !== undefined;
   }

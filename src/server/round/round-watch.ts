@@ -15,6 +15,8 @@ export interface WatchedRound {
   readonly replayed: number;
   /** The entries at its end. Undefined if the round did not get that far. */
   readonly entries: readonly Entry[] | undefined;
+  /** In development: the line of code that asked for each key. */
+  readonly lines: ReadonlyMap<string, string> | undefined;
   readonly beganAt: number;
   readonly endedAt: number;
 }

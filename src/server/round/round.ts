@@ -104,6 +104,7 @@ const watched = (
   response,
   replayed: call.journal.entries.length,
   entries: call.ended,
+  lines: call.lines,
   beganAt,
   endedAt: environment.now(),
 });
