@@ -63,6 +63,11 @@ export declare interface PostgresStoreOptions {
     readonly leaseMs?: number | undefined;
     /** Whether statements are prepared. Turn it off for a pooler that cannot keep prepared statements. Default: true. */
     readonly prepare?: boolean | undefined;
+    /**
+     * Whether this process listens for changes that others make, on a connection of its own (`LISTEN`). Turn it off for a
+     * pooler in transaction mode, where nothing is heard. Polling, once a second, then finds everything. Default: true.
+     */
+    readonly listen?: boolean | undefined;
 }
 
 /** A place to keep tasks, for `parley({ store })`. `sqliteStore`, `postgresStore` and `memoryStore` make one. */

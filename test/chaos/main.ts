@@ -25,6 +25,7 @@ const usage = `Usage: npm run chaos -- [options]
                          undo, and lets some handlers throw (0)
   --streams              tasks that stream, and readers that disconnect and go on elsewhere
   --run-due              every worker is replaced by short calls of runDue
+  --pooled               through a PgBouncer in transaction mode, which has to be installed
   --outages              kills Postgres itself now and then, and starts it again
   --sabotage <name>      ${sabotages.join(", ")}:
                          breaks the engine, in a run that is apt to show it
@@ -55,6 +56,7 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
       outages: { type: "boolean" },
       streams: { type: "boolean" },
       "run-due": { type: "boolean" },
+      pooled: { type: "boolean" },
     },
   });
   const { store = "sqlite", sabotage } = values;
@@ -84,6 +86,7 @@ function optionsFrom(args: readonly string[]): ChaosOptions {
     outages: values.outages,
     streams: values.streams,
     runDue: values["run-due"],
+    pooled: values.pooled,
     cancels: number("cancels"),
     evidence: values.evidence,
     log: (line) => void process.stderr.write(`${line}\n`),

@@ -10,6 +10,8 @@ import { readUndone } from "../../src/tasks/execution/log-records.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { openJson, places } from "../../src/tasks/sealing.ts";
 import type { Sealer } from "../../src/tasks/sealing.ts";
+import { startPooler } from "../pgbouncer/pooler.ts";
+import type { Pooler } from "../pgbouncer/pooler.ts";
 import { startPostgres } from "../postgres/start.ts";
 import { build } from "../../bench/build.ts";
 import { scriptOf } from "../programs.ts";
@@ -62,6 +64,8 @@ export interface ChaosOptions {
   readonly streams?: boolean | undefined;
   /** Whether short calls of `runDue` take the place of every worker. Undefined: no. */
   readonly runDue?: boolean | undefined;
+  /** Whether a PgBouncer in transaction mode stands before Postgres. Undefined: no. */
+  readonly pooled?: boolean | undefined;
   readonly log: Log;
   /** Where to keep the evidence. Undefined: it is removed after the run. */
   readonly evidence: string | undefined;
@@ -83,10 +87,14 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     const replica = "test/chaos/replica.ts";
     const script = isInRun() ? scriptOf(replica) : (await build(folder, [replica]))(replica);
     const postgres = options.store === "postgres" ? await startPostgres() : undefined;
+    const isPooled = postgres !== undefined && options.pooled === true;
+    let pooler: Pooler | undefined;
     try {
+      pooler = isPooled ? await startPooler(postgres) : undefined;
       const setting: Setting = {
         store: options.store,
-        place: postgres?.url ?? join(folder, "tasks.db"),
+        place: (pooler ?? postgres)?.url ?? join(folder, "tasks.db"),
+        isPooled,
         leaseMs: options.leaseMs,
         sabotage: options.sabotage,
         evidence: options.evidence ?? join(folder, "evidence.jsonl"),
@@ -103,6 +111,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
             };
       return await inSetting(setting, script, keeper, options, outage);
     } finally {
+      await pooler?.stop();
       await postgres?.stop();
     }
   } finally {

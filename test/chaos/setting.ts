@@ -15,6 +15,8 @@ export interface Setting {
   readonly store: StoreKind;
   /** The path of a file, or a connection string. */
   readonly place: string;
+  /** Whether the connections lead to a pooler in transaction mode. */
+  readonly isPooled: boolean;
   readonly leaseMs: number;
   readonly sabotage: Sabotage | undefined;
   /** The file for the notes of handlers and bodies. */
@@ -26,10 +28,10 @@ export interface Setting {
   readonly runDue: boolean;
 }
 
-export function openStore({ store, place, leaseMs }: Setting): TaskStore {
+export function openStore({ store, place, leaseMs, isPooled }: Setting): TaskStore {
   return store === "sqlite"
     ? new SqliteStore({ path: place, leaseMs })
-    : new PostgresStore(place, { leaseMs });
+    : new PostgresStore(place, { leaseMs, prepare: !isPooled, listen: !isPooled });
 }
 
 /** Does not encrypt, but notices a record in the wrong place, as the real one does. */

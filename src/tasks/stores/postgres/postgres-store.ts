@@ -41,6 +41,11 @@ export interface PostgresStoreOptions {
   readonly leaseMs?: number | undefined;
   /** Whether statements are prepared. Turn it off for a pooler that cannot keep prepared statements. Default: true. */
   readonly prepare?: boolean | undefined;
+  /**
+   * Whether this process listens for changes that others make, on a connection of its own (`LISTEN`). Turn it off for a
+   * pooler in transaction mode, where nothing is heard. Polling, once a second, then finds everything. Default: true.
+   */
+  readonly listen?: boolean | undefined;
 }
 
 type Logged = { readonly log: JsonColumn<readonly Sealed[]> };
@@ -64,7 +69,7 @@ export class PostgresStore implements TaskStore {
   readonly #hints: NotifyHints;
 
   constructor(connection: string | PostgresPool, options: PostgresStoreOptions = {}) {
-    const { schema = defaultSchema, leaseMs = 10_000, prepare = true } = options;
+    const { schema = defaultSchema, leaseMs = 10_000, prepare = true, listen = true } = options;
     const name = quoted(schema);
     const database = new PostgresDatabase(connection, statementsFor(name), prepare);
     this.#database = database;
@@ -77,6 +82,7 @@ export class PostgresStore implements TaskStore {
     this.#hints = new NotifyHints(schema, {
       notify: async (payload) => (await database.pool()).query(notify, [schema, payload]),
       connect: async () => {
+        if (!listen) return undefined;
         const pool = await database.pool();
         // A pool with a single connection needs it for everything else. Polling replaces the hints.
         return sizeOf(pool) > 1 ? connect(pool) : undefined;

@@ -9,6 +9,11 @@ import type { OpenedStore } from "../../../testing/store/opened.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
 
+interface TestOptions extends PostgresStoreOptions {
+  /** The address of a pooler before the database. */
+  readonly through?: string;
+}
+
 export class TestServer<Server extends Database = Database> {
   readonly postgres: Server;
   readonly admin: pg.Pool;
@@ -32,7 +37,7 @@ export class TestServer<Server extends Database = Database> {
   };
 
   /** Opens a store with tables of its own. */
-  readonly open = async (options: PostgresStoreOptions = {}): Promise<TestSchema> => {
+  readonly open = async (options: TestOptions = {}): Promise<TestSchema> => {
     const schema = `test_${++this.#schemas}`;
     const opened = new TestSchema(this, schema, options);
     await opened.store.migrate();
@@ -40,10 +45,7 @@ export class TestServer<Server extends Database = Database> {
   };
 
   /** Does the same, with a clock that stands still. */
-  readonly openAt = async (
-    startsAt: number,
-    options?: PostgresStoreOptions,
-  ): Promise<OpenedStore> => {
+  readonly openAt = async (startsAt: number, options?: TestOptions): Promise<OpenedStore> => {
     const { schema, store, another, close } = await this.open(options);
     let now = startsAt;
     const set = () =>
@@ -63,10 +65,10 @@ export class TestSchema {
   readonly schema: string;
   readonly store: PostgresStore;
   readonly #server: TestServer;
-  readonly #options: PostgresStoreOptions;
+  readonly #options: TestOptions;
   readonly #handles: PostgresStore[] = [];
 
-  constructor(server: TestServer, schema: string, options: PostgresStoreOptions) {
+  constructor(server: TestServer, schema: string, options: TestOptions) {
     this.schema = schema;
     this.#server = server;
     this.#options = options;
@@ -75,8 +77,9 @@ export class TestSchema {
 
   /** A store on the same tables, with a pool of its own. */
   readonly another = (): PostgresStore => {
-    const options = { ...this.#options, schema: this.schema };
-    const store = new PostgresStore(this.#server.postgres.url, options);
+    const { through, ...given } = this.#options;
+    const options = { ...given, schema: this.schema };
+    const store = new PostgresStore(through ?? this.#server.postgres.url, options);
     this.#handles.push(store);
     return store;
   };
