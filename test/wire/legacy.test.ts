@@ -82,6 +82,27 @@ describe("with a session", () => {
     expect(ran.map((key) => key.split("/").at(-1))).toEqual(["quote", "pay"]);
   });
 
+  test("a client that names its method in a header, as 2026-07-28 clients do, has a session all the same [E1.1]", async () => {
+    const { to } = await served();
+    const naming = async (message: { readonly method: string }, session?: string) =>
+      fetch(to, {
+        method: "POST",
+        headers: {
+          ...common,
+          "mcp-method": message.method,
+          ...(session === undefined ? {} : { "mcp-session-id": session }),
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+      });
+    const begun = await naming(initialize({ elicitation: {} }));
+    await begun.text();
+    const session = begun.headers.get("mcp-session-id") ?? "";
+    const stream = streamed(await naming(call("pay", { amount: 5 }), session));
+    const { value: question } = (await stream.next()) as { value: Incoming };
+    expect(question).toMatchObject({ method: "elicitation/create" });
+    await stream.return(undefined);
+  });
+
   test("the question for a page has the id that 2025-11-25 requires [E1.4]", async () => {
     const { to, session } = await opened({
       elicitation: { form: {}, url: {} },

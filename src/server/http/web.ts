@@ -20,6 +20,7 @@ import type { Core } from "../core.ts";
 import { parseError, serverError } from "../../protocol/error-codes.ts";
 import { draftStreamTokenIn, streamTokenIn } from "../../protocol/streaming.ts";
 import { refusedRequest } from "../../protocol/rpc.ts";
+import { modernVersion } from "../../protocol/versions.ts";
 import { errorText } from "../../util/error-text.ts";
 import { own } from "../../util/objects.ts";
 import type { Logger } from "../ops/logger.ts";
@@ -309,9 +310,12 @@ const wantsParts = (body: unknown): boolean =>
 const isListen = (request: Request): boolean =>
   request.headers.get("mcp-method") === "subscriptions/listen";
 
-/** A 2026-07-28 request always names its method in a header. A session id means nothing there. */
-function isLegacy(request: Request): boolean {
-  return !request.headers.has("mcp-method");
+/**
+ * A 2026-07-28 request always names its method and its version in headers. A session id means nothing there. There are
+ * 2025-11-25 clients that name the method too.
+ */
+function isLegacy({ headers }: Request): boolean {
+  return !headers.has("mcp-method") || headers.get("mcp-protocol-version") !== modernVersion;
 }
 
 /** The same request with a body that has been read. */
