@@ -516,6 +516,10 @@ describe("limits", () => {
     await engine.runtime.get(polled!);
     await engine.runtime.list("ann", undefined, 10);
     await engine.asked(followed!, "a");
+    // Nobody waits for the notes, and they share statements.
+    for (const id of [polled, listed, followed]) {
+      await expect.poll(async () => (await store.read(id!))?.isUnread).toBe(false);
+    }
     now += 1_001;
     await expect.poll(async () => (await store.read(lost!))?.rest).toBe("expired");
     expect((await engine.runtime.get(lost!))?.error).toMatchObject({

@@ -2,16 +2,16 @@
 
 import type { TaskObserver } from "./observer.ts";
 import { checkOwner, MovedRecordError } from "./ownership.ts";
+import { ReadNotes } from "./read-notes.ts";
 import type { Sealer } from "./sealing.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { TaskStore } from "./store.ts";
-import { isLive } from "./task.ts";
 import type { TaskRecord } from "./task.ts";
 
 /** Opens tasks for clients. */
 export class SnapshotReader {
-  readonly #store: Pick<TaskStore, "noteRead">;
+  readonly #notes: ReadNotes;
   readonly #sealer: Sealer;
   readonly #observer: Pick<TaskObserver, "moved">;
 
@@ -20,14 +20,14 @@ export class SnapshotReader {
     readonly sealer: Sealer;
     readonly observer: Pick<TaskObserver, "moved">;
   }) {
-    this.#store = given.store;
+    this.#notes = new ReadNotes(given.store);
     this.#sealer = given.sealer;
     this.#observer = given.observer;
   }
 
   /** Opens a task. Throws if a key is missing, or if the task was changed in the database. */
   readonly open = (task: TaskRecord): TaskSnapshot => {
-    this.#noteRead([task]);
+    this.#notes.note([task]);
     try {
       return snapshotOf(this.#sealer, task);
     } catch (error) {
@@ -38,7 +38,7 @@ export class SnapshotReader {
 
   /** Opens tasks. One that was changed in the database is left out, so that it does not hide the others. */
   openAll(tasks: readonly TaskRecord[]): readonly TaskSnapshot[] {
-    this.#noteRead(tasks);
+    this.#notes.note(tasks);
     return tasks.flatMap((task) => {
       try {
         return [snapshotOf(this.#sealer, task)];
@@ -47,6 +47,11 @@ export class SnapshotReader {
         return [];
       }
     });
+  }
+
+  /** Writes the notes that are still gathered, because this process stops. */
+  flush(): void {
+    this.#notes.write();
   }
 
   /** Whether the row of a task says what was sealed. */
@@ -65,11 +70,5 @@ export class SnapshotReader {
     if (!(error instanceof MovedRecordError)) return false;
     this.#observer.moved(task, error);
     return true;
-  }
-
-  /** Notes that a client knows these tasks, without letting it wait. If a note is lost, the next read makes another. */
-  #noteRead(tasks: readonly TaskRecord[]): void {
-    const unread = tasks.filter((task) => task.isUnread && isLive(task)).map(({ id }) => id);
-    if (unread.length > 0) void this.#store.noteRead(unread).catch(() => {});
   }
 }

@@ -380,6 +380,7 @@ export class TaskRuntime {
   /** Stops the worker. Its tasks continue in other processes. */
   drain(): Promise<void> {
     this.#readings.abort();
+    this.#reader.flush();
     return this.process.drain();
   }
 
