@@ -23,7 +23,7 @@ export interface Bed {
   readonly close: () => Promise<void>;
 }
 
-export interface ServerUse {
+interface ServerUse {
   readonly cpuMs: number;
   readonly walBytes: number;
 }
