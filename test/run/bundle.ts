@@ -11,6 +11,7 @@ const programs = [
   "src/cli/main.ts",
   "src/cli/demo/replica.ts",
   "src/cli/demo/tool.ts",
+  "test/approvals/mortal-desk.ts",
   "test/attack/server.ts",
   "test/chaos/replica.ts",
   "test/cli/demo-broken.ts",

@@ -38,6 +38,7 @@ const slowest = [
   "src/tasks/stores/postgres/postgres-store.test.ts",
   "test/oauth/connect.test.ts",
   "test/oauth/attacks.test.ts",
+  "test/approvals/killed.test.ts",
   "test/oauth/replicas.test.ts",
   "test/wire/stdio.test.ts",
   "test/reach/every-way.test.ts",
