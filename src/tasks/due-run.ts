@@ -3,6 +3,7 @@
 
 import type { StoreClock } from "./clock.ts";
 import type { ExecutionDeps } from "./execution/dependencies.ts";
+import { noteRunner } from "./runner-note.ts";
 import type { ClaimResult, TaskStore } from "./store.ts";
 import { Worker } from "./worker.ts";
 import type { Programs } from "./worker.ts";
@@ -30,6 +31,8 @@ const lookMs = 5;
 /** One run. */
 export class DueRun {
   readonly #worker: Worker;
+  readonly #store: TaskStore;
+  readonly #failed: (error: unknown) => void;
   readonly #clock: StoreClock;
   readonly #stopAt: number;
   #ran = 0;
@@ -42,6 +45,8 @@ export class DueRun {
     { name, concurrency, budgetMs }: DueRunOptions,
     deps: ExecutionDeps & { readonly clock: StoreClock },
   ) {
+    this.#store = deps.store;
+    this.#failed = deps.observer.storeFailed;
     this.#clock = deps.clock;
     // By the clock of this process, because the store's may jump when it is first read.
     this.#stopAt = performance.now() + budgetMs - deps.limits.drainMs;
@@ -54,12 +59,15 @@ export class DueRun {
 
   /** Resolves when nothing is due, or when the time is up and all that ran is recorded. */
   async run(): Promise<RunDueResult> {
+    const noteEnd = await noteRunner(this.#store, this.#worker.name);
     this.#worker.start();
     while (!this.#isIdle && !this.#isStopped && performance.now() < this.#stopAt) {
       await this.#clock.wait(lookMs);
     }
     const { running } = this.#worker;
     await this.#worker.drain();
+    // All that ran is recorded. Whoever looks for a worker in vain says so in the log, and nothing else depends on it.
+    await noteEnd().catch(this.#failed);
     const due = this.#isIdle && running === 0 ? this.#nextDueAt : this.#clock.now();
     return { ran: this.#ran, nextDueAt: due === undefined ? undefined : new Date(due) };
   }
@@ -69,11 +77,10 @@ export class DueRun {
     this.#isStopped = true;
   }
 
-  /** The store without hints, which notes what each claim found. A worker that will not come back still counts as seen. */
+  /** The store without hints, which notes what each claim found. */
   #watched(store: TaskStore): TaskStore {
     const own: Partial<TaskStore> = {
       subscribe: () => () => {},
-      leave: () => Promise.resolve(),
       claim: async (request) => {
         const wasIdle = this.#worker.running === 0;
         const result = await store.claim(request);

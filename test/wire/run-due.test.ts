@@ -2,8 +2,10 @@
 
 import { memoryStore, parley } from "mcp-parley";
 import type { App, ParleyOptions } from "mcp-parley";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { keys } from "../interop/errands.ts";
+import { patience } from "../patience.ts";
 import { accept, envelope, exchange } from "./post.ts";
 import { call, follows, taskIdIn } from "./task-calls.ts";
 
@@ -41,6 +43,40 @@ test("a task that asks comes to its end without a process that stays", async () 
   expect(JSON.stringify(result)).toContain("soup, salted");
   // The process runs tasks, so nobody has to be told that there is no worker.
   expect(errors).toEqual([]);
+});
+
+test("whoever looks for a worker waits as long as the runner is usually away", async () => {
+  let now = Date.now();
+  const store = new MemoryStore({ now: () => now });
+  const run = () => cookery({ store }).app.runDue({ budgetMs: 60_000 });
+  const tenMinutes = 600_000;
+  await run();
+  now += tenMinutes;
+  await run();
+  // One row for all runs, and it says how often they come.
+  const { workers } = await store.workers();
+  expect(workers).toEqual([{ name: "runDue-every-600000ms@1.0.0", seenAt: now }]);
+
+  now += 1.5 * tenMinutes;
+  const patient = cookery({ store });
+  await call(patient.app, "cook");
+  expect((await patient.app.health()).problems).toEqual([]);
+  expect(patient.errors).toEqual([]);
+
+  now += tenMinutes;
+  const worried = cookery({ store });
+  await call(worried.app, "cook");
+  await vi.waitFor(() => expect(worried.errors).toHaveLength(1), patience);
+  expect(worried.errors[0]).toContain("Call app.work() in a long-lived process, or app.runDue()");
+  expect((await worried.app.health()).problems).toEqual([
+    "No worker has been seen on this store lately, so tasks are created but not run.",
+  ]);
+
+  // Runs that come more often shorten the wait little by little.
+  await run();
+  await run();
+  const names = (await store.workers()).workers.map(({ name }) => name);
+  expect(names).toEqual(["runDue-every-750000ms@1.0.0"]);
 });
 
 test("a budget that leaves no time is refused", async () => {

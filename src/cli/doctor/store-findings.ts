@@ -1,5 +1,6 @@
 // Checks of a task store: whether it can be reached, has its tables, and has a worker. Nothing is changed.
 
+import { expectsRunner } from "../../tasks/runner-note.ts";
 import type { StoreFigures } from "../../tasks/store.ts";
 import { duration } from "../screen/amounts.ts";
 import { withStore } from "../tasks/store-tasks.ts";
@@ -24,19 +25,23 @@ export async function storeFindings(
         wrong("migrations", `${missing} missing. ${howToMigrate(store, schema)}`),
       ];
     }
-    const figures = await withStore(store, schema, (opened) => opened.figures());
-    return [fine("store", "it can be reached"), fine("migrations", "up to date"), ...work(figures)];
+    const found = await withStore(store, schema, async (opened) => ({
+      ...(await opened.figures()),
+      hasRunner: expectsRunner(await opened.workers()),
+    }));
+    return [fine("store", "it can be reached"), fine("migrations", "up to date"), ...work(found)];
   } catch (error) {
     return [wrong("store", reasonOf(error))];
   }
 }
 
-function work({ now, live, held, oldestDueAt, workerSeenAt }: StoreFigures): readonly Finding[] {
+function work(found: StoreFigures & { readonly hasRunner: boolean }): readonly Finding[] {
+  const { now, live, held, oldestDueAt, workerSeenAt, hasRunner } = found;
   const seenMs = workerSeenAt === undefined ? Infinity : now - workerSeenAt;
   const dueMs = oldestDueAt === undefined ? 0 : now - oldestDueAt;
   const tasks = `${live} unfinished, ${held} running`;
   return [
-    workerFinding(seenMs, live),
+    workerFinding(seenMs, live, hasRunner),
     dueMs > overdueMs
       ? wrong(
           "tasks",
@@ -46,8 +51,8 @@ function work({ now, live, held, oldestDueAt, workerSeenAt }: StoreFigures): rea
   ];
 }
 
-function workerFinding(seenMs: number, live: number): Finding {
-  if (seenMs <= silenceMs) return fine("worker", `active ${duration(seenMs)} ago`);
+function workerFinding(seenMs: number, live: number, hasRunner: boolean): Finding {
+  if (seenMs <= silenceMs || hasRunner) return fine("worker", `active ${duration(seenMs)} ago`);
   const when =
     seenMs === Infinity ? "none has ever run" : `the last one ran ${duration(seenMs)} ago`;
   if (live === 0) return notChecked("worker", `${when}, and there is no task to run.`);

@@ -52,7 +52,7 @@ export async function healthOf(core: Core, work: Work | undefined): Promise<Heal
   try {
     const tasks = await tasksOf(work);
     const { workerSeenMsAgo = Infinity } = tasks;
-    if (work.hasTools && workerSeenMsAgo > work.silenceMs) {
+    if (work.hasTools && (await work.isSilent(workerSeenMsAgo))) {
       problems.push(
         "No worker has been seen on this store lately, so tasks are created but not run.",
       );

@@ -5,6 +5,7 @@ import type { TaskLimits } from "../../tasks/limits.ts";
 import { defaultTaskLimits } from "../../tasks/limits.ts";
 import type { Program } from "../../tasks/program.ts";
 import type { RunDueResult } from "../../tasks/due-run.ts";
+import { expectsRunner } from "../../tasks/runner-note.ts";
 import { TaskRuntime } from "../../tasks/runtime.ts";
 import type { Store, TaskStore } from "../../tasks/store.ts";
 import type { CallerLimit, TaskObserver } from "../../tasks/observer.ts";
@@ -100,6 +101,11 @@ export class Work {
   /** How long a worker may stay silent before it counts as gone. Each one reports every third of a lease. */
   get silenceMs(): number {
     return Math.max(leastSilenceMs, this.store.leaseMs);
+  }
+
+  /** Whether nobody will run tasks, if the last worker was seen this long ago. A runner comes back at its own interval. */
+  async isSilent(seenMsAgo: number): Promise<boolean> {
+    return seenMsAgo > this.silenceMs && !expectsRunner(await this.store.workers());
   }
 
   get leaseLosses(): number {
@@ -281,7 +287,7 @@ export class Work {
     try {
       const figures = await this.runtime.figures();
       const { workerSeenAt = 0 } = figures;
-      if (figures.now - workerSeenAt <= this.silenceMs) return;
+      if (!(await this.isSilent(figures.now - workerSeenAt))) return;
       const problem = noWorker(task.id, this.silenceMs);
       logger.error(problem.message, { ...fieldsOf(task), code: problem.code });
     } catch (error) {
@@ -305,7 +311,7 @@ function noWorker(id: string, silenceMs: number): ParleyError {
   return new ParleyError(
     "no_worker",
     `Task ${shortId(id)} was created, but no worker has been seen on this store for ${silenceMs / 1_000} s. ` +
-      "Call app.work() in a long-lived process. app.fetch, app.node and app.attach do not start a worker.",
+      "Call app.work() in a long-lived process, or app.runDue() now and then. app.fetch, app.node and app.attach do not start a worker.",
   );
 }
 
