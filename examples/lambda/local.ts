@@ -1,4 +1,4 @@
-// AWS Lambda on this machine, for trying a bundled function: npx tsx local.ts dist/function.cjs
+// AWS Lambda on this machine, for trying the bundled functions in `dist`: npx tsx local.ts [http]
 //
 // Each invocation gets an instance of its own, a thread, which is stopped as soon as the function has returned. HTTP requests
 // become events as a function URL makes them.
@@ -55,7 +55,7 @@ interface Message {
 
 /** Calls a function in a new instance. Resolves when the function has returned and the instance is gone. */
 export async function invoke(
-  { file, env, timeoutMs }: Deployment,
+  { file, env, timeoutMs }: Omit<Deployment, "handler">,
   handler: string,
   event: unknown,
   onMessage?: (message: Message) => void,
@@ -136,15 +136,13 @@ export function functionUrl(deployment: Deployment): Server {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const [, , file = "dist/function.cjs", handler = "http"] = process.argv;
-  const deployment: Deployment = {
-    file,
-    handler: handler === "stream" ? "stream" : "http",
-    env: process.env,
-    timeoutMs: 60_000,
-  };
-  functionUrl(deployment).listen(3000, "127.0.0.1", () => console.log("http://127.0.0.1:3000/mcp"));
+  const worker = { file: "dist/function.cjs", env: process.env, timeoutMs: 60_000 };
+  const http: Deployment =
+    process.argv[2] === "http"
+      ? { ...worker, handler: "http" }
+      : { ...worker, file: "dist/stream.cjs", handler: "stream" };
+  functionUrl(http).listen(3000, "127.0.0.1", () => console.log("http://127.0.0.1:3000/mcp"));
   // EventBridge does this once a minute. Here you do not have to wait for so long.
   const schedule = { source: "aws.events", "detail-type": "Scheduled Event" };
-  setInterval(() => void invoke(deployment, "worker", schedule).catch(console.error), 10_000);
+  setInterval(() => void invoke(worker, "worker", schedule).catch(console.error), 10_000);
 }
