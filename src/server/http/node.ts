@@ -69,7 +69,14 @@ function overSdk(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same request with another body
   const request = Object.create(req, { [Symbol.asyncIterator]: { value: again } }) as Readable;
   const handle = toNodeHandler(
-    { fetch: (sent) => serving.serve(sent, caller, json) },
+    {
+      fetch: async (sent) => {
+        const response = await serving.serve(sent, caller, json);
+        // Nothing may be sent on this stream for long, and some clients wait until it has begun.
+        if (req.method === "GET") setImmediate(() => res.headersSent && res.flushHeaders());
+        return response;
+      },
+    },
     // The body has been checked already.
     { maxRequestBodySize: Number.MAX_SAFE_INTEGER },
   );
