@@ -84,4 +84,31 @@ export const deviations: readonly Deviation[] = [
     report:
       "`HttpServletStreamableServerTransportProvider.responseError` writes the `McpError` itself with the JSON mapper, so the body of a 400 has the exception's stack trace with names of classes, files and lines, and is not a JSON-RPC message. Please write a `JSONRPCResponse` with `getJsonRpcError()` instead. Clients could then read the error, and servers would not show their internals.",
   },
+  {
+    peer: "mcpkit",
+    direction: "to-parley",
+    capabilities: ["legacy-plain", "legacy-form"],
+    sign: '"id":null,"method":"notifications/initialized"',
+    title: "The mcpkit client sends a notification as a request in 2025-11-25",
+    rule: "Lifecycle 2025-11-25, initialization: after a successful initialization, the client sends an `initialized` notification. JSON-RPC 2.0, section 4.1: a notification has no `id`. Streamable HTTP 2025-11-25, protocol version header: the client includes `MCP-Protocol-Version` in all later requests.",
+    instead:
+      "`notifications/initialized` has the `id` null, so it is not a valid message and gets status 400. The client goes on, and the calls end as they have to. Its later requests have no `MCP-Protocol-Version`, but have `Mcp-Method`, which belongs to 2026-07-28.",
+    reproduction:
+      "connect with `client.WithClientMode(client.ClientModeLegacyOnly)` and look at the second request and at its headers.",
+    report:
+      "In the legacy mode, `doConnect` sends `notifications/initialized` with the `id` null. A notification has no `id` at all: strict servers answer with 400, and a server that waits for the notification never sees it. Later requests lack `MCP-Protocol-Version: 2025-11-25`, which the transport requires, and have `Mcp-Method` and `Mcp-Name` instead, from which a server may conclude that the client speaks 2026-07-28. Please send the notification without an `id`, add the version, and leave the routing headers out in this mode.",
+  },
+  {
+    peer: "mcpkit",
+    direction: "connect",
+    capabilities: ["resource"],
+    title: "A resource of an mcpkit server cannot ask",
+    rule: "None: a server may offer as much as it wants. Multi Round-Trip Requests, supported requests: `prompts/get`, `resources/read` and `tools/call`.",
+    instead:
+      "`ResourceHandler` returns a `ResourceResult`, and `ResourceContext` has no `RequestInput`, so there is no way to write the resource of this errand, and the server does not have it.",
+    reproduction:
+      "write a resource handler that returns `ctx.RequestInput(…)`. It does not compile.",
+    report:
+      "Tools and prompts can return an `InputRequiredResult`, resources cannot: `ResourceHandler` returns the concrete `ResourceResult`. The specification lists `resources/read` among the requests that may take several rounds. Please let resource handlers return a sealed `ResourceResponse`, as prompts do, and give `ResourceContext` `RequestInput` and `InputResponse`.",
+  },
 ];

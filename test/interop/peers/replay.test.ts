@@ -3,11 +3,12 @@
 
 import { describe, expect, test } from "vitest";
 import { deviations } from "./deviations.ts";
-import { ourServer, withConnect, withOfficial } from "./our-side.ts";
+import { withConnect, withOfficial } from "./our-side.ts";
 import { byExchange, replayRequests, replayResponses } from "./replay.ts";
 import { pageAndMade } from "./table.ts";
-import { isLenient, transcripts } from "./transcript.ts";
-import type { Transcript } from "./transcript.ts";
+import { transcripts } from "./transcript.ts";
+import type { Passed, Transcript } from "./transcript.ts";
+import { serverFor } from "./tutorial.ts";
 
 const recorded = transcripts().filter(({ passed }) => passed.length > 0);
 const title = ({ peer, version, capability, direction }: Transcript) =>
@@ -18,7 +19,7 @@ describe("our server answers as it did", () => {
   test.concurrent.each(recorded.filter(isToParley).map((one) => [...title(one), one] as const))(
     "%s",
     async (_, { passed, capability }) => {
-      const app = ourServer({ lenientTaskRouting: isLenient(capability) });
+      const app = serverFor(capability);
       const { url } = await app.listen(0);
       const seen = await replayRequests(url, passed);
       await app.close();
@@ -36,6 +37,51 @@ describe("our client asks and ends as it did", () => {
     expect(await run(peer.url, errand)).toEqual(outcome);
     expect(peer.requests()).toEqual(passed.filter((one) => "request" in one));
     await peer.close();
+  });
+});
+
+// One run of each peer in each direction, and three ways in which the other side could have changed: a field, a status,
+// and the order.
+const changes: readonly ((passed: readonly Passed[]) => Passed[])[] = [
+  (passed) => altered(passed, (text) => text.replace('"text":', '"texts":')),
+  (passed) => altered(passed, (text) => text.replace('"status":200', '"status":201')),
+  (passed) => passed.toReversed(),
+];
+
+function altered(passed: readonly Passed[], change: (text: string) => string): Passed[] {
+  return passed.map((one): Passed =>
+    "request" in one ? one : JSON.parse(change(JSON.stringify(one))),
+  );
+}
+
+const oneOfEach = recorded.filter(({ capability }) => capability === "form");
+
+describe("a run that changed is noticed", () => {
+  test.concurrent.each(oneOfEach.filter(isToParley).map((one) => [...title(one), one] as const))(
+    "%s",
+    async (_, { passed, capability }) => {
+      const app = serverFor(capability);
+      const { url } = await app.listen(0);
+      const seen = byExchange(await replayRequests(url, passed));
+      await app.close();
+      for (const change of changes) expect(seen).not.toEqual(byExchange(change(passed)));
+    },
+  );
+
+  test.concurrent.each(
+    oneOfEach.filter((one) => !isToParley(one)).map((one) => [...title(one), one] as const),
+  )("%s", async (_, { passed, direction, errand, outcome }) => {
+    const run = direction === "connect" ? withConnect : withOfficial;
+    const peer = await replayResponses(altered(passed, (text) => text.replace("Ada", "Eve")));
+    expect(await run(peer.url, errand)).not.toEqual(outcome);
+    const requests = peer.requests();
+    await peer.close();
+    const recordedOnes = passed.filter((one) => "request" in one);
+    expect(requests).toEqual(recordedOnes);
+    expect(requests.toReversed()).not.toEqual(recordedOnes);
+    expect(requests).not.toEqual(
+      recordedOnes.map((one) => JSON.parse(JSON.stringify(one).replace("Ada", "Eve"))),
+    );
   });
 });
 

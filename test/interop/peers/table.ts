@@ -31,7 +31,19 @@ const rows: readonly (readonly [string, string])[] = [
   ["legacy-form", "2025-11-25: a form"],
   ["legacy-rounds", "2025-11-25: several questions"],
   ["legacy-url", "2025-11-25: a page (URL mode)"],
+  ["tutorial-greet", "its tutorial, §2 and §9: one question"],
+  ["tutorial-state", "its tutorial, §2: the state comes back"],
+  ["tutorial-together", "its tutorial, §2: three kinds in one round"],
+  ["tutorial-sampling", "its tutorial, §3: sampling"],
+  ["tutorial-roots", "its tutorial, §3: roots"],
+  ["tutorial-progress", "its tutorial, §5: progress"],
+  ["tutorial-rounds", "its tutorial, §9: two rounds"],
+  ["tutorial-task", "its tutorial, §10: a question, then a task"],
 ];
+
+/** A tutorial has rows only where it was done. */
+const isShown = (all: readonly Transcript[], capability: string) =>
+  !capability.startsWith("tutorial-") || all.some((one) => one.capability === capability);
 
 const columns: readonly (readonly [Direction, string])[] = [
   ["to-parley", "its client → Parley"],
@@ -67,10 +79,12 @@ function tableOf(peer: string, all: readonly Transcript[]): string[] {
   const [{ version } = { version: "" }] = all;
   const cells = [
     ["", ...columns.map(([, heading]) => heading)],
-    ...rows.map(([capability, what]) => [
-      what,
-      ...columns.map(([direction]) => cell(all, direction, capability)),
-    ]),
+    ...rows
+      .filter(([capability]) => isShown(all, capability))
+      .map(([capability, what]) => [
+        what,
+        ...columns.map(([direction]) => cell(all, direction, capability)),
+      ]),
   ];
   const widths = [0, 1, 2, 3].map((at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
   const [heading = "", ...lines] = cells.map(

@@ -92,7 +92,7 @@ function numbered(passed: readonly Passed[]): Passed[] {
     if (!("request" in one)) continue;
     numbers.set(one.request, numbers.size + 1);
     const { id, method } = messageOf(one);
-    if (method !== undefined && id !== undefined) ids.set(id, ids.size + 1);
+    if (method !== undefined && id !== undefined && id !== null) ids.set(id, ids.size + 1);
   }
   return passed.map((one) => {
     const number = numbers.get(numberOf(one)) ?? 0;
