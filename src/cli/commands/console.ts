@@ -32,17 +32,17 @@ of the development server. Without them it shows status, tool, times and runs,
 and you can cancel. What you do is noted in the audit under your name.
 
 Options
-  --name NAME       the name of the server, as in parley({ name }); what it sealed
-                    opens only under its name (default: as the audit has it)
+  --name NAME       the name of the server, as in parley({ name }); what it
+                    sealed opens only under its name (default: from the audit)
   --principal TEXT  who you are when you call: what parley({ principal }) gives
-                    for your calls. You need it to decide about approvals, because
-                    nobody decides about their own request
+                    for your calls. You need it to decide about approvals,
+                    because nobody decides about their own request
   --keys-file FILE  a file with the keys
   --schema NAME     Postgres: the schema of its tables (default: parley)
   --port N          the port to listen on (default: any that is free)
 
 Examples
-  PARLEY_KEYS=… npx mcp-parley console "$DATABASE_URL" --name shop --principal bo
+  npx mcp-parley console "$DATABASE_URL" --keys-file keys --principal bo
   npx mcp-parley console .parley/parley.db
 
 Exit codes
