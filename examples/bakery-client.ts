@@ -3,9 +3,11 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { withTasks } from "mcp-parley/client";
 import { expect, onTestFinished, vi } from "vitest";
-import { patience } from "../test/patience.ts";
 import { TaskClient } from "./task-client.ts";
 import type { Task } from "./task-client.ts";
+
+/** Every look starts instances, and each takes a while on a busy machine. */
+const patience = { timeout: 240_000 };
 
 /** What people say in the tests, by the name of the field. */
 const said: Readonly<Record<string, string | number>> = {
