@@ -8,6 +8,9 @@ import type { AddressInfo } from "node:net";
 import { oauth } from "mcp-parley/oauth";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
+import { read } from "../../src/token/format.ts";
+import { parseKeys } from "../../src/token/keyring.ts";
+import { keys } from "../interop/errands.ts";
 import { textIn } from "../wire/post.ts";
 import { callback, done, linkIn, served, site, whoAmI } from "./served.ts";
 import type { Served, ServedOptions } from "./served.ts";
@@ -341,7 +344,7 @@ describe("a token endpoint that misbehaves is left after a bounded time and size
   });
 });
 
-test("no token, code, verifier or secret in a log, an audit record, a requestState or a page", async () => {
+test("no token, code, verifier or secret in a log, a journal, an audit record, a requestState or a page [D14]", async () => {
   const secrets = new Set<string>();
   const made = await served(
     (app, github) => {
@@ -366,7 +369,12 @@ test("no token, code, verifier or secret in a log, an audit record, a requestSta
   });
   secrets.add(made.server.clientSecret);
   expect(secrets.size).toBe(3);
+  // The journal is sealed in the requestState, so that looking at it from outside proves nothing.
+  const state = read("v1", String(next.result?.["requestState"]), parseKeys(keys));
+  const journal = state.kind === "read" ? state.payload.toString() : "";
+  expect(journal).toContain('"github"');
   const written = [
+    journal,
     made.log(),
     JSON.stringify(made.audit),
     shown.text,

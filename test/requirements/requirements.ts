@@ -632,7 +632,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: "D14",
     says: "Credentials of third parties do not reach the client.",
-    notOurs: "the author's page keeps them; what a step returns is sealed (D4)",
+    test: "no token, code, verifier or secret in a log, a journal, an audit record, a requestState or a page",
   },
   {
     id: "D15",
