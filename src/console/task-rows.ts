@@ -90,7 +90,6 @@ export async function rowOf(
   const reason = reasonFor(task, {
     now,
     workers,
-    since,
     silenceMs: Math.max(lateMs, view.store.leaseMs),
     cause:
       cause && shown(view, operator, ({ open: unseal }) => unseal(cause, places.cause(callId))),

@@ -13,8 +13,6 @@ export interface Surroundings {
   readonly workers: SeenWorkers["workers"];
   /** How long a worker may be silent before it counts as gone. */
   readonly silenceMs: number;
-  /** Since when the task waits for each wire key. */
-  readonly since: ReadonlyMap<string, number>;
   /** Why the last run failed, if that may be shown. */
   readonly cause: string | undefined;
 }
@@ -88,15 +86,14 @@ function attempts({ fruitless }: TaskListing, { cause }: Surroundings): string {
   return cause === undefined ? `${runs}.` : `${runs}. The last one failed with: ${cause}`;
 }
 
-function waitText(task: TaskListing, { now, since }: Surroundings): string {
-  const texts = task.waits.map(({ kind, key, wire, group, dueAt }) => {
-    const started = since.get(wire);
-    const age = started === undefined ? "" : ` for ${lasting(now - started)}`;
+/** Without how long it has waited: the page shows that beside it, and counts on while this text would stand still. */
+function waitText(task: TaskListing, { now }: Surroundings): string {
+  const texts = task.waits.map(({ kind, key, group, dueAt }) => {
     if (kind === "timer") return `sleeps for another ${lasting((dueAt ?? now) - now)}`;
-    if (kind === "question") return `has waited${age} for its client to answer "${key}"`;
+    if (kind === "question") return `waits for its client to answer "${key}"`;
     const who =
       group === undefined ? `"${key}" to be delivered` : `group ${group} to answer "${key}"`;
-    return `has waited${age} for ${who}`;
+    return `waits for ${who}`;
   });
   if (texts.length === 0) return "It waits.";
   const some = texts.slice(0, 3).join(", and ");

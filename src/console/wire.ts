@@ -265,7 +265,7 @@ export interface EntryFacts {
   readonly error?: string;
   /** The undo of this step, if it has one. */
   readonly undo?: string;
-  /** In development: the line of code that asked for it, such as `deploy.ts:12`. */
+  /** Of a call of rounds: the line of code that asked for it, such as `deploy.ts:12`. */
   readonly line?: string;
 }
 

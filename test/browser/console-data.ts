@@ -283,7 +283,6 @@ const step = (
   value,
   digest: `3f9a2c11d0${seq}`,
   idempotencyKey: `01J9ZX3C5T8K/${key}`,
-  line: `refund.ts:${14 + seq * 3}`,
 });
 
 /** A task with 500 entries, made by ten runs. */

@@ -259,6 +259,8 @@ test("the one stuck task among 100 000 is found, with the reason, in two clicks"
       due_at: "case when n = 73512 then created_at - 3600000 end",
       waits: "'[]'",
       worker: "null",
+      wait_group: "null",
+      wait_since: "null",
       created_at: "created_at - n",
       updated_at: "updated_at - n",
     };

@@ -1,11 +1,12 @@
 // Writes pictures of every screen of the console to the folder `pictures`, to look at: `npm run console:pictures`. With
-// `--readme`, it writes the two that the README shows.
+// `--readme`, it writes the two that the README shows, of a real app beside real replicas.
 
 import { mkdirSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { openBrowser } from "./chromium.ts";
 import { bigTask, calls, openTask } from "./console-data.ts";
 import { openDesk } from "./console-desk.ts";
+import { takeForReadme } from "./console-readme.ts";
 import { goTo, withPage } from "./console-tools.ts";
 
 interface Picture {
@@ -91,8 +92,7 @@ async function take(
 
 if (process.argv.includes("--readme")) {
   mkdirSync("docs/pictures", { recursive: true });
-  await take("inbox", "docs/pictures", 1200, 640, "light", false);
-  await take("task", "docs/pictures", 1200, 760, "dark", false);
+  await takeForReadme(browser, "docs/pictures");
 } else {
   for (const [width, height] of Object.entries(heights)) {
     for (const colorScheme of ["light", "dark"] as const) {

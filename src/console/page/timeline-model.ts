@@ -68,13 +68,15 @@ export function timelineOf(told: Told): Timeline {
     last = Math.max(last, row.to);
   }
   for (const wait of told.waits) {
+    const since = wait.since ?? last;
     rows.push({
       id: `w-${wait.kind}-${wait.key}`,
       lane: wait.kind === "timer" ? "clock" : "people",
       what: waitWords[wait.kind],
       key: wait.key,
-      from: wait.since ?? last,
-      to: now,
+      from: since,
+      // The clock of the page moves on in steps, so it can be behind a wait that has just begun.
+      to: Math.max(now, since),
       isOpen: true,
       isBad: false,
       epoch: undefined,
@@ -82,7 +84,7 @@ export function timelineOf(told: Told): Timeline {
     });
   }
   const ended = Math.max(told.updatedAt, last, ...runs.map(({ until }) => until));
-  const to = isOver ? ended : Math.max(now, ended);
+  const to = Math.max(isOver ? ended : now, ended, ...rows.map((row) => row.to));
   const serverMs = covered(runs.map((run) => [run.beganAt, run.until]));
   const waited = rows.flatMap((row): Span[] => (row.lane === "people" ? [[row.from, row.to]] : []));
   // A run can go on while a person thinks: that time is the server's.
@@ -129,7 +131,7 @@ function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row 
     id: `e-${entry.seq}`,
     lane,
     what,
-    key: entry.key || what,
+    key: nameOf(entry.key, what),
     from: Math.min(at, entry.ms === undefined ? begun : at - entry.ms),
     to: at,
     isOpen: false,
@@ -137,6 +139,12 @@ function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row 
     epoch: entry.epoch,
     entry,
   };
+}
+
+/** The key as its author knows it. The engine marks its own keys with a tilde. */
+function nameOf(key: string | undefined, what: string): string {
+  if (!key || key.startsWith("~")) return what;
+  return key.replace(/~aside$/, " · notify");
 }
 
 /** Whether the row was new in a run, replayed in it, or not known to it. */

@@ -99,3 +99,23 @@ test("a task without runs and entries has an axis", () => {
   expect(bare.rows).toEqual([]);
   expect(piecesOf(bare.runs, bare.from, bare.to, 100)).toHaveLength(1);
 });
+
+test("a wait that began after the page's last look at the clock has lasted for no time, at the right end", () => {
+  const since = told.now + 500;
+  const { rows, to } = timelineOf({
+    ...told,
+    waits: [{ key: "pay", kind: "approval", since }],
+  });
+  expect(rows.at(-1)).toMatchObject({ key: "pay", from: since, to: since });
+  expect(to).toBe(since);
+});
+
+test("keys that the engine made up are shown as what they are", () => {
+  const entries = [
+    { seq: 0, kind: "background", key: "~background-1", bytes: 1 },
+    { seq: 1, kind: "step", key: "pay~aside", bytes: 1 },
+    { seq: 2, kind: "step", key: "pay", bytes: 1 },
+  ] as const;
+  const { rows } = timelineOf({ ...told, entries, waits: [] });
+  expect(rows.map(({ key }) => key)).toEqual(["background", "pay · notify", "pay"]);
+});
