@@ -39,6 +39,7 @@ export default defineConfig({
       { find: /^mcp-parley\/testing\/store$/, replacement: source("src/testing/store/index.ts") },
       { find: /^mcp-parley\/sqlite$/, replacement: source("src/tasks/stores/sqlite/index.ts") },
       { find: /^mcp-parley\/postgres$/, replacement: source("src/tasks/stores/postgres/index.ts") },
+      { find: /^mcp-parley\/durable-object$/, replacement: source("src/durable-object/index.ts") },
       { find: /^mcp-parley\/store$/, replacement: source("src/tasks/index.ts") },
       { find: /^mcp-parley\/drafts$/, replacement: source("src/draft/index.ts") },
       { find: /^mcp-parley\/console$/, replacement: source("src/console/index.ts") },

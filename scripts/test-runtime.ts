@@ -4,6 +4,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import {
   copyFileSync,
   cpSync,
@@ -20,13 +21,15 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { newKey } from "../src/token/keyring.ts";
+import { contract } from "../test/runtime/cloudflare/contract.ts";
+import { flow } from "../test/runtime/cloudflare/flow.ts";
+import type { Running } from "../test/runtime/cloudflare/flow.ts";
 import { smoke } from "../test/runtime/smoke.ts";
 import { root } from "./package.ts";
-import { ownKiB, writeProgram } from "./runtime-program.ts";
+import { ownKiB, writeCloudflare, writeContract, writeProgram } from "./runtime-program.ts";
 import { type Runtime, runtimes } from "./runtimes.ts";
+import { writeConfig } from "./workerd-config.ts";
 
-/** The oldest date that docs/serve.md names. From then on, `process.env` holds the variables of a Worker. */
-const compatibilityDate = "2025-04-01";
 /** What this package may add to a Worker. */
 const mostKiB = 150;
 /** How long a runtime may take to start on a busy machine. */
@@ -80,11 +83,12 @@ function put(dist: string, folder: string): void {
   cpSync(dist, join(place, "dist"), { recursive: true });
 }
 
+const key = newKey("smoke");
+
 /** Starts the program. Resolves to its process and its address. */
 async function started(runtime: Runtime, folder: string, program: string) {
   const executable = runtime.executable(join(folder, "node_modules"));
-  const key = newKey("smoke");
-  const args = [...runtime.args, runtime.isWorker === true ? config(folder, key) : program];
+  const args = [...runtime.args, program];
   const child = spawn(executable, args, {
     cwd: mkdtempSync(join(tmpdir(), "parley-smoke-")),
     env: { ...process.env, PARLEY_KEYS: key },
@@ -116,24 +120,42 @@ async function address(child: ChildProcess, channel: 1 | 3): Promise<string> {
   throw new Error("It ended before it served anything.");
 }
 
-/** The configuration of workerd, beside the Worker. */
-function config(folder: string, key: string): string {
-  const file = join(folder, "worker.capnp");
-  writeFileSync(
-    file,
-    `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "main", worker = (
-    modules = [(name = "worker", esModule = embed "worker.js")],
-    compatibilityDate = "${compatibilityDate}",
-    compatibilityFlags = ["nodejs_compat"],
-    bindings = [(name = "PARLEY_KEYS", text = "${key}")],
-  ))],
-  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
-);
-`,
+/** Runs a Worker with an object, on storage that outlives its process. */
+async function withObject(
+  runtime: Runtime,
+  folder: string,
+  script: string,
+  use: (running: Running) => Promise<unknown>,
+): Promise<void> {
+  const storage = mkdtempSync(join(tmpdir(), "parley-objects-"));
+  const config = writeConfig(folder, { script, key, storage });
+  let current: ChildProcess | undefined;
+  const start = async (): Promise<Running> => {
+    const { child, url } = await started(runtime, folder, config);
+    current = child;
+    const restart = async () => {
+      const hasEnded = once(child, "exit");
+      child.kill("SIGKILL");
+      await hasEnded;
+      return start();
+    };
+    return { url, restart };
+  };
+  try {
+    await use(await start());
+  } finally {
+    current?.kill("SIGKILL");
+    rmSync(storage, { recursive: true, force: true });
+  }
+}
+
+async function tryCloudflare(runtime: Runtime, folder: string): Promise<void> {
+  await withObject(runtime, folder, await writeContract(folder), ({ url }) =>
+    contract(url, (line) => console.log(line)),
   );
-  return file;
+  await withObject(runtime, folder, await writeCloudflare(folder), (running) =>
+    flow(running, (line) => console.log(line)),
+  );
 }
 
 async function tryOut(name: string, runtime: Runtime, dist: string): Promise<void> {
@@ -147,12 +169,14 @@ async function tryOut(name: string, runtime: Runtime, dist: string): Promise<voi
     console.log(`  ${size.toFixed(1)} KiB of the Worker, gzipped, are mcp-parley`);
     if (size > mostKiB) throw new Error(`mcp-parley may take at most ${mostKiB} KiB of a Worker.`);
   }
-  const { child, url } = await started(runtime, folder, program);
+  const main = isWorker ? writeConfig(folder, { script: "worker.js", key }) : program;
+  const { child, url } = await started(runtime, folder, main);
   try {
     await smoke(url, !isWorker, (line) => console.log(line));
   } finally {
     child.kill("SIGKILL");
   }
+  if (isWorker) await tryCloudflare(runtime, folder);
 }
 
 const dist = mkdtempSync(join(tmpdir(), "parley-dist-"));

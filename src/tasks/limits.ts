@@ -64,6 +64,17 @@ export function logTooLarge(tool: string, bytes: number, limit: number): ParleyE
   );
 }
 
+const inMb = (bytes: number): string => `${Math.round(bytes / 1024 / 102.4) / 10} MB`;
+
+/** What is to be kept is larger than a row of the store may be. Only Durable Objects have such a limit. */
+export function recordTooLarge(what: string, bytes: number, limit: number): ParleyError {
+  return new ParleyError(
+    "log_too_large",
+    `${what} is ${inMb(bytes)}, and a Durable Object keeps at most ${inMb(limit)} in a row. ` +
+      "Keep an id instead of the contents.",
+  );
+}
+
 /** The handler has more questions open than it may have. */
 export function tooManyQuestions(tool: string, count: number, limit: number): ParleyError {
   return new ParleyError(

@@ -310,9 +310,14 @@ export class TaskRuntime {
 
   /** Yields every state of a task after revision `since`, until the task ends or the signal aborts. */
   watch(id: string, since: number, signal: AbortSignal): AsyncIterable<TaskSnapshot> {
+    return this.#following().follow(id, since, signal, this.#reader.open);
+  }
+
+  #following(): Followers {
     const { store, observer } = this.#options;
+    if (store.isPerRequest === true) return new Followers(store, observer);
     this.#followers ??= new Followers(store, observer);
-    return this.#followers.follow(id, since, signal, this.#reader.open);
+    return this.#followers;
   }
 
   /** Which of these tasks the caller can follow. It reads no contents, however large the tasks are. */
@@ -333,9 +338,7 @@ export class TaskRuntime {
     signal: AbortSignal,
     failed: (error: unknown) => void,
   ): AsyncIterable<TaskSnapshot> {
-    const { store, observer } = this.#options;
-    this.#followers ??= new Followers(store, observer);
-    return this.#followers.followAll(ids, gapMs, signal, (task) => {
+    return this.#following().followAll(ids, gapMs, signal, (task) => {
       if (task.principal !== (principal ?? "")) return undefined;
       try {
         return this.#reader.open(task);

@@ -81,6 +81,13 @@ export interface TaskStore extends Store {
     ids: readonly string[],
     principal?: string,
   ) => Promise<ReadonlyMap<string, number>>;
+  /**
+   * Whether nothing that waits may be shared between requests, as on Workers, where a timer ends with the request that
+   * set it. Default: no.
+   */
+  readonly isPerRequest?: boolean | undefined;
+  /** The largest record that the store can keep, in bytes. Default: there is no such limit. */
+  readonly mostBytes?: number | undefined;
   /** Whether the hints of other processes arrive here. Readers of streams look more often if they do not. Default: no. */
   readonly hearsOthers?: (() => boolean) | undefined;
   /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */

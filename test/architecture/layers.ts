@@ -42,6 +42,10 @@ export const layers: Readonly<Record<string, Layer>> = {
     holds: "the plug-in `mcp-parley/oauth`: accounts of callers at other services",
     mayImport: ["util", "protocol", "replay", "token", "tasks", "ui", "server"],
   },
+  "durable-object": {
+    holds: "`mcp-parley/durable-object`: the SQLite store in Cloudflare's Durable Objects",
+    mayImport: ["util", "tasks", "server"],
+  },
   testing: {
     holds: "`play`, `crashTest` and the store contract",
     mayImport: ["util", "protocol", "replay", "token", "tasks", "server"],

@@ -239,6 +239,10 @@ test("each entry exports exactly these names", async () => {
     "migrationSql",
     "sqliteStore",
   ]);
+  expect(Object.keys(await import("mcp-parley/durable-object")).toSorted()).toEqual([
+    "durableObjectStore",
+    "taskObject",
+  ]);
   expect(Object.keys(await import("mcp-parley/postgres")).toSorted()).toEqual([
     "StoreUnavailableError",
     "migrationSql",

@@ -89,7 +89,7 @@ export class Work {
     this.runtime = new TaskRuntime({
       store,
       sealer: sealerOf(core),
-      programs: { names: () => this.#names(), get: (tool) => this.#program(tool) },
+      programs: { names: () => this.tools, get: (tool) => this.#program(tool) },
       limits: limitsOf(core),
       observer: this.#observer(),
       isDevelopment: core.environment.isDevelopment,
@@ -151,7 +151,8 @@ export class Work {
     return workerName(`${host}-${process.pid ?? 0}-${random}`, this.#core.version);
   }
 
-  #names(): string[] {
+  /** The tools whose calls a worker here can run. */
+  get tools(): string[] {
     return (
       [...this.#registrations]
         // Calls of a tool with `once` never become tasks, but their steps may have to be undone.

@@ -4,6 +4,7 @@
 // Everything that the run records goes to the store, under the fence of the claim, before it has any effect outside. If
 // something goes wrong here, the task stays as the store has it, and the next claim continues from there.
 
+import { ParleyError } from "../../errors.ts";
 import type { Carrier } from "../../replay/carrier.ts";
 import type { Entry } from "../../replay/journal.ts";
 import type { Open, Outcome } from "../../replay/outcome.ts";
@@ -345,7 +346,13 @@ export class Execution {
   async #end(outcome: Ended, facts: TaskFacts): Promise<void> {
     const hasThrown = outcome.kind === "failed";
     if (hasThrown) await this.#recordLeft();
-    await this.#finish(await this.#program.ending(outcome, facts), hasThrown);
+    try {
+      await this.#finish(await this.#program.ending(outcome, facts), hasThrown);
+    } catch (error) {
+      if (hasThrown || !(error instanceof ParleyError)) throw error;
+      // The result is larger than the store can keep.
+      await this.#end({ kind: "failed", error, entries: outcome.entries }, facts);
+    }
   }
 
   /** Waits for the bodies that are to be undone, and records how they ended (U3). If that fails, it stays unknown. */

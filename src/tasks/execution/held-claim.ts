@@ -1,5 +1,6 @@
 // A worker's claim on a task: its lease, the writes that it makes under its fence, and how it is lost.
 
+import { ParleyError } from "../../errors.ts";
 import { Stop } from "../../replay/stop.ts";
 import type { StopReason } from "../../replay/stop.ts";
 import { errorText } from "../../util/error-text.ts";
@@ -113,6 +114,8 @@ export class HeldClaim {
       try {
         isWritten = await write();
       } catch (error) {
+        // The store works, and will never take this.
+        if (error instanceof ParleyError) throw error;
         observer.storeFailed(error);
         if (this.lease.isOver) throw this.#lost("LostLease");
         if (clock.now() > giveUpAt) throw new UnwrittenError(errorText(error), { cause: error });

@@ -4,7 +4,7 @@
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Entry } from "../../replay/journal.ts";
 import type { Open } from "../../replay/outcome.ts";
-import { logTooLarge, tooManyQuestions } from "../limits.ts";
+import { logTooLarge, recordTooLarge, tooManyQuestions } from "../limits.ts";
 import { openArrival } from "../decisions.ts";
 import { bytesOf } from "../moves.ts";
 import type { AskedOpen, Prepared } from "../program.ts";
@@ -78,10 +78,18 @@ export class TaskJournal {
     const streamed = this.#parts.recording(entry.key);
     const expired = entry.kind === "expired" ? entry.key : undefined;
     const more = { undos, streamed, took, expired };
-    await this.#write((seq) => entryRecord(this.#deps.sealer, callId, seq, entry), [], more);
+    await this.#write((seq) => this.#checked(entry, entryRecord(this.#deps.sealer, callId, seq, entry)), [], more);
     if (streamed !== undefined) this.#parts.recorded(entry.key);
     this.#undos = undos ?? this.#undos;
     this.entries.push(entry);
+  }
+
+  /** Throws if the store cannot keep this record. */
+  #checked({ kind, key }: Entry, record: Sealed): Sealed {
+    const { mostBytes = Infinity } = this.#deps.store;
+    if (record.length <= mostBytes) return record;
+    const what = kind === "step" ? `Step "${key}"` : `The record of "${key}"`;
+    throw recordTooLarge(what, record.length, mostBytes);
   }
 
   /** Records that the entries from this one on no longer count, and puts their answers back into the inbox. */

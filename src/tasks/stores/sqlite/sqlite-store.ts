@@ -34,6 +34,7 @@ export interface SqliteStoreSettings {
   /** The file, or how to open a database that no other process uses. */
   readonly path: string | (() => Promise<SqliteDatabase>);
   readonly leaseMs?: number | undefined;
+  readonly mostBytes?: number | undefined;
   /** The clock. All processes that share the file are on one machine, so they have the same one. */
   readonly now?: (() => number) | undefined;
 }
@@ -63,6 +64,7 @@ type Changed = (task: TaskRecord, isNews?: boolean) => TaskRecord;
 export class SqliteStore implements TaskStore {
   readonly "~store" = "sqlite";
   readonly leaseMs: number;
+  readonly mostBytes: number | undefined;
   readonly #path: SqliteStoreSettings["path"];
   readonly #now: () => number;
   readonly #hints: CommitHints;
@@ -72,12 +74,13 @@ export class SqliteStore implements TaskStore {
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor({ path, leaseMs, now }: SqliteStoreSettings) {
+  constructor({ path, leaseMs, mostBytes, now }: SqliteStoreSettings) {
     this.#path = path;
     this.#hints = new CommitHints(
       typeof path === "string" ? () => this.#connection?.version?.() : undefined,
     );
     this.leaseMs = Math.ceil(leaseMs ?? 10_000);
+    this.mostBytes = mostBytes;
     this.#now = now ?? Date.now;
   }
 

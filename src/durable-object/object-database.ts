@@ -1,0 +1,57 @@
+// SQLite in the storage of a Durable Object, as the SQLite store uses it.
+
+import type { SqliteDatabase } from "../tasks/stores/sqlite/driver.ts";
+import { isText } from "../tasks/stores/sqlite/driver.ts";
+import { recordTooLarge } from "../tasks/limits.ts";
+import type { ObjectStorage } from "./platform.ts";
+
+/** What the platform keeps in one row, at most. */
+export const rowBytes: number = 2 * 1024 * 1024;
+
+type Value = Parameters<ObjectStorage["sql"]["exec"]>[1];
+
+/** The database of an object. `changed` is called at the end of each transaction, and belongs to it. */
+export function objectDatabase(storage: ObjectStorage, changed: () => void): SqliteDatabase {
+  const run = (sql: string, values: readonly Value[]) => {
+    values.forEach(check);
+    try {
+      return storage.sql.exec(sql, ...values).toArray();
+    } catch (error) {
+      throw isTooBig(error) ? recordTooLarge("A row", bytesOf(values), rowBytes) : error;
+    }
+  };
+  return {
+    exec: (sql) => void storage.sql.exec(sql),
+    // The platform prepares a statement when it first runs, and keeps it.
+    prepare: (sql) => ({
+      run: (...values) => void run(sql, values),
+      all: (...values) => run(sql, values),
+    }),
+    close: () => {},
+    transaction: (operation) =>
+      storage.transactionSync(() => {
+        const value = operation();
+        changed();
+        return value;
+      }),
+  };
+}
+
+const bytesOf = (values: readonly Value[]): number =>
+  values.reduce((sum: number, value) => sum + Buffer.byteLength(String(value)), 0);
+
+function check(value: Value): void {
+  if (typeof value !== "string") return;
+  if (!isText(value)) {
+    throw new TypeError(
+      "SQLite cannot keep text with a NUL character or half of a surrogate pair.",
+    );
+  }
+  // A character takes up to three bytes, so most texts need not be measured.
+  if (value.length * 3 <= rowBytes) return;
+  const bytes = Buffer.byteLength(value);
+  if (bytes > rowBytes) throw recordTooLarge("A value", bytes, rowBytes);
+}
+
+const isTooBig = (error: unknown): boolean =>
+  error instanceof Error && /SQLITE_TOOBIG/.test(error.message);
