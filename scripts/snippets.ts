@@ -2,7 +2,8 @@
 //
 // In a Markdown file, or in a doc comment of src/, a code fence after
 //   <!-- source: examples/hello-ask/server.ts#server -->
-// holds that region of that file. Between `<!-- generated: layers -->` and `<!-- end -->` stands the table of layers.
+// holds that region of that file. Between `<!-- generated: layers -->` and `<!-- end -->` stands the table of layers, and
+// so do the tables of docs/scale.md, which are computed from measured costs.
 //
 // Usage: npx tsx scripts/snippets.ts [--check]
 // Without `--check` it rewrites what differs. With it, it changes nothing and fails. Differences in layout do not count,
@@ -11,6 +12,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { scaleTables } from "../bench/scale/report.ts";
 import { layerTable } from "../test/architecture/layers.ts";
 
 const isCheck = process.argv.includes("--check");
@@ -23,7 +25,10 @@ const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => join("src", file));
 
-const generated: Readonly<Record<string, () => string>> = { layers: layerTable };
+const generated: Readonly<Record<string, () => string>> = {
+  layers: layerTable,
+  ...scaleTables,
+};
 
 /** The first group is the start of every line: nothing in Markdown, ` * ` in a doc comment. */
 const fence =
