@@ -27,7 +27,7 @@ const measure = `
   globalThis.shifts = [];
   new PerformanceObserver((list) => {
     for (const { value, sources } of list.getEntries()) {
-      // Less than a thousandth of a pixel on average is rounding, and nobody sees it.
+      // This is a small element that moves by a pixel when its text is rounded. Nobody sees it.
       if (value < 0.00002) continue;
       const moved = sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? "something");
       globalThis.shifts.push(value + ": " + moved.join(" | "));
