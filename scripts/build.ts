@@ -64,6 +64,8 @@ function dropUnusedDeclarations(): void {
 
 const entries: Readonly<Record<string, string>> = {
   ...Object.fromEntries(libraryEntries().map(({ file }) => [file, `${file}.ts`])),
+  "node-only": "server/node-only.ts",
+  "no-node": "server/no-node.ts",
   "cli/main": "cli/main.ts",
   "cli/demo-replica": "cli/demo/replica.ts",
   "cli/demo-tool": "cli/demo/tool.ts",
@@ -90,6 +92,8 @@ const resolution = (vendored: Vendored): Plugin => ({
       const file = relative(source, resolve(args.resolveDir, args.path)).replaceAll("\\", "/");
       // The demo shows people this file, so it is not merged with others.
       if (file === "cli/demo/tool.ts") return { path: "./demo-tool.js", external: true };
+      // A Worker gets another file, by the conditions in package.json.
+      if (file === "server/node-only.ts") return { path: "#node-only", external: true };
       const isCopied = isOfCommand(args) && file.startsWith("client/");
       return isCopied ? { path: file, namespace: "command" } : undefined;
     });

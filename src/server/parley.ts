@@ -16,15 +16,12 @@ import type { Core } from "./core.ts";
 import { definePrompt } from "./define/prompt.ts";
 import { Registry } from "./define/registry.ts";
 import { defineResource } from "./define/resource.ts";
-import { defaultConsole } from "./dev/console-by-default.ts";
 import { defineTool } from "./define/tool.ts";
 import { UndoRegistry } from "./define/undo.ts";
 import { handleTo } from "./define/handles.ts";
 import { remember } from "./inside.ts";
 import { checkName, implementationOf, sdkServer } from "./implementation.ts";
-import { HttpEntry } from "./http/fast/fast-entry.ts";
-import { isLoopback, listen, type Listener, strangerWarning } from "./http/listen.ts";
-import { nodeHandler } from "./http/node.ts";
+import type { Listener } from "./http/listen.ts";
 import { metadataHandler, namingMetadata } from "./http/resource-metadata.ts";
 import { RouteCache } from "./http/fast/route-cache.ts";
 import { Serving } from "./http/web.ts";
@@ -33,16 +30,25 @@ import { healthOf } from "./ops/health.ts";
 import { resolveKeys } from "./ops/keys.ts";
 import { checkMayServe } from "./ops/worker-only.ts";
 import { loggerFor } from "./ops/logger.ts";
-import { closeOnSignal, closeWithClient } from "./ops/signals.ts";
 import { StartCheck } from "./ops/start-check.ts";
 import { telemetry } from "./ops/telemetry.ts";
 import { Attachments } from "./sdk/attachments.ts";
 import { draftTasksOf } from "./sdk/draft-tasks.ts";
-import { serveOverStdio } from "./sdk/stdio-server.ts";
 import { addContinueCall, addTool, type Continuable, continues } from "./pause/call-tools.ts";
 import type { RoundResponse } from "./round/request.ts";
 import { following } from "./tasks/after-response.ts";
-import { storeByDefault } from "./tasks/default-store.ts";
+import {
+  closeOnSignal,
+  closeWithClient,
+  defaultConsole,
+  HttpEntry,
+  isLoopback,
+  listen,
+  nodeHandler,
+  serveOverStdio,
+  storeByDefault,
+  strangerWarning,
+} from "./node-only.ts";
 import { noStore } from "./tasks/store-needed.ts";
 import { Work } from "./tasks/task-engine.ts";
 import { decide } from "./approvals/decide.ts";

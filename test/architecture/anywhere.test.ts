@@ -8,6 +8,8 @@ import type { BuildOptions, OutputFile, Plugin } from "esbuild";
 import { expect, test } from "vitest";
 import type { App } from "mcp-parley";
 import { root } from "../../scripts/package.ts";
+import * as noNode from "../../src/server/no-node.ts";
+import * as nodeOnly from "../../src/server/node-only.ts";
 
 const allowed = ["async_hooks", "buffer", "crypto", "events", "path", "process", "url", "zlib"];
 
@@ -135,3 +137,10 @@ function loaded(
   run(...Object.values(scope), module, module.exports);
   return module.exports.made ?? [];
 }
+
+test("what a Worker gets in place of what needs Node has the same names, and says what to do", () => {
+  expect(Object.keys(noNode).toSorted()).toEqual(Object.keys(nodeOnly).toSorted());
+  expect(() => noNode.isLoopback("127.0.0.1")).toThrow(
+    "app.listen() needs Node, Bun or Deno. In a Worker, use app.fetch.",
+  );
+});

@@ -77,14 +77,17 @@ test("the package contains these files and no others", () => {
   const { bin: commands, exports } = manifest();
   const named = [...Object.values(commands), ...Object.values(exports).flatMap(targetsOf)];
   expect(named.filter((file) => !files.includes(file.replace(/^\.\//, "")))).toEqual([]);
-  // The code is in the entries, in the chunks that they share, and in two files for the demo.
+  // The code is in the entries, in the chunks that they share, in what a Worker gets or does not get, and in two files for the
+  // demo.
   const code = built.filter(
     (file) => file.endsWith(".js") && !/^dist\/(chunks|vendor)\//.test(file),
   );
   expect(code.filter((file) => !named.includes(`./${file}`) && !named.includes(file))).toEqual([
     "dist/cli/demo-replica.js",
     "dist/cli/demo-tool.js",
+    "dist/no-node.js",
     "dist/node-check.js",
+    "dist/node-only.js",
   ]);
 });
 
