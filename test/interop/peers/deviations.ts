@@ -1,11 +1,13 @@
 // Where a run with a peer does not end as it has to: whose deviation it is, the rule, how to reproduce it, and the words
 // of a report.
 
+import { nevaDeviations } from "./neva/deviations.ts";
+import { rmcpDeviations } from "./rmcp/deviations.ts";
 import type { Direction } from "./transcript.ts";
 
 export interface Deviation {
   readonly peer: string;
-  readonly direction: Direction;
+  readonly direction: Direction | readonly Direction[];
   readonly capabilities: readonly string[];
   /** What shows it in a run that ends as it has to in spite of it. */
   readonly sign?: string;
@@ -19,6 +21,15 @@ export interface Deviation {
   /** What to write to the project. */
   readonly report: string;
 }
+
+/** Whether a deviation explains a run. */
+export const explains = (
+  { peer, direction, capabilities }: Deviation,
+  run: { readonly peer: string; readonly direction: Direction; readonly capability: string },
+): boolean =>
+  peer === run.peer &&
+  [direction].flat().includes(run.direction) &&
+  capabilities.includes(run.capability);
 
 export const deviations: readonly Deviation[] = [
   {
@@ -111,4 +122,6 @@ export const deviations: readonly Deviation[] = [
     report:
       "Tools and prompts can return an `InputRequiredResult`, resources cannot: `ResourceHandler` returns the concrete `ResourceResult`. The specification lists `resources/read` among the requests that may take several rounds. Please let resource handlers return a sealed `ResourceResponse`, as prompts do, and give `ResourceContext` `RequestInput` and `InputResponse`.",
   },
+  ...rmcpDeviations,
+  ...nevaDeviations,
 ];

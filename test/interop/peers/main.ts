@@ -62,7 +62,7 @@ async function toOurs(peer: Peer, capability: string, lenientTaskRouting = false
   const app = ourServer({ lenientTaskRouting });
   const { url } = await app.listen(0);
   const run: Run = async (place, errand) =>
-    JSON.parse(await printed(peer.client, place, JSON.stringify(errand)));
+    JSON.parse(await printed(programs(peer, errand).client, place, JSON.stringify(errand)));
   const name = lenientTaskRouting ? lenientOf(capability) : capability;
   const verdict = await kept(peer, "to-parley", capability, url, run, name);
   await app.close();
@@ -95,6 +95,10 @@ function verdictOf(
   return errand.task !== undefined && !can ? "no tasks" : "fails";
 }
 
+/** The programs of a peer that speak the version of the errand. */
+const programs = (peer: Peer, { era }: Errand) =>
+  era === "2025-11-25" ? (peer.legacy ?? peer) : peer;
+
 async function interop(peer: Peer): Promise<void> {
   peer.install();
   const folder = new URL(".", fileOf({ peer: peer.name, direction: "connect", capability: "" }));
@@ -106,11 +110,15 @@ async function interop(peer: Peer): Promise<void> {
     ["with-tasks", withOfficial, ofWithTasks],
   ] as const;
   for (const [direction, run, capabilities] of clients) {
-    const server = await started(peer.server);
-    for (const capability of capabilities) {
-      await kept(peer, direction, capability, server.url, run);
+    for (const programsOfEra of new Set([peer, peer.legacy ?? peer])) {
+      const server = await started(programsOfEra.server);
+      for (const capability of capabilities) {
+        const errand = toPeer[capability]?.errand;
+        if (errand === undefined || programs(peer, errand) !== programsOfEra) continue;
+        await kept(peer, direction, capability, server.url, run);
+      }
+      server.stop();
     }
-    server.stop();
   }
 }
 

@@ -1,7 +1,7 @@
 // The peers: what each needs, how it is installed at its version into a folder of its own, and how its programs start.
 
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
@@ -15,12 +15,16 @@ export interface Peer {
   /** The only version of the protocol that it speaks, if it does not speak all that Parley speaks. */
   readonly speaks?: "2025-11-25";
   /** The program without which it cannot be installed, and how to ask for its version. */
-  readonly toolchain: readonly [string, ...string[]];
+  readonly toolchain: Command;
   /** Installs it and builds its programs. Does nothing if that has been done. */
   readonly install: () => void;
-  readonly client: readonly [string, ...string[]];
-  readonly server: readonly [string, ...string[]];
+  readonly client: Command;
+  readonly server: Command;
+  /** Its programs for 2025-11-25, if one build does not speak both versions. */
+  readonly legacy?: { readonly client: Command; readonly server: Command };
 }
+
+type Command = readonly [string, ...string[]];
 
 /** Outside the repository, so that nothing of a peer becomes a dependency. */
 const cache = process.env["PARLEY_INTEROP_CACHE"] ?? join(tmpdir(), "parley-interop");
@@ -102,16 +106,55 @@ function javaPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): Pe
   };
 }
 
+const programsIn = (folder: string) =>
+  ({ client: [join(folder, "client")], server: [join(folder, "server")] }) as const;
+
+/** Two programs of one crate. With `hasLegacy`, the feature "legacy" of the crate builds them for 2025-11-25. */
+function rustPeer(
+  name: string,
+  version: string,
+  hasTasks: Peer["hasTasks"],
+  hasLegacy = false,
+): Peer {
+  const prefix = join(cache, `${name}-${version}`);
+  // The crates that two peers need are built once.
+  const target = join(cache, "rust-target");
+  const legacy = join(prefix, "legacy");
+  const build = (source: string, folder: string, ...features: readonly string[]) => {
+    mkdirSync(folder, { recursive: true });
+    run(source, "cargo", "build", "--quiet", "--locked", "--target-dir", target, ...features);
+    for (const program of ["client", "server"]) {
+      copyFileSync(join(target, "debug", program), join(folder, program));
+    }
+  };
+  return {
+    name,
+    version,
+    hasTasks,
+    toolchain: ["cargo", "--version"],
+    install: () => {
+      const source = copied(name, prefix);
+      build(source, prefix);
+      if (hasLegacy) build(source, legacy, "--features", "legacy");
+    },
+    ...programsIn(prefix),
+    ...(hasLegacy && { legacy: programsIn(legacy) }),
+  };
+}
+
 const none = { client: false, server: false };
+const both = { client: true, server: true };
 
 export const peers: readonly Peer[] = [
   goPeer("go-sdk", "1.8.0", none),
   pythonPeer("python-sdk", "2.3.0", none),
-  pythonPeer("fastmcp", "4.1.2", { client: true, server: true }),
+  pythonPeer("fastmcp", "4.1.2", both),
   javaPeer("java-sdk", "2.1.0", none),
+  rustPeer("rmcp", "3.8.0", both),
+  rustPeer("neva", "0.9.0", both, true),
 ];
 
-export function isInstalled([command, ...args]: Peer["toolchain"]): boolean {
+export function isInstalled([command, ...args]: Command): boolean {
   try {
     execFileSync(command, args, { stdio: "ignore" });
     return true;
@@ -121,7 +164,7 @@ export function isInstalled([command, ...args]: Peer["toolchain"]): boolean {
 }
 
 /** What a program prints until it ends. */
-export function printed([command, ...args]: Peer["client"], ...more: string[]): Promise<string> {
+export function printed([command, ...args]: Command, ...more: string[]): Promise<string> {
   const child = spawn(command, [...args, ...more], { stdio: ["ignore", "pipe", "inherit"] });
   const limit = setTimeout(() => child.kill("SIGKILL"), 120_000);
   let text = "";
@@ -137,7 +180,7 @@ export function printed([command, ...args]: Peer["client"], ...more: string[]): 
 }
 
 /** Starts a server and waits for the line that has its URL. */
-export async function started([command, ...args]: Peer["server"]): Promise<{
+export async function started([command, ...args]: Command): Promise<{
   readonly url: string;
   readonly stop: () => void;
 }> {

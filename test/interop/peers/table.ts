@@ -1,7 +1,7 @@
 // The table of docs/interop.md, made from the transcripts.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { deviations } from "./deviations.ts";
+import { deviations, explains } from "./deviations.ts";
 import { lenientOf, transcripts } from "./transcript.ts";
 import type { Direction, Transcript } from "./transcript.ts";
 
@@ -64,10 +64,7 @@ function cell(all: readonly Transcript[], direction: Direction, capability: stri
   const run = all.find((one) => one.direction === direction && one.capability === capability);
   if (run === undefined) return "";
   if (run.verdict !== "fails") return words[run.verdict];
-  const number = deviations.findIndex(
-    (one) =>
-      one.peer === run.peer && one.direction === direction && one.capabilities.includes(capability),
-  );
+  const number = deviations.findIndex((one) => explains(one, run));
   if (number === -1) throw new Error(`${run.peer} ${direction} ${capability} is not explained.`);
   const isServed = all.some(
     (one) => one.capability === lenientOf(capability) && one.verdict === "works",

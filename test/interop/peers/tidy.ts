@@ -115,12 +115,13 @@ export function renamed(
 ): unknown {
   if (!isMembers(message)) return message;
   const isCall = message["method"] !== undefined;
-  // A server has ids of its own for what it requests.
+  // A server has ids and tokens of its own for what it requests.
   const isOurs = isCall === isOfClient;
+  const isTheirs = isCall && !isOurs && message["id"] !== undefined;
   return {
     ...message,
     ...(isOurs && ids.has(message["id"]) && { id: ids.get(message["id"]) }),
-    ...(isMembers(message["params"]) && { params: members(message["params"], ids) }),
+    ...(isMembers(message["params"]) && !isTheirs && { params: members(message["params"], ids) }),
     ...(isMembers(message["result"]) && { result: members(message["result"], ids) }),
   };
 }
