@@ -78,7 +78,11 @@ export class TaskJournal {
     const streamed = this.#parts.recording(entry.key);
     const expired = entry.kind === "expired" ? entry.key : undefined;
     const more = { undos, streamed, took, expired };
-    await this.#write((seq) => this.#checked(entry, entryRecord(this.#deps.sealer, callId, seq, entry)), [], more);
+    await this.#write(
+      (seq) => this.#checked(entry, entryRecord(this.#deps.sealer, callId, seq, entry)),
+      [],
+      more,
+    );
     if (streamed !== undefined) this.#parts.recorded(entry.key);
     this.#undos = undos ?? this.#undos;
     this.entries.push(entry);
