@@ -128,7 +128,12 @@ async function server(fast: boolean, store?: Store): Promise<Server> {
   const { url: to } = await app.listen(0, { fast });
   const first = await unreadCall(to, "tools/call", "short", call("short"), closing);
   await first.toArray();
-  const listeners = counts.listeners();
+  // What is left of the first client goes when its memory is collected, which can take some turns.
+  const listeners = await vi.waitFor(() => {
+    const all = counts.listeners();
+    expect(Object.keys(all()).filter((one) => one.startsWith("ServerResponse"))).toEqual([]);
+    return all;
+  }, patience);
   const before = listeners();
   const isAtRest = async () => {
     await vi.waitFor(
