@@ -1,6 +1,5 @@
 // A worker is lost while it tells the group. The group decides before another worker continues the task.
 
-import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
 import type { App, Store } from "mcp-parley";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -9,21 +8,13 @@ import { patience } from "../patience.ts";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { callTool, envelope, exchange } from "../wire/post.ts";
 import { losable } from "./losable.ts";
+import { auth, principal } from "./named-tokens.ts";
 
-const auth: BearerAuthOptions = {
-  verifier: {
-    verifyAccessToken: async (token) => {
-      const expiresAt = Date.now() / 1000 + 3_600;
-      return { token, clientId: "app", scopes: [], expiresAt };
-    },
-  },
-};
 const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 const asAda = { headers: { authorization: "Bearer ada" } };
 
 /** A replica whose group is told by `tell`. */
 function replica(store: Store, tell: (ticket: string) => unknown): App {
-  const principal = ({ token }: AuthInfo) => token;
   const settings = { name: "desk", version: "1.0.0", keys, logger: quiet };
   const app = parley({ ...settings, store, auth, principal });
   app.tool("pay", { task: "required" }, async (ctx) => {

@@ -1,21 +1,12 @@
 // An app whose payments two managers approve, for tests that run it in several processes.
 
-import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
 import type { App, Store } from "mcp-parley";
 import { z } from "zod";
 import { keys, quiet } from "../interop/errands.ts";
+import { auth, principal } from "./named-tokens.ts";
 
 export const site = "https://desk.example.com";
-
-const auth: BearerAuthOptions = {
-  verifier: {
-    verifyAccessToken: async (token) => {
-      const expiresAt = Date.now() / 1000 + 3_600;
-      return { token, clientId: "app", scopes: [], expiresAt };
-    },
-  },
-};
 
 /** The bearer token of a caller, and the header of a visitor, is the person's name. Every visitor is a manager. */
 export function payDesk(store: Store, tell: (order: number, ticket: string) => void): App {
@@ -26,7 +17,7 @@ export function payDesk(store: Store, tell: (order: number, ticket: string) => v
     logger: quiet,
     store,
     auth,
-    principal: ({ token }: AuthInfo) => token,
+    principal,
     url: site,
     pages: {
       authorize: (request) => ({

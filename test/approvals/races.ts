@@ -1,7 +1,6 @@
 // Races of decisions: with each other, with a cancellation, with the time limit and with a takeover. The replicas of an app
 // share a store. Whatever comes first, there is one outcome, one entry, and a record of every decision.
 
-import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { parley, ParleyError, UnansweredError } from "mcp-parley";
 import type { App, AuditRecord, DecideResult, Store } from "mcp-parley";
 import { z } from "zod";
@@ -9,6 +8,7 @@ import { keys, quiet } from "../interop/errands.ts";
 import { callTool, envelope, exchange } from "../wire/post.ts";
 import { losable } from "./losable.ts";
 import type { Losable } from "./losable.ts";
+import { auth, principal } from "./named-tokens.ts";
 
 export const kinds = [
   "two last approvals",
@@ -20,15 +20,6 @@ export const kinds = [
 ] as const;
 type Kind = (typeof kinds)[number];
 
-const auth: BearerAuthOptions = {
-  verifier: {
-    verifyAccessToken: async (token) => {
-      const expiresAt = Date.now() / 1000 + 3_600;
-      return { token, clientId: "app", scopes: [], expiresAt };
-    },
-  },
-};
-const principal = ({ token }: AuthInfo) => token;
 const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 const sending = { headers: { authorization: "Bearer ada" } };
 const Args = z.object({ of: z.int(), timeoutMs: z.int().optional(), nonce: z.string() });

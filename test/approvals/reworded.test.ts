@@ -1,6 +1,5 @@
 // A version of the app words an approval otherwise while the group decides. Nobody decides on what they have not seen.
 
-import type { AuthInfo, BearerAuthOptions } from "@modelcontextprotocol/server";
 import { parley } from "mcp-parley";
 import type { App, AuditRecord, Store } from "mcp-parley";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -9,15 +8,8 @@ import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { patience } from "../patience.ts";
 import { callTool, envelope, exchange } from "../wire/post.ts";
+import { auth, principal } from "./named-tokens.ts";
 
-const auth: BearerAuthOptions = {
-  verifier: {
-    verifyAccessToken: async (token) => {
-      const expiresAt = Date.now() / 1000 + 3_600;
-      return { token, clientId: "app", scopes: [], expiresAt };
-    },
-  },
-};
 const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 const asAda = { headers: { authorization: "Bearer ada" } };
 
@@ -29,7 +21,6 @@ interface Version {
 
 /** A version of the app that asks for this amount. Its handler runs again when a price is delivered. */
 function version(store: Store, amount: string): Version {
-  const principal = ({ token }: AuthInfo) => token;
   const tickets = new Map<string, string>();
   const records: AuditRecord[] = [];
   const audit = (record: AuditRecord) => records.push(record);
